@@ -1,0 +1,87 @@
+"""Everything `repro` raises on purpose.
+
+    ReproError                  the user can do something about it
+    ├── SpecError               a document is malformed: unknown key, wrong type (exit 2)
+    ├── ClaimError              well-formed, but it means nothing: a test without a variance (exit 2)
+    ├── StoreError              the run store is damaged or out of reach (exit 4 or 5)
+    ├── DataError               a corpus is missing or is not what its digest says (exit 5)
+    └── DeviceError             the device asked for is not there (exit 5)
+
+Each error carries what it is about as data; the command line decides how to print it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """Where in a text file: lines and columns count from 1."""
+
+    file: str
+    line: int = 1
+    column: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One mistake in a document: where, what, what was expected, what to do."""
+
+    place: Place
+    what: str
+    expected: str = ""
+    advice: str = ""
+
+    def __str__(self) -> str:
+        lines = [f"{self.place}: {self.what}"]
+        if self.expected:
+            lines.append(f"  expected: {self.expected}")
+        if self.advice:
+            lines.append(f"  to do: {self.advice}")
+        return "\n".join(lines)
+
+
+class ReproError(Exception):
+    """The root of the tree; ``exit_code`` is the status the command line ends with."""
+
+    exit_code = 2
+
+
+class SpecError(ReproError):
+    """A document is malformed; ``problems`` holds every mistake found, in reading order."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        self.problems = tuple(sorted(problems))
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class ClaimError(ReproError):
+    """A well-formed request that means nothing, such as a t-test on one seed."""
+
+
+class StoreError(ReproError):
+    """The run store cannot be used; a damaged artefact is evidence that cannot be trusted."""
+
+    exit_code = 4
+
+
+class StoreUnreachableError(StoreError):
+    """The place of the store cannot be read or written."""
+
+    exit_code = 5
+
+
+class DataError(ReproError):
+    """A corpus is missing, or its files are not those that its digest names."""
+
+    exit_code = 5
+
+
+class DeviceError(ReproError):
+    """The device that was asked for is not there."""
+
+    exit_code = 5

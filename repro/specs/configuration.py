@@ -1,0 +1,33 @@
+"""A configuration file: model, corpus and recipe, with the source of every value."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from repro.specs.base import Reason, Spec
+from repro.specs.corpus import Corpus
+from repro.specs.model import Model
+from repro.specs.recipe import Recipe
+from repro.specs.run import TrainingSpec
+
+
+class Configuration(Spec):
+    """One arm's training: what `claims/configurations/<id>.yaml` holds.
+
+    ``source`` says where the values are printed; ``assumed`` maps the dotted path of each value
+    that no paper prints to the reason for it. Neither changes a number, so neither is in a key.
+    """
+
+    schema_version: Literal[1] = Field(alias="schema")
+    title: str
+    source: Reason
+    assumed: dict[str, Reason] = {}
+    model: Model
+    corpus: Corpus
+    recipe: Recipe
+
+    def training(self) -> TrainingSpec:
+        """The part that determines numbers."""
+        return TrainingSpec(model=self.model, corpus=self.corpus, recipe=self.recipe)

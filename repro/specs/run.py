@@ -1,0 +1,76 @@
+"""What running receives: resolved runs, their keys, and the plan.
+
+A run is one configuration with one seed. Its key is the SHA-256 of everything that determines
+its numbers and of nothing else: no host, no path, no device, no name of a claim.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from repro.digest import digest
+from repro.specs.base import Spec
+from repro.specs.corpus import Corpus
+from repro.specs.measurement import Measurement
+from repro.specs.model import Model
+from repro.specs.recipe import Recipe
+
+RUN_SCHEMA = 1
+
+
+class TrainingSpec(Spec):
+    """A resolved configuration: all that training depends on but the seed."""
+
+    model: Model
+    corpus: Corpus
+    recipe: Recipe
+
+    def identity(self) -> dict[str, Any]:
+        """The document that is hashed: defaults filled in, absent options left out."""
+        return self.model_dump(mode="json", exclude_none=True)
+
+    def digest(self) -> str:
+        """SHA-256 of the identity."""
+        return digest(self.identity())
+
+    @property
+    def parameters(self) -> int:
+        """Number of parameters of the model."""
+        return self.model.parameters(self.corpus.vocabulary)
+
+
+class RunSpec(Spec):
+    """One replicate of one configuration.
+
+    ``streams`` says what the random streams are keyed by: ``independent`` (configuration and
+    replicate: arms share no randomness) or ``paired`` (replicate only: common random numbers).
+    """
+
+    training: TrainingSpec
+    replicate: int = Field(ge=0, lt=10**6)
+    root: int = Field(default=0, ge=0, lt=2**32)
+    streams: Literal["independent", "paired"] = "independent"
+
+    def identity(self) -> dict[str, Any]:
+        """The document that is hashed into the key."""
+        return {
+            "schema": RUN_SCHEMA,
+            "training": self.training.identity(),
+            "replicate": self.replicate,
+            "root": self.root,
+            "streams": self.streams,
+        }
+
+    @property
+    def key(self) -> str:
+        """64 hexadecimal digits that name this run in every store in the world."""
+        return digest(self.identity())
+
+
+class PlannedRun(Spec):
+    """A run and the measurements that are wanted of it."""
+
+    run: RunSpec
+    measurements: tuple[Measurement, ...]
