@@ -1,0 +1,200 @@
+"""Arms -> their configurations: found, read, overridden key by key, each mistake with its place."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from repro import resources
+from repro.errors import DataError, Problem, SpecError
+from repro.specs.claim import Arm, ArmSpec
+from repro.specs.configuration import Configuration
+from repro.specs.wording import choose, closest, identities, problems_of
+from repro.specs.yaml import Document, Steps, read_document
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A configuration file as it was read; ``document`` is None when it is not even YAML."""
+
+    document: Document | None
+    problems: tuple[Problem, ...]
+    identities: frozenset[object] = frozenset()
+    configuration: Configuration | None = None
+
+
+class Configurations:
+    """The configurations that claim files name; each file is read once."""
+
+    def __init__(self) -> None:
+        self._sheets: dict[Path, Sheet] = {}
+
+    def resolve(
+        self, claim: Document, steps: Steps, arm: ArmSpec
+    ) -> tuple[Arm | None, tuple[Problem, ...]]:
+        """The arm at ``steps`` of a claim file with its configuration, or what is wrong."""
+        found = _find(Path(claim.file).parent, arm.configuration)
+        if isinstance(found, list):
+            return None, (_not_found(claim, (*steps, "configuration"), arm.configuration, found),)
+        sheet = self._sheets.setdefault(found, self._sheets.get(found) or read_sheet(found))
+        if sheet.document is None or not arm.override:
+            return _arm(arm, sheet.configuration, ()), sheet.problems
+        document, overridden = overlay(sheet.document, claim, (*steps, "override"))
+        merged = _check(document, sheet.identities)
+        problems = tuple(dict.fromkeys([*sheet.problems, *merged.problems]))
+        return _arm(arm, None if problems else merged.configuration, overridden), problems
+
+
+def read_sheet(path: Path) -> Sheet:
+    """Read and check one configuration file by itself."""
+    try:
+        return _check(read_document(path))
+    except SpecError as error:
+        return Sheet(None, error.problems)
+
+
+def overlay(base: Document, claim: Document, at: Steps) -> tuple[Document, tuple[str, ...]]:
+    """A configuration's data with the override at ``at`` of a claim laid over it.
+
+    Mappings are laid over key by key; one whose ``kind`` changes is replaced whole. Each value
+    that the override touches has its place in the claim file. Reasons in ``assumed`` for values
+    that are no longer the configuration's own are left out.
+    """
+    data = copy.deepcopy(base.data)
+    places, key_places = dict(base.places), dict(base.key_places)
+    overridden: list[str] = []
+
+    def lay(target: dict[str, Any], change: dict[str, Any], inside: Steps) -> None:
+        for key, value in change.items():
+            here = (*inside, key)
+            places[here] = claim.place((*at, *here))
+            key_places[here] = claim.key_place((*at, *here))
+            old = target.get(key)
+            if isinstance(value, dict) and isinstance(old, dict) and not _other_kind(old, value):
+                lay(old, value, here)
+                continue
+            target[key] = value
+            overridden.append(".".join(map(str, here)))
+            for steps in _below(value, here):
+                places[steps] = claim.place((*at, *steps))
+                key_places[steps] = claim.key_place((*at, *steps))
+
+    change = claim.get(*at)
+    lay(data, change, ())
+    if isinstance(data.get("assumed"), dict):
+        own = change.get("assumed") or {}
+        data["assumed"] = {
+            path: reason
+            for path, reason in data["assumed"].items()
+            if path in own or not any(_overlap(path, changed) for changed in overridden)
+        }
+    damaged = base.damaged | {s[len(at) :] for s in claim.damaged if s[: len(at)] == at}
+    merged = Document(base.file, data, places, key_places, (), damaged)
+    return merged, tuple(path for path in overridden if not path.startswith("assumed"))
+
+
+def _check(document: Document, ignore: frozenset[object] = frozenset()) -> Sheet:
+    """Validate a configuration's data; the errors in ``ignore`` have been reported before."""
+    problems = list(document.problems)
+    configuration = None
+    known: frozenset[object] = frozenset()
+    try:
+        configuration = Configuration.model_validate_json(json.dumps(document.data))
+    except ValidationError as error:
+        known = identities(error)
+        problems += problems_of(error, Configuration, document, ignore)
+    else:
+        problems += _assumed(document, configuration)
+    return Sheet(document, tuple(problems), known, None if problems else configuration)
+
+
+def _assumed(document: Document, configuration: Configuration) -> Iterator[Problem]:
+    """Reasons for values that do not exist."""
+    values = configuration.training().model_dump(mode="json")
+    paths = list(_dotted(values))
+    for path in configuration.assumed:
+        if path not in paths:
+            place = document.key_place(("assumed", path))
+            guess = closest(path, paths)
+            advice = f"did you mean '{guess}'?" if guess else "remove it, or correct the path"
+            what = f"assumed: the configuration has no value '{path}'"
+            yield Problem(place, what, "a dotted path, such as recipe.clip", advice)
+
+
+def _below(value: Any, steps: Steps) -> Iterator[Steps]:
+    """The steps to everything inside a value."""
+    entries = value.items() if isinstance(value, dict) else ()
+    for key, inside in enumerate(value) if isinstance(value, list) else entries:
+        yield (*steps, key)
+        yield from _below(inside, (*steps, key))
+
+
+def _dotted(values: dict[str, Any], before: str = "") -> Iterator[str]:
+    for key, value in values.items():
+        yield before + key
+        if isinstance(value, dict):
+            yield from _dotted(value, f"{before}{key}.")
+
+
+def _arm(arm: ArmSpec, found: Configuration | None, overridden: tuple[str, ...]) -> Arm | None:
+    if found is None:
+        return None
+    return Arm(
+        label=arm.label,
+        configuration_id=arm.configuration,
+        configuration=found,
+        overridden=overridden,
+    )
+
+
+def _folders(beside: Path) -> Iterator[Path]:
+    """Where configurations are looked for: beside the claim, then among those that came with us."""
+    yield beside / "configurations"
+    try:
+        yield resources.claims() / "configurations"
+    except DataError:
+        return
+
+
+def _find(beside: Path, name: str) -> Path | list[Path]:
+    """The file of a configuration, or the folders where it is not."""
+    folders = list(_folders(beside))
+    for folder in folders:
+        path = folder / f"{name}.yaml"
+        root = folder.parent.resolve() / "configurations"
+        if path.is_file() and path.resolve().is_relative_to(root):
+            return path
+    return folders
+
+
+def _not_found(claim: Document, steps: Steps, name: str, folders: list[Path]) -> Problem:
+    known = {
+        path.relative_to(folder).with_suffix("").as_posix()
+        for folder in folders
+        for path in folder.glob("*/**/*.yaml")
+    }
+    outside = any((folder / f"{name}.yaml").is_file() for folder in folders)
+    what = f"{claim.name(steps)}: there is no configuration '{name}'"
+    if outside:
+        return Problem(
+            claim.place(steps),
+            f"{claim.name(steps)}: configuration '{name}' is a link that leads elsewhere",
+            "a file below configurations/",
+            "put the file itself there",
+        )
+    expected = f"a file {Path(claim.file).parent / 'configurations' / name}.yaml"
+    return Problem(claim.place(steps), what, expected, choose(name, known))
+
+
+def _other_kind(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    return "kind" in new and new["kind"] != old.get("kind")
+
+
+def _overlap(path: str, changed: str) -> bool:
+    return path == changed or path.startswith(f"{changed}.") or changed.startswith(f"{path}.")

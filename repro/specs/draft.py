@@ -1,0 +1,172 @@
+"""A claim at one scale, as far as its file can be read: what meaning is checked on.
+
+A mistake in one part of a file must not hide those in the others. So each part is read by
+itself, and one that cannot be read is present without a value: its mistakes are reported where
+the file is validated as a whole, and nothing more is said about it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, reduce
+from operator import getitem
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from repro.errors import Problem
+from repro.specs.claim import Arm, ArmSpec, Canary, ClaimFile, ScaleName, Seeds
+from repro.specs.configurations import Configurations
+from repro.specs.expectation import Expectation, ExpectationOverride
+from repro.specs.measurement import Measurement
+from repro.specs.shapes import bare, listed
+from repro.specs.wording import choose, unknown_keys
+from repro.specs.yaml import Document, Steps
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Generic[T]):
+    """A part of a claim and where it is written; no value if it cannot be read."""
+
+    steps: Steps
+    value: T | None
+
+    def read(self) -> T:
+        """The value of a part in a file without mistakes."""
+        if self.value is None:
+            raise AssertionError(f"{self.steps} was not read, and no problem was reported")
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A claim at one scale: each part where it is written, after the scale's changes."""
+
+    document: Document
+    scale: ScaleName
+    alpha: float
+    seeds: Part[Seeds]
+    arms: dict[str, Part[Arm]]
+    measurements: dict[str, Part[Measurement]]
+    expectations: tuple[Part[Expectation], ...]
+    canaries: tuple[Part[Canary], ...]
+
+
+def draft_claim(
+    document: Document, scale: ScaleName, configurations: Configurations
+) -> tuple[Draft, list[Problem]]:
+    """The claim at a scale, and what is wrong with its configurations and overrides."""
+    problems: list[Problem] = []
+    arms: dict[str, Part[Arm]] = {}
+    for name, part in _parts(document, "arms", scale, ArmSpec).items():
+        arms[name] = Part(part.steps, None)
+        if part.value is not None:
+            arm, wrong = configurations.resolve(document, part.steps, part.value)
+            arms[name] = Part(part.steps, arm)
+            problems += wrong
+    expectations = []
+    for base in _entries(document, "expectations", Expectation):
+        expectation, found = _override(document, scale, base)
+        expectations.append(expectation)
+        problems += found
+    seeds: Steps = ("scales", scale, "seeds")
+    alpha = salvage(float, document.data.get("alpha"))
+    draft = Draft(
+        document=document,
+        scale=scale,
+        alpha=ClaimFile.model_fields["alpha"].default if alpha is None else alpha,
+        seeds=_part(document, seeds if document.get(*seeds) else ("seeds",), Seeds),
+        arms=arms,
+        measurements=_parts(document, "measurements", scale, Measurement),
+        expectations=tuple(expectations),
+        canaries=tuple(_entries(document, "canaries", Canary)),
+    )
+    return draft, problems
+
+
+def salvage(wanted: Any, data: Any) -> Any:
+    """The value of a part, without its unknown keys; None when it cannot be read."""
+    adapter = _adapter(wanted)
+    copy = json.loads(json.dumps(data))
+    while True:
+        try:
+            return adapter.validate_json(json.dumps(copy), strict=True)
+        except ValidationError as error:
+            unknown = unknown_keys(error, wanted)
+            if not unknown:
+                return None
+            for steps in unknown:
+                mapping = reduce(getitem, steps[:-1], copy)
+                del mapping[steps[-1]]
+
+
+@cache
+def _adapter(wanted: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(wanted)
+
+
+def _part(document: Document, steps: Steps, wanted: Any) -> Part[Any]:
+    sound = document.sound(steps)
+    return Part(steps, salvage(wanted, document.get(*steps)) if sound else None)
+
+
+def _entries(document: Document, key: str, wanted: Any) -> Iterator[Part[Any]]:
+    entries = document.get(key)
+    for position in range(len(entries) if isinstance(entries, list) else 0):
+        yield _part(document, (key, position), wanted)
+
+
+def _parts(document: Document, key: str, scale: ScaleName, wanted: Any) -> dict[str, Part[Any]]:
+    """Named parts, each from the scale where it replaces it, or else from the top level."""
+    base, changes = document.get(key), document.get("scales", scale, key)
+    changed = changes if isinstance(changes, dict) else {}
+    return {
+        name: _part(
+            document, ("scales", scale, key, name) if name in changed else (key, name), wanted
+        )
+        for name in (base if isinstance(base, dict) else {})
+    }
+
+
+def _override(
+    document: Document, scale: ScaleName, base: Part[Expectation]
+) -> tuple[Part[Expectation], list[Problem]]:
+    """An expectation with the sizes that the scale gives it."""
+    name = document.get(*base.steps, "id")
+    steps = ("scales", scale, "expectations", name)
+    if not isinstance(name, str) or document.get(*steps) is None:
+        return base, []
+    override = _part(document, steps, ExpectationOverride).value
+    if base.value is None or override is None:
+        return Part(base.steps, None), []
+    allowed, problems = _sizes(type(base.value)), []
+    for key in sorted(override.model_fields_set):
+        if key not in allowed:
+            what = f"{document.name(steps)}: kind '{base.value.kind}' has no '{key}' to override"
+            advice = choose(key, allowed) if allowed else "remove it"
+            expected = listed(allowed) if allowed else "no key"
+            place = document.key_place((*steps, key))
+            problems.append(Problem(place, what, expected, advice))
+        elif getattr(override, key) is None and type(base.value).model_fields[key].is_required():
+            what = f"{document.name((*steps, key))}: an expectation needs this"
+            advice = "write a value, or remove the line"
+            place = document.place((*steps, key))
+            problems.append(Problem(place, what, "a mapping", advice))
+    if problems:
+        return base, problems
+    update = {key: getattr(override, key) for key in override.model_fields_set}
+    return Part(base.steps, base.value.model_copy(update=update)), []
+
+
+def _sizes(kind: type[BaseModel]) -> list[str]:
+    """What a scale may change of this kind: the keys that both have, with the same type."""
+    fields = kind.model_fields
+    return [
+        key
+        for key, field in ExpectationOverride.model_fields.items()
+        if key in fields and bare(fields[key].annotation) == bare(field.annotation)
+    ]

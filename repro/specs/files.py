@@ -1,0 +1,50 @@
+"""Files -> text: regular files of a sensible size, in UTF-8."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from repro.errors import Place, Problem, SpecError
+
+MAX_BYTES = 1_000_000
+
+
+def read_text(path: Path) -> str:
+    """The text of a regular file; pipes and devices are refused before anything is read."""
+    place = Place(str(path))
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise fatal(place, "not a regular file", "a YAML file", "give the path of a file")
+            with os.fdopen(descriptor, "rb", closefd=False) as stream:
+                raw = stream.read(MAX_BYTES + 1)
+        finally:
+            os.close(descriptor)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        what = f"cannot be read: {reason.lower()}"
+        raise fatal(place, what, "a readable file", "check the path") from None
+    if len(raw) > MAX_BYTES:
+        limit = f"at most {MAX_BYTES:,} bytes"
+        raise fatal(place, "the file is too large", limit, "make several files of it")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        good = raw[: error.start].decode("utf-8")
+        place = place_of_offset(good, len(good), str(path))
+        what = f"byte 0x{raw[error.start]:02X} is not UTF-8"
+        raise fatal(place, what, "UTF-8 text", "save the file as UTF-8") from None
+
+
+def place_of_offset(text: str, offset: int, file: str) -> Place:
+    """The place of a character."""
+    before = text[:offset]
+    return Place(file, before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
+
+
+def fatal(place: Place, what: str, expected: str, advice: str) -> SpecError:
+    """The error of a mistake after which there is nothing to go on with."""
+    return SpecError([Problem(place, what, expected, advice)])

@@ -1,0 +1,120 @@
+"""Claim files -> frozen claims, or every mistake in them at once.
+
+A file is read in four steps, and each goes on as far as it can, so that the mistakes of all come
+out together: YAML (`yaml`), shape (`ClaimFile`), configurations and overrides at all three
+scales (`draft`), and meaning (`meaning`). What is returned is complete; nothing after loading
+looks at a document again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from repro.errors import Place, Problem, SpecError
+from repro.specs.claim import SCALES, Claim, ClaimFile, ScaleName
+from repro.specs.configurations import Configurations
+from repro.specs.draft import Draft, draft_claim
+from repro.specs.meaning import meaning
+from repro.specs.references import references
+from repro.specs.wording import MOST, problems_of
+from repro.specs.yaml import Document, read_document
+
+
+def load_claim(path: Path, scale: ScaleName) -> Claim:
+    """The claim of one file at a scale; SpecError with every mistake at every scale."""
+    return load_claims([path], scale)[0]
+
+
+def load_claims(where: Path | Sequence[Path], scale: ScaleName) -> tuple[Claim, ...]:
+    """The claims of files, and of folders: all `*.yaml` directly in a folder, by name."""
+    problems: list[Problem] = []
+    configurations = Configurations()
+    claims: list[Claim] = []
+    documents: list[Document] = []
+    for path in _files([where] if isinstance(where, Path) else where, problems):
+        try:
+            document = read_document(path)
+            documents.append(document)
+            claims.append(_claim(document, scale, configurations))
+        except SpecError as error:
+            problems += error.problems
+    problems += _same_ids(documents)
+    if problems:
+        raise SpecError(list(dict.fromkeys(problems)))
+    return tuple(claims)
+
+
+def _files(where: Sequence[Path], problems: list[Problem]) -> list[Path]:
+    """The files, each once; folders without a claim are problems."""
+    files: dict[Path, Path] = {}
+    for path in where:
+        inside = [path]
+        if path.is_dir():
+            inside = sorted(p for p in path.glob("*.yaml") if not p.name.startswith("."))
+        if not inside:
+            what = "no claim in this folder"
+            advice = "give a folder that holds claims, or the path of a claim"
+            problems.append(Problem(Place(str(path)), what, "files *.yaml", advice))
+        for file in inside:
+            files.setdefault(file.resolve(), file)
+    return list(files.values())
+
+
+def _same_ids(documents: Sequence[Document]) -> list[Problem]:
+    """Claims that go by the same name."""
+    first: dict[str, Document] = {}
+    problems = []
+    for document in documents:
+        name = document.data.get("id")
+        if isinstance(name, str) and name in first:
+            what = f"id: '{name}' is the id of another claim, {first[name].place(('id',))}"
+            place = document.place(("id",))
+            problems.append(Problem(place, what, "an id of its own", "rename one of the two"))
+        elif isinstance(name, str):
+            first[name] = document
+    return problems
+
+
+def _claim(document: Document, scale: ScaleName, configurations: Configurations) -> Claim:
+    problems = list(document.problems)
+    file = None
+    try:
+        file = ClaimFile.model_validate_json(json.dumps(document.data))
+    except ValidationError as error:
+        problems += problems_of(error, ClaimFile, document)
+    problems += islice(references(document), MOST)
+    drafts: dict[ScaleName, Draft] = {}
+    for each in SCALES:
+        drafts[each], found = draft_claim(document, each, configurations)
+        problems += found
+        problems += islice(meaning(drafts[each]), MOST)
+    if problems or file is None:
+        raise SpecError(list(dict.fromkeys(problems)))
+    return _resolved(file, drafts[scale])
+
+
+def _resolved(file: ClaimFile, draft: Draft) -> Claim:
+    changes = getattr(file.scales, draft.scale)
+    return Claim(
+        id=file.id,
+        title=file.title,
+        source=file.source,
+        file=draft.document.file,
+        scale=draft.scale,
+        notice=changes.notice,
+        design=file.design,
+        alpha=file.alpha,
+        arms={name: part.read() for name, part in draft.arms.items()},
+        comparable=file.comparable,
+        seeds=draft.seeds.read(),
+        measurements={name: part.read() for name, part in draft.measurements.items()},
+        expectations=tuple(part.read() for part in draft.expectations),
+        canaries=file.canaries,
+        published=file.published,
+        expect=changes.expect,
+    )

@@ -1,0 +1,25 @@
+"""JSON Schemas of the documents that people write, for editors and for checks without repro."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from repro.specs.base import Spec
+from repro.specs.claim import ClaimFile
+from repro.specs.configuration import Configuration
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+DOCUMENTS: dict[str, type[Spec]] = {"claim": ClaimFile, "configuration": Configuration}
+"""The documents that have a schema, by the name that `repro schema` knows them by."""
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The JSON Schema of a document. It knows shape only; names and meaning are the loader's."""
+    return {"$schema": DIALECT, **DOCUMENTS[name].model_json_schema(by_alias=True)}
+
+
+def schema_text(name: str) -> str:
+    """The schema as it is committed: `claims/<name>.schema.json`."""
+    return json.dumps(schema(name), indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,274 @@
+"""pydantic's errors -> Problems in our own words: where, what, what was expected, what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from repro.errors import Problem
+from repro.specs.base import ConfigurationId, Decimal, Name
+from repro.specs.corpus import Sha256
+from repro.specs.shapes import (
+    all_kinds,
+    bare,
+    description,
+    entry_type,
+    keys_of,
+    kinds,
+    listed,
+    pattern,
+)
+from repro.specs.yaml import Document, Steps
+
+_PATTERNS = {
+    pattern(Name): (
+        "a name of lower-case letters, digits and underscores, a letter first",
+        "rename it",
+    ),
+    pattern(ConfigurationId): (
+        "a configuration's path below configurations/, such as yang2018/ptb/mos",
+        "write names joined by '/', without '.yaml'",
+    ),
+    pattern(Decimal): (
+        'a number as it is printed, in quotes, such as "56.30"',
+        "copy the number from the paper, without units",
+    ),
+    pattern(Sha256): (
+        "a SHA-256, 64 hexadecimal digits in lower case",
+        "copy what sha256sum prints",
+    ),
+}
+
+_TYPES = {
+    "bool_type": "true or false",
+    "dict_type": "a mapping, `key: value` lines",
+    "float_type": "a number",
+    "int_type": "a whole number",
+    "model_type": "a mapping, `key: value` lines",
+    "model_attributes_type": "a mapping, `key: value` lines",
+    "string_type": "a text",
+    "tuple_type": "a list",
+}
+
+_RETYPE = {
+    ("bool_type", ""): "write true or false, without quotes",
+    ("float_type", ""): "write a number",
+    ("float_type", "text"): "write digits only, without quotes, units or separators",
+    ("int_type", ""): "write a whole number",
+    ("int_type", "number"): "write it without a decimal point and without an exponent",
+    ("int_type", "text"): "write digits only, without quotes, units or separators",
+    ("string_type", ""): "write a text",
+    ("string_type", "number"): "put it in quotes, as it is printed",
+    ("tuple_type", ""): "put it in brackets: [a, b]",
+}
+
+_LIMITS = {
+    "greater_than": ("gt", "a number above"),
+    "greater_than_equal": ("ge", "a number of at least"),
+    "less_than": ("lt", "a number below"),
+    "less_than_equal": ("le", "a number of at most"),
+}
+
+MOST = 200
+"""No step reports more problems than this: nobody would read them."""
+
+Words = tuple[str, str, str]
+"""What, expected, advice."""
+
+
+def problems_of(
+    error: ValidationError, root: Any, document: Document, ignore: Iterable[object] = ()
+) -> list[Problem]:
+    """Every mistake that pydantic found in a document, once, in our words.
+
+    A misspelt key is one mistake, although pydantic finds an unknown key and a missing one.
+    ``ignore`` are the `identities` of errors that have been reported before.
+    """
+    known = set(ignore)
+    errors = [e for e in error.errors(include_url=False) if identity(e) not in known]
+    found = [_Found(e, root) for e in errors[:MOST]]
+    missing = {f.steps for f in found if f.kind == "missing"}
+    meant: set[Steps] = set()
+    problems: dict[tuple[Steps, str], Problem] = {}
+    for one in sorted(found, key=lambda f: f.kind != "extra_forbidden"):
+        if one.steps in document.damaged or one.steps in meant:
+            continue
+        if one.kind == "extra_forbidden":
+            guess = one.guess({s[-1] for s in missing if s[:-1] == one.steps[:-1]})
+            meant.add((*one.steps[:-1], guess or ""))
+        problem = one.problem(document)
+        key = (one.steps, "union" if one.in_union else str(problem))
+        if key in problems:
+            first = problems[key]
+            expected = f"{first.expected}, or {problem.expected}"
+            advice = problem.advice if "did you mean" in problem.advice else first.advice
+            problem = Problem(first.place, first.what, expected, advice)
+        problems[key] = problem
+    return list(dict.fromkeys(problems.values()))
+
+
+def identities(error: ValidationError) -> frozenset[object]:
+    """What tells the errors of one validation from those of another."""
+    return frozenset(identity(e) for e in error.errors(include_url=False))
+
+
+def identity(error: ErrorDetails) -> object:
+    """Place and type of an error."""
+    return error["loc"], error["type"]
+
+
+def unknown_keys(error: ValidationError, root: Any) -> list[Steps]:
+    """The steps to each unknown key, if nothing else is wrong."""
+    errors = error.errors(include_url=False)
+    only = all(one["type"] == "extra_forbidden" for one in errors)
+    return [_Found(one, root).steps for one in errors] if only else []
+
+
+def closest(word: str, options: Iterable[object]) -> str | None:
+    """The option that was probably meant."""
+    likely = [str(option) for option in options][:60]
+    matches = difflib.get_close_matches(word[:64], likely, 1, 0.6)
+    return matches[0] if matches else None
+
+
+def choose(word: str, options: Iterable[object]) -> str:
+    """Advice on a word that is not among the options."""
+    guess = closest(word, options)
+    return f"did you mean '{guess}'?" if guess else "choose one of these"
+
+
+def shown(value: Any) -> str:
+    """A value as it is quoted in a message: short, and in the words of YAML."""
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list"
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = str(value)
+    text = text if len(text) <= 40 else f"{text[:37]}..."
+    return f"'{text}'" if isinstance(value, str) else text
+
+
+class _Found:
+    """One error of pydantic, with the steps to it in the document and the type it belongs to."""
+
+    def __init__(self, error: ErrorDetails, root: Any) -> None:
+        self.kind = error["type"]
+        self.input = error["input"]
+        self.context: dict[str, Any] = error.get("ctx", {})
+        self.message = error["msg"]
+        self.in_union = False
+        self.is_key = False
+        self.keys: list[str] = []
+        self.steps: Steps = ()
+        self.type = self.holder = root
+        for element in error["loc"]:
+            self._step(element)
+        if self.kind in {"union_tag_invalid", "union_tag_not_found"}:
+            self.steps = (*self.steps, "kind")
+        if self.kind == "missing" and self.steps and isinstance(self.steps[-1], int):
+            self.steps, self.kind = self.steps[:-1], "missing_entry"
+
+    def _step(self, element: str | int) -> None:
+        """Follow one element of pydantic's location: a step, a member of a union, or a key."""
+        here = bare(self.type)
+        self.keys = []
+        if element == "[key]":
+            self.is_key = True
+        elif get_origin(here) in {Union, UnionType}:
+            members = [member for member in get_args(here) if element in kinds(member)]
+            self.type = members[0] if members else Any
+            self.in_union = not members
+        else:
+            self.steps = (*self.steps, element)
+            if isinstance(here, type) and issubclass(here, BaseModel):
+                fields = {field.alias or name: field for name, field in here.model_fields.items()}
+                self.keys = list(fields)
+                self.type = fields[element].annotation if element in fields else Any
+            else:
+                self.holder, self.type = here, entry_type(here)
+
+    def problem(self, document: Document) -> Problem:
+        """The error in our words."""
+        what, expected, advice = self._words(document)
+        key = self.is_key or self.kind == "extra_forbidden"
+        if self.kind in {"missing", "union_tag_not_found"}:
+            place = document.key_place(self.steps[:-1])
+        else:
+            place = document.key_place(self.steps) if key else document.place(self.steps)
+        name = document.name(self.steps)
+        return Problem(place, f"{name}: {what}" if name else what, expected, advice)
+
+    def guess(self, free: Collection[object]) -> str | None:
+        """The key that an unknown one was meant to be: rather one that is still free."""
+        word = str(self.steps[-1])
+        return closest(word, (key for key in self.keys if key in free)) or closest(word, self.keys)
+
+    def _words(self, document: Document) -> Words:
+        if self.kind in {"extra_forbidden", "missing", "union_tag_not_found"}:
+            return self._words_on_key(document)
+        if self.kind in {"literal_error", "union_tag_invalid"}:
+            return self._words_on_choice()
+        if self.kind in _LIMITS:
+            limit, words = _LIMITS[self.kind]
+            expected = f"{words} {self.context[limit]:,g}"
+            return f"{shown(self.input)} is out of range", expected, "change the number"
+        if self.kind in _TYPES:
+            return f"{shown(self.input)} is of the wrong type", _TYPES[self.kind], self._retype()
+        return self._words_on_size()
+
+    def _words_on_key(self, document: Document) -> Words:
+        key = str(self.steps[-1])
+        if self.kind == "extra_forbidden":
+            guess = self.guess(set(self.keys) - set(document.get(*self.steps[:-1]) or ()))
+            advice = f"did you mean '{guess}'?" if guess else "remove it, or use one of these keys"
+            return "unknown key", listed(self.keys), advice
+        known = sorted(all_kinds(self.type)) if key == "kind" else []
+        expected = listed(known) if known else description(self.type)
+        return "missing key", expected, f"add the line `{key}: ...` here"
+
+    def _words_on_choice(self) -> Words:
+        if self.kind == "union_tag_invalid":
+            tag, known = self.context["tag"], sorted(all_kinds(self.type))
+            return f"unknown kind {shown(tag)}", listed(known), choose(tag, known)
+        options = get_args(bare(self.type)) or (self.context["expected"].strip("'"),)
+        word = str(self.input)
+        several = len(options) > 1 or closest(word, options)
+        advice = choose(word, options) if several else f"write {options[0]}"
+        return f"unknown value {shown(self.input)}", listed(options), advice
+
+    def _words_on_size(self) -> Words:
+        context = self.context
+        if self.kind == "string_pattern_mismatch":
+            expected, advice = _PATTERNS[context["pattern"]]
+            return f"{shown(self.input)} is not well formed", expected, advice
+        if self.kind == "string_too_short":
+            least = f"at least {context['min_length']} characters"
+            return f"{shown(self.input)} is too short", least, "say it in full"
+        if self.kind == "string_too_long":
+            most = f"at most {context['max_length']} characters"
+            return f"a text of {len(self.input):,} characters", most, "shorten it"
+        if self.kind in {"missing_entry", "too_long"}:
+            wanted = context.get("max_length", len(get_args(self.holder)))
+            return f"entries: {len(self.input)}", f"exactly {wanted}", "name as many"
+        if self.kind == "too_short":
+            return "it is empty", "at least one entry", "add an entry"
+        said = self.message.removeprefix("Value error, ")
+        return said, "values that fit together", "change one of them"
+
+    def _retype(self) -> str:
+        number = isinstance(self.input, int | float) and not isinstance(self.input, bool)
+        sort = "number" if number else "text" if isinstance(self.input, str) else ""
+        advice = _RETYPE.get((self.kind, sort)) or _RETYPE.get((self.kind, ""))
+        if advice:
+            return advice
+        keys = ", ".join(keys_of(bare(self.type)))
+        return f"its keys are {keys}" if keys else "write its keys on the lines below"

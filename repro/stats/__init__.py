@@ -1,0 +1,1 @@
+"""Statistical tests as pure functions of small frozen records."""

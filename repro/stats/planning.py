@@ -1,0 +1,56 @@
+"""What would settle an inconclusive test: so many replicates, or none at all."""
+
+from __future__ import annotations
+
+import math
+
+from repro.errors import ClaimError
+from repro.stats.power import Design, power_above, power_equivalence, seeds_needed
+from repro.stats.result import TestResult
+from repro.stats.sample import Arm, Sample, summarise
+
+MEANS = ("student", "welch", "tost", "non_superiority", "non_inferiority", "ratio")
+
+
+def seeds_to_settle(
+    result: TestResult, a: Arm, b: Arm, *, border: float = 0.0, target: float = 0.80
+) -> int | None:
+    """Replicates in each arm that would decide with chance ``target``, were the data the truth.
+
+    True effect and standard deviations are taken to be the observed ones. Either decision
+    counts: confirmed if the effect lies where the claim says, contradicted if it lies
+    beyond. ``border`` is the effect that a difference must exceed (0, or its smallest effect
+    of interest, signed as A minus B). ``None``: not within 1000, for the effect sits at the
+    border. The observed effect is itself uncertain, so this is an order of magnitude.
+    ``ClaimError`` for a test that does not compare means.
+    """
+    if result.test not in MEANS:
+        raise ClaimError(f"{result.test} compares no means, so no number of seeds is computed")
+    if result.details.get("exact"):
+        return None
+    effect, low, high = _on_test_scale(result, border)
+    design = _design(result, a, b)
+    if low is not None and high is not None and low < effect < high:
+        return seeds_needed(
+            design, lambda one: power_equivalence(one, effect, low=low, high=high), target=target
+        )
+    distance = min(abs(effect - edge) for edge in (low, high) if edge is not None)
+    return seeds_needed(design, lambda one: power_above(one, distance, 0.0), target=target)
+
+
+def _on_test_scale(result: TestResult, border: float) -> tuple[float, float | None, float | None]:
+    """Effect and borders on the scale on which the test is done."""
+    if result.test in ("student", "welch"):
+        return result.effect, border, None
+    if result.test == "ratio" and result.low is not None:
+        return math.log(result.effect), math.log(result.low), None
+    return result.effect, result.low, result.high
+
+
+def _design(result: TestResult, a: Arm, b: Arm) -> Design:
+    if result.test == "ratio":
+        a, b = (arm.log() if isinstance(arm, Sample) else arm for arm in (a, b))
+    two_sided = result.details.get("alternative") == "two-sided"
+    first, second = summarise(a), summarise(b)
+    alpha = result.alpha / 2 if two_sided else result.alpha
+    return Design(first.spread, second.spread, first.n, second.n, alpha)

@@ -1,0 +1,194 @@
+"""What a claim file becomes: resolved at one scale, frozen, the same every time."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pydantic
+import pytest
+
+from repro.errors import SpecError
+from repro.specs.claim import SCALES
+from repro.specs.load import load_claim, load_claims
+from repro.specs.model import MoS, Softmax
+
+GOOD = Path(__file__).parent / "good"
+CLAIMS = Path(__file__).parents[2] / "claims"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the good claim and its configurations."""
+    shutil.copytree(GOOD, tmp_path / "claims")
+    return tmp_path / "claims"
+
+
+def edit(file: Path, old: str, new: str) -> Path:
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), encoding="utf-8")
+    return file
+
+
+def refused(where: Path | list[Path]) -> SpecError:
+    with pytest.raises(SpecError) as caught:
+        load_claims(where, "quick")
+    return caught.value
+
+
+def test_the_top_level_is_what_a_scale_does_not_change():
+    """At a scale without overrides, every value is that of the top level."""
+    claim = load_claim(GOOD / "claim.yaml", "paper")
+    assert claim.scale == "paper"
+    assert claim.seeds.plan == 4
+    assert claim.measurements["ppl"].split == "test"
+    assert claim.arms["mos"].configuration.model.output == MoS(components=3)
+    assert claim.arms["mos"].overridden == ()
+    assert claim.expect is None
+
+
+def test_a_scale_changes_what_it_names():
+    """Arms, measurements, sizes, seeds and the expected conclusion follow the scale."""
+    claim = load_claim(GOOD / "claim.yaml", "quick")
+    assert claim.seeds.plan == 3
+    assert claim.measurements["ppl"].split == "valid"
+    assert claim.measurements["rank"].split == "test"
+    assert claim.expectations[2].margin.abs == 1  # type: ignore[union-attr]
+    assert claim.expectations[0].at_least.value == 2  # type: ignore[union-attr]
+    assert claim.expect is not None
+    assert claim.expect.conclusion == "inconclusive"
+    assert claim.notice.startswith("A synthetic language")
+
+
+def test_an_override_changes_only_the_keys_it_names():
+    """The rest of the configuration stands, and the changed paths are listed."""
+    arm = load_claim(GOOD / "claim.yaml", "quick").arms["mos"]
+    assert arm.overridden == ("model.output.components", "recipe.epochs")
+    assert arm.configuration.model.output == MoS(components=2)
+    assert arm.configuration.recipe.epochs == 2
+    assert arm.configuration.recipe.clip == 0.1
+    assert arm.configuration.corpus.vocabulary == 20
+
+
+def test_a_new_kind_replaces_the_whole_mapping(folder):
+    """Keys of the old kind do not linger beside the new kind."""
+    file = edit(folder / "claim.yaml", "{output: {components: 2}}", "{output: {kind: softmax}}")
+    arm = load_claim(file, "quick").arms["mos"]
+    assert arm.configuration.model.output == Softmax()
+    assert arm.overridden == ("model.output", "recipe.epochs")
+
+
+def test_a_reason_goes_with_the_value_it_was_for(folder):
+    """An assumed value that is overridden loses its reason, unless a new one is given."""
+    file = edit(folder / "claim.yaml", "recipe: {epochs: 2}", "recipe: {clip: 2}")
+    assert load_claim(file, "quick").arms["mos"].configuration.assumed == {}
+    assert load_claim(file, "paper").arms["mos"].configuration.assumed != {}
+    edit(file, "recipe: {clip: 2}", 'recipe: {clip: 2}, assumed: {recipe.clip: "as we like it"}')
+    arm = load_claim(file, "quick").arms["mos"]
+    assert arm.configuration.assumed == {"recipe.clip": "as we like it"}
+    assert arm.overridden == ("model.output.components", "recipe.clip")
+
+
+def test_a_claim_is_frozen():
+    """What is loaded cannot be changed by whoever gets it."""
+    claim = load_claim(GOOD / "claim.yaml", "quick")
+    with pytest.raises(pydantic.ValidationError, match="frozen"):
+        claim.alpha = 0.5  # type: ignore[misc]
+
+
+def test_the_file_is_called_what_the_user_called_it(monkeypatch):
+    """A relative path stays relative, in the claim and in messages."""
+    monkeypatch.chdir(GOOD)
+    assert load_claim(Path("claim.yaml"), "quick").file == "claim.yaml"
+
+
+def test_loading_is_deterministic(folder):
+    """The same files give equal claims, with one digest, wherever they lie."""
+    for scale in SCALES:
+        here, there = (load_claim(f / "claim.yaml", scale) for f in (GOOD, folder))
+        assert here == load_claim(GOOD / "claim.yaml", scale)
+        assert here.digest() == there.digest()
+    assert len({load_claim(GOOD / "claim.yaml", scale).digest() for scale in SCALES}) == 3
+
+
+def test_a_folder_gives_its_claims_by_name(folder):
+    """Files directly in the folder are read in order; subfolders and hidden files are not."""
+    for name in ("b", "a"):
+        shutil.copy(folder / "claim.yaml", folder / f"{name}.yaml")
+        edit(folder / f"{name}.yaml", "id: tiny_rank", f"id: {name}")
+    (folder / ".hidden.yaml").write_text("not a claim")
+    assert [claim.id for claim in load_claims(folder, "quick")] == ["a", "b", "tiny_rank"]
+
+
+def test_a_file_that_is_named_twice_is_read_once(folder):
+    """A folder and a file of it give one claim."""
+    assert len(load_claims([folder, folder / "claim.yaml"], "quick")) == 1
+
+
+def test_two_claims_cannot_share_an_id(folder):
+    """The second is refused, and says where the first is."""
+    shutil.copy(folder / "claim.yaml", folder / "copy.yaml")
+    (problem,) = refused(folder).problems
+    assert problem.place.file.endswith("copy.yaml")
+    assert problem.place.line == 2
+    assert "claim.yaml:2:5" in problem.what
+
+
+def test_a_folder_without_claims_is_refused(tmp_path):
+    """Nothing to verify is a mistake, not a success."""
+    (problem,) = refused(tmp_path).problems
+    assert "no claim in this folder" in problem.what
+
+
+def test_the_mistakes_of_all_files_come_out_together(folder):
+    """One error holds the problems of every file, a shared configuration's only once."""
+    edit(folder / "claim.yaml", "alpha: 0.05", "alpha: 5")
+    shutil.copy(folder / "claim.yaml", folder / "other.yaml")
+    edit(folder / "other.yaml", "id: tiny_rank", "id: other")
+    edit(folder / "configurations/tiny/mos.yaml", "epochs: 1", "epochs: 0")
+    problems = refused(folder).problems
+    names = [Path(problem.place.file).name for problem in problems]
+    assert sorted(names) == ["claim.yaml", "mos.yaml", "other.yaml"]
+
+
+@pytest.mark.parametrize("target", ["file", "folder"])
+def test_a_configuration_cannot_be_a_link_that_leads_elsewhere(folder, tmp_path, target):
+    """A link out of configurations/ is refused, so that no other file is read or quoted."""
+    inside, outside = folder / "configurations/tiny", tmp_path / "elsewhere"
+    shutil.copytree(inside, outside)
+    if target == "folder":
+        shutil.rmtree(inside)
+        inside.symlink_to(outside)
+    else:
+        (inside / "mos.yaml").unlink()
+        (inside / "mos.yaml").symlink_to(outside / "mos.yaml")
+    text = str(refused(folder))
+    assert "leads elsewhere" in text
+    assert "elsewhere/" not in text
+
+
+def test_configurations_come_from_the_package_when_not_beside_the_claim(tmp_path):
+    """A claim in any folder may name the configurations that come with repro."""
+    shipped = min(CLAIMS.glob("*.yaml"))
+    shutil.copy(shipped, tmp_path / "mine.yaml")
+    assert load_claim(tmp_path / "mine.yaml", "paper").arms
+
+
+def test_reading_never_hangs(tmp_path):
+    """A pipe, a device, a folder and a missing file are refused at once."""
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "empty").mkdir()
+    for path in (tmp_path / "pipe.yaml", Path("/dev/zero"), tmp_path / "empty", tmp_path / "none"):
+        (problem,) = refused([path]).problems
+        assert problem.place.file == str(path)
+
+
+def test_every_shipped_claim_loads_at_every_scale():
+    """The claims that come with repro are well formed and mean something, at all scales."""
+    assert list(CLAIMS.glob("*.yaml"))
+    for scale in SCALES:
+        claims = load_claims(CLAIMS, scale)
+        assert len(claims) == len(list(CLAIMS.glob("*.yaml")))
+        assert all(claim.scale == scale for claim in claims)

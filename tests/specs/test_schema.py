@@ -1,0 +1,72 @@
+"""The published JSON Schemas: current, and of one mind with the loader about shape."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pydantic
+import pytest
+
+from repro.errors import SpecError
+from repro.specs.schema import DOCUMENTS, schema, schema_text
+from repro.specs.yaml import read_document
+
+HERE = Path(__file__).parent
+CLAIMS = HERE.parents[1] / "claims"
+DOCUMENT_FILES = {
+    "claim": [*HERE.glob("good/*.yaml"), *HERE.glob("bad/*.yaml"), *CLAIMS.glob("*.yaml")],
+    "configuration": [
+        *HERE.glob("good/configurations/*/*.yaml"),
+        *HERE.glob("bad/configurations/*/*.yaml"),
+        *CLAIMS.glob("configurations/**/*.yaml"),
+    ],
+}
+# A whole number written 3.0 is one to JSON Schema; that sizes fit together it cannot say.
+LOADER_KNOWS_BETTER = {"float_for_integer"}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_committed_schema_is_current(name):
+    """What lies in claims/ is what the specifications say."""
+    committed = (CLAIMS / f"{name}.schema.json").read_text(encoding="utf-8")
+    assert committed == schema_text(name)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_schema_is_a_schema(name):
+    """It is valid in the dialect that it names."""
+    jsonschema.Draft202012Validator.check_schema(schema(name))
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_schema_and_loader_agree_on_shape(name):
+    """On every good and bad document, the schema refuses what the specification refuses."""
+    validator = jsonschema.Draft202012Validator(schema(name))
+    verdicts = set()
+    for path in DOCUMENT_FILES[name]:
+        data = read(path)
+        if data is None or path.stem in LOADER_KNOWS_BETTER:
+            continue
+        accepted = has_shape(name, data)
+        assert validator.is_valid(data) == accepted, path
+        verdicts.add(accepted)
+    assert verdicts == {True, False}
+
+
+def read(path: Path) -> dict[str, Any] | None:
+    try:
+        document = read_document(path)
+    except SpecError:
+        return None
+    return None if document.problems else document.data
+
+
+def has_shape(name: str, data: dict[str, Any]) -> bool:
+    try:
+        DOCUMENTS[name].model_validate_json(json.dumps(data))
+    except pydantic.ValidationError:
+        return False
+    return True

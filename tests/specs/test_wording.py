@@ -1,0 +1,43 @@
+"""pydantic's errors in our words, for shapes that no claim file has yet."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from repro.specs.wording import choose, closest, shown
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "nothing"),
+        (True, "true"),
+        (3.5, "3.5"),
+        ("a", "'a'"),
+        ("a" * 50, "'" + "a" * 37 + "...'"),
+        ([1], "a list"),
+        ({}, "a mapping"),
+    ],
+)
+def test_values_are_shown_short_and_in_the_words_of_yaml(value, text):
+    """A message quotes a value so that its writer knows it again."""
+    assert shown(value) == text
+
+
+def test_a_guess_is_made_only_when_it_is_close():
+    """An unlike word gets the list, not a wild guess."""
+    assert closest("ratoi", ["bound", "ratio"]) == "ratio"
+    assert closest("frobnicate", ["bound", "ratio"]) is None
+    assert choose("ratoi", ["bound", "ratio"]) == "did you mean 'ratio'?"
+    assert choose("frobnicate", ["bound", "ratio"]) == "choose one of these"
+
+
+def test_loading_imports_nothing_heavy():
+    """Reading claims needs neither torch nor numpy nor pandas."""
+    heavy = "{'torch', 'numpy', 'pandas', 'scipy'}"
+    code = f"import sys, repro.specs.load; print(*{heavy} & {{*sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

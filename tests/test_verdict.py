@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from repro.stats.prediction import Prediction
+from repro.stats.result import Interval, TestResult
+from repro.verdict import (
+    Agreement,
+    Conclusion,
+    Flag,
+    FlagKind,
+    Validity,
+    Verdict,
+    agree,
+    exit_code,
+    roll_up,
+)
+
+CONFIRMED, CONTRADICTED = Conclusion.CONFIRMED, Conclusion.CONTRADICTED
+INCONCLUSIVE, TRIVIAL = Conclusion.INCONCLUSIVE, Conclusion.TRIVIAL
+
+PREDICTION = Prediction(2.0, Interval(1.0, 3.0, 0.95), 0.0, 9.0)
+MIRRORED = Prediction(-2.0, Interval(-3.0, -1.0, 0.95), 0.0, 9.0)
+RATIO = Prediction(20.0, Interval(10.0, 40.0, 0.95), 1.0, 9.0)
+NOTHING = Prediction(0.0, Interval(-1.0, 1.0, 0.95), 0.0, 9.0)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "effect", "interval", "agreement"),
+    [
+        (PREDICTION, 2.5, (2, 3), Agreement.COMPATIBLE),
+        (PREDICTION, 3.0, (2, 4), Agreement.COMPATIBLE),
+        (PREDICTION, 1.0, (0, 2), Agreement.COMPATIBLE),
+        (PREDICTION, 3.1, (2, 4), Agreement.LARGER),
+        (PREDICTION, 0.9, (0.5, 1.3), Agreement.SMALLER),
+        (PREDICTION, -0.5, (-1, 0.0), Agreement.SMALLER),
+        (PREDICTION, -0.5, (-1, -0.01), Agreement.OPPOSITE),
+        (PREDICTION, 0.0, (-1, 1), Agreement.SMALLER),
+        (MIRRORED, -3.1, (-4, -2), Agreement.LARGER),
+        (MIRRORED, -0.9, (-1.3, -0.5), Agreement.SMALLER),
+        (MIRRORED, 0.5, (0.01, 1), Agreement.OPPOSITE),
+        (RATIO, 41.0, (30, 50), Agreement.LARGER),
+        (RATIO, 9.0, (8, 10), Agreement.SMALLER),
+        (RATIO, 0.5, (0.4, 0.6), Agreement.OPPOSITE),
+        (RATIO, 0.5, (0.2, 1.2), Agreement.SMALLER),
+        (RATIO, 0.5, None, Agreement.OPPOSITE),
+        (NOTHING, 1.5, (1, 2), Agreement.LARGER),
+        (NOTHING, -1.5, (-2, -1), Agreement.LARGER),
+        (None, 2.0, (1, 3), Agreement.NOT_CHECKABLE),
+    ],
+)
+def test_agreement(prediction, effect, interval, agreement):
+    """
+    Agreement follows the prediction interval, the paper's sign and our own interval.
+    """
+    own = Interval(interval[0], interval[1], 0.95) if interval else None
+    assert agree(prediction, TestResult("welch", effect, 0.05, (5, 5), interval=own)) is agreement
+
+
+def test_only_valid_evidence_concludes():
+    """
+    A conclusion or an agreement without validity, validity without a conclusion, and
+    invalidity without a reason cannot be built.
+    """
+    for validity in Validity:
+        if validity is Validity.VALID:
+            continue
+        assert Verdict(validity, "a canary failed").conclusion is None
+        with pytest.raises(ValueError, match="concludes and agrees with nothing"):
+            Verdict(validity, "a canary failed", CONFIRMED)
+        with pytest.raises(ValueError, match="concludes and agrees with nothing"):
+            Verdict(validity, "a canary failed", agreement=Agreement.COMPATIBLE)
+        with pytest.raises(ValueError, match="needs a reason"):
+            Verdict(validity, "")
+    with pytest.raises(ValueError, match="has a conclusion"):
+        Verdict(Validity.VALID, "")
+
+
+def test_flags_make_a_verdict_fragile():
+    """
+    A verdict with a flag is fragile, one without is not.
+    """
+    flag = Flag(FlagKind.ONE_SEED_LEFT_OUT, "without seed 3 of mos it is inconclusive")
+    assert Verdict(Validity.VALID, "", CONFIRMED, flags=(flag,)).fragile
+    assert not Verdict(Validity.VALID, "", CONFIRMED).fragile
+
+
+def test_the_worst_validity_dominates():
+    """
+    INVALID is worst, then NOT-COMPARABLE, STALE, INCOMPLETE, VALID, in any order of leaves.
+    """
+    worst_first = ["INVALID", "NOT-COMPARABLE", "STALE", "INCOMPLETE", "VALID"]
+    for count in range(1, 6):
+        for leaves in itertools.permutations(worst_first, count):
+            expected = min(leaves, key=worst_first.index)
+            assert roll_up(Validity(word) for word in leaves) == expected
+    assert roll_up([]) is Validity.VALID
+
+
+def valid(conclusion: Conclusion) -> Verdict:
+    """A valid verdict."""
+    return Verdict(Validity.VALID, "", conclusion)
+
+
+EXIT_CODES = [
+    ([], 0),
+    ([(valid(CONFIRMED), CONFIRMED)], 0),
+    ([(valid(CONTRADICTED), CONTRADICTED)], 0),
+    ([(valid(INCONCLUSIVE), INCONCLUSIVE)], 0),
+    ([(valid(CONTRADICTED), CONFIRMED)], 1),
+    ([(valid(TRIVIAL), CONFIRMED)], 1),
+    ([(valid(CONFIRMED), CONTRADICTED)], 1),
+    ([(valid(CONFIRMED), INCONCLUSIVE)], 1),
+    ([(valid(INCONCLUSIVE), CONFIRMED)], 3),
+    ([(Verdict(Validity.INCOMPLETE, "3 of 5 seeds"), CONFIRMED)], 3),
+    ([(Verdict(Validity.STALE, "corpus"), CONFIRMED)], 3),
+    ([(Verdict(Validity.NOT_COMPARABLE, "parameters"), CONFIRMED)], 3),
+    ([(Verdict(Validity.INVALID, "canary"), CONFIRMED)], 4),
+]
+
+
+@pytest.mark.parametrize(("verdicts", "code"), EXIT_CODES)
+def test_the_exit_code_of_one_verdict(verdicts, code):
+    """
+    The exit code says whether a verdict is as its claim expects, deviates, is open or invalid.
+    """
+    assert exit_code(verdicts) == code
+    assert exit_code(verdicts, infrastructure=True) == 5
+
+
+@pytest.mark.parametrize("one", EXIT_CODES)
+@pytest.mark.parametrize("other", EXIT_CODES)
+def test_the_gravest_exit_code_wins(one, other):
+    """
+    Of several verdicts 4 comes before 1 before 3 before 0.
+    """
+    gravest = next(code for code in (4, 1, 3, 0) if code in (one[1], other[1]))
+    assert exit_code([*one[0], *other[0]]) == gravest
