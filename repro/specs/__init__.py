@@ -1,0 +1,1 @@
+"""Specifications: the language in which claims, configurations and runs are written."""

@@ -52,7 +52,7 @@ class Rank(Spec):
     @property
     def label(self) -> str:
         """What a reader calls it."""
-        return f"rank of the {self.split} log-probabilities"
+        return f"{self.split} rank"
 
     @property
     def better(self) -> Literal["lower", "higher"]:

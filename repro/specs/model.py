@@ -6,6 +6,7 @@ the last layer), V vocabulary, K components.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -78,7 +79,7 @@ class Model(Spec):
     def layer_sizes(self) -> tuple[tuple[int, int], ...]:
         """(input, output) size of each LSTM layer, first to last."""
         sizes = [self.embedding_size, *[self.hidden_size] * (self.layers - 1), self.context_size]
-        return tuple(zip(sizes, sizes[1:], strict=False))
+        return tuple(pairwise(sizes))
 
     def parameters(self, vocabulary: int) -> int:
         """Number of scalars that training changes or fixes at random; frozen slopes count."""

@@ -1,0 +1,73 @@
+"""Provenance: everything in a report that derives from time or machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from repro.evidence import Evidence
+from repro.report import document as doc
+
+PACKAGES = ("torch", "numpy", "scipy", "statsmodels", "pandas", "matplotlib", "typst", "pydantic")
+
+
+def collect(evidence: Evidence, command: str) -> doc.Provenance:
+    """Facts about this judging and about the runs it judged."""
+    runs = [one for replicates in evidence.arms.values() for one in replicates if one.provenance]
+    training = [_part(one.provenance, "training") for one in runs]
+    threads = {int(_part(t, "settings").get("threads", 1)) for t in training}
+    return doc.Provenance(
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        repro_version=_version("repro-verdict"),
+        python=platform.python_version(),
+        packages={name: _version(name) for name in PACKAGES},
+        platform=platform.platform(terse=True),
+        processor=_processor(),
+        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1,
+        devices=tuple(sorted({_device(t) for t in training})),
+        threads_per_run=max(threads, default=1),
+        run_seconds={one.key: _seconds(one.provenance) for one in runs},
+        command=command,
+    )
+
+
+def _part(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = document.get(name)
+    return part if isinstance(part, Mapping) else {}
+
+
+def _device(training: Mapping[str, Any]) -> str:
+    """Where one run was trained, and with which torch: `CPU, AMD EPYC, torch 2.13.0`."""
+    machine, software = _part(training, "machine"), _part(training, "software")
+    names = [machine.get("device"), machine.get("processor")]
+    if "torch" in software:
+        names.append(f"torch {software['torch']}")
+    return ", ".join(str(name) for name in names if name) or "unknown"
+
+
+def _seconds(provenance: Mapping[str, Any]) -> float:
+    """What the run cost, training and measuring together."""
+    measured = _part(provenance, "measurements")
+    parts = [_part(provenance, "training"), *(_part(measured, name) for name in measured)]
+    return round(sum(float(part.get("seconds", 0.0)) for part in parts), 1)
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _processor() -> str:
+    try:
+        with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as stream:
+            names = (line.partition(":")[2].strip() for line in stream if "model name" in line)
+            return next(names, "") or platform.machine()
+    except OSError:
+        return platform.processor() or platform.machine()

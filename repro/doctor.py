@@ -1,0 +1,94 @@
+"""What this machine has: versions, processors, a GPU, the store, the corpora. Changes nothing."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+
+from repro import resources
+from repro.errors import ReproError
+from repro.store import RunStore
+
+CORPORA = ("ptb", "wt2")
+NEEDED = ("torch", "scipy", "statsmodels", "pandas", "matplotlib", "jinja2", "typst", "pydantic")
+ROOM = 2 * 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at: fine, worth knowing, or a problem with what to do about it."""
+
+    state: Literal["ok", "note", "problem"]
+    what: str
+    advice: str = ""
+
+
+def examine(store: Path, data: Path | None) -> Iterator[Finding]:
+    """Every finding, in the order in which a first run would meet them."""
+    yield Finding("ok", f"Python {platform.python_version()} on {platform.platform(terse=True)}")
+    yield from map(_package, NEEDED)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    yield Finding("ok", f"{cores} processor cores")
+    yield _gpu()
+    yield _resources()
+    yield _store(store)
+    yield from _corpora(data)
+
+
+def _package(name: str) -> Finding:
+    try:
+        return Finding("ok", f"{name} {metadata.version(name)}")
+    except metadata.PackageNotFoundError:
+        return Finding("problem", f"{name} is not installed", "pip install repro-verdict")
+
+
+def _gpu() -> Finding:
+    import torch
+
+    if torch.cuda.is_available():
+        return Finding("ok", f"GPU: {torch.cuda.get_device_name()}")
+    return Finding("note", "no GPU; models are trained on the processor")
+
+
+def _resources() -> Finding:
+    try:
+        return Finding("ok", f"claims and templates: {resources.claims().parent}")
+    except ReproError as error:
+        return Finding("problem", str(error), "pip install --force-reinstall repro-verdict")
+
+
+def _store(place: Path) -> Finding:
+    try:
+        runs = len(list(RunStore(place).keys()))
+    except ReproError as error:
+        return Finding("problem", f"store {place}: {error}", "give another with --store")
+    parent = next(p for p in (place, *place.parents) if p.exists())
+    if not os.access(parent, os.W_OK):
+        return Finding("problem", f"store {place} cannot be written", "give another with --store")
+    free = shutil.disk_usage(parent).free
+    what = f"store {place}: {runs} runs, {free / 2**30:.0f} GiB free"
+    if free < ROOM:
+        return Finding("problem", what, "make room, or give another place with --store")
+    return Finding("ok", what)
+
+
+def _corpora(data: Path | None) -> Iterator[Finding]:
+    """The quick scale needs none; bench and paper need those that the claims name."""
+    if data is None:
+        advice = "set REPRO_DATA to the folder that holds ptb/ and wt2/ (not needed for quick)"
+        yield Finding("note", "no corpora: REPRO_DATA is not set", advice)
+        return
+    for name in CORPORA:
+        wanted = [Path(name) / f"{split}.txt" for split in ("train", "valid", "test")]
+        missing = [str(path) for path in wanted if not (data / path).is_file()]
+        if missing:
+            files = ", ".join(missing)
+            yield Finding("note", f"corpus {name}: {files} not in {data}")
+        else:
+            yield Finding("ok", f"corpus {name} in {data}")

@@ -1,0 +1,73 @@
+"""Engines: names of ways to run tasks, each a ``concurrent.futures.Executor``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from typing import Literal, ParamSpec, TypeVar
+
+from repro.execution.pool import ProcessPool
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+EngineName = Literal["processes", "serial"]
+
+# One thread a process beats one process with many threads, and sums do not depend on the machine.
+# glibc gives large blocks back at each free and faults them in again, unless it is told not to.
+ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
+    "MALLOC_MMAP_THRESHOLD_": str(4 * 2**30),
+    "MALLOC_TRIM_THRESHOLD_": str(8 * 2**30),
+}
+
+
+class SerialEngine(Executor):
+    """Runs each task at once, in this process: for notebooks and for debugging."""
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Run the call before returning; an interrupt passes through."""
+        future: Future[T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 - the future holds it
+            future.set_exception(error)
+        return future
+
+
+def engine(
+    name: EngineName = "processes", *, workers: int | None = None, device: str = "cpu"
+) -> Executor:
+    """The engine of that name.
+
+    ``processes``: a warm pool of ``workers`` processes, by default one a core, or one in all
+    when the device is ``cuda``. ``serial``: this process.
+    """
+    if name == "serial":
+        return SerialEngine()
+    if workers is None:
+        workers = cores() if device == "cpu" else 1
+    return ProcessPool(max(1, workers), environment=ENVIRONMENT)
+
+
+def cores() -> int:
+    """How many cores this process may use: affinity, and the quota of its container."""
+    if hasattr(os, "sched_getaffinity"):
+        count = len(os.sched_getaffinity(0))
+    else:
+        count = os.cpu_count() or 1
+    return max(1, min(count, _quota(Path("/sys/fs/cgroup/cpu.max"), count)))
+
+
+def _quota(file: Path, otherwise: int) -> int:
+    """Cores that the control group allows, rounded up."""
+    try:
+        quota, period = file.read_text(encoding="ascii").split()
+        return -(-int(quota) // int(period))
+    except (OSError, ValueError, ZeroDivisionError):
+        return otherwise

@@ -1,0 +1,147 @@
+"""Planned runs into the store: skip what is there, do the rest, report what became of it.
+
+This process only hands out tasks; torch is imported by the workers. What was finished stays
+finished whatever happens, so an execution can be stopped and started again at any moment.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from repro.errors import DataError, StoreError, StoreUnreachableError
+from repro.execution.device import resolve_device
+from repro.execution.dispatch import Dispatch
+from repro.execution.engine import EngineName
+from repro.execution.engine import engine as make_engine
+from repro.execution.pool import ProcessPool
+from repro.execution.progress import Reporter, SilentReporter
+from repro.execution.worker import Outcome, Task
+from repro.specs.run import PlannedRun
+from repro.store import RunStore
+from repro.store.work import is_complete, merged, remaining
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A run that was not finished: the class of what went wrong, and its message."""
+
+    key: str
+    error: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What became of the runs of a plan, by key.
+
+    ``trained`` now; ``measured`` now, trained before; ``reused`` as they were, whoever finished
+    them; ``diverged`` now or before; ``failed`` with the reason.
+    """
+
+    trained: tuple[str, ...] = ()
+    measured: tuple[str, ...] = ()
+    reused: tuple[str, ...] = ()
+    diverged: tuple[str, ...] = ()
+    failed: tuple[Failure, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def done(self) -> tuple[str, ...]:
+        """The runs for which something was done and stored."""
+        return (*self.trained, *self.measured)
+
+
+def execute(
+    plan: Sequence[PlannedRun],
+    store: RunStore,
+    *,
+    engine: EngineName | Executor = "processes",
+    workers: int | None = None,
+    device: str = "auto",
+    data: Path | None = None,
+    report: Reporter | None = None,
+) -> Execution:
+    """Do what the store lacks of ``plan``, the longest run first.
+
+    An engine that is given by name is closed in the end. A run that another process is training
+    is waited for. One that fails does not stop the others; but DataError is raised if no run
+    could be done because of its corpus, and DeviceError or StoreUnreachableError at once.
+    """
+    start = time.monotonic()
+    work = _Work.sort(merged(plan), store)
+    if work.todo:
+        chosen = resolve_device(device)
+        tasks = [Task((planned,), store.root, data, chosen) for planned in work.todo]
+        with _opened(engine, workers, chosen) as executor:
+            dispatch = Dispatch(executor, store, tasks, report or SilentReporter())
+            work.outcomes += dispatch.run(reused=len(work.known))
+        _raise_if_nothing_worked(work.outcomes)
+    return work.execution(time.monotonic() - start)
+
+
+@contextmanager
+def _opened(engine: EngineName | Executor, workers: int | None, device: str) -> Iterator[Executor]:
+    """The executor; one that was made here is closed here, at once if anything goes wrong."""
+    if isinstance(engine, Executor):
+        yield engine
+        return
+    executor = make_engine(engine, workers=workers, device=device)
+    try:
+        yield executor
+    except BaseException:
+        if isinstance(executor, ProcessPool):
+            executor.terminate()
+        raise
+    finally:
+        executor.shutdown()
+
+
+@dataclass(slots=True)
+class _Work:
+    """The plan, parted into what is known already and what is to be done."""
+
+    known: list[Outcome] = field(default_factory=list)
+    todo: list[PlannedRun] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
+
+    @classmethod
+    def sort(cls, plan: Iterable[PlannedRun], store: RunStore) -> Self:
+        """Damaged evidence is a failure here, and is not trained over."""
+        work = cls()
+        for planned in plan:
+            key = planned.run.key
+            try:
+                if not is_complete(store, planned):
+                    work.todo.append(planned)
+                elif store.state(key) == "diverged":
+                    work.known.append(Outcome(key, "diverged"))
+                else:
+                    work.known.append(Outcome(key, "reused"))
+            except StoreUnreachableError:
+                raise
+            except StoreError as error:
+                work.known.append(Outcome(key, "failed", str(error), type(error).__name__))
+        work.todo.sort(key=lambda planned: -remaining(store, planned).total)
+        return work
+
+    def execution(self, seconds: float) -> Execution:
+        """The result."""
+        every = [*self.known, *self.outcomes]
+        keys = {
+            status: tuple(each.key for each in every if each.status == status)
+            for status in ("trained", "measured", "reused", "diverged")
+        }
+        failed = tuple(Failure(o.key, o.error, o.message) for o in every if o.status == "failed")
+        return Execution(**keys, failed=failed, seconds=seconds)
+
+
+def _raise_if_nothing_worked(outcomes: Sequence[Outcome]) -> None:
+    """Missing data is the user's to mend, unless some runs could be done without it."""
+    if outcomes and all(outcome.error == DataError.__name__ for outcome in outcomes):
+        raise DataError("\n".join(dict.fromkeys(outcome.message for outcome in outcomes)))

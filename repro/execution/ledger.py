@@ -1,0 +1,118 @@
+"""What a worker writes about a run besides its numbers: progress and provenance."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from repro.specs.measurement import Measurement, measurement_key
+from repro.specs.run import PlannedRun
+from repro.store import RunStore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from repro.execution.numerics import Facts
+    from repro.lm.records import Progress
+
+INTERVAL = 2.0
+
+
+class Ledger:
+    """Progress for whoever watches, at most every two seconds; provenance for good."""
+
+    def __init__(self, store: RunStore, planned: PlannedRun, facts: Facts) -> None:
+        self._store = store
+        self._key = planned.run.key
+        self._facts = facts
+        self._written = float("-inf")
+        self._start = time.monotonic()
+        self._started = _now()
+        self._before: dict[str, Any] = {}
+
+    def begin_training(self) -> None:
+        """Training starts, or goes on where an earlier session was cut off."""
+        self._before = self._store.progress(self._key) or {}
+        self._start, self._started = time.monotonic(), _now()
+        self._write({"phase": "training", **_kept(self._before)}, force=True)
+
+    def training(self, state: Progress) -> None:
+        """Training tells where it is."""
+        document = {
+            "phase": "training",
+            "epoch": state.epoch,
+            "epochs": state.epochs,
+            "step": state.step,
+            "steps": state.steps,
+            "tokens_done": state.tokens_done,
+            "tokens_in_all": state.tokens_in_all,
+        }
+        self._write(document)
+
+    def end_training(self, notes: Sequence[str] = ()) -> None:
+        """The run is committed: say how it was trained."""
+        facts: dict[str, Any] = {
+            "started": str(self._before.get("started") or self._started),
+            "seconds": round(self._seconds(), 3),
+            "sessions": self._sessions(),
+            "notes": list(notes),
+            **self._facts,
+        }
+        self._store.put_provenance(self._key, {"schema": 1, "training": facts, "measurements": {}})
+
+    def begin_measurement(self, measurement: Measurement) -> None:
+        """A measurement starts."""
+        self._start, self._started = time.monotonic(), _now()
+        name = measurement_key(measurement)
+        document = {"phase": "measuring", "measurement": name, "label": measurement.label}
+        self._write(document, force=True)
+
+    def end_measurement(self, measurement: Measurement) -> None:
+        """A measurement is stored: say how it was taken."""
+        document: dict[str, Any] = {"schema": 1, "training": {}, "measurements": {}}
+        document.update(self._store.provenance(self._key))
+        seconds = round(time.monotonic() - self._start, 3)
+        document["measurements"] |= {
+            measurement_key(measurement): {
+                "started": self._started,
+                "seconds": seconds,
+                **self._facts,
+            }
+        }
+        self._store.put_provenance(self._key, document)
+
+    def _write(self, document: dict[str, Any], *, force: bool = False) -> None:
+        now = time.monotonic()
+        if not force and now - self._written < INTERVAL:
+            return
+        self._written = now
+        session = {
+            "started": self._before.get("started") or self._started,
+            "seconds": round(self._seconds(), 3),
+            "sessions": self._sessions(),
+        }
+        self._store.put_progress(self._key, {**document, **session})
+
+    def _seconds(self) -> float:
+        return _number(self._before.get("seconds")) + time.monotonic() - self._start
+
+    def _sessions(self) -> int:
+        return int(_number(self._before.get("sessions"))) + 1
+
+
+def _kept(before: dict[str, Any]) -> dict[str, Any]:
+    """How far the earlier session said it was: a reader sees no step back."""
+    names = ("epoch", "epochs", "step", "steps", "tokens_done", "tokens_in_all")
+    return {name: before[name] for name in names if name in before}
+
+
+def _number(value: object) -> float:
+    """A number from a file that anybody may have written."""
+    if isinstance(value, int | float) and 0 <= value < 1e12:
+        return float(value)
+    return 0.0
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,239 @@
+"""One task in a process of its own: train what is not trained, measure what is not measured.
+
+The lock of each run is held meanwhile; a run that another process holds is reported as busy at
+once. What goes wrong in one run is an outcome, not an exception, and the others go on. Nothing
+heavy is imported before something is left to do.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from repro.errors import ReproError
+from repro.execution.ledger import Ledger
+from repro.specs.run import PlannedRun
+from repro.store import RunStore
+from repro.store.files import out_of_reach
+from repro.store.work import missing_measurements
+
+if TYPE_CHECKING:
+    from repro.lm.corpus import CorpusData
+    from repro.lm.records import TrainedRun
+
+Status = Literal["trained", "measured", "reused", "diverged", "busy", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Runs of one configuration, and where their store, their data and their device are."""
+
+    runs: tuple[PlannedRun, ...]
+    store: Path
+    data: Path | None
+    device: Literal["cpu", "cuda"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one run; ``error`` is the class of what went wrong, ``message`` its text."""
+
+    key: str
+    status: Status
+    message: str = ""
+    error: str = ""
+    seconds: float = 0.0
+
+
+def run_task(task: Task) -> tuple[Outcome, ...]:
+    """Do a task; one outcome a run, in the order of the task."""
+    start = time.monotonic()
+    store = RunStore(task.store)
+    outcomes: dict[str, Outcome] = {}
+    with ExitStack() as locks:
+        held = []
+        for planned in task.runs:
+            key = planned.run.key
+            with _as_failure(store, key, outcomes):
+                if locks.enter_context(store.lock(key)):
+                    held.append(planned)
+                else:
+                    outcomes[key] = Outcome(key, "busy")
+        _do(task, store, held, outcomes)
+    seconds = time.monotonic() - start
+    return tuple(replace(outcomes[planned.run.key], seconds=seconds) for planned in task.runs)
+
+
+def _do(
+    task: Task, store: RunStore, held: Sequence[PlannedRun], outcomes: dict[str, Outcome]
+) -> None:
+    """Train and measure the runs whose locks are held."""
+    fresh: list[PlannedRun] = []
+    old: list[PlannedRun] = []
+    for planned in held:
+        key = planned.run.key
+        with _as_failure(store, key, outcomes):
+            (old if store.state(key) in {"finished", "diverged"} else fresh).append(planned)
+    for planned in _train(task, store, fresh, outcomes):
+        _finish(task, store, planned, outcomes, fresh=True)
+    for planned in old:
+        _finish(task, store, planned, outcomes, fresh=False)
+
+
+def _train(
+    task: Task, store: RunStore, fresh: Sequence[PlannedRun], outcomes: dict[str, Outcome]
+) -> list[PlannedRun]:
+    """Train runs together; if that fails, one by one, so that only the guilty one fails."""
+    if not fresh:
+        return []
+    if len(fresh) > 1:
+        trial: dict[str, Outcome] = {}
+        if done := _train_together(task, store, fresh, trial):
+            return done
+        return [p for planned in fresh for p in _train_together(task, store, [planned], outcomes)]
+    return _train_together(task, store, fresh, outcomes)
+
+
+def _train_together(
+    task: Task, store: RunStore, fresh: Sequence[PlannedRun], outcomes: dict[str, Outcome]
+) -> list[PlannedRun]:
+    runs = [planned.run for planned in fresh]
+    keys = [run.key for run in runs]
+    with _as_failure(store, keys[0], outcomes, also=keys[1:]):
+        import torch  # noqa: PLC0415 - a worker that finds nothing to do stays light
+
+        from repro.execution.numerics import numerics  # noqa: PLC0415 - as above
+        from repro.lm.corpus import load_corpus  # noqa: PLC0415 - as above
+        from repro.lm.training import train  # noqa: PLC0415 - as above
+
+        with numerics(task.device) as settings:
+            folders = [store.working_folder(run) for run in runs]
+            ledgers = {planned.run.key: Ledger(store, planned, settings) for planned in fresh}
+            corpus = load_corpus(runs[0].training.corpus, task.data)
+            for ledger in ledgers.values():
+                ledger.begin_training()
+            try:
+                trained = train(
+                    runs,
+                    corpus,
+                    device=torch.device(task.device),
+                    folders=folders,
+                    progress=lambda state: ledgers[state.run_key].training(state),
+                )
+            except OSError as error:  # a checkpoint that cannot be written
+                raise out_of_reach(folders[0], error) from error
+        for result in trained:
+            ledgers[result.run.key].end_training(result.notes)
+            _put(store, result)
+        return list(fresh)
+    return []
+
+
+def _put(store: RunStore, trained: TrainedRun) -> None:
+    """Commit a trained run; the weights of one that diverged are of no use."""
+    weights = None
+    if trained.diverged is None:
+        state = trained.model.state_dict()
+        weights = {name: tensor.detach().cpu().numpy() for name, tensor in state.items()}
+    store.put_run(
+        trained.run,
+        history=[asdict(record) for record in trained.history],
+        weights=weights,
+        best_epoch=None if weights is None else trained.best_epoch,
+        diverged=trained.diverged,
+    )
+
+
+def _finish(
+    task: Task, store: RunStore, planned: PlannedRun, outcomes: dict[str, Outcome], *, fresh: bool
+) -> None:
+    """Measure a committed run, unless it diverged, and tidy up its folder."""
+    key = planned.run.key
+    with _as_failure(store, key, outcomes):
+        if store.state(key) == "diverged":
+            outcomes[key] = Outcome(key, "diverged")
+        elif missing_measurements(store, planned):
+            _measure(task, store, planned)
+            outcomes[key] = Outcome(key, "trained" if fresh else "measured")
+        else:
+            outcomes[key] = Outcome(key, "trained" if fresh else "reused")
+        store.tidy(key)
+
+
+def _measure(task: Task, store: RunStore, planned: PlannedRun) -> None:
+    """Take the missing measurements, always of the stored weights, whoever trained them."""
+    import torch  # noqa: PLC0415 - see _train_together
+
+    from repro.execution.numerics import numerics  # noqa: PLC0415 - as above
+    from repro.lm.corpus import load_corpus  # noqa: PLC0415 - as above
+    from repro.lm.records import EpochRecord  # noqa: PLC0415 - as above
+    from repro.measurements import measure  # noqa: PLC0415 - as above
+
+    run, key = planned.run, planned.run.key
+    record = store.record(key)
+    rows: list[dict[str, Any]] = list(store.history(key))
+    with numerics(task.device) as settings:
+        ledger = Ledger(store, planned, settings)
+        device = torch.device(task.device)
+        corpus = load_corpus(run.training.corpus, task.data)
+        model = _stored_model(store, planned, corpus, device)
+        for measurement in missing_measurements(store, planned):
+            ledger.begin_measurement(measurement)
+            measured = measure(
+                measurement,
+                model=model,
+                history=tuple(EpochRecord(**row) for row in rows),
+                best_epoch=record.best_epoch or 0,
+                corpus=corpus,
+                corpus_spec=run.training.corpus,
+                device=device,
+            )
+            store.put_measurement(
+                key,
+                measurement,
+                value=measured.value,
+                details=measured.details,
+                arrays=measured.arrays,
+            )
+            ledger.end_measurement(measurement)
+
+
+def _stored_model(store: RunStore, planned: PlannedRun, corpus: CorpusData, device: Any) -> Any:
+    import torch  # noqa: PLC0415 - see _train_together
+
+    from repro.lm.model import LanguageModel  # noqa: PLC0415 - as above
+
+    training = planned.run.training
+    weights = store.weights(planned.run.key)
+    dtype = {"float32": torch.float32, "float64": torch.float64}[training.recipe.precision]
+    model = LanguageModel(training.model, corpus.vocabulary, dtype)
+    model.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
+    return model.to(device).eval()
+
+
+@contextmanager
+def _as_failure(
+    store: RunStore, key: str, outcomes: dict[str, Outcome], also: Sequence[str] = ()
+) -> Iterator[None]:
+    """Turn an exception into the outcome of the runs concerned, its traceback into error.txt."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - whatever it is, the other runs go on
+        kind = type(error).__name__
+        message = str(error) if isinstance(error, ReproError) else f"{kind}: {error}"
+        text = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}\n{traceback.format_exc()}"
+        for each in (key, *also):
+            outcomes[each] = Outcome(each, "failed", message, kind)
+            _keep(store, each, text)
+
+
+def _keep(store: RunStore, key: str, text: str) -> None:
+    try:
+        store.put_error(key, text)
+    except ReproError:
+        return

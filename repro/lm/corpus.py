@@ -1,0 +1,129 @@
+"""A corpus in memory: three streams of word numbers, checked against their specification."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from repro.errors import DataError
+from repro.lm.synthetic import sample_text
+from repro.specs.corpus import Corpus, SyntheticCorpus, TextCorpus
+from repro.specs.measurement import Split
+
+SPLITS: tuple[Split, ...] = ("train", "valid", "test")
+END_OF_SENTENCE = "<eos>"
+
+
+@dataclass(frozen=True, eq=False)
+class CorpusData:
+    """Word numbers of each split, 1-D int64, and the words they stand for, in that order."""
+
+    train: Tensor
+    valid: Tensor
+    test: Tensor
+    words: tuple[str, ...]
+
+    @property
+    def vocabulary(self) -> int:
+        """V, the number of distinct words."""
+        return len(self.words)
+
+    def split(self, name: Split) -> Tensor:
+        """The tokens of one split."""
+        return {"train": self.train, "valid": self.valid, "test": self.test}[name]
+
+
+@lru_cache(maxsize=2)
+def load_corpus(spec: Corpus, data: Path | None) -> CorpusData:
+    """Read (or sample) a corpus; the last two are kept.
+
+    ``data`` is the folder of $REPRO_DATA, which holds ``<name>/{train,valid,test}.txt``; a
+    synthetic corpus does not need it. Words are numbered by first appearance in train, then
+    valid, then test. Raises DataError when a file is missing or is not what ``spec`` states.
+    """
+    if isinstance(spec, SyntheticCorpus):
+        train, valid, test = (torch.from_numpy(sample_text(spec, split)) for split in SPLITS)
+        width = len(str(spec.vocabulary - 1))
+        words = tuple(f"w{number:0{width}d}" for number in range(spec.vocabulary))
+        return CorpusData(train, valid, test, words)
+    return _read_text(spec, data)
+
+
+def batchify(tokens: Tensor, batch_size: int) -> Tensor:
+    """Cut (N,) tokens into ``batch_size`` equal columns (L, B), dropping the last N mod B.
+
+    Raises DataError when a column would hold no pair of a word and its successor.
+    """
+    length = len(tokens) // batch_size
+    if length < 2:
+        message = (
+            f"{len(tokens)} tokens in {batch_size} parallel streams leave {length} a stream, and "
+            "a prediction needs 2; choose a smaller batch or a longer text"
+        )
+        raise DataError(message)
+    return tokens[: length * batch_size].view(batch_size, length).t().contiguous()
+
+
+def _read_text(spec: TextCorpus, data: Path | None) -> CorpusData:
+    if data is None:
+        message = (
+            f"corpus '{spec.name}' is read from files, and no data folder is given; set "
+            f"REPRO_DATA to the folder that holds {spec.name}/train.txt, valid.txt and test.txt"
+        )
+        raise DataError(message)
+    numbers: dict[str, int] = {}
+    texts = []
+    for split in SPLITS:
+        path = data / spec.name / f"{split}.txt"
+        text = _checked_text(path, getattr(spec.sha256, split))
+        ids = [numbers.setdefault(word, len(numbers)) for word in _words(text)]
+        _check_count(path, "tokens", found=len(ids), stated=getattr(spec.tokens, split))
+        texts.append(torch.tensor(ids, dtype=torch.int64))
+    _check_count(data / spec.name, "distinct words", found=len(numbers), stated=spec.vocabulary)
+    train, valid, test = texts
+    return CorpusData(train, valid, test, tuple(numbers))
+
+
+def _checked_text(path: Path, expected: str) -> str:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        message = (
+            f"cannot read {path}: {error.strerror}; put the file there, or set REPRO_DATA to "
+            f"the folder that holds {path.parent.name}/{path.name}"
+        )
+        raise DataError(message) from error
+    found = hashlib.sha256(content).hexdigest()
+    if found != expected:
+        message = (
+            f"{path} is not the file that the corpus names\n"
+            f"  expected SHA-256 {expected}\n"
+            f"  found    SHA-256 {found}\n"
+            "  to do: restore the original file, or declare this one as another corpus"
+        )
+        raise DataError(message)
+    return content.decode("utf-8")
+
+
+def _words(text: str) -> Iterator[str]:
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()  # what follows the last line's end is not a line
+    for line in lines:
+        yield from line.split()
+        yield END_OF_SENTENCE
+
+
+def _check_count(path: Path, what: str, *, found: int, stated: int) -> None:
+    if found != stated:
+        message = (
+            f"{path}: {found} {what}, and the corpus specification states {stated}; "
+            "correct the specification"
+        )
+        raise DataError(message)

@@ -1,0 +1,87 @@
+"""Trained model + text -> losses and log-probabilities, with every dropout off.
+
+All in the precision of the model's weights: TF32 is off, because rounding logits or
+log-probabilities makes any matrix look like one of full rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor
+
+from repro.lm.corpus import batchify
+from repro.lm.fused_loss import rows_per_chunk
+from repro.lm.model import LanguageModel
+from repro.lm.windows import windows_of
+
+WINDOW = 70
+"""Steps that are run at a time; the state is carried over, so no number depends on it."""
+
+CHUNK_BYTES = 64 * 2**20
+"""Size of the largest block of log-probabilities."""
+
+
+@contextmanager
+def full_precision() -> Iterator[None]:
+    """Products in the precision of their operands inside the block: TF32 off on a GPU."""
+    matmul, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
+    before = (matmul.allow_tf32, cudnn.allow_tf32)
+    matmul.allow_tf32 = cudnn.allow_tf32 = False
+    try:
+        yield
+    finally:
+        matmul.allow_tf32, cudnn.allow_tf32 = before
+
+
+@torch.no_grad()
+def mean_loss(model: LanguageModel, tokens: Tensor, batch_size: int) -> tuple[float, int]:
+    """Mean negative log-likelihood in nats a predicted token, and how many were predicted.
+
+    ``tokens`` (N,) are read in ``batch_size`` parallel streams from a zero state; the first
+    word of each stream and the last N mod B words are not predicted. Sums are float64.
+    Raises DataError when the text is too short for so many streams.
+    """
+    total, count = 0.0, 0
+    with full_precision():
+        for context_TBD, targets_TB in contexts(model, tokens, batch_size):
+            total += float(model.loss(context_TBD, targets_TB)) * targets_TB.numel()
+            count += targets_TB.numel()
+    return total / count, count
+
+
+def log_probability_rows(model: LanguageModel, tokens: Tensor, batch_size: int) -> Iterator[Tensor]:
+    """Blocks (rows, V) of log-probabilities in nats, one row a predicted position.
+
+    Every position comes exactly once: step by step, and within a step stream by stream. A block
+    holds CHUNK_BYTES at most (or one row). The work is done as blocks are asked for.
+    """
+    size = rows_per_chunk(model.vocabulary, CHUNK_BYTES // model.output.weight.element_size())
+    rows_ND = model.output.weight.new_empty(0, model.spec.context_size)
+    for context_TBD, _ in contexts(model, tokens, batch_size):
+        rows_ND = torch.cat([rows_ND, context_TBD.flatten(0, 1)])
+        while len(rows_ND) >= size:
+            yield _log_probabilities(model, rows_ND[:size])
+            rows_ND = rows_ND[size:]
+    if len(rows_ND):
+        yield _log_probabilities(model, rows_ND)
+
+
+def contexts(
+    model: LanguageModel, tokens: Tensor, batch_size: int
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Contexts (T, B, D) and the words (T, B) that follow them, window by window."""
+    text_LB = batchify(tokens, batch_size).to(model.output.weight.device)
+    state = model.zero_state(batch_size)
+    for segment in windows_of(len(text_LB) - 1, WINDOW):
+        with torch.no_grad(), full_precision():
+            output = model(segment.inputs(text_LB), state)
+        state = output.state
+        yield output.context, segment.targets(text_LB)
+
+
+def _log_probabilities(model: LanguageModel, rows_ND: Tensor) -> Tensor:
+    with torch.no_grad(), full_precision():
+        return model.log_probabilities(rows_ND.unsqueeze(1)).squeeze(1)

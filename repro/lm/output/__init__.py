@@ -1,0 +1,1 @@
+"""Output layers: from the context of a position to the log-probabilities of the next word."""

@@ -1,0 +1,74 @@
+"""What a seed controls: one independent stream of random numbers for each purpose.
+
+==================  =====================  ==================================================
+stream              index                  decides
+==================  =====================  ==================================================
+init                name of a parameter    its value before training
+window_length       epoch                  the lengths of the training windows
+embedding_dropout   epoch                  which words are dropped from the lookup
+embedding_noise     epoch                  the noise added to looked-up vectors
+input_dropout       epoch                  the mask on the first layer's input
+hidden_dropout      epoch                  the masks between layers
+output_dropout      epoch                  the mask on the last layer's output
+latent_dropout      epoch                  the mask on the mixtures' latent contexts
+weight_dropout      epoch                  the masks on the recurrent matrices
+==================  =====================  ==================================================
+
+Nothing else in training is random, and the global generators of Python, numpy and torch are
+neither read nor changed. A stream is opened anew each epoch, so a training that goes on from
+a checkpoint needs no saved generator.
+
+All numbers are drawn by numpy's Philox, keyed by 128 bits of a SHA-256, and moved to the
+device: torch's generator on a CPU keeps 32 bits of its seed, too few for streams by the
+thousand to stay distinct, and that on a GPU would make the device a part of the run.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal, get_args
+
+import numpy as np
+
+from repro.digest import digest
+from repro.specs.run import RunSpec
+
+StreamName = Literal[
+    "init",
+    "window_length",
+    "embedding_dropout",
+    "embedding_noise",
+    "input_dropout",
+    "hidden_dropout",
+    "output_dropout",
+    "latent_dropout",
+    "weight_dropout",
+]
+STREAM_NAMES: Final[tuple[str, ...]] = get_args(StreamName)
+
+
+def philox(identity: Any) -> np.random.Generator:
+    """A generator that is a function of a JSON document and of nothing else."""
+    key = int(digest(identity)[:32], 16)
+    return np.random.Generator(np.random.Philox(key=key))
+
+
+class Streams:
+    """The random streams of one run.
+
+    Keyed by root, replicate and (unless the run's streams are ``paired``) the digest of the
+    training specification: paired configurations draw common random numbers.
+    """
+
+    def __init__(self, run: RunSpec) -> None:
+        self._identity = {
+            "root": run.root,
+            "training": None if run.streams == "paired" else run.training.digest(),
+            "replicate": run.replicate,
+        }
+
+    def open(self, name: StreamName, *index: int | str) -> np.random.Generator:
+        """The stream at its beginning. Raises ValueError for a name that is not in the table."""
+        if name not in STREAM_NAMES:
+            message = f"unknown stream '{name}'; known: {', '.join(STREAM_NAMES)}"
+            raise ValueError(message)
+        return philox({**self._identity, "stream": name, "index": list(index)})

@@ -1,0 +1,81 @@
+"""Plans: the distinct runs that a set of claims needs, what the store has, what the rest costs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from repro.errors import StoreError, StoreUnreachableError
+from repro.execution.work import is_complete, merged, remaining
+from repro.specs.claim import Claim
+from repro.specs.run import PlannedRun
+from repro.store import RunStore
+
+FLOPS_PER_CORE = 3e10
+"""Rate assumed where nothing was measured: half of what small models reach on a recent core."""
+
+
+State = Literal["complete", "missing", "damaged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One distinct run, what a reader calls it, and what the store has of it."""
+
+    planned: PlannedRun
+    label: str
+    state: State
+    work: float
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Every distinct run of some claims. ``rate`` is in floating-point operations a second."""
+
+    runs: tuple[Planned, ...]
+    rate: float
+    workers: int
+
+    @property
+    def missing(self) -> tuple[PlannedRun, ...]:
+        """What has to be trained or measured."""
+        return tuple(one.planned for one in self.runs if one.state == "missing")
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Key of a run -> what a reader calls it."""
+        return {one.planned.run.key: one.label for one in self.runs}
+
+    @property
+    def seconds(self) -> float:
+        """Rough time for what is missing: right within a factor of about three."""
+        return sum(one.work for one in self.runs) / (self.rate * self.workers)
+
+
+def plan_runs(claims: Sequence[Claim], store: RunStore, *, workers: int | None = None) -> Plan:
+    """The distinct runs of ``claims``, merged over claims that share them."""
+    labels = {
+        claim.run(arm, number).key: f"{claim.arms[arm].label}, seed {number}"
+        for claim in claims
+        for number in range(claim.seeds.plan)
+        for arm in claim.arms
+    }
+    runs = []
+    for planned in merged([run for claim in claims for run in claim.runs()]):
+        state, work = _state(store, planned)
+        runs.append(Planned(planned, labels[planned.run.key], state, work))
+    return Plan(tuple(runs), FLOPS_PER_CORE, workers or os.cpu_count() or 1)
+
+
+def _state(store: RunStore, planned: PlannedRun) -> tuple[State, float]:
+    """Damaged evidence is neither there nor to be trained over: it is reported."""
+    try:
+        if is_complete(store, planned):
+            return "complete", 0.0
+        return "missing", remaining(store, planned).total
+    except StoreUnreachableError:
+        raise
+    except StoreError:
+        return "damaged", 0.0

@@ -1,0 +1,1 @@
+"""Document -> files: formats what it is given and computes no statistic."""

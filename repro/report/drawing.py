@@ -1,0 +1,256 @@
+"""A sheet to draw figures on: one unit is one point, y grows downwards, text is measured.
+
+matplotlib writes the SVG; the layout is ours, so that no text can meet another one. Colours are
+stand-ins for names of the palette until a format puts in its own.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+from matplotlib import rc_context, rcdefaults
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
+from matplotlib.ticker import MaxNLocator
+
+from repro.report import format as fmt
+from repro.report.blocks import Scale
+from repro.report.glyphs import FACE, spelled
+from repro.report.palette import NAMES, stand_in
+
+LINE = 1.36
+
+
+@lru_cache(maxsize=4096)
+def text_width(text: str, size: float, weight: str = "normal") -> float:
+    """Width of a line of text in points, in the wide face that the layout is made for."""
+    face = FontProperties(family=FACE, size=size, weight=weight)
+    shown = spelled(text)
+    return float(text_to_path.get_text_width_height_descent(shown, face, ismath=False)[0])
+
+
+@contextmanager
+def _any_glyph() -> Iterator[None]:
+    """A character that the face lacks is no problem: a page shows it in another one."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")
+        yield
+
+
+@contextmanager
+def plain_style() -> Iterator[None]:
+    """Matplotlib as it comes, whatever the user's own style is; SVG with text as text."""
+    with rc_context():
+        rcdefaults()
+        with rc_context({"svg.fonttype": "none", "svg.hashsalt": "repro"}):
+            yield
+
+
+def wrap(text: str, size: float, width: float, most: int, weight: str = "normal") -> list[str]:
+    """Lines of at most ``width`` points; long words are broken, and ``most`` lines are kept."""
+    lines = [""]
+    for word in text[:600].split():
+        for piece in _pieces(word, size, width, weight):
+            longer = f"{lines[-1]} {piece}".strip()
+            if text_width(longer, size, weight) <= width:
+                lines[-1] = longer
+            else:
+                lines.append(piece)
+    kept = [line for line in lines if line][:most] or [""]
+    if len(" ".join(kept).replace(" ", "")) < len(text.replace(" ", "")):
+        while kept[-1] and text_width(kept[-1] + "…", size, weight) > width:
+            kept[-1] = kept[-1][:-1]
+        kept[-1] += "…"
+    return kept
+
+
+def _pieces(word: str, size: float, width: float, weight: str) -> list[str]:
+    if text_width(word, size, weight) <= width:
+        return [word]
+    pieces = [""]
+    for character in word:
+        if pieces[-1] and text_width(pieces[-1] + character, size, weight) > width:
+            pieces.append("")
+        pieces[-1] += character
+    return pieces
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Data -> points between ``left`` and ``right``, linear or logarithmic."""
+
+    low: float
+    high: float
+    left: float
+    right: float
+    scale: Scale
+
+    def at(self, value: float) -> float:
+        """Where a value lies; values beyond the axis lie on its end."""
+        low, high, here = self.low, self.high, value
+        if self.scale == "log":
+            low, high, here = (math.log(max(v, 1e-300)) for v in (low, high, value))
+        share = min(max((here - low) / (high - low), 0.0), 1.0)
+        return self.left + share * (self.right - self.left)
+
+
+def axis(
+    values: Sequence[float], left: float, right: float, scale: Scale, pad: float = 0.06
+) -> Axis:
+    """An axis that holds all values with some air; a single value gets some air as well."""
+    low, high = min(values), max(values)
+    log = scale == "log"
+    if log:
+        low, high = math.log(low), math.log(high)
+    if high - low < 1e-9 * max(abs(low), abs(high), 1e-300):
+        room = 0.2 if log else max(abs(low) * 0.02, 0.5)
+        low, high = low - room, high + room
+    low, high = low - pad * (high - low), high + pad * (high - low)
+    return Axis(math.exp(low) if log else low, math.exp(high) if log else high, left, right, scale)
+
+
+def ticks(on: Axis, size: float, *, upright: bool = False) -> list[tuple[float, str]]:
+    """Round values with their labels, as many as stand apart from each other."""
+    for wanted in (6, 5, 4, 3, 2):
+        values = [v for v in _round_values(on, wanted) if on.low <= v <= on.high]
+        labels = [(v, _tick_label(v, values)) for v in values]
+        if values and _apart(on, labels, size, upright=upright):
+            return labels
+    middle = math.sqrt(on.low * on.high) if on.scale == "log" else (on.low + on.high) / 2
+    return [(middle, fmt.significant(middle))]
+
+
+def _round_values(on: Axis, wanted: int) -> list[float]:
+    decades = math.log10(on.high / on.low) if on.scale == "log" else 0.0
+    if decades < 0.9:
+        return [
+            float(v) for v in MaxNLocator(wanted, steps=[1, 2, 5, 10]).tick_values(on.low, on.high)
+        ]
+    first, last = math.floor(math.log10(on.low)), math.ceil(math.log10(on.high))
+    steps = (1, 2, 5) if 3 * decades <= wanted else (1, 3) if 2 * decades <= wanted else (1,)
+    stride = max(1, math.ceil(decades / wanted))
+    return [m * 10.0**e for e in range(first, last + 1, stride) for m in steps]
+
+
+def _tick_label(value: float, values: Sequence[float]) -> str:
+    if value and not 1e-3 <= abs(value) < 1e6:
+        shortest = (f"{value:.{digits}e}" for digits in range(13))
+        exact = (text for text in shortest if math.isclose(float(text), value, rel_tol=1e-9))
+        mantissa, exponent = next(exact, f"{value:.12e}").split("e")
+        return fmt.signed(f"{mantissa}e{int(exponent)}")
+    if len(values) > 1 and max(values) / (min(values) or 1) > 9 and min(values) > 0:
+        return fmt.fixed(value, max(0, -math.floor(math.log10(value) + 1e-9)))
+    step = min((b - a for a, b in pairwise(values)), default=1.0)
+    return fmt.fixed(value, max(0, -math.floor(math.log10(step) + 1e-9)))
+
+
+def _apart(on: Axis, labels: Sequence[tuple[float, str]], size: float, *, upright: bool) -> bool:
+    """Whether no two labels meet, side by side or, on an upright axis, above each other."""
+    spans = []
+    for value, label in labels:
+        half = size * LINE / 2 if upright else text_width(label, size) / 2
+        spans.append((on.at(value) - half, on.at(value) + half))
+    spans.sort()
+    return all(b[0] - a[1] >= (2 if upright else 7) for a, b in pairwise(spans))
+
+
+class Sheet:
+    """An SVG in the making; draw from top to bottom, then `svg`."""
+
+    def __init__(self, width: float) -> None:
+        self.width = width
+        self.figure = Figure()
+        FigureCanvasSVG(self.figure)
+        self.axes = self.figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        self.axes.set_axis_off()
+
+    def text(
+        self, x: float, top: float, text: str, size: float, colour: str = "ink",
+        weight: str = "normal", align: str = "left",
+    ) -> None:  # fmt: skip
+        """A line of text whose box starts at ``top``; no character is markup."""
+        self.axes.text(
+            x, top + size * 1.02, text, fontsize=size, color=stand_in(colour), ha=align,
+            va="baseline", weight=weight, parse_math=False, family=FACE,
+        )  # fmt: skip
+
+    def lines(self, x: float, top: float, lines: Sequence[str], size: float, **how: Any) -> float:
+        """Lines below each other; returns where the next thing may start."""
+        for i, line in enumerate(lines):
+            self.text(x, top + i * size * LINE, line, size, **how)
+        return top + len(lines) * size * LINE
+
+    def line(
+        self, xs: Sequence[float], ys: Sequence[float], colour: str, width: float = 0.8,
+        dash: Any = "-", opacity: float = 1.0,
+    ) -> None:  # fmt: skip
+        """A line through points."""
+        self.axes.plot(
+            xs, ys, color=stand_in(colour), linewidth=width, linestyle=dash, alpha=opacity,
+            solid_capstyle="round", solid_joinstyle="round", clip_on=False,
+        )  # fmt: skip
+
+    def marks(
+        self, xs: Sequence[float], ys: Sequence[float], colour: str, shape: str, size: float
+    ) -> None:
+        """Markers of one shape, ringed by the page so that neighbours stay countable."""
+        self.axes.plot(
+            xs, ys, linestyle="", marker=shape, markersize=size, color=stand_in(colour),
+            markeredgecolor=stand_in("page"), markeredgewidth=0.6, clip_on=False,
+        )  # fmt: skip
+
+    def box(self, left: float, right: float, top: float, bottom: float, colour: str) -> None:
+        """A filled rectangle behind everything."""
+        xs, ys = [left, right, right, left], [top, top, bottom, bottom]
+        self.axes.fill(xs, ys, color=stand_in(colour), linewidth=0, zorder=0, clip_on=False)
+
+    def svg(self, height: float, name: str) -> str:
+        """The drawing as an SVG element with stand-in colours; its ids start with ``name``."""
+        self.figure.set_size_inches(self.width / 72, height / 72)
+        self.axes.set_xlim(0, self.width)
+        self.axes.set_ylim(height, 0)
+        self.figure.patch.set_visible(False)
+        out = io.StringIO()
+        with _any_glyph():
+            self.figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+        return _slim(out.getvalue(), name)
+
+
+def _slim(svg: str, name: str) -> str:
+    """Without prologue, metadata, unused ids and fixed size; ids made unique within a page."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'<g id="[^"]*">', "<g>", svg)
+    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{name}-", svg)
+    svg = re.sub(r"font: [^;\"]*;?", _font, svg)
+    return re.sub(r"\n\s*", "\n", svg)
+
+
+def _font(found: re.Match[str]) -> str:
+    size = re.search(r"([\d.]+)px", found[0])
+    weight = "font-weight: bold; " if "bold" in found[0] or " 700 " in found[0] else ""
+    return f"{weight}font-size: {size[1] if size else '10'}px;"
+
+
+def coloured(svg: str, colours: Mapping[str, str]) -> str:
+    """The drawing in the colours of ``colours``, by name of the palette."""
+    table = {stand_in(name): colours[name] for name in NAMES}
+    pattern = re.compile(r"((?:fill|stroke): )(#0101[0-9a-f]{2})\b")
+    return re.sub(
+        r'style="[^"]*"',
+        lambda style: pattern.sub(lambda m: m[1] + table.get(m[2], m[2]), style[0]),
+        svg,
+    )

@@ -1,0 +1,172 @@
+"""Numbers to text: the only place where a report decides how many digits a reader sees.
+
+Signs are real minus signs, thousands have commas, and nothing here depends on a locale.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from datetime import UTC, datetime
+from typing import Any
+
+from repro.report.document import Interval, MeasurementPart, Summary
+
+MINUS = "\N{MINUS SIGN}"
+DASH = "\N{EN DASH}"
+UNSEEN = "\N{REPLACEMENT CHARACTER}"
+_BIDI_CONTROLS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def clean(text: str) -> str:
+    """Text that any format can hold: one line, without control, bidi-control or private codes."""
+    shown = _BIDI_CONTROLS.sub(UNSEEN, " ".join(text.split()))
+    return "".join(
+        UNSEEN if unicodedata.category(c) in ("Cc", "Cs", "Cn", "Co") else c for c in shown
+    )
+
+
+def signed(text: str) -> str:
+    """The same number with a real minus sign."""
+    return text.replace("-", MINUS)
+
+
+def fixed(number: float, digits: int) -> str:
+    """``number`` with ``digits`` after the point and commas; never a negative zero."""
+    text = f"{number:,.{max(digits, 0)}f}"
+    return signed(text[1:] if text.startswith("-") and not text.strip("-0.,") else text)
+
+
+def plus(number: float, digits: int) -> str:
+    """A difference: its sign is always written, unless it prints as zero."""
+    text = fixed(number, digits)
+    return text if text.startswith(MINUS) or not text.strip("0.,") else f"+{text}"
+
+
+def count(number: int) -> str:
+    """A count with commas between thousands."""
+    return fixed(number, 0)
+
+
+def significant(number: float, digits: int = 3) -> str:
+    """``number`` to so many significant digits; an exponent only where zeros would be counted."""
+    if number == 0:
+        return "0"
+    if not 1e-4 <= abs(number) < 1e15:
+        return signed(f"{number:.{digits - 1}e}")
+    places = digits - 1 - math.floor(math.log10(abs(float(f"{number:.{digits - 1}e}"))))
+    return fixed(number, max(places, 0))
+
+
+def times(ratio: float) -> str:
+    """A ratio as a multiple: `23.4 times`."""
+    return f"{significant(ratio)} times"
+
+
+def p_value(p: float) -> str:
+    """`p = 0.0027`, `p = 2.0e-11`; never `p = 0`."""
+    if p > 0.9999:
+        return "p > 0.9999"
+    if p < 1e-300:
+        return "p < 1e-300"
+    if p < 1e-4:
+        mantissa, exponent = f"{p:.1e}".split("e")
+        return f"p = {mantissa}e{MINUS}{abs(int(exponent))}"
+    return f"p = {significant(p, 2)}"
+
+
+def percent(share: float) -> str:
+    """`90%`, `99.5%`."""
+    return f"{float(f'{100 * share:.10g}'):g}%"
+
+
+def value(number: float, measurement: MeasurementPart) -> str:
+    """A measured value as its measurement is printed."""
+    return fixed(number, measurement.digits)
+
+
+def spread(sd: float, measurement: MeasurementPart) -> str:
+    """A standard deviation: one digit more where whole numbers would hide it."""
+    return fixed(sd, 1 if measurement.digits == 0 and 0 < sd < 10 else measurement.digits)
+
+
+def mean_and_sd(summary: Summary, measurement: MeasurementPart) -> str:
+    """`57.31 ± 0.13`; the mean alone when there is no deviation to speak of."""
+    mean = value(summary.mean, measurement)
+    return mean if summary.sd is None else f"{mean} ± {spread(summary.sd, measurement)}"
+
+
+def span(low: str, high: str) -> str:
+    """`791 to 830`, or the value alone when both ends print alike."""
+    return low if low == high else f"{low} to {high}"
+
+
+def effect(number: float, scale: str, digits: int) -> str:
+    """A point on the axis of an expectation: a multiple, a signed difference, or a number."""
+    if scale == "ratio":
+        return times(number)
+    return plus(number, digits) if scale == "difference" else significant(number)
+
+
+def interval(given: Interval, scale: str, digits: int) -> str:
+    """`90% interval +0.11 to +0.42`; an absent end is said in words."""
+    ends = [None if e is None else effect(e, scale, digits) for e in (given.low, given.high)]
+    name = f"{percent(given.level)} interval"
+    if ends[0] is None or ends[1] is None:
+        sides = {(True, True): "without ends", (True, False): f"up to {ends[1]}"}
+        return f"{name} {sides.get((ends[0] is None, ends[1] is None), f'from {ends[0]} up')}"
+    low = ends[0].removesuffix(" times")
+    return f"{name} {low} to {ends[1]}"
+
+
+def moment(created: str) -> datetime | None:
+    """The time that ``created`` writes in ISO 8601, in UTC; None when it does not."""
+    try:
+        at = datetime.fromisoformat(created)
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def date(created: str) -> str:
+    """`21 November 2026`; the text itself when it is no ISO 8601 time."""
+    at = moment(created)
+    if at is None:
+        return created
+    months = "January February March April May June July August September October November December"
+    return f"{at.day} {months.split()[at.month - 1]} {at.year}"
+
+
+def duration(seconds: float) -> str:
+    """`8.4 s`, `12 min`, `3.2 h`."""
+    if seconds < 100:
+        return f"{fixed(seconds, 1)} s"
+    if seconds < 100 * 60:
+        return f"{fixed(seconds / 60, 0)} min"
+    return f"{fixed(seconds / 3600, 1)} h"
+
+
+def setting(given: Any) -> str:
+    """A value of a configuration in words: yes and no, numbers as written, lists with commas."""
+    if given is None:
+        return "none"
+    if isinstance(given, bool):
+        return "yes" if given else "no"
+    if isinstance(given, int):
+        return count(given) if abs(given) >= 10_000 else signed(str(given))
+    if isinstance(given, float):
+        return signed(f"{given:g}" if float(f"{given:g}") == given else repr(given))
+    if isinstance(given, list | tuple):
+        return ", ".join(setting(item) for item in given) or "none"
+    return str(given)
+
+
+def plain_name(identifier: str) -> str:
+    """`learning_rate` as words."""
+    return identifier.replace("_", " ")
+
+
+def number_of(n: int, one: str, many: str | None = None) -> str:
+    """`1 seed`, `5 seeds`."""
+    return f"{count(n)} {one if n == 1 else many or one + 's'}"

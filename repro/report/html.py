@@ -1,0 +1,56 @@
+"""Report -> one HTML file that needs nothing else: no script, no network, no second file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from html import escape
+from typing import Any
+
+from jinja2 import DictLoader, Environment, StrictUndefined
+from markupsafe import Markup
+
+from repro.report import palette, words
+from repro.report.blocks import Figure, ReportView
+from repro.report.drawing import coloured
+from repro.resources import template
+
+
+def html(view: ReportView, drawings: Mapping[str, str]) -> str:
+    """The page of a report; ``drawings`` holds an SVG for each figure, by name and width."""
+    return render("report.html.j2", view=view, figure=_figures(drawings))
+
+
+def render(name: str, **context: Any) -> str:
+    """A template with everything escaped, in the style that all pages share."""
+    sources = {name: template(name), "style.css": template("style.css")}
+    environment = Environment(
+        loader=DictLoader(sources), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+    )  # fmt: skip
+    return environment.get_template(name).render(
+        icon=icon,
+        light=palette.variables(palette.LIGHT),
+        dark=palette.variables(palette.DARK),
+        print=palette.variables(palette.PRINT),
+        **context,
+    )
+
+
+def icon(name: str) -> Markup:
+    """The outline of an icon; the words beside it say the same."""
+    path = f'<path d="{words.ICONS[name]}"/>'
+    return Markup(f'<svg class="icon" viewBox="0 0 40 40" aria-hidden="true">{path}</svg>')  # noqa: S704 - our own constant
+
+
+def _figures(drawings: Mapping[str, str]) -> Callable[[Figure], Markup]:
+    colours = {name: f"var(--{name})" for name in palette.NAMES}
+
+    def figure(shown: Figure) -> Markup:
+        said = f' role="img" aria-label="{escape(shown.alt)}">'
+        parts = []
+        for width in ("page", "phone"):
+            drawing = coloured(drawings[f"{shown.name}-{width}"], colours)
+            parts.append(f'<div class="{width}">{drawing.replace(">", said, 1)}</div>')
+        return Markup("".join(parts))  # noqa: S704 - drawn by us; matplotlib escapes its texts
+
+    return figure

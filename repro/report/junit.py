@@ -1,0 +1,76 @@
+"""Report -> JUnit XML: what a build server shows, a suite for the claim and a case a statement.
+
+A claim that comes out as its file expects is a pass, whatever the word: a build is red when
+something changed, and both words stand in the message.
+"""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+from repro.report import format as fmt
+from repro.report.document import Document, Result
+
+FAILURES = ("CONTRADICTED", "TRIVIAL")
+
+
+def junit(document: Document) -> str:
+    """The test suite of a claim, with a trailing newline."""
+    name = f"{document.claim.id}.{document.scale.name}"
+    suite = ET.Element("testsuite", name=fmt.clean(name))
+    _validity_case(suite, document)
+    for result in document.results:
+        if result.role == "decisive":
+            _expectation_case(suite, document, result)
+    for kind in ("failure", "error", "skipped"):
+        plural = {"failure": "failures", "error": "errors"}.get(kind, kind)
+        suite.set(plural, str(len(suite.findall(f"testcase/{kind}"))))
+    suite.set("tests", str(len(suite.findall("testcase"))))
+    suites = ET.Element("testsuites")
+    suites.append(suite)
+    ET.indent(suites)
+    text = ET.tostring(suites, encoding="unicode", xml_declaration=False)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
+
+
+def _case(suite: ET.Element, document: Document, name: str, said: str) -> ET.Element:
+    place = f"{document.claim.id}.{document.scale.name}"
+    case = ET.SubElement(suite, "testcase", classname=fmt.clean(place), name=fmt.clean(name))
+    ET.SubElement(case, "system-out").text = fmt.clean(said)
+    return case
+
+
+def _outcome(case: ET.Element, kind: str, word: str, message: str) -> None:
+    element = ET.Element(kind, message=fmt.clean(message))
+    if kind != "skipped":
+        element.set("type", word)
+    case.insert(0, element)
+
+
+def _validity_case(suite: ET.Element, document: Document) -> None:
+    verdict = document.verdict
+    controls = [f"{c.statement}: {c.state}, {c.measured}" for c in document.canaries]
+    said = "; ".join([f"{verdict.validity}: {verdict.validity_reason}", *controls])
+    case = _case(suite, document, "validity and controls", said)
+    if verdict.validity != "VALID":
+        kind = "error" if verdict.validity == "INVALID" else "skipped"
+        _outcome(case, kind, verdict.validity, f"{verdict.validity}: {verdict.validity_reason}")
+
+
+def _expectation_case(suite: ET.Element, document: Document, result: Result) -> None:
+    verdict = document.verdict
+    found = result.conclusion or verdict.validity
+    expected = verdict.expected or "CONFIRMED"
+    message = f"expected {expected}, found {found}: {result.sentence}"
+    case = _case(suite, document, result.id, f"{result.statement} {message}")
+    valid = verdict.validity == "VALID"
+    if valid and found == expected == verdict.conclusion and verdict.as_expected:
+        return
+    if valid and found == "CONFIRMED" and (expected == found or verdict.as_expected):
+        return
+    if verdict.validity == "INVALID":
+        _outcome(case, "error", "INVALID", f"INVALID: {verdict.validity_reason}")
+    elif valid and (found in FAILURES or found == "CONFIRMED"):
+        _outcome(case, "failure", found, message)
+    else:
+        _outcome(case, "skipped", found, message)

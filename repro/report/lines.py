@@ -1,0 +1,59 @@
+"""A document as one row of a table of many verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from repro.report import format as fmt
+from repro.report import words
+from repro.report.blocks import Badge
+from repro.report.document import Document
+from repro.report.view import seeds, tidy
+
+SCALES = ("quick", "bench", "paper")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The verdict of one claim at one scale; ``link`` leads to its page."""
+
+    id: str
+    title: str
+    scale: str
+    seeds: str
+    validity: Badge
+    conclusion: Badge
+    agreement: Badge
+    flags: tuple[str, ...]
+    sentence: str
+    as_expected: bool
+    created: str
+    link: str
+
+
+def line(document: Document, link: str = "") -> Line:
+    """A document as a row; ``link`` is the address of its page as seen from the table."""
+    d = tidy(document)
+    verdict = d.verdict
+    concluded = verdict.conclusion is not None and verdict.validity == "VALID"
+    return Line(
+        id=d.claim.id,
+        title=d.claim.title,
+        scale=d.scale.name,
+        seeds=seeds(d),
+        validity=words.badge(verdict.validity, words.VALIDITIES),
+        conclusion=words.short_word(verdict) if concluded else words.NO_CONCLUSION,
+        agreement=words.badge(verdict.agreement, words.AGREEMENTS),
+        flags=tuple(fmt.plain_name(flag.kind) for flag in verdict.flags),
+        sentence=verdict.sentence,
+        as_expected=verdict.as_expected or not concluded,
+        created=fmt.date(d.provenance.created),
+        link=quote(link),
+    )
+
+
+def ordered(lines: Iterable[Line]) -> list[Line]:
+    """By claim, then from the smallest scale to the paper's."""
+    return sorted(lines, key=lambda row: (row.id, SCALES.index(row.scale), row.link))

@@ -1,0 +1,93 @@
+"""Report -> PDF by Typst, tagged for screen readers, its bytes a function of the document.
+
+Text travels as JSON strings, which Typst inserts as text and never reads as markup. No font of
+the machine is used; a character that the fonts at hand lack is written as its code point.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import typst
+
+from repro.report import format as fmt
+from repro.report import palette, words
+from repro.report.blocks import ReportView
+from repro.report.drawing import coloured
+from repro.report.glyphs import FACE, INVISIBLE, fonts, spelled
+from repro.resources import template
+
+LONG_WORD = 22
+
+
+def pdf(view: ReportView, drawings: Mapping[str, Sequence[str]], created: str) -> bytes:
+    """The pages of a report.
+
+    ``drawings`` holds the parts of each figure by name; ``created`` is the file's own time.
+    """
+    at = fmt.moment(created)
+    with tempfile.TemporaryDirectory(prefix="repro-pdf-") as name:
+        root = Path(name)
+        _write_inputs(root, view, drawings)
+        compiler = typst.Compiler(
+            str(root / "report.typ"), root=str(root), font_paths=[str(fonts())],
+            ignore_system_fonts=True,
+        )  # fmt: skip
+        made = compiler.compile(
+            format="pdf", pdf_standards=["ua-1"], timestamp=max(int(at.timestamp()), 0) if at else 0
+        )
+    if not isinstance(made, bytes):
+        raise TypeError("Typst made something else than one file")
+    return made
+
+
+def _write_inputs(root: Path, view: ReportView, drawings: Mapping[str, Sequence[str]]) -> None:
+    (root / "report.typ").write_text(template("report.typ"), encoding="utf-8")
+    data = _printable(asdict(view)) | {"palette": palette.PRINT, "drawings": {}}
+    for name, parts in drawings.items():
+        data["drawings"][name] = [f"{name}-{i}.svg" for i in range(len(parts))]
+        for file, part in zip(data["drawings"][name], parts, strict=True):
+            drawing = _in_our_face(coloured(part, palette.PRINT))
+            (root / file).write_text(drawing, encoding="utf-8")
+    (root / "view.json").write_text(json.dumps(data), encoding="utf-8")
+    for icon, path in words.ICONS.items():
+        for tone in palette.TONES:
+            text = _icon(path, palette.PRINT[tone])
+            (root / f"icon-{icon}-{tone}.svg").write_text(text, encoding="utf-8")
+
+
+def _icon(path: str, colour: str) -> str:
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40"><path fill="none" '
+        f'stroke="{colour}" stroke-width="3" stroke-linecap="round" stroke-linejoin="round" '
+        f'd="{path}"/></svg>'
+    )
+
+
+def _in_our_face(svg: str) -> str:
+    head, rest = svg.split(">", 1)
+    return f'{head} font-family="{FACE}">{spelled(rest)}'
+
+
+def _breakable(text: str) -> str:
+    """The text with places to break in words that are longer than a column may be."""
+    if len(text) <= LONG_WORD:
+        return text
+    return " ".join(INVISIBLE.join(w) if len(w) > LONG_WORD else w for w in text.split(" "))
+
+
+def _printable(value: Any, key: str = "") -> Any:
+    if isinstance(value, str):
+        return (
+            value
+            if key in ("block", "kind", "name", "tone", "icon")
+            else _breakable(spelled(value))
+        )
+    if isinstance(value, dict):
+        return {k: _printable(v, k) for k, v in value.items() if k != "plot"}
+    return [_printable(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,142 @@
+"""How the claim was run: configurations, assumed values, every run, and the machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from repro.report import format as fmt
+from repro.report.blocks import Block, Column, Pairs, Paragraph, Table
+from repro.report.document import Arm, Document
+
+Settings = dict[str, str]
+
+
+def how_it_was_run(document: Document) -> tuple[Block, ...]:
+    """The declared side: claim file, configurations, settings, and what no paper prints."""
+    blocks: list[Block] = [_claim_pairs(document)]
+    if document.arms:
+        blocks.append(_configurations(document))
+        blocks += _settings_tables(document)
+    assumed = _assumptions(document)
+    if assumed.rows:
+        blocks.append(assumed)
+    return tuple(blocks)
+
+
+def _claim_pairs(document: Document) -> Pairs:
+    claim = document.claim
+    design = {
+        "independent": "independent: no arm shares randomness with another",
+        "paired": "paired: replicates of the same number share their randomness",
+    }[claim.design]
+    return Pairs(
+        (
+            ("Claim", claim.id),
+            ("Claim file", claim.file),
+            ("Paper", claim.source.paper),
+            ("Digest of what decides", claim.digest),
+            ("Design", design),
+        )
+    )
+
+
+def _configurations(document: Document) -> Table:
+    rows = tuple((arm.label, arm.configuration, arm.source) for arm in document.arms)
+    columns = (Column("Arm"), Column("Configuration", "code"), Column("Where it is from"))
+    return Table("The configuration of each arm", columns, rows)
+
+
+def flatten(value: Any, prefix: str = "") -> Settings:
+    """A nested configuration as rows: path in words, value in words, in its own order."""
+    if not isinstance(value, dict):
+        return {prefix: fmt.setting(value)}
+    if not value:
+        return {prefix: "none"} if prefix else {}
+    rows: Settings = {}
+    for key, item in value.items():
+        name = fmt.plain_name(str(key))
+        rows |= flatten(item, f"{prefix} › {name}" if prefix else name)
+    return rows
+
+
+def _settings_tables(document: Document) -> list[Table]:
+    """What differs between the arms first: that is the experiment. Then what they share."""
+    settings = [flatten(arm.training) for arm in document.arms]
+    names = list(dict.fromkeys(name for one in settings for name in one))
+    rows = {name: [one.get(name, fmt.DASH) for one in settings] for name in names}
+    differ = tuple((n, *cells) for n, cells in rows.items() if len(set(cells)) > 1)
+    same = tuple((n, cells[0]) for n, cells in rows.items() if len(set(cells)) == 1)
+    tables = []
+    if differ:
+        columns = (Column("Setting"), *(Column(arm.label) for arm in document.arms))
+        tables.append(Table("What differs between the arms", columns, differ))
+    if same:
+        title = "What is the same in all arms" if len(settings) > 1 else "How it was trained"
+        tables.append(Table(title, (Column("Setting"), Column("Value")), same))
+    return tables
+
+
+def _assumptions(document: Document) -> Table:
+    """Values that no paper prints; arms that share one share a row."""
+    sharing: dict[tuple[str, str, str], list[str]] = {}
+    for arm in document.arms:
+        for item in arm.assumed:
+            sharing.setdefault((item.path, item.value, item.why), []).append(arm.label)
+    rows = []
+    for (path, value, why), arms in sharing.items():
+        whose = "all arms" if len(arms) == len(document.arms) > 1 else ", ".join(arms)
+        rows.append((path, value, whose, why))
+    columns = (Column("Setting", "code"), Column("Value"), Column("Arms"), Column("Why"))
+    return Table("Assumed, because no paper prints it", columns, tuple(rows))
+
+
+def runs(document: Document) -> tuple[Block, ...]:
+    """Every run with its number, state, values, seconds and key."""
+    total = sum(len(arm.replicates) for arm in document.arms)
+    if not total:
+        return (Paragraph("No run is there yet."),)
+    heads = [m.label for m in document.measurements]
+    columns = [Column("Arm"), Column("Seed", "number"), Column("State")]
+    columns += [Column(head, "number") for head in heads]
+    columns += [Column("Seconds", "number"), Column("Key", "key")]
+    rows = tuple(row for arm in document.arms for row in _run_rows(document, arm))
+    return (Table(fmt.number_of(total, "run"), tuple(columns), rows),)
+
+
+def _run_rows(document: Document, arm: Arm) -> list[tuple[str, ...]]:
+    rows = []
+    for run in arm.replicates:
+        values = [
+            fmt.value(run.values[m.key], m) if m.key in run.values else fmt.DASH
+            for m in document.measurements
+        ]
+        seconds = document.provenance.run_seconds.get(run.key)
+        spent = fmt.DASH if seconds is None else fmt.fixed(seconds, 1)
+        rows.append((arm.label, str(run.number), run.state, *values, spent, run.key))
+    return rows
+
+
+def provenance(document: Document) -> tuple[Block, ...]:
+    """Time and machine: recorded, and part of no key and no verdict."""
+    p = document.provenance
+    note = Paragraph("What follows depends on the time and the machine. No verdict depends on it.")
+    packages = ", ".join(f"{name} {version}" for name, version in sorted(p.packages.items()))
+    pairs = (
+        ("Created", p.created),
+        ("Command", p.command),
+        ("Version of repro", p.repro_version),
+        ("Python", p.python),
+        ("Packages", packages),
+        ("Platform", p.platform),
+        ("Processor", f"{p.processor}, {fmt.number_of(p.cores, 'core')}"),
+        ("Devices", ", ".join(p.devices)),
+        ("Threads a run", fmt.count(p.threads_per_run)),
+        ("Training time", _training_time(p.run_seconds)),
+    )
+    return (note, Pairs(tuple(pair for pair in pairs if pair[1])))
+
+
+def _training_time(seconds: dict[str, float]) -> str:
+    if not seconds:
+        return ""
+    return f"{fmt.duration(sum(seconds.values()))} over {fmt.number_of(len(seconds), 'run')}"

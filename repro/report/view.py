@@ -1,0 +1,103 @@
+"""Document -> ReportView: every number and sentence as text, once, for all formats.
+
+Computes no statistic: it formats, orders and counts what the document holds.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from repro.report import format as fmt
+from repro.report import words
+from repro.report.blocks import Badge, Chip, Field, Paragraph, ReportView
+from repro.report.document import Document
+from repro.report.plots import main_figure
+from repro.report.sections import sections
+
+
+def view(document: Document) -> ReportView:
+    """The report as finished text, in the order in which it is read."""
+    d = tidy(document)
+    verdict = words.headline(d.verdict, d.scale.name)
+    lead, _, rest = d.scale.notice.partition(". ")
+    return ReportView(
+        page_title=f"{verdict.word}: {d.claim.title}",
+        over=_over(d),
+        scale=f"{d.scale.name} scale",
+        running=f"{d.claim.id} at {d.scale.name} scale",
+        title=d.claim.title,
+        quote=d.claim.source.quote,
+        citation=f"{d.claim.source.citation}, {d.claim.source.locator}",
+        verdict=verdict,
+        sentence=d.verdict.sentence,
+        fields=_fields(d),
+        chips=_chips(d),
+        notice=Paragraph(rest, f"{lead}.") if rest else Paragraph(d.scale.notice),
+        figure=main_figure(d),
+        sections=sections(d),
+        footer=f"Written by repro {d.provenance.repro_version}; claim digest {d.claim.digest}",
+    )
+
+
+def tidy(document: Document) -> Document:
+    """The same document with text that every format can hold, and its mappings in order."""
+    data = _tidied(document.model_dump(by_alias=True))
+    return Document.model_validate_json(json.dumps(data, sort_keys=True))
+
+
+def _tidied(value: Any) -> Any:
+    if isinstance(value, str):
+        return fmt.clean(value)
+    if isinstance(value, dict):
+        return {fmt.clean(str(key)): _tidied(item) for key, item in value.items()}
+    return [_tidied(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def seeds(document: Document) -> str:
+    """`5 seeds an arm`: finished replicates, a range when the arms differ."""
+    counts = [sum(r.state == "finished" for r in arm.replicates) for arm in document.arms]
+    if not counts or max(counts) == 0:
+        return "no finished run"
+    low, high = fmt.count(min(counts)), fmt.count(max(counts))
+    return f"{fmt.span(low, high)} {'seed' if max(counts) == 1 else 'seeds'} an arm"
+
+
+def _over(document: Document) -> str:
+    parts = ["Verdict report", seeds(document), fmt.date(document.provenance.created)]
+    return " · ".join(parts)
+
+
+def _fields(document: Document) -> tuple[Field, ...]:
+    verdict = document.verdict
+    agreement = words.badge(verdict.agreement, words.AGREEMENTS)
+    validity = words.badge(verdict.validity, words.VALIDITIES)
+    conclusion = words.conclusion(verdict.conclusion)
+    return (
+        Field("Validity", validity, verdict.validity_reason),
+        Field("Conclusion", conclusion, _conclusion_reason(document)),
+        Field("Agreement with the paper", agreement, verdict.agreement_reason),
+    )
+
+
+def _conclusion_reason(document: Document) -> str:
+    verdict = document.verdict
+    if verdict.conclusion is None:
+        return "Only valid evidence carries a conclusion."
+    same = "As expected" if verdict.as_expected else "Not as expected"
+    if not verdict.expected:
+        return f"{same}: a claim is to be confirmed unless its file declares otherwise."
+    why = f": {verdict.expected_why}" if verdict.expected_why else "."
+    return f"{same}: its file declares {verdict.expected} at this scale{why}"
+
+
+def _chips(document: Document) -> tuple[Chip, ...]:
+    verdict = document.verdict
+    chips = [Chip(f"Control {fmt.plain_name(c.id)}", words.canary(c)) for c in document.canaries]
+    chips += [
+        Chip("Fragile", Badge(fmt.plain_name(flag.kind), "warn", "alarm")) for flag in verdict.flags
+    ]
+    if not verdict.as_expected and verdict.conclusion is not None:
+        expected = verdict.expected or "CONFIRMED"
+        chips.append(Chip("Expected", Badge(f"{expected}, and it is not", "bad", "alarm")))
+    return tuple(chips)

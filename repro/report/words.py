@@ -1,0 +1,92 @@
+"""The words, tones and icons of verdicts: one table each, shared by every format."""
+
+from __future__ import annotations
+
+from repro.report.blocks import Badge, Tone
+from repro.report.document import Canary, VerdictPart
+
+CONCLUSIONS: dict[str, tuple[Tone, str]] = {
+    "CONFIRMED": ("good", "check"),
+    "CONTRADICTED": ("bad", "cross"),
+    "INCONCLUSIVE": ("plain", "question"),
+    "TRIVIAL": ("warn", "almost"),
+}
+VALIDITIES: dict[str, tuple[Tone, str]] = {
+    "VALID": ("good", "check"),
+    "INVALID": ("bad", "alarm"),
+    "INCOMPLETE": ("plain", "part"),
+    "STALE": ("plain", "clock"),
+    "NOT-COMPARABLE": ("plain", "unequal"),
+}
+AGREEMENTS: dict[str, tuple[Tone, str]] = {
+    "COMPATIBLE": ("good", "check"),
+    "LARGER": ("warn", "unequal"),
+    "SMALLER": ("warn", "unequal"),
+    "OPPOSITE": ("bad", "cross"),
+    "NOT-CHECKABLE": ("plain", "none"),
+}
+CANARIES: dict[str, tuple[Tone, str]] = {
+    "passed": ("good", "check"),
+    "flagged": ("warn", "alarm"),
+    "failed": ("bad", "cross"),
+    "missing": ("plain", "part"),
+}
+NO_CONCLUSION = Badge("none", "plain", "none")
+
+_HEADLINES = {
+    "CONFIRMED": "Confirmed at {scale} scale",
+    "CONTRADICTED": "Contradicted at {scale} scale",
+    "INCONCLUSIVE": "Inconclusive at {scale} scale",
+    "TRIVIAL": "Real, but trivial at {scale} scale",
+    "INVALID": "Invalid: this evidence cannot be judged",
+    "INCOMPLETE": "Incomplete: runs are missing",
+    "STALE": "Stale: the runs are of an older version",
+    "NOT-COMPARABLE": "Not comparable: the arms differ in more than the claim allows",
+}
+
+ICONS = {
+    "check": "M20 3a17 17 0 1 0 .01 0ZM12 20.5l5.5 5.5L28 14.5",
+    "cross": "M20 3a17 17 0 1 0 .01 0ZM14 14l12 12M26 14L14 26",
+    "question": "M20 3a17 17 0 1 0 .01 0Z"
+    "M14.5 16a5.5 5.5 0 1 1 8 5c-1.8.9-2.5 2-2.5 3.5M20 28.5v.6",
+    "almost": "M20 3a17 17 0 1 0 .01 0ZM11.5 17.5c4-4.5 8 2.5 17-1.5M11.5 24.5c4-4.5 8 2.5 17-1.5",
+    "alarm": "M20 4L37 34H3ZM20 15v9M20 28.5v.6",
+    "part": "M20 3a17 17 0 1 0 .01 0ZM12.5 20h.6M19.7 20h.6M26.9 20h.6",
+    "clock": "M20 3a17 17 0 1 0 .01 0ZM20 11v9.5l6 4",
+    "unequal": "M20 3a17 17 0 1 0 .01 0ZM12 16.5h16M12 23.5h16M24 11l-8 18",
+    "none": "M20 3a17 17 0 1 0 .01 0ZM13 20h14",
+}
+"""Outlines in a square of 40, drawn with a round pen of 3."""
+
+
+def badge(word: str, table: dict[str, tuple[Tone, str]]) -> Badge:
+    """The word with its tone and icon from one of the tables above."""
+    return Badge(word, *table[word])
+
+
+def conclusion(word: str | None) -> Badge:
+    """A conclusion, or none."""
+    return NO_CONCLUSION if word is None else badge(word, CONCLUSIONS)
+
+
+def canary(control: Canary) -> Badge:
+    """The state of a control and what was measured."""
+    return Badge(f"{control.state}: {control.measured}", *CANARIES[control.state])
+
+
+def headline(verdict: VerdictPart, scale: str) -> Badge:
+    """The verdict in large letters; a confirmed one with flags is amber and says so."""
+    found = short_word(verdict)
+    text = _HEADLINES.get(found.word, "Valid, without a conclusion").format(scale=scale)
+    if verdict.flags and verdict.conclusion is not None:
+        text += ", but fragile"
+    return Badge(text, found.tone, found.icon)
+
+
+def short_word(verdict: VerdictPart) -> Badge:
+    """One word for a table of many verdicts: the conclusion, or why there is none."""
+    if verdict.conclusion is None or verdict.validity != "VALID":
+        return badge(verdict.validity, VALIDITIES)
+    found = badge(verdict.conclusion, CONCLUSIONS)
+    fragile = verdict.flags and verdict.conclusion == "CONFIRMED"
+    return Badge(found.word, "warn", found.icon) if fragile else found

@@ -1,0 +1,144 @@
+"""Reports to files and back: each file is written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from repro.errors import Place, Problem, SpecError
+from repro.report.document import Document
+from repro.report.lines import Line, line
+
+LARGEST = 50_000_000
+DEEPEST = 60
+
+
+def write_report(document: Document, folder: Path) -> list[Path]:
+    """Write report.json, report.html, report.pdf and junit.xml; return their paths."""
+    from repro.report.render import rendered  # noqa: PLC0415 - loads matplotlib, Jinja and Typst
+
+    files = {"report.json": document_text(document).encode(), **rendered(document)}
+    return [_replace(folder / name, content) for name, content in files.items()]
+
+
+def document_text(document: Document) -> str:
+    """The one JSON text of a document: keys sorted, two blanks a level, a newline at the end."""
+    data = document.model_dump(mode="json", by_alias=True)
+    return json.dumps(data, indent=2, sort_keys=True, allow_nan=False) + "\n"
+
+
+def document_schema() -> str:
+    """The published JSON Schema of report.json."""
+    schema = Document.model_json_schema(by_alias=True, mode="serialization")
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "A verdict report of repro"
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
+
+
+def read_document(path: Path) -> Document:
+    """The document in a report.json; SpecError names the place of what is wrong with it."""
+    text = _read(path)
+    _refuse_depth(path, text)
+    try:
+        return Document.model_validate_json(text)
+    except ValidationError as error:
+        position = _position(text)
+        problems = [
+            Problem(Place(str(path), *position), _where(item["loc"]) + item["msg"])
+            for item in error.errors(include_url=False, include_input=False, include_context=False)
+        ]
+        raise SpecError(problems[:20]) from None
+
+
+def write_index(folder: Path) -> Path:
+    """Collect the reports two levels below ``folder`` and write its index.html."""
+    from repro.report.index import index  # noqa: PLC0415 - loads Jinja
+
+    lines: list[Line] = []
+    broken: list[tuple[str, str]] = []
+    for path in _reports(folder):
+        link = path.parent.relative_to(folder) / "report.html"
+        try:
+            lines.append(line(read_document(path), link.as_posix()))
+        except SpecError as error:
+            broken.append((path.relative_to(folder).as_posix(), error.problems[0].what))
+    return _replace(folder / "index.html", index(lines, broken).encode())
+
+
+def _reports(folder: Path) -> Iterator[Path]:
+    yield from sorted(path for path in folder.glob("*/*/report.json") if path.is_file())
+
+
+def _replace(path: Path, content: bytes) -> Path:
+    """Write a temporary sibling and put it in place of ``path`` in one step."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(name).chmod(0o666 & ~umask)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def _wrong(path: Path, what: str, expected: str = "", line: int = 1, column: int = 1) -> SpecError:
+    advice = "run `repro verify` again: it writes the report anew from the stored runs"
+    return SpecError([Problem(Place(str(path), line, column), what, expected, advice)])
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > LARGEST:
+            raise _wrong(path, "the report is too large", f"at most {LARGEST // 10**6} MB")
+        with path.open("rb") as stream:
+            return stream.read(LARGEST + 1).decode("utf-8")
+    except OSError as error:
+        raise _wrong(path, f"the report cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise _wrong(path, f"the report is not UTF-8 text: byte {error.start}") from None
+
+
+def _refuse_depth(path: Path, text: str) -> None:
+    """Refuse nesting that no report has before a parser meets it; brackets in strings count not."""
+    depth, inside, escaped = 0, False, False
+    for i, c in enumerate(text):
+        if inside:
+            inside, escaped = escaped or c != '"', not escaped and c == "\\"
+        elif c == '"':
+            inside = True
+        elif c in "[{":
+            depth += 1
+            if depth > DEEPEST:
+                before = text[:i]
+                row, column = before.count("\n") + 1, i - before.rfind("\n")
+                raise _wrong(path, "the report is nested too deeply", "", row, column)
+        elif c in "]}":
+            depth -= 1
+
+
+def _position(text: str) -> tuple[int, int]:
+    """Line and column of a JSON syntax error; the start of the file for anything else."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return error.lineno, error.colno
+    except (RecursionError, ValueError):
+        return 1, 1
+    return 1, 1
+
+
+def _where(location: tuple[int | str, ...]) -> str:
+    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
+    return f"{path.lstrip('.')}: " if path else ""

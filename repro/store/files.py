@@ -1,0 +1,167 @@
+"""Files that are whole or absent: atomic writes, guarded reads, sealed documents.
+
+A write goes to a temporary sibling, is flushed to the disk, and takes its name in one step, so a
+crash leaves the old file or the new one. A read trusts nothing: no link is followed, nothing but
+a regular file of a sane size is opened, and a sealed document is compared with its own digest.
+"""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import json
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+from repro.digest import canonical_json, digest
+from repro.errors import StoreError, StoreUnreachableError
+
+SEAL = "sha256"
+JSON_LIMIT = 32 * 2**20
+ARTEFACT_LIMIT = 64 * 2**30
+_MISPLACED = {errno.EISDIR, errno.ELOOP, errno.ENOTDIR, errno.ENXIO}
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+_counter = itertools.count()
+
+
+def damaged(path: Path, what: str, expected: str, advice: str = "") -> StoreError:
+    """An error about a file that is not what it should be, with what to do about it."""
+    advice = advice or f"remove {run_folder(path)} (its run is then trained anew)"
+    return StoreError(f"{path}: {what}\n  expected: {expected}\n  to do: {advice}")
+
+
+def run_folder(path: Path) -> Path:
+    """The folder of the run that a file belongs to; the path itself for any other."""
+    for folder in (path, *path.parents):
+        if len(folder.name) == 64 and folder.parent.name == folder.name[:2]:
+            return folder
+    return path
+
+
+def out_of_reach(path: Path, error: OSError) -> StoreError:
+    """What an operating system's refusal means for the store."""
+    reason = error.strerror or str(error)
+    if error.errno in _MISPLACED:
+        return damaged(path, f"cannot be used ({reason})", "a regular file in a plain folder")
+    if error.errno in _FULL:
+        advice = "free some space, or set REPRO_STORE to a folder on another disk"
+    else:
+        advice = "make it readable and writable, or set REPRO_STORE to a folder that is"
+    return StoreUnreachableError(f"{path}: the store is out of reach: {reason}\n  to do: {advice}")
+
+
+def make_folder(path: Path) -> None:
+    """Create one folder unless it is there; a link in its place is refused."""
+    try:
+        with suppress(FileExistsError):
+            path.mkdir()
+            sync_folder(path.parent)
+    except OSError as error:
+        raise out_of_reach(path, error) from error
+    if not is_folder(path):
+        raise damaged(path, "is in the place of a folder", "a plain folder", f"remove {path}")
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a plain folder is there; False if nothing is, an error if something else is."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise out_of_reach(path, error) from error
+    if not stat.S_ISDIR(mode):
+        kind = "a symbolic link" if stat.S_ISLNK(mode) else "not a folder"
+        raise damaged(path, f"is {kind}", "a plain folder", f"remove {path}")
+    return True
+
+
+def sync_folder(path: Path) -> None:
+    """Flush the names in a folder to the disk."""
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_atomically(path: Path, data: bytes, *, durable: bool = True) -> None:
+    """Give ``path`` the content ``data`` in one step; ``durable`` also survives a power cut."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{next(_counter)}.tmp")
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(temporary, flags, 0o644), "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            if durable:
+                os.fsync(stream.fileno())
+        os.replace(temporary, path)  # noqa: PTH105 - tests stand in for this one call
+        if durable:
+            sync_folder(path.parent)
+    except OSError as error:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise out_of_reach(path, error) from error
+
+
+def read_bytes(path: Path, limit: int = JSON_LIMIT) -> bytes | None:
+    """The content of a regular file of at most ``limit`` bytes; None if there is no file."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        handle = os.open(path, flags)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise out_of_reach(path, error) from error
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise damaged(path, "is not a regular file", "a regular file")
+        if status.st_size > limit:
+            raise damaged(path, f"has {status.st_size:,} bytes", f"at most {limit:,}")
+        with os.fdopen(handle, "rb", closefd=False) as stream:
+            return stream.read()
+    except OSError as error:
+        raise out_of_reach(path, error) from error
+    finally:
+        os.close(handle)
+
+
+def parse_json(path: Path, data: bytes) -> Any:
+    """The document in ``data``, of which nothing is NaN, infinite, or nested without end."""
+    try:
+        document = json.loads(data, parse_constant=_refuse_constant)
+        canonical_json(document)
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
+        raise damaged(path, f"cannot be read: {reason}", "a JSON document") from error
+    return document
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    message = f"{name} is not a number"
+    raise ValueError(message)
+
+
+def seal(document: dict[str, Any]) -> bytes:
+    """The document as text, with the digest of the rest of it."""
+    sealed = {**document, SEAL: digest(document)}
+    return (json.dumps(sealed, indent=1, sort_keys=True, allow_nan=False) + "\n").encode("ascii")
+
+
+def read_sealed(path: Path, advice: str = "") -> dict[str, Any] | None:
+    """A sealed document without its seal, compared with it; None if there is no file."""
+    data = read_bytes(path)
+    if data is None:
+        return None
+    document = parse_json(path, data)
+    if not isinstance(document, dict):
+        raise damaged(path, f"holds a JSON {type(document).__name__}", "a JSON object", advice)
+    stated = document.pop(SEAL, None)
+    found = digest(document)
+    if stated != found:
+        raise damaged(path, f"has the digest {found}", f"{stated}, as it says itself", advice)
+    return document

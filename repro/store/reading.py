@@ -1,0 +1,199 @@
+"""Reading a run store: everything is compared with its digest before anybody sees it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import JsonValue, ValidationError
+
+from repro.digest import digest
+from repro.errors import StoreError
+from repro.specs.base import Spec
+from repro.specs.measurement import Perplexity, Rank, measurement_key
+from repro.specs.run import RunSpec
+from repro.store.arrays import load_arrays
+from repro.store.files import (
+    ARTEFACT_LIMIT,
+    damaged,
+    is_folder,
+    parse_json,
+    read_bytes,
+    read_sealed,
+)
+from repro.store.places import check_root, folder_exists, list_keys, run_folder_of
+from repro.store.records import Artefact, RunRecord, Scalar, State, StoredMeasurement
+
+if TYPE_CHECKING:
+    from numpy import ndarray
+
+SPEC, RECORD, PROVENANCE = "spec.json", "record.json", "provenance.json"
+HISTORY, WEIGHTS = "history.jsonl", "model.safetensors"
+PROGRESS, ERROR, LOCK = "progress.json", "error.txt", ".lock"
+MEASUREMENTS = "measurements"
+
+R = TypeVar("R", bound=Spec)
+
+
+class StoreReader:
+    """What can be asked of a store without writing to it."""
+
+    def __init__(self, root: Path | str) -> None:
+        self.root = Path(root).expanduser().absolute()
+        self._checked = False
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.root)!r})"
+
+    def folder(self, key: str) -> Path:
+        """Where a run lies, or would lie."""
+        return run_folder_of(self.root, key)
+
+    def keys(self) -> Iterator[str]:
+        """The keys of all runs that were at least started, in order."""
+        return list_keys(self.root)
+
+    def state(self, key: str) -> State:
+        """``missing``, ``started`` (trained in part), ``finished`` or ``diverged``."""
+        record = self._record(key)
+        if record is not None:
+            return record.state
+        started = self._exists(key) and (self.folder(key) / SPEC).exists()
+        return "started" if started else "missing"
+
+    def record(self, key: str) -> RunRecord:
+        """The record of a committed run."""
+        record = self._record(key)
+        if record is None:
+            raise StoreError(f"{self.folder(key)}: no finished run is here\n  to do: train it")
+        return record
+
+    def spec(self, key: str) -> RunSpec:
+        """The run that the key names."""
+        path = self.folder(key) / SPEC
+        data = read_bytes(path)
+        document = None if data is None else parse_json(path, data)
+        if not isinstance(document, dict) or digest(document) != key:
+            raise damaged(path, "does not hash to the key of its run", f"digest {key}")
+        document.pop("schema", None)
+        try:
+            return RunSpec.model_validate_json(json.dumps(document))
+        except ValidationError as error:
+            raise damaged(path, "is of another version of repro", "a run specification") from error
+
+    def history(self, key: str) -> tuple[dict[str, Scalar], ...]:
+        """One row an epoch; None stands for a number that was not finite."""
+        path = self.folder(key) / HISTORY
+        lines = self._artefact(path, self.record(key).artefacts.get(HISTORY)).splitlines()
+        rows = [parse_json(path, line) for line in lines]
+        if not all(isinstance(row, dict) for row in rows):
+            raise damaged(path, "holds a line that is no JSON object", "one object an epoch")
+        return tuple(rows)
+
+    def weights(self, key: str) -> dict[str, ndarray[Any, Any]]:
+        """The weights of the best epoch, by name."""
+        path = self.folder(key) / WEIGHTS
+        return load_arrays(path, self._artefact(path, self.record(key).artefacts.get(WEIGHTS)))
+
+    def measurement(self, key: str, measurement: Perplexity | Rank) -> StoredMeasurement | None:
+        """A measurement of a committed run; None if it was not taken."""
+        record = self._record(key)
+        path = self._measurement_path(key, measurement)
+        if record is None or not is_folder(path.parent):
+            return None
+        document = read_sealed(path, f"remove {path} (it is then measured again)")
+        if document is None:
+            return None
+        stored = _validate(StoredMeasurement, path, document)
+        weights = record.artefacts.get(WEIGHTS)
+        if (stored.run, stored.measurement) != (key, measurement):
+            raise damaged(path, "is about another run or measurement", f"{measurement!r} of {key}")
+        if weights is None or stored.weights != weights.sha256:
+            raise damaged(path, "was taken from other weights", "those of record.json")
+        return stored
+
+    def arrays(self, key: str, measurement: Perplexity | Rank) -> dict[str, ndarray[Any, Any]]:
+        """The arrays of a measurement, by name; empty if it left none."""
+        stored = self.measurement(key, measurement)
+        if stored is None:
+            raise StoreError(f"{self.folder(key)}: '{measurement.label}' was not measured")
+        if stored.arrays is None:
+            return {}
+        path = self._measurement_path(key, measurement).with_suffix(".safetensors")
+        return load_arrays(path, self._artefact(path, stored.arrays))
+
+    def provenance(self, key: str) -> dict[str, JsonValue]:
+        """When, on what and how long it ran; empty if nothing is known."""
+        if not self._exists(key):
+            return {}
+        path = self.folder(key) / PROVENANCE
+        return read_sealed(path, f"remove {path} (only times and versions are lost)") or {}
+
+    def progress(self, key: str) -> dict[str, JsonValue] | None:
+        """What the process that trains the run last said; never an error."""
+        with suppress(StoreError):
+            if self._exists(key):
+                path = self.folder(key) / PROGRESS
+                data = read_bytes(path, limit=2**16)
+                document = None if data is None else parse_json(path, data)
+                return document if isinstance(document, dict) else None
+        return None
+
+    def check(self, key: str) -> None:
+        """Read everything that a committed run left, and raise StoreError if any of it is bad."""
+        record = self.record(key)
+        self.spec(key)
+        self.history(key)
+        if record.state == "finished":
+            self.weights(key)
+        self.provenance(key)
+        folder = self.folder(key) / MEASUREMENTS
+        for path in sorted(folder.glob("*.json")) if is_folder(folder) else ():
+            stored = _validate(StoredMeasurement, path, read_sealed(path) or {})
+            if path != self._measurement_path(key, stored.measurement):
+                raise damaged(path, "has another name than its measurement", "its own name")
+            self.arrays(key, stored.measurement)
+
+    def _record(self, key: str) -> RunRecord | None:
+        if not self._exists(key):
+            return None
+        path = self.folder(key) / RECORD
+        document = read_sealed(path)
+        if document is None:
+            return None
+        record = _validate(RunRecord, path, document)
+        if record.key != key:
+            raise damaged(path, f"is the record of run {record.key}", f"that of {key}")
+        return record
+
+    def _measurement_path(self, key: str, measurement: Perplexity | Rank) -> Path:
+        return self.folder(key) / MEASUREMENTS / f"{measurement_key(measurement)}.json"
+
+    def _exists(self, key: str) -> bool:
+        run_folder_of(self.root, key)
+        self._checked = self._checked or check_root(self.root)
+        return self._checked and folder_exists(self.root, key)
+
+    @staticmethod
+    def _artefact(path: Path, artefact: Artefact | None) -> bytes:
+        expected = "a file that its record names" if artefact is None else f"{artefact.sha256}"
+        data = read_bytes(path, ARTEFACT_LIMIT if artefact is None else artefact.bytes)
+        if data is None or artefact is None:
+            raise damaged(path, "is missing", expected)
+        found = hashlib.sha256(data).hexdigest()
+        if found != artefact.sha256:
+            raise damaged(path, f"has {len(data):,} bytes and the digest {found}", expected)
+        return data
+
+
+def _validate(kind: type[R], path: Path, document: dict[str, Any]) -> R:
+    try:
+        return kind.model_validate_json(json.dumps(document))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise damaged(path, f"{place}: {first['msg']}", f"a {kind.__name__}") from error

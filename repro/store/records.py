@@ -1,0 +1,55 @@
+"""What the store says about a run: plain frozen records, read back as strictly as claims are."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, JsonValue, StringConstraints
+
+from repro.specs.base import Spec
+from repro.specs.measurement import Measurement
+
+SCHEMA = 1
+
+State = Literal["missing", "started", "finished", "diverged"]
+Scalar = bool | int | float | str | None
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Artefact(Spec):
+    """One file that belongs to a record: its SHA-256 and its size in bytes."""
+
+    sha256: Sha256
+    bytes: Annotated[int, Field(ge=0)]
+
+
+class RunRecord(Spec):
+    """What became of a run. Written last: a run is committed exactly if its record is there.
+
+    ``best_epoch`` (from 1) is the epoch of the stored weights, ``epochs`` how many were trained,
+    ``diverged`` the epoch in which the loss stopped being a number.
+    """
+
+    schema_version: Literal[1] = Field(default=1, alias="schema")
+    key: Sha256
+    state: Literal["finished", "diverged"]
+    best_epoch: int | None
+    epochs: Annotated[int, Field(ge=0)]
+    diverged: int | None = None
+    artefacts: dict[str, Artefact]
+
+
+class StoredMeasurement(Spec):
+    """A number taken from a finished run, with what led to it.
+
+    ``run`` and ``weights`` tie it to the run and to the weights that it was taken from;
+    ``arrays`` is the file of larger results beside it, such as a spectrum.
+    """
+
+    schema_version: Literal[1] = Field(default=1, alias="schema")
+    run: Sha256
+    weights: Sha256
+    measurement: Measurement
+    value: float
+    details: dict[str, JsonValue]
+    arrays: Artefact | None

@@ -1,0 +1,178 @@
+"""The run store: a run's key names a folder, and a sealed record in it says that it is whole.
+
+    <store>/<key[:2]>/<key>/
+        spec.json                    the resolved run, which hashes to the key
+        record.json                  written last: how the run ended, digests of what it left
+        history.jsonl                one line an epoch
+        model.safetensors            the weights of the best epoch
+        measurements/<name>.json     one number each, sealed, with .safetensors for its arrays
+        provenance.json              when, on what, how long: no evidence
+        checkpoint.*, progress.json, error.txt, .lock      only of use while it is trained
+
+What is read is checked; what is damaged raises StoreError and is never trained over in silence.
+A committed run is never overwritten. Writers hold ``lock``; readers need nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from pydantic import JsonValue
+
+from repro.errors import StoreError
+from repro.specs.measurement import Perplexity, Rank
+from repro.specs.run import RunSpec
+from repro.store.arrays import artefact, dump_arrays, finite
+from repro.store.files import is_folder, make_folder, read_bytes, seal, write_atomically
+from repro.store.places import hold, make_run_folder
+from repro.store.reading import (
+    ERROR,
+    HISTORY,
+    LOCK,
+    MEASUREMENTS,
+    PROGRESS,
+    PROVENANCE,
+    RECORD,
+    SPEC,
+    WEIGHTS,
+    StoreReader,
+)
+from repro.store.records import RunRecord, Scalar, StoredMeasurement
+
+if TYPE_CHECKING:
+    from repro.store.arrays import Arrays
+
+
+class RunStore(StoreReader):
+    """A folder of runs. Opening one touches nothing; the folder appears with the first write.
+
+    Whoever writes holds the run's ``lock``; readers need nothing.
+    """
+
+    @classmethod
+    def default(cls) -> Self:
+        """The store at $REPRO_STORE, else in the user's data directory."""
+        place = os.environ.get("REPRO_STORE")
+        if place:
+            return cls(place)
+        from platformdirs import user_data_dir  # noqa: PLC0415 - rarely needed
+
+        return cls(Path(user_data_dir("repro")) / "store")
+
+    @contextmanager
+    def lock(self, key: str) -> Iterator[bool]:
+        """Hold the run: True inside, or False at once if another process holds it."""
+        with hold(make_run_folder(self.root, key) / LOCK) as held:
+            yield held
+
+    def working_folder(self, run: RunSpec) -> Path:
+        """The folder of a run that is to be trained, with its specification in it."""
+        folder = make_run_folder(self.root, run.key)
+        if read_bytes(folder / SPEC) is None:
+            text = json.dumps(run.identity(), indent=1, sort_keys=True) + "\n"
+            write_atomically(folder / SPEC, text.encode("ascii"))
+        self.spec(run.key)
+        return folder
+
+    def put_run(
+        self,
+        run: RunSpec,
+        *,
+        history: Sequence[Mapping[str, Scalar]],
+        weights: Arrays | None,
+        best_epoch: int | None,
+        diverged: int | None = None,
+    ) -> bool:
+        """Commit a trained run, the record last; False, and nothing is written, if it is there.
+
+        A run without weights is one that diverged.
+        """
+        if self._record(run.key) is not None:
+            return False
+        folder = self.working_folder(run)
+        lines = [json.dumps(finite(row), sort_keys=True, allow_nan=False) for row in history]
+        files = {HISTORY: "".join(f"{line}\n" for line in lines).encode("ascii")}
+        if weights is not None:
+            files[WEIGHTS] = dump_arrays(weights)
+        record = RunRecord(
+            key=run.key,
+            state="diverged" if weights is None else "finished",
+            best_epoch=best_epoch,
+            epochs=len(lines),
+            diverged=diverged,
+            artefacts={name: artefact(data) for name, data in files.items()},
+        )
+        for name, data in files.items():
+            write_atomically(folder / name, data)
+        write_atomically(folder / RECORD, seal(record.model_dump(mode="json", by_alias=True)))
+        return True
+
+    def put_measurement(
+        self,
+        key: str,
+        measurement: Perplexity | Rank,
+        *,
+        value: float,
+        details: Mapping[str, JsonValue] | None = None,
+        arrays: Arrays | None = None,
+    ) -> bool:
+        """Store a measurement of a finished run; False, and nothing is written, if it is there."""
+        weights = self.record(key).artefacts.get(WEIGHTS)
+        if weights is None:
+            raise StoreError(f"{self.folder(key)}: the run diverged; it has nothing to measure")
+        if self.measurement(key, measurement) is not None:
+            return False
+        data = dump_arrays(arrays) if arrays else None
+        document = {
+            "schema": 1,
+            "run": key,
+            "weights": weights.sha256,
+            "measurement": measurement.model_dump(mode="json"),
+            "value": value,
+            "details": dict(details or {}),
+            "arrays": None if data is None else artefact(data).model_dump(),
+        }
+        path = self._measurement_path(key, measurement)
+        try:
+            content = seal(document)
+            StoredMeasurement.model_validate_json(json.dumps(document))
+        except (ValueError, TypeError) as error:
+            message = f"{path}: '{measurement.label}' cannot be stored: {error}"
+            raise StoreError(message) from error
+        make_folder(path.parent)
+        if data is not None:
+            write_atomically(path.with_suffix(".safetensors"), data)
+        write_atomically(path, content)
+        return True
+
+    def put_provenance(self, key: str, document: Mapping[str, JsonValue]) -> None:
+        """Replace what is known of the circumstances of a run."""
+        write_atomically(make_run_folder(self.root, key) / PROVENANCE, seal(dict(document)))
+
+    def put_progress(self, key: str, document: Mapping[str, JsonValue]) -> None:
+        """Say how far a run is; not worth a flush to the disk."""
+        data = json.dumps(document, sort_keys=True).encode("ascii")
+        write_atomically(make_run_folder(self.root, key) / PROGRESS, data, durable=False)
+
+    def put_error(self, key: str, text: str) -> None:
+        """Keep the text of what went wrong in a run."""
+        data = text.encode("utf-8", "replace")
+        write_atomically(make_run_folder(self.root, key) / ERROR, data, durable=False)
+
+    def tidy(self, key: str) -> None:
+        """Remove what only training needed: checkpoints, progress, errors, cut-off writes."""
+        if self._record(key) is None:
+            return
+        folder = self.folder(key)
+        rubbish = [path for name in ("checkpoint*", ".*.tmp") for path in folder.glob(name)]
+        rubbish += [folder / PROGRESS, folder / ERROR]
+        if is_folder(folder / MEASUREMENTS):
+            rubbish += (folder / MEASUREMENTS).glob(".*.tmp")
+        for path in rubbish:
+            with suppress(OSError):
+                path.unlink()

@@ -1,0 +1,88 @@
+"""What a store lacks of a run, and how much work that is: for planning and for running alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from repro.specs.measurement import Measurement, Perplexity, measurement_key
+from repro.specs.model import MoC, MoS
+from repro.specs.run import PlannedRun, TrainingSpec
+from repro.store.reading import StoreReader
+
+
+def missing_measurements(store: StoreReader, planned: PlannedRun) -> tuple[Measurement, ...]:
+    """The wanted measurements that the store lacks, in the order of the plan."""
+    key = planned.run.key
+    return tuple(m for m in planned.measurements if store.measurement(key, m) is None)
+
+
+def is_complete(store: StoreReader, planned: PlannedRun) -> bool:
+    """Whether nothing is left to do; a run that diverged has nothing to measure."""
+    state = store.state(planned.run.key)
+    return state == "diverged" or (state == "finished" and not missing_measurements(store, planned))
+
+
+def merged(plan: Iterable[PlannedRun]) -> list[PlannedRun]:
+    """One entry a run, with all the measurements that anybody wants of it."""
+    wanted: dict[str, PlannedRun] = {}
+    for planned in plan:
+        key = planned.run.key
+        before = wanted[key].measurements if key in wanted else ()
+        both = tuple(dict.fromkeys((*before, *planned.measurements)))
+        wanted[key] = PlannedRun(run=planned.run, measurements=both)
+    return list(wanted.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Floating-point operations, roughly: of training, and of each measurement by its name."""
+
+    training: float
+    measurements: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def total(self) -> float:
+        """All of it."""
+        return self.training + sum(self.measurements.values())
+
+
+def cost(planned: PlannedRun) -> Cost:
+    """What a run costs from nothing. Good for an order and for an ETA, for nothing finer."""
+    spec = planned.run.training
+    weights, tokens = _multiplied_weights(spec), spec.corpus.tokens
+    epoch = 6 * weights * tokens.train + 2 * weights * tokens.valid
+    return Cost(
+        spec.recipe.epochs * float(epoch),
+        {measurement_key(m): _measuring(spec, m, weights) for m in planned.measurements},
+    )
+
+
+def remaining(store: StoreReader, planned: PlannedRun) -> Cost:
+    """What is left of the cost of a run; a run that is trained in part counts as a whole."""
+    whole = cost(planned)
+    if store.state(planned.run.key) != "finished":
+        return whole
+    names = [measurement_key(m) for m in missing_measurements(store, planned)]
+    return Cost(0.0, {name: whole.measurements[name] for name in names})
+
+
+def _measuring(spec: TrainingSpec, measurement: Measurement, weights: int) -> float:
+    tokens: int = getattr(spec.corpus.tokens, measurement.split)
+    forward = 2.0 * weights * tokens
+    if isinstance(measurement, Perplexity):
+        return 0.0 if measurement.mode == "training" else forward
+    vocabulary = spec.corpus.vocabulary
+    return forward + 2.0 * tokens * vocabulary**2 + 8.0 * vocabulary**3
+
+
+def _multiplied_weights(spec: TrainingSpec) -> int:
+    """Weights that a matrix product touches for each token; a mixture decodes K times."""
+    model = spec.model
+    trunk = sum(4 * size * (before + size) for before, size in model.layer_sizes())
+    decoder = spec.corpus.vocabulary * model.embedding_size
+    output = model.output
+    if isinstance(output, MoC | MoS):
+        latent = model.context_size * output.components * (model.embedding_size + 1)
+        return trunk + latent + decoder * (output.components if isinstance(output, MoS) else 1)
+    return trunk + decoder

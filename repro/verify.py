@@ -1,0 +1,84 @@
+"""The two halves joined: load, plan, execute what is missing, gather, check, write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from repro.check import check_claim
+from repro.evidence import gather
+from repro.plan import plan_runs
+from repro.report.document import Document
+from repro.report.write import write_index, write_report
+from repro.specs.claim import Claim
+from repro.specs.run import PlannedRun
+from repro.store import RunStore
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to run: where things are, and with what. None of it changes a number.
+
+    ``train`` False judges only what the store has; ``workers`` None is one a core.
+    """
+
+    store: RunStore
+    reports: Path
+    data: Path | None = None
+    device: str = "auto"
+    workers: int | None = None
+    train: bool = True
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What was judged, where it was written, and which runs failed on the way."""
+
+    documents: tuple[Document, ...]
+    written: tuple[Path, ...]
+    trained: int
+    reused: int
+    failures: tuple[str, ...] = ()
+
+
+def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
+    """Train what the store lacks, judge every claim, write a report for each and an index.
+
+    Raises DataError when no run could be done for want of its corpus, DeviceError when the
+    device is not there, StoreUnreachableError when the store is not.
+    """
+    planned = plan_runs(claims, options.store, workers=options.workers)
+    trained = 0
+    failures: tuple[str, ...] = ()
+    if options.train and planned.missing:
+        trained, failures = _execute(planned.missing, planned.labels, options)
+    documents, written = [], []
+    for claim in claims:
+        document = check_claim(claim, gather(claim, options.store), command=options.command)
+        folder = options.reports / claim.id / claim.scale
+        written += write_report(document, folder)
+        documents.append(document)
+    written.append(write_index(options.reports))
+    return Verified(
+        tuple(documents), tuple(written), trained, len(planned.runs) - trained, failures
+    )
+
+
+def _execute(
+    missing: Sequence[PlannedRun], labels: Mapping[str, str], options: Options
+) -> tuple[int, tuple[str, ...]]:
+    """Run what is missing; the number of runs done, and what failed in words."""
+    from repro.execution.execute import execute
+    from repro.execution.progress import choose_reporter
+
+    done = execute(
+        missing,
+        options.store,
+        workers=options.workers,
+        device=options.device,
+        data=options.data,
+        report=choose_reporter(labels),
+    )
+    return len(done.done), tuple(f"{labels[one.key]}: {one.message}" for one in done.failed)

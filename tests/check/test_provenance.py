@@ -1,0 +1,33 @@
+"""Provenance: what derives from time or machine, read from the runs."""
+
+from __future__ import annotations
+
+from repro.check.provenance import collect
+from repro.evidence import Evidence, Replicate
+
+RUN = {
+    "training": {
+        "seconds": 10.0,
+        "machine": {"device": "NVIDIA H200", "processor": "some CPU"},
+        "software": {"torch": "2.11.0"},
+        "settings": {"threads": 1},
+    },
+    "measurements": {"rank-1": {"seconds": 2.5}, "perplexity-1": {"seconds": 0.5}},
+}
+
+
+def test_cost_and_device_are_those_of_the_runs() -> None:
+    """Seconds are training and measuring together; the device and torch are where it ran."""
+    one = Replicate(0, "k", "finished", {}, {}, RUN)
+    found = collect(Evidence({"a": (one,)}), "repro verify x")
+    assert found.run_seconds == {"k": 13.0}
+    assert found.devices == ("NVIDIA H200, some CPU, torch 2.11.0",)
+    assert found.threads_per_run == 1
+
+
+def test_runs_without_provenance_are_unknown_not_an_error() -> None:
+    """A store that lost its provenance still gives a report."""
+    one = Replicate(0, "k", "finished", {}, {}, {"training": "lost"})
+    found = collect(Evidence({"a": (one,)}), "repro verify x")
+    assert found.devices == ("unknown",)
+    assert found.run_seconds == {"k": 0.0}

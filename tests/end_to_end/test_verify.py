@@ -1,0 +1,175 @@
+"""`repro verify` as a user gives it: a process, files, a status."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+CLAIMS = HERE / "claims"
+FILES = {"report.json", "report.html", "report.pdf", "junit.xml"}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder of its own for store and reports."""
+    return tmp_path
+
+
+def command(place: Path, *arguments: str | Path) -> list[str]:
+    """`python -m repro verify` with its store and reports below ``place``."""
+    own = ["--store", place / "store", "--reports", place / "reports", "--device", "cpu"]
+    return [sys.executable, "-m", "repro", "verify", *map(str, (*arguments, *own))]
+
+
+def run(place: Path, *arguments: str | Path, **how: object) -> subprocess.CompletedProcess[str]:
+    """Run it to its end."""
+    done: subprocess.CompletedProcess[str] = subprocess.run(
+        command(place, *arguments), capture_output=True, text=True, check=False, **how
+    )
+    return done
+
+
+def document(place: Path, claim: str = "tiny_rank") -> dict[str, object]:
+    """The report's document without what derives from time or machine."""
+    text = (place / "reports" / claim / "quick" / "report.json").read_text(encoding="utf-8")
+    whole: dict[str, object] = json.loads(text)
+    del whole["provenance"]
+    return whole
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A place where the rank claim was verified without disturbance."""
+    place = tmp_path_factory.mktemp("finished")
+    done = run(place, CLAIMS / "tiny_rank.yaml")
+    assert "VALID" in done.stdout, done.stderr
+    return place
+
+
+def test_a_claim_becomes_four_files(finished: Path) -> None:
+    """JSON, HTML, PDF and JUnit are written, and an index beside them."""
+    folder = finished / "reports" / "tiny_rank" / "quick"
+    assert {path.name for path in folder.iterdir()} == FILES
+    assert (finished / "reports" / "index.html").is_file()
+    assert (folder / "report.pdf").read_bytes().startswith(b"%PDF")
+    assert ET.parse(folder / "junit.xml").getroot() is not None
+
+
+def test_the_second_time_nothing_is_trained(finished: Path) -> None:
+    """A finished store is judged again, to the same document, without importing torch."""
+    before = document(finished)
+    program = "import sys; sys.modules['torch'] = None; from repro.cli import main; main()"
+    again = subprocess.run(
+        [sys.executable, "-c", program, *command(finished, CLAIMS / "tiny_rank.yaml")[3:]],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "0 runs trained or measured, 9 as they were" in again.stdout, again.stderr
+    assert document(finished) == before
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_killed_and_started_again_ends_the_same(seed: int, place: Path, finished: Path) -> None:
+    """After SIGKILL at a random moment the next start goes on and ends with the same document."""
+    moment = random.Random(seed).uniform(1.5, 6.0)
+    process = subprocess.Popen(
+        command(place, CLAIMS / "tiny_rank.yaml"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    time.sleep(moment)
+    process.kill()
+    process.wait()
+    done = run(place, CLAIMS / "tiny_rank.yaml")
+    assert done.returncode in (0, 1, 3), done.stderr
+    assert document(place) == document(finished)
+
+
+def test_interrupted_it_says_how_to_go_on(place: Path) -> None:
+    """Ctrl-C ends with 130, keeps what is there, and says so in one line, without a traceback."""
+    process = subprocess.Popen(
+        command(place, CLAIMS / "tiny_rank.yaml"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stderr is not None
+    process.stderr.readline()
+    os.kill(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Give the same command to go on." in errors
+    assert "Traceback" not in errors
+
+
+def test_claims_of_a_folder_share_their_runs(finished: Path) -> None:
+    """Two claims on the same arms need no run twice, and the index names both."""
+    done = run(finished, CLAIMS)
+    assert "9 as they were" in done.stdout, done.stderr
+    index = (finished / "reports" / "index.html").read_text(encoding="utf-8")
+    assert "tiny_rank" in index
+    assert "tiny_fair" in index
+
+
+def test_without_training_an_empty_store_is_incomplete(place: Path) -> None:
+    """`--no-train` on an empty store reports INCOMPLETE with status 3, and trains nothing."""
+    done = run(place, CLAIMS / "tiny_rank.yaml", "--no-train")
+    assert done.returncode == 3, done.stderr
+    assert "INCOMPLETE, no conclusion" in done.stdout
+    assert not list((place / "store").glob("*/*/record.json"))
+
+
+def test_a_damaged_artefact_is_invalid(place: Path, finished: Path) -> None:
+    """A changed value in the store gives INVALID with status 4, and is not trained over."""
+    subprocess.run(["cp", "-r", finished / "store", place / "store"], check=True)
+    victim = next((place / "store").glob("*/*/measurements/rank-*.json"))
+    text = victim.read_text(encoding="utf-8").replace('"value":', '"value":1')
+    victim.write_text(text, encoding="utf-8")
+    done = run(place, CLAIMS / "tiny_rank.yaml")
+    assert done.returncode == 4, done.stderr
+    assert "INVALID" in done.stdout
+    assert victim.name in (done.stdout + done.stderr).replace("\n", "")
+    assert victim.read_text(encoding="utf-8") == text
+
+
+def test_five_mistakes_give_five_messages(place: Path) -> None:
+    """Every mistake of a file is named with its place; status 2, nothing trained."""
+    done = run(place, HERE / "bad" / "five_mistakes.yaml")
+    assert done.returncode == 2
+    places = [line for line in done.stderr.splitlines() if "five_mistakes.yaml:" in line]
+    assert len(places) == 5
+    assert "Traceback" not in done.stderr
+    assert not (place / "store").exists()
+
+
+def test_a_missing_corpus_says_what_to_set(place: Path) -> None:
+    """A claim on text without $REPRO_DATA ends with 5 and names the variable."""
+    shipped = HERE.parents[1] / "claims" / "fair_mos.yaml"
+    environment = {name: value for name, value in os.environ.items() if name != "REPRO_DATA"}
+    done = run(place, shipped, "--scale", "bench", env=environment)
+    assert done.returncode == 5, done.stderr
+    assert "REPRO_DATA" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_step_summary_is_appended(finished: Path, place: Path) -> None:
+    """`--summary` appends a Markdown table to what is there."""
+    summary = place / "summary.md"
+    summary.write_text("before\n", encoding="utf-8")
+    run(finished, CLAIMS / "tiny_rank.yaml", "--summary", summary)
+    text = summary.read_text(encoding="utf-8")
+    assert text.startswith("before\n")
+    assert "tiny\\_rank" in text or "tiny_rank" in text

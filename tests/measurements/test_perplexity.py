@@ -1,0 +1,53 @@
+"""Perplexity in evaluation mode, and the papers' with dropout on."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from repro.lm.corpus import load_corpus
+from repro.lm.records import EpochRecord
+from repro.measurements import measure
+from repro.measurements.perplexity import training_perplexity
+from repro.specs.measurement import Perplexity
+from repro.specs.model import MoS
+from tests.measurements.test_rank import CORPUS, CPU, model_of
+
+HISTORY = (
+    EpochRecord(epoch=1, train_loss=3.0, valid_loss=2.0, averaging=False, tokens=10),
+    EpochRecord(epoch=2, train_loss=2.5, valid_loss=1.5, averaging=False, tokens=10),
+    EpochRecord(epoch=3, train_loss=1.0, valid_loss=1.9, averaging=False, tokens=10),
+)
+
+
+@pytest.mark.parametrize("split", ["valid", "test"])
+@pytest.mark.parametrize("batch_size", [1, 4])
+def test_perplexity_is_that_of_the_plain_formula(split: str, batch_size: int) -> None:
+    """exp of the mean negative log-probability of all tokens with a context, and no others."""
+    model, corpus = model_of(MoS(components=3)), load_corpus(CORPUS, None)
+    spec = Perplexity(split=split, batch_size=batch_size)
+    found = measure(
+        spec,
+        model=model,
+        history=HISTORY,
+        best_epoch=2,
+        corpus=corpus,
+        corpus_spec=CORPUS,
+        device=CPU,
+    )
+    tokens = getattr(corpus, split)
+    streams = tokens[: len(tokens) // batch_size * batch_size].view(batch_size, -1).T
+    with torch.no_grad():
+        context, _, _ = model(streams[:-1], model.zero_state(batch_size))
+        log_p = model.log_probabilities(context).double()
+    expected = F.nll_loss(log_p.flatten(0, 1), streams[1:].flatten())
+    assert found.value == pytest.approx(math.exp(expected), rel=1e-5)
+    assert found.details["tokens"] == streams[1:].numel()
+
+
+def test_training_perplexity_is_that_of_the_best_checkpoints_epoch() -> None:
+    """The papers' train perplexity belongs to the epoch of the best validation, not the last."""
+    assert training_perplexity(HISTORY, best_epoch=2) == pytest.approx(math.exp(2.5))

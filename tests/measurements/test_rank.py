@@ -1,0 +1,173 @@
+"""Numerical rank without holding the matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from repro.lm.corpus import load_corpus
+from repro.lm.evaluation import log_probability_rows
+from repro.lm.initialisation import initialise
+from repro.lm.model import LanguageModel
+from repro.lm.randomness import Streams
+from repro.measurements.rank import (
+    GRAM_RESOLUTION,
+    buffered,
+    count_above,
+    gram_spectrum,
+    known_rank_rows,
+    measure_rank,
+    press_threshold,
+    qr_spectrum,
+)
+from repro.specs.corpus import SplitTokens, SyntheticCorpus
+from repro.specs.model import MoC, Model, MoS, Softmax
+from repro.specs.recipe import Recipe, Window
+from repro.specs.run import RunSpec, TrainingSpec
+
+CPU = torch.device("cpu")
+CORPUS = SyntheticCorpus(
+    vocabulary=60,
+    dimension=8,
+    components=2,
+    sharpness=3.0,
+    tokens=SplitTokens(train=500, valid=100, test=700),
+)
+
+
+def low_rank(rows: int, columns: int, rank: int, seed: int = 0) -> torch.Tensor:
+    """A float64 matrix whose singular values fall from 1 to 1e-5, and are 0 after ``rank``."""
+    generator = torch.Generator().manual_seed(seed)
+    left = torch.linalg.qr(torch.randn(rows, rank, generator=generator, dtype=torch.float64)).Q
+    right = torch.linalg.qr(torch.randn(columns, rank, generator=generator, dtype=torch.float64)).Q
+    return left @ torch.diag(torch.logspace(0, -5, rank, dtype=torch.float64)) @ right.T
+
+
+def model_of(output: Softmax | MoC | MoS, precision: str = "float32") -> LanguageModel:
+    """A model with the weights that training would start from, scaled up to spread its logits."""
+    spec = Model(embedding_size=6, hidden_size=9, context_size=6, layers=2, output=output)
+    recipe = Recipe(epochs=1, batch_size=2, learning_rate=1.0, window=Window(base=5))
+    run = RunSpec(training=TrainingSpec(model=spec, corpus=CORPUS, recipe=recipe), replicate=0)
+    dtype = torch.float64 if precision == "float64" else torch.float32
+    model = LanguageModel(spec, CORPUS.vocabulary, dtype)
+    initialise(model, Streams(run))
+    bias = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.ndim == 1 and len(parameter) == CORPUS.vocabulary:
+                parameter.copy_(torch.randn(len(parameter), generator=bias, dtype=dtype))
+            else:
+                parameter.mul_(8)
+    return model.eval()
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 50, 333])
+def test_rows_are_regrouped_without_loss(chunk: int) -> None:
+    """Blocks hold every row exactly once and in order, however the rows arrive."""
+    matrix = torch.arange(333 * 4, dtype=torch.float32).reshape(333, 4)
+    blocks = [block.clone() for block in buffered(matrix.split(chunk), 50)]
+    assert [len(block) for block in blocks] == [50] * 6 + [33]
+    assert torch.equal(torch.cat(blocks), matrix.double())
+
+
+@pytest.mark.parametrize("reduction", [gram_spectrum, qr_spectrum])
+@pytest.mark.parametrize("shape", [(500, 80), (60, 80), (2100, 40)])
+def test_the_spectrum_is_that_of_the_held_matrix(reduction, shape) -> None:
+    """Both reductions give the singular values that NumPy's SVD finds in the whole matrix."""
+    matrix = torch.randn(*shape, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+    spectrum, rows = reduction(matrix.split(64))
+    reference = np.linalg.svd(matrix.numpy(), compute_uv=False)
+    assert rows == shape[0]
+    np.testing.assert_allclose(spectrum[: len(reference)], reference, rtol=1e-9)
+    assert np.all(spectrum[len(reference) :] < 1e-6 * spectrum[0])
+
+
+def test_the_gram_matrix_counts_what_svd_counts_down_to_its_resolution() -> None:
+    """Counts agree with float64 SVD at every relative tolerance from 1e-2 to 3e-7."""
+    matrix = low_rank(900, 200, 120) + 1e-9 * low_rank(900, 200, 200, seed=5)
+    spectrum, _ = gram_spectrum(matrix.split(100))
+    reference = np.linalg.svd(matrix.numpy(), compute_uv=False)
+    for tolerance in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, GRAM_RESOLUTION):
+        assert count_above(spectrum, tolerance) == np.sum(reference > tolerance * reference[0])
+
+
+def test_streamed_qr_resolves_what_the_gram_matrix_cannot() -> None:
+    """A singular value of 1e-11 is counted by QR and lost in the Gram matrix."""
+    matrix = low_rank(300, 50, 20)
+    extra = torch.zeros(50, dtype=torch.float64)
+    u, s, vh = torch.linalg.svd(matrix, full_matrices=False)
+    s = torch.where(torch.arange(50) == 20, torch.tensor(1e-11, dtype=torch.float64), s)
+    matrix = u @ torch.diag(torch.where(torch.arange(50) > 20, extra, s)) @ vh
+    assert count_above(qr_spectrum(matrix.split(64))[0], 3e-12) == 21
+    assert count_above(gram_spectrum(matrix.split(64))[0], 3e-12) != 21
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("rank", [1, 12, 30])
+def test_the_synthetic_matrix_has_its_known_rank(dtype: torch.dtype, rank: int) -> None:
+    """Log-probabilities of rank-r logits have rank r + 2, by the reduction of their precision."""
+    reduction = gram_spectrum if dtype == torch.float32 else qr_spectrum
+    spectrum, rows = reduction(known_rank_rows(rank, 400, 90, dtype, CPU))
+    assert count_above(spectrum, press_threshold(rows, 90, dtype)) == rank + 2
+
+
+def test_press_threshold_is_the_papers() -> None:
+    """On Penn Treebank's shape it is 1.81e-5 of the largest singular value (float32)."""
+    assert press_threshold(82_430, 10_000, torch.float32) == pytest.approx(1.81e-5, rel=2e-3)
+    assert press_threshold(82_430, 10_000, torch.float64) == pytest.approx(3.4e-14, rel=1e-2)
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+@pytest.mark.parametrize("output", [Softmax(), MoC(components=3)])
+def test_softmax_and_moc_have_the_structural_rank(output, precision: str) -> None:
+    """A model with one Softmax over d dimensions has rank d + 2, whatever its weights."""
+    model = model_of(output, precision)
+    tokens = load_corpus(CORPUS, None).test
+    rank, details, spectrum = measure_rank(model, tokens, 1, CORPUS)
+    assert rank == 8
+    assert details["rows"] == 699
+    assert details["known_rank"]["measured"] == details["known_rank"]["expected"]
+    assert len(spectrum) == CORPUS.vocabulary
+
+
+def test_mos_exceeds_the_structural_rank_and_equals_the_svd_count() -> None:
+    """MoS is not bounded by d + 2, and its count is that of NumPy's SVD of the held matrix."""
+    model = model_of(MoS(components=3))
+    tokens = load_corpus(CORPUS, None).test
+    rank, details, _ = measure_rank(model, tokens, 1, CORPUS)
+    held = torch.cat(list(log_probability_rows(model, tokens, 1))).double().numpy()
+    reference = np.linalg.svd(held, compute_uv=False)
+    threshold = press_threshold(*held.shape, torch.float32) * reference[0]
+    assert rank == np.sum(reference > threshold) > 8
+    assert details["tenfold"] == np.sum(reference > 10 * threshold)
+    assert details["tenth"] == np.sum(reference > threshold / 10)
+
+
+def test_the_language_rank_is_reported_for_a_synthetic_corpus() -> None:
+    """The true rank of the language stands beside the model's, at the same relative precision."""
+    _, details, _ = measure_rank(model_of(Softmax()), load_corpus(CORPUS, None).test, 1, CORPUS)
+    assert 8 < details["language_rank"] <= CORPUS.vocabulary
+
+
+def test_the_matrix_is_never_held() -> None:
+    """The largest block that the reduction sees is bounded, whatever the number of rows."""
+    seen = 0
+
+    def rows(blocks: int):
+        nonlocal seen
+        generator = torch.Generator().manual_seed(9)
+        for _ in range(blocks):
+            seen += 500
+            yield torch.randn(500, 20, generator=generator)
+
+    largest = max(len(block) for block in buffered(rows(40), 2048))
+    assert seen == 20_000
+    assert largest == 2048
+
+
+def test_no_rows_is_an_error() -> None:
+    """A rank of nothing is refused, by both reductions."""
+    for reduction in (gram_spectrum, qr_spectrum):
+        with pytest.raises(ValueError, match="no rows"):
+            reduction(iter(()))

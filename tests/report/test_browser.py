@@ -1,0 +1,154 @@
+"""The pages as a browser shows them: wide and narrow, light and dark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from repro.report.document import Document
+from repro.report.write import document_text, write_index
+from tests.report.cases import all_documents
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+LOOKS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
+# Every document wide and light, and narrow and dark; some of them in all four looks.
+PAGES = [(name, *look) for name in all_documents() for look in (LOOKS[0], LOOKS[3])]
+PAGES += [(name, *look) for name in ("mos_rank", "plif", "invalid") for look in LOOKS[1:3]]
+RULES = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]
+
+# Boxes of the visible texts of each figure that meet another text or leave their drawing.
+MEETING = """() => [...document.querySelectorAll('figure svg')].flatMap(svg => {
+  const frame = svg.getBoundingClientRect();
+  if (frame.width === 0) return [];
+  const boxes = [...svg.querySelectorAll('text')]
+    .map(t => [t.textContent, t.getBoundingClientRect()]);
+  const cut = boxes.filter(([_, b]) => b.left < frame.left - 1 || b.right > frame.right + 1
+    || b.top < frame.top - 1 || b.bottom > frame.bottom + 2).map(([t]) => 'cut: ' + t);
+  const met = boxes.flatMap(([t, a], i) => boxes.slice(i + 1).filter(([_, b]) =>
+    Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2.5).map(([u]) => t + ' / ' + u));
+  return [...cut, ...met];
+})"""
+
+# Elements whose content is wider than they are, but for regions that are made to scroll.
+CLIPPED = """() => [...document.querySelectorAll('body *')].filter(e =>
+  !e.closest('svg') && !e.matches('[role=region]') && getComputedStyle(e).display !== 'inline'
+  && e.clientWidth > 0 && (e.scrollWidth > e.clientWidth + 1
+    || (getComputedStyle(e).overflowY !== 'visible' && e.scrollHeight > e.clientHeight + 1)
+    || (!e.closest('[role=region]') && e.getBoundingClientRect().right > innerWidth + 1)))
+  .map(e => e.tagName + ' ' + e.className + ' ' + e.textContent.slice(0, 40))"""
+
+
+@contextmanager
+def opened(
+    browser: Browser, path: Path, width: int, scheme: Any
+) -> Iterator[tuple[Page, list[str]]]:
+    """The page in a fresh window, and everything that went wrong while it loaded."""
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True
+    )
+    page = context.new_page()
+    troubles: list[str] = []
+    page.on("console", lambda message: troubles.append(message.text))
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on("request", lambda r: None if r.url.startswith("file:") else troubles.append(r.url))
+    page.goto(path.as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    yield page, troubles
+    context.close()
+
+
+def violations(page: Page) -> list[tuple[str, list[str]]]:
+    """What axe finds against WCAG 2.2 AA and its best practices."""
+    import axe_playwright_python
+
+    script = Path(axe_playwright_python.__file__).parent / "axe.min.js"
+    page.evaluate(script.read_text(encoding="utf-8"))
+    found = page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)
+    return [(v["id"], [n["html"][:120] for n in v["nodes"]]) for v in found["violations"]]
+
+
+@pytest.mark.parametrize(("name", "width", "scheme"), PAGES)
+def test_page(
+    name: str, width: int, scheme: str, browser: Browser, reports: dict[str, Path]
+) -> None:
+    """Nothing scrolls sideways, is cut, overlaps, asks for the network or fails axe's rules."""
+    with opened(browser, reports[name] / "report.html", width, scheme) as (page, troubles):
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(CLIPPED) == []
+        assert page.evaluate(MEETING) == []
+        assert violations(page) == []
+        assert troubles == []
+
+
+def test_policy_is_kept(browser: Browser, reports: dict[str, Path]) -> None:
+    """With its policy in force the page is shown without a complaint."""
+    page = browser.new_page()
+    troubles: list[str] = []
+    page.on("console", lambda message: troubles.append(message.text))
+    page.goto((reports["hostile"] / "report.html").as_uri())
+    assert troubles == []
+    page.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_skip_link(width: int, browser: Browser, reports: dict[str, Path]) -> None:
+    """The first Tab shows the link that skips to the report, and Enter follows it."""
+    with opened(browser, reports["mos_rank"] / "report.html", width, "light") as (page, _):
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"
+        assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= 0
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.id") == "report"
+
+
+def test_one_drawing_a_width(browser: Browser, reports: dict[str, Path]) -> None:
+    """A wide window shows the wide drawing and a narrow one the narrow drawing, never both."""
+    for width, shown in ((1280, "page"), (390, "phone")):
+        with opened(browser, reports["mos_rank"] / "report.html", width, "light") as (page, _):
+            visible = page.evaluate(
+                "[...document.querySelectorAll('figure > div')]"
+                ".filter(d => d.offsetWidth).map(d => d.className)"
+            )
+            assert visible == [shown, shown]
+
+
+def test_print(browser: Browser, reports: dict[str, Path]) -> None:
+    """On paper the folded sections are open and the theme is the light one."""
+    context = browser.new_context(viewport={"width": 794, "height": 1100}, color_scheme="dark")
+    page = context.new_page()
+    page.goto((reports["mos_rank"] / "report.html").as_uri())
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert (
+        page.evaluate("document.querySelector('details table').getBoundingClientRect().height")
+        > 100
+    )
+    context.close()
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+def test_index(
+    width: int, scheme: str, browser: Browser, documents: dict[str, Document], tmp_path: Path
+) -> None:
+    """The index keeps the same promises with every verdict in it and a broken report."""
+    for name, document in documents.items():
+        folder = tmp_path / name / "quick"
+        folder.mkdir(parents=True)
+        (folder / "report.json").write_text(document_text(document))
+    (tmp_path / "fair_mos" / "quick" / "report.json").write_text("{")
+    with opened(browser, write_index(tmp_path), width, scheme) as (page, troubles):
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(CLIPPED) == []
+        assert violations(page) == []
+        assert troubles == []
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import math
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from repro.report import format as fmt
+from repro.report.blocks import DotPanel, DotPlot, DotRow, EffectRow, Figure, Mark, Scale
+from repro.report.document import Document
+from repro.report.drawing import axis, coloured, text_width, ticks, wrap
+from repro.report.figures import draw
+from repro.report.palette import LIGHT
+from repro.report.view import view
+from tests.report.cases import all_documents
+
+NUMBERS = st.floats(-1e9, 1e9, allow_nan=False).map(lambda x: round(x, 6))
+POSITIVE = st.floats(1e-6, 1e9)
+
+
+@pytest.mark.parametrize("name", list(all_documents()))
+@pytest.mark.parametrize("phone", [False, True])
+def test_deterministic(name: str, phone: bool, documents: dict[str, Document]) -> None:
+    """Drawing twice gives the same bytes, without a date and with ids of its own."""
+    for figure in view(documents[name]).figures():
+        first = draw(figure, phone=phone)
+        assert first == draw(figure, phone=phone)
+        assert "date" not in first.lower()
+        stem = f"{figure.name}-{'phone' if phone else 'page'}-"
+        assert all(one.startswith(stem) for one in re.findall(r' id="([^"]*)"', first))
+
+
+@given(st.lists(NUMBERS, min_size=1, max_size=30), st.sampled_from(["linear", "log"]))
+def test_any_numbers_can_be_drawn(numbers: list[float], scale: Scale) -> None:
+    """Whatever was measured, dots and ticks lie on the sheet and labels stand apart."""
+    values = [abs(x) + 1e-6 for x in numbers] if scale == "log" else numbers
+    on = axis(values, 20, 240, scale)
+    assert all(20 <= on.at(value) <= 240 for value in values)
+    spans = [
+        (on.at(value) - text_width(label, 8.8) / 2, on.at(value) + text_width(label, 8.8) / 2)
+        for value, label in ticks(on, 8.8)
+    ]
+    assert spans
+    assert all(a[1] < b[0] for a, b in pairwise(spans))
+
+
+@given(POSITIVE, POSITIVE)
+def test_ticks_read_as_their_values(low: float, high: float) -> None:
+    """A tick's label is its value."""
+    for value, label in ticks(axis([low, high], 0, 400, "linear"), 8.8):
+        assert float(label.replace(",", "").replace("−", "-")) == pytest.approx(
+            value, rel=1e-6, abs=1e-12
+        )
+
+
+@given(st.text(min_size=1, max_size=200), st.integers(40, 300), st.integers(1, 4))
+def test_wrapped_lines_fit(text: str, width: int, most: int) -> None:
+    """Wrapped text has at most so many lines, and none is wider than its room."""
+    lines = wrap(fmt.clean(text), 9.6, width, most)
+    assert 1 <= len(lines) <= most
+    assert all(text_width(line, 9.6) <= width for line in lines)
+
+
+def test_wrapping_loses_nothing_that_fits() -> None:
+    """Text is kept whole when it fits, and ends in an ellipsis when it does not."""
+    assert " ".join(wrap("one two three four", 9.6, 60, 4)) == "one two three four"
+    assert wrap("one two three four five six", 9.6, 60, 1)[-1].endswith("…")
+
+
+def figure_of(*rows: DotRow, effects: tuple[EffectRow, ...] = ()) -> Figure:
+    panel = DotPanel("Rank", "rank", "log", rows)
+    return Figure("main", "alt", "caption", DotPlot((panel,), effects))
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 10, 30])
+@pytest.mark.parametrize("phone", [False, True])
+def test_ties_stay_countable(n: int, phone: bool) -> None:
+    """Equal values are dots at different heights, as many as there are seeds."""
+    svg = draw(figure_of(DotRow("a", "note", "arm-1", (402.0,) * n, 402.0, 402.0)), phone=phone)
+    dots = re.findall(r'<use [^>]*x="([\d.]+)" y="([\d.]+)"', svg)
+    heights = [float(y) for _, y in dots]
+    assert len(dots) == n
+    assert len(set(heights)) == n
+    assert {x for x, _ in dots} == {dots[0][0]}
+
+
+def test_open_intervals_have_arrows() -> None:
+    """An interval without an end runs to the edge of its strip and ends in an arrow."""
+    row = EffectRow("t", "n", "linear", 1.0, (0.5, None), (Mark(0.0, "zero"),), (0.0, None))
+    closed = EffectRow("t", "n", "linear", 1.0, (0.5, 1.5), (Mark(0.0, "zero"),), (0.0, None))
+    dots = DotRow("a", "n", "arm-1", (1.0,), None, None)
+    arrows = [draw(figure_of(dots, effects=(one,))).count("<use ") for one in (row, closed)]
+    assert arrows[0] == arrows[1] + 1
+
+
+def test_only_colours_are_recoloured() -> None:
+    """Text that looks like a stand-in colour stays as it is."""
+    svg = draw(figure_of(DotRow("fill: #010101", "n", "arm-1", (1.0, 2.0), None, None)))
+    shown = coloured(svg, LIGHT)
+    assert ">fill: #010101<" in shown
+    assert not re.search(r'style="[^"]*#0101', shown)
+
+
+def test_dollar_signs_are_no_formulas() -> None:
+    """A label with dollar signs is not read as mathematics."""
+    label = r"$\frac{1}{$"
+    assert label in draw(figure_of(DotRow(label, "n", "arm-1", (1.0,), None, None)))
+
+
+def test_arms_without_values_have_their_row() -> None:
+    """An arm that has not run is named, and no dot is drawn for it."""
+    svg = draw(figure_of(DotRow("late", "no value yet", "arm-1", (), None, 402.0)))
+    assert ">no value yet<" in svg
+    assert "<use" not in svg
+
+
+def test_axis_of_one_value() -> None:
+    """A single value lies in the middle of its axis."""
+    on = axis([402.0, 402.0], 0, 100, "linear")
+    assert math.isclose(on.at(402.0), 50, abs_tol=0.5)
+    on = axis([402.0, 402.0], 0, 100, "log")
+    assert math.isclose(on.at(402.0), 50, abs_tol=0.5)

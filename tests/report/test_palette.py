@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+
+from repro.report.palette import ARMS, DARK, LIGHT, NAMES, PRINT, TONES, contrast, stand_in
+
+THEMES = {"light": LIGHT, "dark": DARK, "print": PRINT}
+
+
+def test_contrast_of_black_on_white() -> None:
+    """The contrast of black on white is 21, as WCAG defines it."""
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_text_can_be_read(theme: str) -> None:
+    """Every text colour has a contrast of at least 4.5 on every ground that it stands on."""
+    colours = THEMES[theme]
+    pairs = [(text, ground) for text in ("ink", "muted") for ground in ("page", "card")]
+    pairs += [("accent", "page"), ("warn", "page"), ("page", "plain")]
+    for tone in TONES:
+        pairs += [(tone, "page"), (tone, "card"), (tone, f"{tone}-bg"), ("ink", f"{tone}-bg")]
+    low = {pair: contrast(colours[pair[0]], colours[pair[1]]) for pair in pairs}
+    assert {pair: ratio for pair, ratio in low.items() if ratio < 4.5} == {}
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_marks_can_be_seen(theme: str) -> None:
+    """Every mark of a figure has a contrast of at least 4.5 with the page, 3 with a region."""
+    colours = THEMES[theme]
+    assert all(contrast(colours[arm], colours["page"]) >= 4.5 for arm in ARMS)
+    assert all(contrast(colours[mark], colours["region"]) >= 3 for mark in ("ink", "warn"))
+
+
+def test_themes_name_the_same_colours() -> None:
+    """Light, dark and print define the same names, and each has a stand-in of its own."""
+    assert set(LIGHT) == set(DARK) == set(PRINT)
+    assert len({stand_in(name) for name in NAMES}) == len(NAMES)

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+from pathlib import Path
+
+import pypdf
+import pytest
+
+from repro.report.document import Document
+from repro.report.glyphs import spelled
+from repro.report.view import view
+from tests.report.cases import all_documents
+from tests.report.texts import page_text, pdf_text, squeezed, strings
+
+READABLE = [name for name in all_documents() if name not in ("hostile", "endless")]
+
+
+def shown(document: Document) -> list[str]:
+    return [text for text in strings(asdict(view(document))) if text]
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_page_says_everything(
+    name: str, documents: dict[str, Document], reports: dict[str, Path]
+) -> None:
+    """Every number and sentence of the view is on the page."""
+    text = squeezed(page_text(reports[name] / "report.html"))
+    assert [s for s in shown(documents[name]) if squeezed(s) not in text] == []
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_pdf_says_everything(
+    name: str, documents: dict[str, Document], reports: dict[str, Path]
+) -> None:
+    """Every number and sentence of the view is in the PDF."""
+    text = squeezed(pdf_text(reports[name] / "report.pdf"))
+    running = squeezed(view(documents[name]).running)
+    text = re.sub(re.escape(running) + r"page\d+of\d+", "", text)
+    missing = [s for s in shown(documents[name]) if squeezed(s) not in text]
+    assert [s for s in missing if s != view(documents[name]).running] == []
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_figures_have_words(
+    name: str, documents: dict[str, Document], reports: dict[str, Path]
+) -> None:
+    """Every figure has its text alternative, on the page and in the PDF."""
+    alts = [figure.alt for figure in view(documents[name]).figures()]
+    page = (reports[name] / "report.html").read_text(encoding="utf-8")
+    assert page.count('role="img" aria-label="') == 2 * len(alts)
+    assert all(len(alt) > 40 for alt in alts)
+    reader = pypdf.PdfReader(reports[name] / "report.pdf")
+    in_pdf = set(_alternatives(reader.trailer["/Root"]["/StructTreeRoot"]))  # type: ignore[index]
+    assert {squeezed(spelled(alt)) for alt in alts} <= {squeezed(alt) for alt in in_pdf}
+
+
+def _alternatives(node: object) -> list[str]:
+    node = node.get_object() if hasattr(node, "get_object") else node
+    if isinstance(node, list):
+        return [alt for kid in node for alt in _alternatives(kid)]
+    if not isinstance(node, dict):
+        return []
+    own = [str(node["/Alt"])] if "/Alt" in node else []
+    return own + (_alternatives(node["/K"]) if "/K" in node else [])

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from repro.report.blocks import Figure, Finding, Paragraph
+from repro.report.document import Document
+from repro.report.view import view
+
+GOLDEN = Path(__file__).parent / "golden" / "mos_rank.view.json"
+
+
+def golden_text(document: Document) -> str:
+    return json.dumps(asdict(view(document)), indent=1, ensure_ascii=False) + "\n"
+
+
+def test_golden_view(documents: dict[str, Document]) -> None:
+    """The view of mos_rank is the one that was read and found good, to the letter."""
+    assert golden_text(documents["mos_rank"]) == GOLDEN.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "tone"),
+    [
+        ("plain_confirmed", "Confirmed at quick scale", "good"),
+        ("mos_rank", "Confirmed at quick scale, but fragile", "warn"),
+        ("plif", "Contradicted at quick scale", "bad"),
+        ("fair_mos", "Inconclusive at quick scale", "plain"),
+        ("trivial", "Real, but trivial at quick scale", "warn"),
+        ("invalid", "Invalid: this evidence cannot be judged", "bad"),
+        ("incomplete", "Incomplete: runs are missing", "plain"),
+        ("stale", "Stale: the runs are of an older version", "plain"),
+        ("not_comparable",
+         "Not comparable: the arms differ in more than the claim allows", "plain"),
+    ],
+)  # fmt: skip
+def test_headline(name: str, words: str, tone: str, documents: dict[str, Document]) -> None:
+    """Each verdict has its words and tone; confirmed with a flag is amber, never green."""
+    verdict = view(documents[name]).verdict
+    assert (verdict.word, verdict.tone) == (words, tone)
+
+
+def test_icons_differ(documents: dict[str, Document]) -> None:
+    """Verdicts of one tone have different icons, so that colour is never alone."""
+    badges = {view(document).verdict for document in documents.values()}
+    by_tone = {(badge.tone, badge.icon): badge.word.split()[0] for badge in badges}
+    assert len({badge.icon for badge in badges}) >= 7
+    assert len(by_tone) >= 8
+
+
+def test_order_of_reading(documents: dict[str, Document]) -> None:
+    """Sections come in the reader's order; runs and provenance are folded."""
+    sections = view(documents["mos_rank"]).sections
+    assert [section.id for section in sections] == [
+        "numbers", "expectations", "robustness", "published", "changes", "method", "runs",
+        "provenance",
+    ]  # fmt: skip
+    assert [section.id for section in sections if section.folded] == ["runs", "provenance"]
+
+
+def test_context_is_not_counted(documents: dict[str, Document]) -> None:
+    """Expectations that are context stand last and say so."""
+    section = next(s for s in view(documents["fair_mos"]).sections if s.id == "expectations")
+    roles = [block.role for block in section.blocks if isinstance(block, Finding)]
+    assert roles == ["decides", "shown, not counted", "shown, not counted"]
+
+
+def test_conjunction_draws_a_row_each(documents: dict[str, Document]) -> None:
+    """Every decisive expectation with an axis has a row of its own in the main figure."""
+    figure = view(documents["plif"]).figure
+    assert isinstance(figure, Figure)
+    plot = figure.plot
+    assert [effect.title for effect in plot.effects] == [  # type: ignore[union-attr]
+        "Test perplexity, frozen − learned", "Train perplexity, learned − softmax",
+        "Test perplexity, learned − softmax",
+    ]  # fmt: skip
+
+
+def test_nothing_ran(documents: dict[str, Document]) -> None:
+    """Without any run there is no picture, and the report says why."""
+    figure = view(documents["incomplete"]).figure
+    assert isinstance(figure, Paragraph)
+    assert "no run has been measured" in figure.text.lower()
+
+
+def test_left_out_names_the_seed(documents: dict[str, Document]) -> None:
+    """Where leaving out a seed changes the conclusion, the seed is named."""
+    text = golden_text(documents["mos_rank"])
+    assert "CONFIRMED 4 of 5 times; INCONCLUSIVE 1 of 5 times (without seed 1)" in text
+
+
+def test_unexpected_verdict_is_marked(documents: dict[str, Document]) -> None:
+    """A conclusion other than the declared one is marked among the chips."""
+    words = [chip.badge.word for chip in view(documents["thirty_seeds"]).chips]
+    assert "CONFIRMED, and it is not" in words
+
+
+def test_provenance_is_all_that_time_changes(documents: dict[str, Document]) -> None:
+    """Two documents that differ in provenance have the same verdict, numbers and figures."""
+    one = documents["mos_rank"]
+    moved = one.provenance.model_copy(update={"created": "2031-01-01T00:00:00Z", "cores": 64})
+    first, second = view(one), view(one.model_copy(update={"provenance": moved}))
+    assert first.figures() == second.figures()
+    assert first.sections[:-1] == second.sections[:-1]
+
+
+def test_order_of_keys_means_nothing(documents: dict[str, Document]) -> None:
+    """Equal documents have equal views, whatever order their mappings were written in."""
+    one = documents["mos_rank"]
+    arms = [a.model_copy(update={"training": dict(reversed(a.training.items()))}) for a in one.arms]
+    other = one.model_copy(update={"arms": tuple(arms)})
+    assert other == one
+    assert view(other) == view(one)

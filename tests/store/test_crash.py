@@ -1,0 +1,100 @@
+"""A crash at any moment leaves a run whole or absent."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from repro.errors import StoreUnreachableError
+from repro.store import RunStore
+from tests.execution.tiny import RANK, TEST
+from tests.store.filled import RUN, fill, put_run
+
+
+class Crash(BaseException):
+    """The power went."""
+
+
+def crash_at(monkeypatch: pytest.MonkeyPatch, number: int, *, after: bool) -> list[str]:
+    """Let the process end at the ``number``-th renaming, before or after it."""
+    names: list[str] = []
+    replace = os.replace
+
+    def stand_in(source: Any, target: Any) -> None:
+        names.append(Path(target).name)
+        if len(names) == number and not after:
+            raise Crash
+        replace(source, target)
+        if len(names) == number:
+            raise Crash
+
+    monkeypatch.setattr("repro.store.files.os.replace", stand_in)
+    return names
+
+
+def writes(monkeypatch: pytest.MonkeyPatch, root: Path) -> int:
+    """How many renamings it takes to fill a store."""
+    with monkeypatch.context() as patch:
+        names = crash_at(patch, 0, after=False)
+        fill(RunStore(root))
+    return len(names)
+
+
+def content(store: RunStore) -> dict[str, bytes]:
+    """Every file that is not a cut-off write."""
+    paths = [path for path in store.root.rglob("*") if path.is_file()]
+    return {
+        str(path.relative_to(store.root)): path.read_bytes()
+        for path in paths
+        if path.suffix != ".tmp"
+    }
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_crash_between_any_two_writes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, after: bool
+) -> None:
+    """What can be read is right, and doing it again ends with the same files."""
+    count = writes(monkeypatch, tmp_path / "whole")
+    assert count == 9  # marker, spec, history, weights, record, number, array, number, provenance
+    for number in range(1, count + 1):
+        store = RunStore(tmp_path / f"crash-{number}")
+        with monkeypatch.context() as patch:
+            crash_at(patch, number, after=after)
+            with pytest.raises(Crash):
+                fill(store)
+        again = RunStore(store.root)
+        if again.state(RUN.key) == "finished":
+            again.check(RUN.key)
+        for measurement in (TEST, RANK):
+            stored = again.measurement(RUN.key, measurement)
+            assert stored is None or stored.value in {49.125, 8.0}
+        fill(again)
+        again.tidy(RUN.key)
+        assert content(again) == content(RunStore(tmp_path / "whole"))
+        assert not list(store.root.rglob("*/.*.tmp"))
+
+
+def test_the_record_is_written_last(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A run without its record is not finished, whatever else is there."""
+    names = crash_at(monkeypatch, 0, after=False)
+    put_run(RunStore(tmp_path / "store"))
+    assert names[-1] == "record.json"
+
+
+def test_a_full_disk_leaves_no_half_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The error says that space is needed, and the temporary file is gone."""
+    store = RunStore(tmp_path / "store")
+    store.working_folder(RUN)
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("repro.store.files.os.fsync", full)
+    with pytest.raises(StoreUnreachableError, match="free some space"):
+        put_run(store)
+    assert sorted(path.name for path in store.folder(RUN.key).iterdir()) == ["spec.json"]
+    assert store.state(RUN.key) == "started"

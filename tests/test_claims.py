@@ -1,0 +1,104 @@
+"""The shipped claims and configurations hold what the papers print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from repro.specs.claim import SCALES, ScaleName
+from repro.specs.load import load_claim
+from repro.specs.measurement import Rank
+from repro.specs.model import MoS
+
+CLAIMS = Path(__file__).parents[1] / "claims"
+FILES = sorted(CLAIMS.glob("*.yaml"))
+
+# FACTS.md 1.3: what the papers print, and the exact counts behind it.
+PARAMETERS = {
+    ("mos_rank", "softmax"): 24_221_600,
+    ("mos_rank", "moc"): 21_500_620,
+    ("mos_rank", "mos"): 21_500_620,
+    ("lms_plif_regularization", "softmax"): 24_221_600,
+    ("lms_plif_regularization", "plif"): 24_321_600,
+    ("lms_plif_regularization", "frozen"): 24_321_600,
+    ("fair_mos", "mos"): 17_535_200,
+    ("fair_mos", "softmax"): 17_560_880,
+}
+
+
+@pytest.mark.parametrize(("name", "arm"), PARAMETERS)
+def test_models_at_paper_scale_have_the_printed_size(name: str, arm: str) -> None:
+    """Numbers of parameters come out exactly at the paper's scale."""
+    claim = load_claim(CLAIMS / f"{name}.yaml", "paper")
+    assert claim.arms[arm].configuration.training().parameters == PARAMETERS[name, arm]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_claim_loads_at_every_scale(path: Path, scale: ScaleName) -> None:
+    """A shipped claim has no mistake, and its file is named like its id."""
+    claim = load_claim(path, scale)
+    assert claim.id == path.stem
+    assert claim.scale == scale
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_quick_needs_no_data(path: Path) -> None:
+    """The quick scale trains on a synthetic language; the others on text."""
+    for scale, kind in (("quick", "synthetic"), ("bench", "text"), ("paper", "text")):
+        arms = load_claim(path, scale).arms.values()
+        assert {arm.configuration.corpus.kind for arm in arms} == {kind}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_small_scales_say_that_they_are_not_the_papers(path: Path) -> None:
+    """The notice of quick and bench tells a reader that this is another experiment."""
+    for scale in ("quick", "bench"):
+        notice = load_claim(path, scale).notice
+        assert any(
+            word in notice
+            for word in ("not how large", "nothing about", "not those", "not the paper")
+        )
+
+
+def test_the_rank_of_bench_is_over_the_whole_test_set_of_ptb() -> None:
+    """At bench the rank is of batch 1, so that every context but the first word's counts."""
+    claim = load_claim(CLAIMS / "mos_rank.yaml", "bench")
+    rank = next(m for m in claim.measurements.values() if isinstance(m, Rank))
+    assert rank.batch_size == 1
+    assert {arm.configuration.corpus.tokens.test for arm in claim.arms.values()} == {82_430}
+    assert claim.seeds.plan >= 3
+
+
+def test_the_ratio_asked_of_softmax_is_below_what_the_papers_print() -> None:
+    """9,981 / 402 is 24.8, so a least ratio of 25 would contradict the papers' own numbers."""
+    claim = load_claim(CLAIMS / "mos_rank.yaml", "paper")
+    least = {one.id: one.at_least.value for one in claim.expectations if one.kind == "ratio"}
+    assert least == {"far_above_moc": 25, "far_above_softmax": 20}
+    assert least["far_above_softmax"] < 9981 / 402 < 25
+    assert least["far_above_moc"] < 9981 / 282
+
+
+def test_arms_of_the_fair_comparison_are_equal_within_a_per_cent_at_every_scale() -> None:
+    """What the claim declares to be equal is equal in the shipped configurations."""
+    for scale in SCALES:
+        claim = load_claim(CLAIMS / "fair_mos.yaml", scale)
+        low, high = sorted(a.configuration.training().parameters for a in claim.arms.values())
+        assert high <= low * (1 + claim.comparable.parameters_within)
+
+
+def test_yangs_mos_has_the_epsilon_of_its_code_and_parthibans_has_not() -> None:
+    """log(p + 1e-8) is a named option of one configuration, and absent from the other."""
+    from repro.specs.configurations import read_sheet
+
+    models = {
+        paper: read_sheet(
+            CLAIMS / "configurations" / paper / "ptb" / "mos.yaml"
+        ).configuration.model
+        for paper in ("yang2018", "parthiban2021")
+    }
+    outputs = {paper: model.output for paper, model in models.items()}
+    assert all(isinstance(output, MoS) for output in outputs.values())
+    assert outputs["yang2018"].log_epsilon == 1e-8
+    assert outputs["parthiban2021"].log_epsilon == 0

@@ -1,0 +1,158 @@
+"""The command line: commands, options, quick help, problems as messages."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import repro
+from repro.cli import app
+from tests.check.evidence import claim, evidence, ranks
+
+ROOT = Path(__file__).parents[1]
+
+
+def call(*arguments: str | Path, **how: object) -> subprocess.CompletedProcess[str]:
+    """`python -m repro` with these arguments."""
+    done: subprocess.CompletedProcess[str] = subprocess.run(
+        [sys.executable, "-m", "repro", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        **how,
+    )
+    return done
+
+
+def test_the_commands_are_these() -> None:
+    """A new command is a visible change of this list."""
+    names = {command.callback.__name__ for command in app.registered_commands}
+    assert names == {"verify", "plan", "report", "schema", "doctor"}
+
+
+def test_the_public_names_are_these_and_each_is_there() -> None:
+    """A new public name is a visible change; every one can be imported."""
+    assert repro.__all__ == [
+        "Claim",
+        "Document",
+        "Options",
+        "ReproError",
+        "RunSpec",
+        "RunStore",
+        "check_claim",
+        "execute",
+        "gather",
+        "load_claim",
+        "load_claims",
+        "plan_runs",
+        "read_document",
+        "verify_claims",
+        "write_report",
+    ]
+    for name in repro.__all__:
+        assert getattr(repro, name).__name__ == name
+
+
+def test_an_unknown_public_name_is_an_attribute_error() -> None:
+    """The lazy package says what is missing."""
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = repro.nothing
+
+
+@pytest.mark.parametrize("heavy", ["torch", "numpy", "scipy", "pandas", "matplotlib", "typst"])
+def test_help_loads_nothing_heavy(heavy: str) -> None:
+    """`repro --help` is quick because it imports no heavy package."""
+    program = f"import sys; sys.modules['{heavy}'] = None; from repro.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "--help"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "verify" in done.stdout
+
+
+def test_a_mistyped_command_is_corrected() -> None:
+    """A wrong command ends with 2 and names the one that was meant."""
+    done = call("verfy", "x.yaml")
+    assert done.returncode == 2
+    assert "verify" in done.stderr
+
+
+def test_a_missing_claim_file_is_a_message() -> None:
+    """A file that is not there ends with 2 and is named; no traceback."""
+    done = call("verify", "nowhere.yaml")
+    assert done.returncode == 2
+    assert "nowhere.yaml" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_store_that_cannot_be_is_infrastructure(tmp_path: Path) -> None:
+    """A store below a file ends with 5 and says where."""
+    (tmp_path / "file").write_text("not a folder", encoding="utf-8")
+    own = ROOT / "tests" / "end_to_end" / "claims" / "tiny_fair.yaml"
+    done = call("verify", own, "--store", tmp_path / "file" / "store", cwd=tmp_path)
+    assert done.returncode == 5, done.stderr
+    assert "Traceback" not in done.stderr
+    assert str(tmp_path / "file") in done.stderr.replace("\n", "")
+
+
+def test_plan_says_what_would_be_trained_and_trains_nothing(tmp_path: Path) -> None:
+    """Every distinct run has a line, the last line sums up, and the store stays empty."""
+    done = call("plan", ROOT / "claims", "--store", tmp_path / "store")
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0, done.stderr
+    assert len(lines) == 31
+    assert lines[-1].startswith("30 runs, 30 to train or measure: about ")
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize("which", ["claim", "configuration", "report"])
+def test_schema_prints_a_json_schema(which: str) -> None:
+    """The printed text is a valid JSON Schema."""
+    jsonschema.Draft202012Validator.check_schema(json.loads(call("schema", which).stdout))
+
+
+def test_report_renders_again_what_verify_wrote(tmp_path: Path) -> None:
+    """From report.json alone come the same four files, byte for byte."""
+    from repro.check import check_claim
+    from repro.report.write import write_report
+
+    of = claim("mos_rank")
+    document = check_claim(of, evidence(of, ranks((800, 801, 802, 803, 804))))
+    written = write_report(document, tmp_path / "first")
+    (tmp_path / "second").mkdir()
+    shutil.copy(tmp_path / "first" / "report.json", tmp_path / "second")
+    done = call("report", tmp_path / "second" / "report.json")
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 4
+    for path in written:
+        assert path.read_bytes() == (tmp_path / "second" / path.name).read_bytes(), path.name
+
+
+def test_a_damaged_report_is_a_message(tmp_path: Path) -> None:
+    """A truncated report.json ends with 2 and a place; no traceback."""
+    (tmp_path / "report.json").write_text('{"schema": 1, "claim"', encoding="utf-8")
+    done = call("report", tmp_path / "report.json")
+    assert done.returncode == 2
+    assert "report.json:1:" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_doctor_names_what_is_missing(tmp_path: Path) -> None:
+    """Without corpora the doctor notes it and says what to set; that is no problem."""
+    done = call("doctor", "--store", tmp_path / "store", env={"PATH": "", "HOME": str(tmp_path)})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "REPRO_DATA" in done.stdout
+
+
+def test_doctor_reports_a_store_that_cannot_be_written(tmp_path: Path) -> None:
+    """A store below a file is a problem with status 5."""
+    (tmp_path / "file").write_text("not a folder", encoding="utf-8")
+    done = call("doctor", "--store", tmp_path / "file" / "store")
+    assert done.returncode == 5, done.stdout
+    assert "problem" in done.stdout

@@ -1,0 +1,97 @@
+"""The README cannot go stale: its example runs, and its tables name what there is."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from repro.cli import app
+from repro.specs.expectation import Expectation
+from repro.specs.measurement import Measurement
+from repro.specs.model import Output
+from repro.verdict import Agreement, Conclusion, FlagKind, Validity
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = sorted(command.callback.__name__ for command in app.registered_commands)
+
+
+def kinds(union: object) -> list[str]:
+    """The `kind` of every member of a discriminated union."""
+    members = get_args(get_args(union)[0])
+    return sorted(get_args(member.model_fields["kind"].annotation)[0] for member in members)
+
+
+def test_the_python_example_runs(tmp_path: Path) -> None:
+    """The example, on a tiny claim, ends by printing the conclusion and why."""
+    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    claim = ROOT / "tests" / "end_to_end" / "claims" / "tiny_fair.yaml"
+    program = example.replace("claims/mos_rank.yaml", str(claim))
+    assert program != example
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={**os.environ, "REPRO_STORE": str(tmp_path / "store")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[0] in set(Conclusion)
+    assert (tmp_path / "reports" / "tiny_fair" / "quick" / "report.pdf").is_file()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_is_described(command: str) -> None:
+    """Every command of the program has a row in the table of commands."""
+    assert f"| `repro {command}" in README
+
+
+@pytest.mark.parametrize("kind", [*kinds(Expectation), *kinds(Measurement), *kinds(Output)])
+def test_every_kind_is_described(kind: str) -> None:
+    """Every expectation, measurement and output layer has a row."""
+    assert f"| `{kind}` |" in README
+
+
+@pytest.mark.parametrize("word", [*Validity, *Conclusion, *Agreement])
+def test_every_word_of_a_verdict_is_explained(word: str) -> None:
+    """Every word that a verdict can carry stands in the README."""
+    assert f"`{word}`" in README
+
+
+def test_every_reason_for_fragility_is_listed() -> None:
+    """What makes a verdict fragile in this version is named."""
+    section = README[README.index("*Fragile*") :].split("\n\n")[0].replace("\n", " ")
+    words = {
+        FlagKind.ONE_SEED_LEFT_OUT: "one seed",
+        FlagKind.TOLERANCE: "threshold",
+        FlagKind.TEST_CHOICE: "choice of test",
+        FlagKind.CANARY: "canary",
+        FlagKind.CEILING: "ceiling",
+    }
+    for kind, word in words.items():
+        assert word in section, kind
+
+
+def test_every_exit_status_is_listed() -> None:
+    """The seven exit codes have a row each."""
+    for status in (0, 1, 2, 3, 4, 5, 130):
+        assert f"| {status} |" in README
+
+
+def test_every_claim_is_listed() -> None:
+    """Every shipped claim file has a row."""
+    for path in (ROOT / "claims").glob("*.yaml"):
+        assert f"`claims/{path.name}`" in README
+
+
+def test_links_lead_somewhere() -> None:
+    """Every relative link of the README names a file of the project."""
+    for target in re.findall(r"\]\(([^)#:]+)\)", README):
+        assert (ROOT / target).exists(), target

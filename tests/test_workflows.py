@@ -1,0 +1,84 @@
+"""The workflows of CI are valid, and give nobody more than they need."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+TOOLS = Path(sys.executable).parent
+
+each_workflow = pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+
+
+def load(path: Path) -> dict[str, Any]:
+    document: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return document
+
+
+def steps(path: Path) -> list[dict[str, Any]]:
+    return [step for job in load(path)["jobs"].values() for step in job["steps"]]
+
+
+def run(*command: str | Path) -> tuple[int, str]:
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    return ended.returncode, ended.stdout + ended.stderr
+
+
+def test_there_is_a_nightly_workflow() -> None:
+    """The tests below have something to test."""
+    assert {"ci.yml", "nightly.yml"} <= {path.name for path in WORKFLOWS}
+
+
+@each_workflow
+def test_a_workflow_follows_the_schema(path: Path) -> None:
+    """GitHub will be able to read it."""
+    status, said = run(
+        TOOLS / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", path
+    )
+    assert status == 0, said
+
+
+@each_workflow
+def test_zizmor_finds_nothing(path: Path) -> None:
+    """No injection, no credentials left behind, no broad permissions, no unpinned action."""
+    status, said = run(TOOLS / "zizmor", "--offline", "--persona=pedantic", path)
+    assert status == 0, said
+
+
+@each_workflow
+def test_actions_are_githubs_own_and_pinned_by_commit(path: Path) -> None:
+    """A moved tag changes nothing; the version stands beside the commit for the reader."""
+    uses = re.findall(r"uses: (.*)", path.read_text(encoding="utf-8"))
+    assert uses
+    assert [
+        use for use in uses if not re.fullmatch(r"actions/\S+@[0-9a-f]{40} # v[\d.]+", use)
+    ] == []
+
+
+def test_the_nightly_keeps_its_runs_whatever_the_verdicts() -> None:
+    """The store is saved where it was restored, and reports are uploaded, also after a failure."""
+    nightly = steps(ROOT / ".github" / "workflows" / "nightly.yml")
+    by_action = {step["uses"].split("@")[0]: step for step in nightly if "uses" in step}
+    restore, save = by_action["actions/cache/restore"], by_action["actions/cache/save"]
+    assert save["if"] == by_action["actions/upload-artifact"]["if"] == "always()"
+    assert save["with"]["path"] == restore["with"]["path"] == ".store"
+    assert save["with"]["key"] == restore["with"]["key"]
+    assert save["with"]["key"].startswith(restore["with"]["restore-keys"])
+
+
+def test_the_nightly_verifies_all_claims_with_a_summary() -> None:
+    """It runs the command that the README gives for cron, and a table on the run's page."""
+    commands = [
+        step.get("run", "") for step in steps(ROOT / ".github" / "workflows" / "nightly.yml")
+    ]
+    assert [line for line in commands if "verify" in line] == [
+        './dev verify claims/ --scale "$SCALE" --summary "$GITHUB_STEP_SUMMARY"'
+    ]
