@@ -20,6 +20,7 @@ from repro.check.fragility import left_out
 from repro.errors import ClaimError
 from repro.evidence import Evidence
 from repro.report import document as doc
+from repro.report import format as fmt
 from repro.specs.claim import Claim
 from repro.specs.expectation import (
     Bound,
