@@ -173,7 +173,7 @@ def plif(frozen: float, softmax: float, train_softmax: float) -> Values:
         (plif(frozen=9.0, softmax=2, train_softmax=-2), "CONTRADICTED"),
         (plif(frozen=0.1, softmax=-2, train_softmax=-2), "CONTRADICTED"),
         (plif(frozen=0.1, softmax=2, train_softmax=2), "CONTRADICTED"),
-        (plif(frozen=1.6, softmax=2, train_softmax=-2), "INCONCLUSIVE"),
+        (plif(frozen=0.9, softmax=2, train_softmax=-2), "INCONCLUSIVE"),
         (plif(frozen=0.1, softmax=0, train_softmax=-2), "INCONCLUSIVE"),
     ],
 )
