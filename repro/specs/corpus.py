@@ -30,9 +30,10 @@ class Digests(Spec):
 class SyntheticCorpus(Spec):
     """An order-1 language whose conditional matrix is a mixture of softmaxes, known exactly.
 
-    P*(. | w) = sum_k pi_k(w) softmax(sharpness / sqrt(dimension) * A_k(w) B), with normal A_k, B.
-    ``seed`` chooses the language and the sampled text; ``generator`` is the version of the
-    algorithm and is part of the identity of the corpus.
+    P*(v | w) = 1/K sum_k softmax_v(sharpness / sqrt(dimension) A_k(w) . B(v) - log(v + 10)): each
+    word v has one normal vector B(v), A_k(w) = R_k B(w) with K random maps R_k, and frequencies
+    fall as Zipf's law has it. ``seed`` chooses the language and the sampled text; ``generator`` is
+    the version of the algorithm and is part of the identity of the corpus.
     """
 
     kind: Literal["synthetic"] = "synthetic"

@@ -32,7 +32,8 @@ class Window(Spec):
 
     Fixed at ``base``; or, when ``random``, the papers' rule: base with probability 0.95, else
     base / 2, plus a normal of standard deviation 5, at least 5 and at most base + ``max_delta``
-    (absent: no cap). The learning rate of a step is multiplied by length / base when random.
+    (absent: no cap). The learning rate of a step is multiplied by length / base when random, the
+    last and shorter window's by its actual length.
     """
 
     base: Count
