@@ -96,8 +96,9 @@ def verify(
 
         loaded = load_claims(claims, scale.value)
         command = shlex.join(["repro", *sys.argv[1:]])
+        place = data.resolve() if data is not None else None
         options = Options(
-            _store(store), reports, data, device.value, workers, train=train, command=command
+            _store(store), reports, place, device.value, workers, train=train, command=command
         )
         verified = verify_claims(loaded, options)
         for failure in verified.failures:

@@ -2,7 +2,7 @@
 
     ReproError                  the user can do something about it
     ├── SpecError               a document is malformed: unknown key, wrong type (exit 2)
-    ├── ClaimError              well-formed, but it means nothing: a test without a variance (exit 2)
+    ├── ClaimError              well-formed, but meaningless: a test without a variance (exit 2)
     ├── StoreError              the run store is damaged or out of reach (exit 4 or 5)
     ├── DataError               a corpus is missing or is not what its digest says (exit 5)
     └── DeviceError             the device asked for is not there (exit 5)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from repro.digest import digest
-from repro.specs.base import ConfigurationId, Count, Decimal, Name, Probability, Reason, Spec
+from repro.specs.base import ConfigurationId, Count, Decimal, Name, Reason, Spec
 from repro.specs.configuration import Configuration
 from repro.specs.expectation import Expectation, ExpectationOverride
 from repro.specs.measurement import Measurement
@@ -132,7 +132,7 @@ class ClaimFile(Spec):
     title: Annotated[str, Field(min_length=8, max_length=200)]
     source: Source
     design: Design
-    alpha: Annotated[Probability, Field(gt=0, le=0.5)] = 0.05
+    alpha: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
     arms: Annotated[dict[Name, ArmSpec], Field(min_length=1)]
     comparable: Comparable = Comparable()
     seeds: Seeds

@@ -68,12 +68,13 @@ def remaining(store: StoreReader, planned: PlannedRun) -> Cost:
 
 
 def _measuring(spec: TrainingSpec, measurement: Measurement, weights: int) -> float:
+    """A rank costs half a symmetric product, and eigenvalues twice: the control's too."""
     tokens: int = getattr(spec.corpus.tokens, measurement.split)
     forward = 2.0 * weights * tokens
     if isinstance(measurement, Perplexity):
         return 0.0 if measurement.mode == "training" else forward
     vocabulary = spec.corpus.vocabulary
-    return forward + 2.0 * tokens * vocabulary**2 + 8.0 * vocabulary**3
+    return forward + float(tokens) * vocabulary**2 + 4.0 * vocabulary**3
 
 
 def _multiplied_weights(spec: TrainingSpec) -> int:
