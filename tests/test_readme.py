@@ -19,7 +19,7 @@ from repro.verdict import Agreement, Conclusion, FlagKind, Validity
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-COMMANDS = sorted(command.callback.__name__ for command in app.registered_commands)
+COMMANDS = sorted(c.callback.__name__ for c in app.registered_commands if c.callback)
 
 
 def kinds(union: object) -> list[str]:

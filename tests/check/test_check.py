@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
 from repro.check import check_claim, verdict_of
 from repro.report.document import Document
-from repro.specs.claim import Claim, Expect, Seeds
+from repro.specs.claim import Claim, Expect, ScaleName, Seeds
 from repro.verdict import exit_code
 from tests.check.evidence import Values, claim, evidence, ranks
 
@@ -21,7 +22,7 @@ def code(document: Document) -> int:
     return exit_code([verdict_of(document)])
 
 
-def judged(of: Claim, values: Values, **how: object) -> Document:
+def judged(of: Claim, values: Values, **how: Any) -> Document:
     """The document of a claim on values."""
     return check_claim(of, evidence(of, values, **how), command="repro verify x")
 
@@ -225,7 +226,7 @@ def test_unequal_sizes_are_not_comparable() -> None:
 
 
 @pytest.mark.parametrize("scale", ["quick", "bench"])
-def test_only_the_paper_scale_speaks_about_the_paper(scale: str) -> None:
+def test_only_the_paper_scale_speaks_about_the_paper(scale: ScaleName) -> None:
     """At quick and bench every agreement is NOT-CHECKABLE, and says why."""
     document = judged(claim("fair_mos", scale), fair(0.05))
     assert {one.agreement for one in document.published} == {"NOT-CHECKABLE"}

@@ -11,6 +11,7 @@ import sys
 import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,7 @@ def command(place: Path, *arguments: str | Path) -> list[str]:
     return [sys.executable, "-m", "repro", "verify", *map(str, (*arguments, *own))]
 
 
-def run(place: Path, *arguments: str | Path, **how: object) -> subprocess.CompletedProcess[str]:
+def run(place: Path, *arguments: str | Path, **how: Any) -> subprocess.CompletedProcess[str]:
     """Run it to its end."""
     done: subprocess.CompletedProcess[str] = subprocess.run(
         command(place, *arguments), capture_output=True, text=True, check=False, **how

@@ -12,7 +12,7 @@ from repro.lm.corpus import load_corpus
 from repro.lm.records import EpochRecord
 from repro.measurements import measure
 from repro.measurements.perplexity import training_perplexity
-from repro.specs.measurement import Perplexity
+from repro.specs.measurement import Perplexity, Split
 from repro.specs.model import MoS
 from tests.measurements.test_rank import CORPUS, CPU, model_of
 
@@ -25,7 +25,7 @@ HISTORY = (
 
 @pytest.mark.parametrize("split", ["valid", "test"])
 @pytest.mark.parametrize("batch_size", [1, 4])
-def test_perplexity_is_that_of_the_plain_formula(split: str, batch_size: int) -> None:
+def test_perplexity_is_that_of_the_plain_formula(split: Split, batch_size: int) -> None:
     """exp of the mean negative log-probability of all tokens with a context, and no others."""
     model, corpus = model_of(MoS(components=3)), load_corpus(CORPUS, None)
     spec = Perplexity(split=split, batch_size=batch_size)

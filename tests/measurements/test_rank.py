@@ -138,7 +138,7 @@ def test_mos_exceeds_the_structural_rank_and_equals_the_svd_count() -> None:
     rank, details, _ = measure_rank(model, tokens, 1, CORPUS)
     held = torch.cat(list(log_probability_rows(model, tokens, 1))).double().numpy()
     reference = np.linalg.svd(held, compute_uv=False)
-    threshold = press_threshold(*held.shape, torch.float32) * reference[0]
+    threshold = press_threshold(len(held), held.shape[1], torch.float32) * reference[0]
     assert rank == np.sum(reference > threshold) > 8
     assert details["tenfold"] == np.sum(reference > 10 * threshold)
     assert details["tenth"] == np.sum(reference > threshold / 10)
