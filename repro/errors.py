@@ -4,7 +4,8 @@
     ├── SpecError               a document is malformed: unknown key, wrong type (exit 2)
     ├── ClaimError              well-formed, but meaningless: a test without a variance (exit 2)
     ├── StoreError              the run store is damaged or out of reach (exit 4 or 5)
-    ├── DataError               a corpus is missing or is not what its digest says (exit 5)
+    ├── DataError               a corpus is missing or is not what a run needs (exit 5)
+    │   └── CorpusError         it cannot be loaded, so that no run of it can be done (exit 5)
     └── DeviceError             the device asked for is not there (exit 5)
 
 Each error carries what it is about as data; the command line decides how to print it.
@@ -76,9 +77,13 @@ class StoreUnreachableError(StoreError):
 
 
 class DataError(ReproError):
-    """A corpus is missing, or its files are not those that its digest names."""
+    """A corpus is missing, its files are not those that its digest names, or it is too short."""
 
     exit_code = 5
+
+
+class CorpusError(DataError):
+    """A corpus cannot be loaded: whatever is wrong, it concerns every run of this corpus."""
 
 
 class DeviceError(ReproError):

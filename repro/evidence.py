@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from repro.store import RunStore
 
-State = Literal["finished", "diverged", "missing", "damaged"]
+State = Literal["finished", "diverged", "missing", "stale", "damaged"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,8 @@ def _replicate(claim: Claim, run: RunSpec, store: RunStore) -> Replicate:
 def _read(claim: Claim, run: RunSpec, store: RunStore) -> Replicate:
     key, state = run.key, store.state(run.key)
     if state not in ("finished", "diverged"):
-        return Replicate(run.replicate, key, "missing", {}, {}, {})
+        older = any(store.state(one) in ("finished", "diverged") for one in run.older_keys())
+        return Replicate(run.replicate, key, "stale" if older else "missing", {}, {}, {})
     provenance = store.provenance(key)
     if state == "diverged":
         return Replicate(run.replicate, key, "diverged", {}, {}, provenance)

@@ -17,6 +17,7 @@ SHOWN: Mapping[State, Literal["finished", "excluded", "missing"]] = {
     "finished": "finished",
     "diverged": "excluded",
     "missing": "missing",
+    "stale": "missing",
     "damaged": "missing",
 }
 """State of a run in the store -> what the report calls it; damage is named in the verdict."""

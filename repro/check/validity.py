@@ -19,6 +19,7 @@ def judge_validity(
         *_canaries(canaries),
         *_diverged(claim, evidence),
         *_incomparable(claim),
+        *_stale(claim, evidence),
         *_incomplete(claim, evidence),
     ]
     worst = roll_up(validity for validity, _ in problems)
@@ -54,6 +55,18 @@ def _diverged(claim: Claim, evidence: Evidence) -> list[Problem]:
             label = claim.arms[arm].label
             reason = f"{lost} of {len(replicates)} runs of {label} diverged; {allowed} allowed"
             problems.append((Validity.INVALID, reason))
+    return problems
+
+
+def _stale(claim: Claim, evidence: Evidence) -> list[Problem]:
+    """Runs of an older revision of a component: their numbers are no longer what it computes."""
+    problems = []
+    for arm, replicates in evidence.arms.items():
+        old = sum(one.state == "stale" for one in replicates)
+        if old:
+            label = claim.arms[arm].label
+            reason = f"{label}: {old} of {len(replicates)} runs are of an older revision"
+            problems.append((Validity.STALE, reason))
     return problems
 
 

@@ -6,8 +6,9 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import suppress
 
-from repro.errors import DataError, DeviceError, StoreUnreachableError
+from repro.errors import CorpusError, DeviceError, StoreUnreachableError
 from repro.execution.progress import Reporter, duration
 from repro.execution.tracking import Tracker
 from repro.execution.worker import Outcome, Task, run_task
@@ -17,6 +18,7 @@ from repro.store import RunStore
 BUSY_SECONDS = 2.0
 TICK_SECONDS = 1.0
 _FOR_ALL = {kind.__name__: kind for kind in (DeviceError, StoreUnreachableError)}
+_QUIETLY = suppress(Exception)  # a terminal that is gone, nonsense in progress.json: no errors
 
 Futures = dict[Future[tuple[Outcome, ...]], Task]
 
@@ -42,7 +44,8 @@ class Dispatch:
     def run(self, *, reused: int = 0) -> list[Outcome]:
         """Do all tasks; an outcome for each run. ``reused`` is only said."""
         total = sum(len(task.runs) for task in self._tasks)
-        self._report.start(total, reused, self._tasks[0].device)
+        with _QUIETLY:
+            self._report.start(total, reused, self._tasks[0].device)
         ticker = threading.Thread(target=self._tick, daemon=True)
         ticker.start()
         try:
@@ -52,7 +55,8 @@ class Dispatch:
                 future.cancel()
             self._stopped.set()
             ticker.join()
-            self._report.stop()
+            with _QUIETLY:
+                self._report.stop()
         return self._outcomes
 
     def _run(self) -> None:
@@ -90,7 +94,7 @@ class Dispatch:
             for outcome in outcomes:
                 if outcome.error in _FOR_ALL:
                     raise _FOR_ALL[outcome.error](outcome.message)
-                if outcome.error == DataError.__name__:
+                if outcome.error == CorpusError.__name__:
                     self._give_up(task.runs[0].run.training.corpus, outcome)
                 if outcome.key not in busy:
                     self._end(outcome)
@@ -112,11 +116,12 @@ class Dispatch:
         with self._lock:
             self._outcomes.append(outcome)
             self._tracker.end(outcome.key)
-            self._report.finished(outcome.key, _words(outcome), self._tracker.snapshot())
+            with _QUIETLY:
+                self._report.finished(outcome.key, _words(outcome), self._tracker.snapshot())
 
     def _tick(self) -> None:
         while not self._stopped.wait(TICK_SECONDS):
-            with self._lock:
+            with self._lock, _QUIETLY:
                 self._report.tick(self._tracker.snapshot())
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from repro.errors import DataError, StoreError, StoreUnreachableError
+from repro.errors import CorpusError, DataError, StoreError, StoreUnreachableError
 from repro.execution.device import resolve_device
 from repro.execution.dispatch import Dispatch
 from repro.execution.engine import EngineName
@@ -119,7 +119,9 @@ class _Work:
             try:
                 if not is_complete(store, planned):
                     work.todo.append(planned)
-                elif store.state(key) == "diverged":
+                    continue
+                store.tidy_if_free(key)
+                if store.state(key) == "diverged":
                     work.known.append(Outcome(key, "diverged"))
                 else:
                     work.known.append(Outcome(key, "reused"))
@@ -143,5 +145,6 @@ class _Work:
 
 def _raise_if_nothing_worked(outcomes: Sequence[Outcome]) -> None:
     """Missing data is the user's to mend, unless some runs could be done without it."""
-    if outcomes and all(outcome.error == DataError.__name__ for outcome in outcomes):
+    kinds = {kind.__name__ for kind in (DataError, CorpusError)}
+    if outcomes and all(outcome.error in kinds for outcome in outcomes):
         raise DataError("\n".join(dict.fromkeys(outcome.message for outcome in outcomes)))

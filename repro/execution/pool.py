@@ -181,12 +181,13 @@ class _Child:
     """One worker process and the pipes to it."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
+        _occupy_standard_streams()
         self._connection, theirs = Pipe()
         life, self._life = os.pipe()
         try:
             setup = json.dumps([theirs.fileno(), life, sys.path])
             self.process = subprocess.Popen(
-                [sys.executable, "-c", _START, setup],
+                [sys.executable, "-P", "-c", _START, setup],  # -P: no json.py of the folder's
                 stdin=subprocess.DEVNULL,
                 stdout=2,  # stdout is for results
                 env={**os.environ, **environment},
@@ -237,6 +238,13 @@ class _Child:
         self._life = -1
         self.kill()
         self.process.wait()
+
+
+def _occupy_standard_streams() -> None:
+    """Lead those of the file numbers 0 to 2 that are closed nowhere, so that no pipe gets one."""
+    while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(handle, True)
+    os.close(handle)
 
 
 def _describe(statuses: list[int]) -> str:

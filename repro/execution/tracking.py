@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from repro.specs.measurement import measurement_key
 from repro.specs.run import PlannedRun
 from repro.store import RunStore
 from repro.store.work import Cost, remaining
@@ -41,6 +42,8 @@ class Tracker:
         self._store = store
         self._clock = clock
         self._costs = {planned.run.key: remaining(store, planned) for planned in runs}
+        wanted = [measurement for planned in runs for measurement in planned.measurements]
+        self._labels = {measurement_key(each): each.label for each in wanted}
         self._numbers = {key: number for number, key in enumerate(self._costs, start=1)}
         self._ended: set[str] = set()
         self._start = clock()
@@ -79,7 +82,7 @@ class Tracker:
     def _read(self, progress: Mapping[str, Any], work: Cost) -> tuple[float, str]:
         if progress.get("phase") == "measuring":
             name = str(progress.get("measurement"))
-            return self._measured(work, name), f"measuring {progress.get('label')}"
+            return self._measured(work, name), f"measuring {self._labels.get(name, '')}".rstrip()
         done, in_all = _count(progress, "tokens_done"), _count(progress, "tokens_in_all")
         share = min(1.0, done / in_all) * work.training / work.total if in_all else 0.0
         doing = "starting"
@@ -96,5 +99,6 @@ class Tracker:
 
 
 def _count(progress: Mapping[str, Any], name: str) -> float:
+    """A number from a file that anybody may have written."""
     value = progress.get(name)
-    return float(value) if isinstance(value, int | float) and value > 0 else 0.0
+    return float(value) if isinstance(value, int | float) and 0 < value < 1e18 else 0.0

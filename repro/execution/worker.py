@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from repro.errors import ReproError
+from repro.errors import CorpusError, DataError, ReproError
 from repro.execution.ledger import Ledger
 from repro.specs.run import PlannedRun
 from repro.store import RunStore
@@ -108,13 +108,14 @@ def _train_together(
         import torch  # noqa: PLC0415 - a worker that finds nothing to do stays light
 
         from repro.execution.numerics import numerics  # noqa: PLC0415 - as above
-        from repro.lm.corpus import load_corpus  # noqa: PLC0415 - as above
         from repro.lm.training import train  # noqa: PLC0415 - as above
 
         with numerics(task.device) as settings:
             folders = [store.working_folder(run) for run in runs]
             ledgers = {planned.run.key: Ledger(store, planned, settings) for planned in fresh}
-            corpus = load_corpus(runs[0].training.corpus, task.data)
+            corpus = _corpus(task, fresh[0])
+            for key in keys:
+                store.sweep(key)
             for ledger in ledgers.values():
                 ledger.begin_training()
             try:
@@ -134,6 +135,16 @@ def _train_together(
     return []
 
 
+def _corpus(task: Task, planned: PlannedRun) -> CorpusData:
+    """The corpus of a run; what is wrong with it is wrong for every run of it."""
+    from repro.lm.corpus import load_corpus  # noqa: PLC0415 - see _train_together
+
+    try:
+        return load_corpus(planned.run.training.corpus, task.data)
+    except DataError as error:
+        raise CorpusError(str(error)) from error
+
+
 def _put(store: RunStore, trained: TrainedRun) -> None:
     """Commit a trained run; the weights of one that diverged are of no use."""
     weights = None
@@ -147,6 +158,7 @@ def _put(store: RunStore, trained: TrainedRun) -> None:
         best_epoch=None if weights is None else trained.best_epoch,
         diverged=trained.diverged,
     )
+    store.drop_checkpoint(trained.run.key)
 
 
 def _finish(
@@ -170,7 +182,6 @@ def _measure(task: Task, store: RunStore, planned: PlannedRun) -> None:
     import torch  # noqa: PLC0415 - see _train_together
 
     from repro.execution.numerics import numerics  # noqa: PLC0415 - as above
-    from repro.lm.corpus import load_corpus  # noqa: PLC0415 - as above
     from repro.lm.records import EpochRecord  # noqa: PLC0415 - as above
     from repro.measurements import measure  # noqa: PLC0415 - as above
 
@@ -180,7 +191,7 @@ def _measure(task: Task, store: RunStore, planned: PlannedRun) -> None:
     with numerics(task.device) as settings:
         ledger = Ledger(store, planned, settings)
         device = torch.device(task.device)
-        corpus = load_corpus(run.training.corpus, task.data)
+        corpus = _corpus(task, planned)
         model = _stored_model(store, planned, corpus, device)
         for measurement in missing_measurements(store, planned):
             ledger.begin_measurement(measurement)
@@ -190,7 +201,6 @@ def _measure(task: Task, store: RunStore, planned: PlannedRun) -> None:
                 history=tuple(EpochRecord(**row) for row in rows),
                 best_epoch=record.best_epoch or 0,
                 corpus=corpus,
-                corpus_spec=run.training.corpus,
                 device=device,
             )
             store.put_measurement(

@@ -10,13 +10,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal, Self
 
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from safetensors import SafetensorError
+from safetensors.torch import load, save
 from torch import Tensor
 
 from repro.digest import canonical_json
@@ -24,7 +26,20 @@ from repro.errors import StoreError
 from repro.lm.records import EpochRecord
 
 FILE_NAME = "checkpoint.safetensors"
+DAMAGED_NAME = "checkpoint.damaged"
 FORMAT = 1
+
+# What reading bytes that are no checkpoint raises; of these, none comes from the disk.
+_DAMAGE = (
+    SafetensorError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    AssertionError,
+    OverflowError,
+    RuntimeError,
+)
 
 Weights = dict[str, Tensor]
 
@@ -43,6 +58,31 @@ class Checkpoint:
     weights: Weights
     average: Weights = field(default_factory=dict)
     best: Weights = field(default_factory=dict)
+
+
+class _State(BaseModel):
+    """What the header says: its seal proves that nothing changed since, not that it was right."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+
+    format: Literal[1]
+    run_key: str
+    history: tuple[EpochRecord, ...]
+    best_epoch: Annotated[int, Field(ge=0)]
+    diverged: int | None
+    averaging: bool
+    average_steps: Annotated[int, Field(ge=0)]
+
+    @model_validator(mode="after")
+    def _epochs_are_counted(self) -> Self:
+        epochs = len(self.history)
+        if [record.epoch for record in self.history] != list(range(1, epochs + 1)):
+            raise ValueError("its epochs are not numbered from 1")
+        if self.best_epoch > epochs:
+            raise ValueError("its best epoch is not in its history")
+        if self.diverged not in {None, epochs + 1}:
+            raise ValueError("it diverged in an epoch that does not follow its history")
+        return self
 
 
 def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
@@ -71,16 +111,22 @@ def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
 def load_checkpoint(folder: Path, run_key: str) -> tuple[Checkpoint | None, str | None]:
     """The checkpoint in ``folder`` and a note: (None, None) when there is none.
 
-    A damaged file is no checkpoint, and the note says so. Raises StoreError when the
-    checkpoint belongs to another run, because then the folder is not what its owner thinks.
+    A damaged file is no checkpoint: it is moved aside, and the note says so. Raises OSError when
+    the file cannot be read, because it may be whole, and StoreError when the checkpoint belongs
+    to another run, because then the folder is not what its owner thinks.
     """
     path = folder / FILE_NAME
-    if not path.exists():
+    try:
+        content = _content(path)
+    except FileNotFoundError:
         return None, None
     try:
-        checkpoint = _read(path)
-    except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
-        return None, f"{path} is damaged ({error}); it is ignored and training starts anew"
+        checkpoint = _read(content)
+    except _DAMAGE as error:
+        aside = path.with_name(DAMAGED_NAME)
+        path.replace(aside)
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        return None, f"{path} is damaged ({reason}); it is now {aside.name}, training starts anew"
     if checkpoint.run_key != run_key:
         message = (
             f"{path} belongs to another run\n"
@@ -91,24 +137,31 @@ def load_checkpoint(folder: Path, run_key: str) -> tuple[Checkpoint | None, str 
     return checkpoint, None
 
 
-def _read(path: Path) -> Checkpoint:
-    with safe_open(path, framework="pt", device="cpu") as file:
-        header = file.metadata() or {}
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no dict
-    text = header["state"]
-    if _sha256(text, tensors) != header["sha256"]:
+def _content(path: Path) -> bytes:
+    """The bytes of a file; no link is followed, and a pipe is not waited for."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with os.fdopen(os.open(path, flags), "rb") as file:
+        return file.read()
+
+
+def _read(content: bytes) -> Checkpoint:
+    """The checkpoint in a file's content; one of ``_DAMAGE`` if it is not whole."""
+    tensors = load(content)  # it has looked at the length of the header
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + length])["__metadata__"]
+    if _sha256(header["state"], tensors) != header["sha256"]:
         message = "its content does not have the SHA-256 that it states"
         raise ValueError(message)
-    state: dict[str, Any] = json.loads(text)
-    if state.pop("format") != FORMAT:
-        message = "it was written by another version"
-        raise ValueError(message)
-    history = tuple(EpochRecord(**record) for record in state.pop("history"))
+    state = _State.model_validate_json(header["state"])
     groups: dict[str, Weights] = {"weights": {}, "average": {}, "best": {}}
     for full_name, tensor in tensors.items():
         group, name = full_name.split("/", 1)
         groups[group][name] = tensor
-    return Checkpoint(history=history, **{**state, **groups})
+    if bool(groups["best"]) != (state.best_epoch > 0):
+        message = "its best weights and its best epoch do not belong together"
+        raise ValueError(message)
+    fields = {name: getattr(state, name) for name in _State.model_fields if name != "format"}
+    return Checkpoint(**fields, **groups)
 
 
 def _sha256(state: str, tensors: Mapping[str, Tensor]) -> str:
@@ -121,9 +174,9 @@ def _sha256(state: str, tensors: Mapping[str, Tensor]) -> str:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
-        with temporary.open("wb") as file:
+        with temporary.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

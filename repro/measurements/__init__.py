@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from repro.lm.corpus import CorpusData
     from repro.lm.model import LanguageModel
     from repro.lm.records import EpochRecord
-    from repro.specs.corpus import Corpus
 
 __all__ = ["Measured", "measure"]
 
@@ -42,7 +41,6 @@ def measure(
     history: Sequence[EpochRecord],
     best_epoch: int,
     corpus: CorpusData,
-    corpus_spec: Corpus,
     device: torch.device,
 ) -> Measured:
     """The value of ``measurement`` on a trained model (best checkpoint, evaluation mode)."""
@@ -53,5 +51,5 @@ def measure(
         value, counted = evaluation_perplexity(model, tokens, measurement.batch_size)
         return Measured(value, {"tokens": counted})
     tokens = getattr(corpus, measurement.split).to(device)
-    value, details, spectrum = measure_rank(model, tokens, measurement.batch_size, corpus_spec)
+    value, details, spectrum = measure_rank(model, tokens, measurement.batch_size)
     return Measured(value, details, {"singular_values": spectrum})

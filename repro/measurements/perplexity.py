@@ -30,7 +30,7 @@ def evaluation_perplexity(
 def training_perplexity(history: Sequence[EpochRecord], best_epoch: int) -> float:
     """The papers' train perplexity: dropout on, raw iterates, over the best checkpoint's epoch.
 
-    The papers average over intervals of 200 steps with equal weight; here every token has equal
-    weight, which differs only through the last, shorter interval.
+    Here every token has equal weight. The papers' code gives equal weight to every window of an
+    interval of 200 steps, whatever its length, and to every interval.
     """
     return math.exp(next(r.train_loss for r in history if r.epoch == best_epoch))

@@ -3,11 +3,12 @@
 The matrix, contexts x vocabulary (M x V), is reduced as its rows are produced:
 
 - Gram matrix in float64, then its eigenvalues. Exact to count singular values above 3e-7 of the
-  largest, whatever M; holds V^2 numbers twice. For float32 log-probabilities, whose threshold
-  is 1e-6 and more. A Gram matrix in float32 is always wrong, and so is anything after rounding
-  log-probabilities to bf16.
-- Streamed QR in float64, then singular values of the factor. Exact for every threshold, at
-  about twice the work; for float64 log-probabilities.
+  largest, whatever M; holds V^2 numbers two to three times. For float32 log-probabilities, whose
+  threshold is 1e-6 and more. A Gram matrix in float32 is always wrong, and so is anything after
+  rounding log-probabilities to bf16.
+- Streamed QR in float64, then singular values of the factor. Exact for every threshold, at a
+  multiple of the work; for float64 log-probabilities, and for matrices so small that a tenth of
+  the threshold is beyond the Gram matrix.
 
 Threshold: Press et al. (2007), 1/2 sqrt(M + V + 1) sigma_1 eps, with the eps of the precision
 in which the log-probabilities were produced.
@@ -15,15 +16,14 @@ in which the log-probabilities were produced.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
-from repro.lm.evaluation import log_probability_rows
-from repro.lm.synthetic import true_rank
-from repro.specs.corpus import Corpus, SyntheticCorpus
+from repro.lm.evaluation import full_precision, log_probability_rows
 
 if TYPE_CHECKING:
     from repro.lm.model import LanguageModel
@@ -31,8 +31,10 @@ if TYPE_CHECKING:
 GRAM_RESOLUTION = 3e-7
 """Relative singular value below which the eigenvalues of a float64 Gram matrix are noise."""
 
-CURVE_TOLERANCES = np.logspace(np.log10(GRAM_RESOLUTION), -2, 49)
-"""Relative tolerances of the curve rank(tolerance), eleven a decade."""
+CURVE_POINTS = 55
+"""Relative tolerances of the curve rank(tolerance): a dozen a decade, around the threshold."""
+
+NO_ROWS = "no rows: a rank needs at least one context"
 
 BUFFER_ROWS = 2048
 COLUMN_BLOCK = 1024
@@ -64,10 +66,9 @@ def buffered(chunks: Iterable[torch.Tensor], rows: int) -> Iterator[torch.Tensor
         yield buffer[:filled]
 
 
-def gram_spectrum(chunks: Iterable[torch.Tensor]) -> tuple[Spectrum, int]:
-    """Singular values, falling, and number of rows, by the Gram matrix in float64."""
+def gram_spectrum(chunks: Iterable[torch.Tensor]) -> Spectrum:
+    """The V singular values, falling, of the rows (?, V) in ``chunks``, by a Gram matrix."""
     gram_VV: torch.Tensor | None = None
-    rows = 0
     for block_MV in buffered(chunks, BUFFER_ROWS):
         columns = block_MV.shape[1]
         if gram_VV is None:
@@ -75,30 +76,27 @@ def gram_spectrum(chunks: Iterable[torch.Tensor]) -> tuple[Spectrum, int]:
         for start in range(0, columns, COLUMN_BLOCK):
             end = min(start + COLUMN_BLOCK, columns)
             gram_VV[start:, start:end].addmm_(block_MV[:, start:].T, block_MV[:, start:end])
-        rows += block_MV.shape[0]
     if gram_VV is None:
-        message = "no rows: a rank needs at least one context"
-        raise ValueError(message)
+        raise ValueError(NO_ROWS)
     eigenvalues = torch.linalg.eigvalsh(gram_VV, UPLO="L")
-    return _falling(eigenvalues.clamp_(min=0).sqrt_()), rows
+    return _falling(eigenvalues.clamp_(min=0).sqrt_(), len(gram_VV))
 
 
-def qr_spectrum(chunks: Iterable[torch.Tensor]) -> tuple[Spectrum, int]:
-    """Singular values, falling, and number of rows, by streamed QR in float64."""
+def qr_spectrum(chunks: Iterable[torch.Tensor]) -> Spectrum:
+    """The V singular values, falling, of the rows (?, V) in ``chunks``, by streamed float64 QR."""
     factor: torch.Tensor | None = None
-    rows = 0
     for block_MV in buffered(chunks, BUFFER_ROWS):
         stacked = block_MV if factor is None else torch.cat([factor, block_MV])
         factor = torch.linalg.qr(stacked, mode="r").R
-        rows += block_MV.shape[0]
     if factor is None:
-        message = "no rows: a rank needs at least one context"
-        raise ValueError(message)
-    return _falling(torch.linalg.svdvals(factor)), rows
+        raise ValueError(NO_ROWS)
+    return _falling(torch.linalg.svdvals(factor), factor.shape[1])
 
 
-def _falling(values: torch.Tensor) -> Spectrum:
-    spectrum: Spectrum = np.sort(values.cpu().numpy())[::-1].copy()
+def _falling(values: torch.Tensor, columns: int) -> Spectrum:
+    """Sorted, and filled with the zeros that fewer rows than columns leave."""
+    spectrum: Spectrum = np.zeros(columns)
+    spectrum[: len(values)] = np.sort(values.cpu().numpy())[::-1]
     return spectrum
 
 
@@ -107,62 +105,78 @@ def count_above(spectrum: Spectrum, relative: float) -> int:
     return int(np.count_nonzero(spectrum > relative * spectrum[0]))
 
 
-def known_rank_rows(
-    rank: int, rows: int, columns: int, dtype: torch.dtype, device: torch.device
-) -> Iterator[torch.Tensor]:
-    """Log-probabilities of random logits H W + b with H of ``rank`` columns: rank ``rank`` + 2.
+def known_rank_rows(threshold: float, columns: int, dtype: torch.dtype) -> Iterator[torch.Tensor]:
+    """Rows of a matrix whose numerical rank at the relative ``threshold`` is KNOWN_RANK.
 
-    One for the bias and one for the normaliser of each row, whenever rows, columns > rank + 2.
+    It has that many singular values from 1 down to three times the threshold, as many again from
+    a third of it down, and nothing else: a threshold that is wrong by a factor of three, lost
+    rows, or rounding of the entries to half precision give another count. Two and a half blocks
+    of rows, in chunks that are no divisor of a block.
     """
     generator = torch.Generator().manual_seed(20180430)
-    w_DV = torch.randn(rank, columns, generator=generator, dtype=torch.float64)
-    b_V = torch.randn(columns, generator=generator, dtype=torch.float64)
-    h_MD = torch.randn(rows, rank, generator=generator, dtype=torch.float64)
-    scale = 2.0 / float(np.sqrt(rank))
-    w_DV, b_V = w_DV.to(device, dtype), b_V.to(device, dtype)
-    for h in (scale * h_MD).to(device, dtype).split(BUFFER_ROWS):
-        yield torch.log_softmax(torch.addmm(b_V, h, w_DV), dim=-1)
+    rank = known_rank_of(columns)
+    rows = 5 * BUFFER_ROWS // 2 + 17
+    above = np.geomspace(1.0, 3 * threshold, rank)
+    below = np.geomspace(threshold / 3, threshold / 30, rank)
+    sigma_R = torch.from_numpy(np.concatenate([above, below]))
+    left_MR, right_VR = (
+        torch.linalg.qr(torch.randn(n, 2 * rank, generator=generator, dtype=torch.float64)).Q
+        for n in (rows, columns)
+    )
+    for chunk_MR in (left_MR * sigma_R).split(999):
+        yield (chunk_MR @ right_VR.T).to(dtype)
+
+
+def known_rank_of(columns: int) -> int:
+    """The rank of the control of this width: 32, or less where there is no room for it."""
+    return min(32, columns // 2)
+
+
+@lru_cache(maxsize=4)
+def known_rank(
+    threshold: float, columns: int, dtype: torch.dtype, device: torch.device
+) -> dict[str, int]:
+    """Expected and measured rank of the control, by the reduction and threshold of a measurement.
+
+    The same numbers for every model of one shape, so it is computed once in a process.
+    """
+    with full_precision():
+        rows = (chunk.to(device) for chunk in known_rank_rows(threshold, columns, dtype))
+        spectrum = reduction_for(threshold)(rows)
+    return {"expected": known_rank_of(columns), "measured": count_above(spectrum, threshold)}
+
+
+def reduction_for(threshold: float) -> Callable[[Iterable[torch.Tensor]], Spectrum]:
+    """The cheaper reduction that still resolves a tenth of the relative ``threshold``."""
+    return gram_spectrum if threshold / 10 >= GRAM_RESOLUTION else qr_spectrum
 
 
 def measure_rank(
-    model: LanguageModel, tokens: torch.Tensor, batch_size: int, corpus: Corpus
+    model: LanguageModel, tokens: torch.Tensor, batch_size: int
 ) -> tuple[float, dict[str, Any], Spectrum]:
     """Press rank over all contexts of ``tokens``, facts about it, and the singular values.
 
     Facts: shape, threshold, counts at a tenth and at ten times the threshold, the curve
     rank(tolerance), and the control: a matrix of known rank through the same reduction.
     """
-    dtype = next(model.parameters()).dtype
-    reduce = gram_spectrum if dtype == torch.float32 else qr_spectrum
-    spectrum, rows = reduce(log_probability_rows(model, tokens, batch_size))
-    columns = len(spectrum)
+    dtype, columns = next(model.parameters()).dtype, model.vocabulary
+    rows = (len(tokens) // batch_size - 1) * batch_size
     threshold = press_threshold(rows, columns, dtype)
-    if reduce is gram_spectrum and threshold < GRAM_RESOLUTION:
-        reduce = qr_spectrum
-        spectrum, rows = reduce(log_probability_rows(model, tokens, batch_size))
+    reduction = reduction_for(threshold)
+    spectrum = reduction(log_probability_rows(model, tokens, batch_size))
+    tolerances = np.logspace(np.log10(threshold) - 1.5, np.log10(threshold) + 3, CURVE_POINTS)
+    if reduction is gram_spectrum:
+        tolerances = tolerances[tolerances >= GRAM_RESOLUTION]
     details: dict[str, Any] = {
         "rows": rows,
         "columns": columns,
-        "reduction": "gram" if reduce is gram_spectrum else "qr",
+        "reduction": "gram" if reduction is gram_spectrum else "qr",
         "largest_singular_value": float(spectrum[0]),
         "relative_threshold": threshold,
         "tenth": count_above(spectrum, threshold / 10),
         "tenfold": count_above(spectrum, threshold * 10),
-        "tolerances": [float(t) for t in CURVE_TOLERANCES],
-        "curve": [count_above(spectrum, t) for t in CURVE_TOLERANCES],
-        "known_rank": _known_rank(reduce, columns, dtype, tokens.device),
+        "tolerances": [float(t) for t in tolerances],
+        "curve": [count_above(spectrum, t) for t in tolerances],
+        "known_rank": known_rank(threshold, columns, dtype, tokens.device),
     }
-    if isinstance(corpus, SyntheticCorpus):
-        details["language_rank"] = true_rank(corpus, epsilon=torch.finfo(dtype).eps).rank
     return float(count_above(spectrum, threshold)), details, spectrum
-
-
-def _known_rank(
-    reduce: Any, columns: int, dtype: torch.dtype, device: torch.device
-) -> dict[str, int]:
-    """Expected and measured rank of a synthetic matrix as wide as the model's."""
-    rank = max(1, min(columns // 4, 64))
-    rows = min(BUFFER_ROWS, 8 * columns)
-    spectrum, rows = reduce(known_rank_rows(rank, rows, columns, dtype, device))
-    measured = count_above(spectrum, press_threshold(rows, columns, dtype))
-    return {"expected": rank + 2, "measured": measured}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from repro.digest import digest
 from repro.specs.base import Count, Spec
+from repro.specs.revision import revisions_of
 
 Split = Literal["train", "valid", "test"]
 
@@ -25,6 +26,13 @@ class Perplexity(Spec):
     split: Split
     mode: Literal["evaluation", "training"] = "evaluation"
     batch_size: Count = 1
+
+    @model_validator(mode="after")
+    def _training_is_of_training(self) -> Self:
+        if self.mode == "training" and (self.split != "train" or self.batch_size != 1):
+            message = "mode training is of split train, and batch_size changes nothing there"
+            raise ValueError(message)
+        return self
 
     @property
     def label(self) -> str:
@@ -64,6 +72,10 @@ Measurement = Annotated[Perplexity | Rank, Field(discriminator="kind")]
 
 
 def measurement_key(measurement: Perplexity | Rank) -> str:
-    """Name of a measurement inside a run: kind and the head of its digest."""
-    document = measurement.model_dump(mode="json")
+    """Name of a measurement inside a run: kind and the head of its digest, absent options left out.
+
+    A measurement of an older revision has another name, so it is taken again.
+    """
+    document = measurement.model_dump(mode="json", exclude_none=True)
+    document.update(revisions_of([measurement.kind]))
     return f"{measurement.kind}-{digest(document)[:16]}"

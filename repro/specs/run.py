@@ -6,6 +6,7 @@ its numbers and of nothing else: no host, no path, no device, no name of a claim
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from pydantic import Field
@@ -16,6 +17,7 @@ from repro.specs.corpus import Corpus
 from repro.specs.measurement import Measurement
 from repro.specs.model import Model
 from repro.specs.recipe import Recipe
+from repro.specs.revision import older_revisions, revisions_of
 
 RUN_SCHEMA = 1
 
@@ -27,9 +29,19 @@ class TrainingSpec(Spec):
     corpus: Corpus
     recipe: Recipe
 
-    def identity(self) -> dict[str, Any]:
-        """The document that is hashed: defaults filled in, absent options left out."""
-        return self.model_dump(mode="json", exclude_none=True)
+    @property
+    def components(self) -> tuple[str, ...]:
+        """The names of the parts whose revisions are in the identity."""
+        return ("training", self.model.output.kind, self.corpus.kind)
+
+    def identity(self, revisions: Mapping[str, int] | None = None) -> dict[str, Any]:
+        """The document that is hashed: defaults filled in, absent options left out.
+
+        ``revisions`` are those of the components, by default the present ones.
+        """
+        named = revisions_of(self.components) if revisions is None else dict(revisions)
+        document = self.model_dump(mode="json", exclude_none=True)
+        return {**document, "revisions": named} if named else document
 
     def digest(self) -> str:
         """SHA-256 of the identity."""
@@ -53,11 +65,11 @@ class RunSpec(Spec):
     root: int = Field(default=0, ge=0, lt=2**32)
     streams: Literal["independent", "paired"] = "independent"
 
-    def identity(self) -> dict[str, Any]:
+    def identity(self, revisions: Mapping[str, int] | None = None) -> dict[str, Any]:
         """The document that is hashed into the key."""
         return {
             "schema": RUN_SCHEMA,
-            "training": self.training.identity(),
+            "training": self.training.identity(revisions),
             "replicate": self.replicate,
             "root": self.root,
             "streams": self.streams,
@@ -67,6 +79,11 @@ class RunSpec(Spec):
     def key(self) -> str:
         """64 hexadecimal digits that name this run in every store in the world."""
         return digest(self.identity())
+
+    def older_keys(self) -> Iterator[str]:
+        """The keys that this run had under earlier revisions of its components."""
+        for revisions in older_revisions(self.training.components):
+            yield digest(self.identity(revisions))
 
 
 class PlannedRun(Spec):

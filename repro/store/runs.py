@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -164,15 +164,51 @@ class RunStore(StoreReader):
         data = text.encode("utf-8", "replace")
         write_atomically(make_run_folder(self.root, key) / ERROR, data, durable=False)
 
+    def drop_checkpoint(self, key: str) -> None:
+        """Remove the checkpoint of a committed run: hundreds of megabytes that nobody reads."""
+        if self._record(key) is not None:
+            _remove(_checkpoints(self.folder(key)))
+
+    def sweep(self, key: str) -> None:
+        """Remove writes of earlier processes that were cut off; call it only under ``lock``."""
+        if self._exists(key):
+            _remove(_cut_off(self.folder(key)))
+
     def tidy(self, key: str) -> None:
         """Remove what only training needed: checkpoints, progress, errors, cut-off writes."""
-        if self._record(key) is None:
-            return
-        folder = self.folder(key)
-        rubbish = [path for name in ("checkpoint*", ".*.tmp") for path in folder.glob(name)]
-        rubbish += [folder / PROGRESS, folder / ERROR]
-        if is_folder(folder / MEASUREMENTS):
-            rubbish += (folder / MEASUREMENTS).glob(".*.tmp")
-        for path in rubbish:
-            with suppress(OSError):
-                path.unlink()
+        if self._record(key) is not None:
+            _remove(_rubbish(self.folder(key)))
+
+    def tidy_if_free(self, key: str) -> None:
+        """Tidy a run that a killed process has left untidy, unless another process holds it."""
+        with suppress(StoreError):  # also of a store that can only be read
+            if self._record(key) is None or not _rubbish(self.folder(key)):
+                return
+            with self.lock(key) as held:
+                if held:
+                    self.tidy(key)
+
+
+def _checkpoints(folder: Path) -> list[Path]:
+    return list(folder.glob("checkpoint*"))
+
+
+def _rubbish(folder: Path) -> list[Path]:
+    """The files of a committed run that are of no more use."""
+    files = [path for path in (folder / PROGRESS, folder / ERROR) if path.is_file()]
+    return [*_cut_off(folder), *_checkpoints(folder), *files]
+
+
+def _cut_off(folder: Path) -> list[Path]:
+    """What a write leaves in the folder of a run when its process is killed."""
+    found = [path for name in (".*.tmp", ".checkpoint.*") for path in folder.glob(name)]
+    if is_folder(folder / MEASUREMENTS):
+        found += (folder / MEASUREMENTS).glob(".*.tmp")
+    return found
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    """Remove files as far as the system lets us: what is left harms nobody."""
+    for path in paths:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)

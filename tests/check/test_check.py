@@ -299,3 +299,12 @@ def test_judging_never_imports_torch() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
     assert done.stdout.strip() == "CONFIRMED", done.stderr
+
+
+def test_runs_of_an_older_revision_are_stale() -> None:
+    """A claim that has a run of an older revision only is STALE, and says of which arm."""
+    document = judged(claim("mos_rank"), ranks(HIGH), states={("mos", 1): "stale"})
+    assert document.verdict.validity == "STALE"
+    assert document.verdict.validity_reason == "MoS (K=4): 1 of 5 runs are of an older revision"
+    assert document.verdict.conclusion is None
+    assert code(document) == 3

@@ -35,7 +35,6 @@ def test_perplexity_is_that_of_the_plain_formula(split: Split, batch_size: int) 
         history=HISTORY,
         best_epoch=2,
         corpus=corpus,
-        corpus_spec=CORPUS,
         device=CPU,
     )
     tokens = getattr(corpus, split)

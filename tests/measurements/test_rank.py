@@ -16,6 +16,8 @@ from repro.measurements.rank import (
     buffered,
     count_above,
     gram_spectrum,
+    known_rank,
+    known_rank_of,
     known_rank_rows,
     measure_rank,
     press_threshold,
@@ -74,11 +76,11 @@ def test_rows_are_regrouped_without_loss(chunk: int) -> None:
 @pytest.mark.parametrize("reduction", [gram_spectrum, qr_spectrum])
 @pytest.mark.parametrize("shape", [(500, 80), (60, 80), (2100, 40)])
 def test_the_spectrum_is_that_of_the_held_matrix(reduction, shape) -> None:
-    """Both reductions give the singular values that NumPy's SVD finds in the whole matrix."""
+    """Both reductions give one value a column, those that NumPy's SVD finds and zeros."""
     matrix = torch.randn(*shape, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
-    spectrum, rows = reduction(matrix.split(64))
+    spectrum = reduction(matrix.split(64))
     reference = np.linalg.svd(matrix.numpy(), compute_uv=False)
-    assert rows == shape[0]
+    assert len(spectrum) == shape[1]
     np.testing.assert_allclose(spectrum[: len(reference)], reference, rtol=1e-9)
     assert np.all(spectrum[len(reference) :] < 1e-6 * spectrum[0])
 
@@ -86,7 +88,7 @@ def test_the_spectrum_is_that_of_the_held_matrix(reduction, shape) -> None:
 def test_the_gram_matrix_counts_what_svd_counts_down_to_its_resolution() -> None:
     """Counts agree with float64 SVD at every relative tolerance from 1e-2 to 3e-7."""
     matrix = low_rank(900, 200, 120) + 1e-9 * low_rank(900, 200, 200, seed=5)
-    spectrum, _ = gram_spectrum(matrix.split(100))
+    spectrum = gram_spectrum(matrix.split(100))
     reference = np.linalg.svd(matrix.numpy(), compute_uv=False)
     for tolerance in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, GRAM_RESOLUTION):
         assert count_above(spectrum, tolerance) == np.sum(reference > tolerance * reference[0])
@@ -99,17 +101,44 @@ def test_streamed_qr_resolves_what_the_gram_matrix_cannot() -> None:
     u, s, vh = torch.linalg.svd(matrix, full_matrices=False)
     s = torch.where(torch.arange(50) == 20, torch.tensor(1e-11, dtype=torch.float64), s)
     matrix = u @ torch.diag(torch.where(torch.arange(50) > 20, extra, s)) @ vh
-    assert count_above(qr_spectrum(matrix.split(64))[0], 3e-12) == 21
-    assert count_above(gram_spectrum(matrix.split(64))[0], 3e-12) != 21
+    assert count_above(qr_spectrum(matrix.split(64)), 3e-12) == 21
+    assert count_above(gram_spectrum(matrix.split(64)), 3e-12) != 21
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("rank", [1, 12, 30])
-def test_the_synthetic_matrix_has_its_known_rank(dtype: torch.dtype, rank: int) -> None:
-    """Log-probabilities of rank-r logits have rank r + 2, by the reduction of their precision."""
-    reduction = gram_spectrum if dtype == torch.float32 else qr_spectrum
-    spectrum, rows = reduction(known_rank_rows(rank, 400, 90, dtype, CPU))
-    assert count_above(spectrum, press_threshold(rows, 90, dtype)) == rank + 2
+PTB = press_threshold(82_429, 10_000, torch.float32)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "dtype"),
+    [(1.2e-5, torch.float32), (PTB, torch.float32), (3.4e-14, torch.float64)],
+)
+def test_the_control_comes_out_exactly(threshold: float, dtype: torch.dtype) -> None:
+    """A matrix of known rank is counted exactly, by the reduction that its threshold needs."""
+    found = known_rank(threshold, 90, dtype, CPU)
+    assert found == {"expected": 32, "measured": 32}
+
+
+@pytest.mark.parametrize("factor", [1 / 4, 4])
+def test_the_control_notices_a_wrong_threshold(factor: float) -> None:
+    """Counted at a threshold that is wrong by a factor of four, the control's rank is wrong."""
+    spectrum = gram_spectrum(known_rank_rows(PTB, 90, torch.float32))
+    assert count_above(spectrum, PTB) == known_rank_of(90)
+    assert count_above(spectrum, factor * PTB) != known_rank_of(90)
+
+
+def test_the_control_notices_rounding_to_half_precision() -> None:
+    """Entries rounded to bfloat16 make the control's rank too high."""
+    rows = (chunk.bfloat16().float() for chunk in known_rank_rows(PTB, 90, torch.float32))
+    assert count_above(gram_spectrum(rows), PTB) > known_rank_of(90)
+
+
+def test_the_control_notices_lost_rows() -> None:
+    """A reduction that forgets all but its last block gives another spectrum, and so does ours."""
+    chunks = list(known_rank_rows(PTB, 90, torch.float32))
+    whole = gram_spectrum(chunks)
+    last = gram_spectrum([torch.cat(chunks)[2 * 2048 :]])
+    assert whole[0] == pytest.approx(1.0, abs=1e-6)
+    assert last[0] < 0.6
 
 
 def test_press_threshold_is_the_papers() -> None:
@@ -124,7 +153,7 @@ def test_softmax_and_moc_have_the_structural_rank(output, precision: str) -> Non
     """A model with one Softmax over d dimensions has rank d + 2, whatever its weights."""
     model = model_of(output, precision)
     tokens = load_corpus(CORPUS, None).test
-    rank, details, spectrum = measure_rank(model, tokens, 1, CORPUS)
+    rank, details, spectrum = measure_rank(model, tokens, 1)
     assert rank == 8
     assert details["rows"] == 699
     assert details["known_rank"]["measured"] == details["known_rank"]["expected"]
@@ -135,7 +164,7 @@ def test_mos_exceeds_the_structural_rank_and_equals_the_svd_count() -> None:
     """MoS is not bounded by d + 2, and its count is that of NumPy's SVD of the held matrix."""
     model = model_of(MoS(components=3))
     tokens = load_corpus(CORPUS, None).test
-    rank, details, _ = measure_rank(model, tokens, 1, CORPUS)
+    rank, details, _ = measure_rank(model, tokens, 1)
     held = torch.cat(list(log_probability_rows(model, tokens, 1))).double().numpy()
     reference = np.linalg.svd(held, compute_uv=False)
     threshold = press_threshold(len(held), held.shape[1], torch.float32) * reference[0]
@@ -144,10 +173,22 @@ def test_mos_exceeds_the_structural_rank_and_equals_the_svd_count() -> None:
     assert details["tenth"] == np.sum(reference > threshold / 10)
 
 
-def test_the_language_rank_is_reported_for_a_synthetic_corpus() -> None:
-    """The true rank of the language stands beside the model's, at the same relative precision."""
-    _, details, _ = measure_rank(model_of(Softmax()), load_corpus(CORPUS, None).test, 1, CORPUS)
-    assert 8 < details["language_rank"] <= CORPUS.vocabulary
+def test_contexts_and_words_are_counted_even_where_words_outnumber_contexts() -> None:
+    """Rows and columns are those of the matrix, whichever is larger."""
+    model, tokens = model_of(Softmax()), load_corpus(CORPUS, None).test[:41]
+    _, details, spectrum = measure_rank(model, tokens, 4)
+    held = torch.cat(list(log_probability_rows(model, tokens, 4)))
+    assert (details["rows"], details["columns"]) == tuple(held.shape) == (36, 60)
+    assert len(spectrum) == 60
+
+
+def test_the_curve_surrounds_the_threshold_and_falls() -> None:
+    """rank(tolerance) falls, from above the measured rank to below it."""
+    rank, details, _ = measure_rank(model_of(MoS(components=3)), load_corpus(CORPUS, None).test, 1)
+    curve, tolerances = details["curve"], details["tolerances"]
+    assert curve == sorted(curve, reverse=True)
+    assert tolerances[0] < details["relative_threshold"] < tolerances[-1]
+    assert curve[0] >= rank >= curve[-1]
 
 
 def test_the_matrix_is_never_held() -> None:
