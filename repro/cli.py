@@ -33,6 +33,7 @@ app = typer.Typer(
 )
 
 INTERRUPTED = 130
+CLOSED_PIPE = 141
 
 
 class ScaleChoice(StrEnum):
@@ -167,14 +168,15 @@ def schema(
 @app.command()
 def doctor(store: Store = None, data: Data = None) -> None:
     """Say what this machine has, and what is missing."""
-    from repro.doctor import examine
+    with _problems():
+        from repro.doctor import examine
 
-    problems = 0
-    for finding in examine(_store_place(store), data):
-        problems += finding.state == "problem"
-        typer.echo(f"{finding.state:8} {finding.what}")
-        if finding.advice:
-            typer.echo(f"         to do: {finding.advice}")
+        problems = 0
+        for finding in examine(_store_place(store), data):
+            problems += finding.state == "problem"
+            typer.echo(f"{finding.state:8} {finding.what}")
+            if finding.advice:
+                typer.echo(f"         to do: {finding.advice}")
     raise typer.Exit(5 if problems else 0)
 
 
@@ -185,7 +187,7 @@ def main() -> None:
         app()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        sys.exit(CLOSED_PIPE)
 
 
 def _interrupt(*_: object) -> None:
@@ -206,6 +208,8 @@ def _problems() -> Iterator[None]:
             err=True,
         )
         raise typer.Exit(INTERRUPTED) from None
+    except BrokenPipeError:
+        raise
     except OSError as error:
         typer.echo(f"{error.filename or 'a file'}: {error.strerror or error}", err=True)
         raise typer.Exit(5) from None
@@ -236,7 +240,8 @@ def _report_verdicts(verified: Verified, reports: Path, summary: Path | None) ->
         typer.echo(f"{claim} ({scale}): {verdict.validity}, {word}{flags}")
         typer.echo(f"  {verdict.sentence}")
         typer.echo(f"  {reports / claim / scale / 'report.html'}")
-    typer.echo(f"{verified.trained} runs trained or measured, {verified.reused} as they were")
+    lost = f", {verified.missing} missing" if verified.missing else ""
+    typer.echo(f"{verified.trained} runs trained or measured, {verified.reused} as they were{lost}")
     if summary is not None:
         with summary.open("a", encoding="utf-8") as stream:
             stream.write(markdown(verified.documents))

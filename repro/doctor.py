@@ -13,10 +13,11 @@ from typing import Literal
 
 from repro import resources
 from repro.errors import ReproError
+from repro.plan import cores
 from repro.store import RunStore
 
 CORPORA = ("ptb", "wt2")
-NEEDED = ("torch", "scipy", "statsmodels", "pandas", "matplotlib", "jinja2", "typst", "pydantic")
+NEEDED = ("torch", "scipy", "pandas", "matplotlib", "jinja2", "typst", "pydantic")
 ROOM = 2 * 2**30
 
 
@@ -33,8 +34,7 @@ def examine(store: Path, data: Path | None) -> Iterator[Finding]:
     """Every finding, in the order in which a first run would meet them."""
     yield Finding("ok", f"Python {platform.python_version()} on {platform.platform(terse=True)}")
     yield from map(_package, NEEDED)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    yield Finding("ok", f"{cores} processor cores")
+    yield Finding("ok", f"{cores()} processor cores")
     yield _gpu()
     yield _resources()
     yield _store(store)
@@ -49,8 +49,10 @@ def _package(name: str) -> Finding:
 
 
 def _gpu() -> Finding:
-    import torch
-
+    try:
+        import torch
+    except ImportError as error:
+        return Finding("problem", f"torch cannot be imported: {error}", "pip install torch")
     if torch.cuda.is_available():
         return Finding("ok", f"GPU: {torch.cuda.get_device_name()}")
     return Finding("note", "no GPU; models are trained on the processor")

@@ -6,6 +6,7 @@ so that the claim is reported INVALID rather than not at all.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -113,6 +114,9 @@ def _read(claim: Claim, run: RunSpec, store: RunStore) -> Replicate:
         return Replicate(run.replicate, key, "diverged", {}, {}, provenance)
     stored = {name: store.measurement(key, spec) for name, spec in claim.measurements.items()}
     found = {name: one for name, one in stored.items() if one is not None}
+    for name, one in found.items():
+        if not math.isfinite(one.value):
+            raise StoreError(f"{store.folder(key)}: {name} is {one.value}, which is no number")
     values = {name: one.value for name, one in found.items()}
     details = {name: one.details for name, one in found.items()}
     whole: State = "finished" if len(found) == len(stored) else "missing"

@@ -50,8 +50,12 @@ class Plan:
 
     @property
     def seconds(self) -> float:
-        """Rough time for what is missing: right within a factor of about three."""
-        return sum(one.work for one in self.runs) / (self.rate * self.workers)
+        """Rough time for what is missing: right within a factor of about three.
+
+        The longest run, or all of them shared by the workers, whichever is more.
+        """
+        work = [one.work for one in self.runs]
+        return max(max(work, default=0.0), sum(work) / self.workers) / self.rate
 
 
 def plan_runs(claims: Sequence[Claim], store: RunStore, *, workers: int | None = None) -> Plan:
@@ -66,7 +70,14 @@ def plan_runs(claims: Sequence[Claim], store: RunStore, *, workers: int | None =
     for planned in merged([run for claim in claims for run in claim.runs()]):
         state, work = _state(store, planned)
         runs.append(Planned(planned, labels[planned.run.key], state, work))
-    return Plan(tuple(runs), FLOPS_PER_CORE, workers or os.cpu_count() or 1)
+    return Plan(tuple(runs), FLOPS_PER_CORE, workers or cores())
+
+
+def cores() -> int:
+    """The processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _state(store: RunStore, planned: PlannedRun) -> tuple[State, float]:

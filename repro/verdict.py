@@ -66,6 +66,7 @@ class FlagKind(StrEnum):
     TOLERANCE = "tolerance"
     TEST_CHOICE = "choice of test"
     CANARY = "canary"
+    DIVERGED = "diverged"
     CEILING = "ceiling"
 
 

@@ -34,12 +34,13 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What was judged, where it was written, and which runs failed on the way."""
+    """What was judged, where it was written, what became of the runs, and which failed."""
 
     documents: tuple[Document, ...]
     written: tuple[Path, ...]
     trained: int
     reused: int
+    missing: int
     failures: tuple[str, ...] = ()
 
 
@@ -61,9 +62,9 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
         written += write_report(document, folder)
         documents.append(document)
     written.append(write_index(options.reports))
-    return Verified(
-        tuple(documents), tuple(written), trained, len(planned.runs) - trained, failures
-    )
+    whole = len(planned.runs) - len(planned.missing)
+    missing = len(planned.missing) - trained
+    return Verified(tuple(documents), tuple(written), trained, whole, missing, failures)
 
 
 def _execute(

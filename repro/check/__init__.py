@@ -6,51 +6,51 @@ from repro.check import words
 from repro.check.agreement import judge_published, overall
 from repro.check.canaries import judge_canaries
 from repro.check.changes import what_would_change
-from repro.check.expectations import decisive
-from repro.check.fragility import claim_conclusion, flags
+from repro.check.expectations import Judged, conjunction, judge
+from repro.check.fragility import WORDS, flags
 from repro.check.parts import arm_parts, claim_part, curves, measurement_parts
 from repro.check.provenance import collect
-from repro.check.results import Judged, as_entry, judge
+from repro.check.results import as_entry
 from repro.check.validity import judge_validity
 from repro.evidence import Evidence
 from repro.report import document as doc
 from repro.specs.claim import Claim
 from repro.stats.result import TestResult
 from repro.stats.sample import Sample
-from repro.verdict import Agreement, Conclusion, Flag, Validity, Verdict
+from repro.verdict import Agreement, Conclusion, Validity, Verdict
 
 __all__ = ["check_claim", "verdict_of"]
-
-
-CONCLUSIONS: dict[Conclusion, doc.ConclusionWord] = {
-    Conclusion.CONFIRMED: "CONFIRMED",
-    Conclusion.CONTRADICTED: "CONTRADICTED",
-    Conclusion.INCONCLUSIVE: "INCONCLUSIVE",
-    Conclusion.TRIVIAL: "TRIVIAL",
-}
 
 
 def check_claim(claim: Claim, evidence: Evidence, *, command: str = "") -> doc.Document:
     """Judge ``claim`` on ``evidence``: the whole report, as a document."""
     canaries = judge_canaries(claim, evidence)
     validity, reason = judge_validity(claim, evidence, canaries)
+    valid = validity is Validity.VALID
     testable = all(evidence.finished(arm) for arm in claim.arms)
     judged = tuple(judge(one, claim, evidence.sample) for one in claim.expectations if testable)
-    published = judge_published(claim, _compared(evidence, judged))
-    verdict = _verdict(claim, evidence, validity, reason, canaries, overall(claim, published)[0])
-    entries = tuple(as_entry(one, claim, evidence) for one in judged)
+    compared = _compared(evidence, judged) if valid else {}
+    published = judge_published(claim, validity, compared)
+    agreement, agreement_reason = overall(claim, published)
+    if valid:
+        conclusion = conjunction(claim, judged)
+        found = flags(claim, evidence, judged, canaries)
+        verdict = Verdict(validity, "", conclusion, agreement, found)
+    else:
+        verdict = Verdict(validity, reason)
+    entries = tuple(as_entry(one, claim, evidence, valid=valid) for one in judged)
     return doc.Document(
         schema=1,
         claim=claim_part(claim),
         scale=doc.ScalePart(name=claim.scale, notice=claim.notice),
-        verdict=_verdict_part(claim, verdict, entries, overall(claim, published)[1]),
+        verdict=_verdict_part(claim, verdict, entries, agreement_reason),
         measurements=measurement_parts(claim),
         results=entries,
         arms=arm_parts(claim, evidence),
         canaries=canaries,
         curves=curves(claim, evidence),
         published=published,
-        changes=what_would_change(claim, evidence, validity, judged),
+        changes=what_would_change(claim, evidence, verdict, judged),
         provenance=collect(evidence, command),
     )
 
@@ -64,7 +64,7 @@ def verdict_of(document: doc.Document) -> tuple[Verdict, Conclusion]:
         None if part.conclusion is None else Conclusion(part.conclusion),
         Agreement(part.agreement),
     )
-    return verdict, Conclusion(part.expected)
+    return verdict, Conclusion(part.expected or "CONFIRMED")
 
 
 def _compared(
@@ -80,26 +80,11 @@ def _compared(
     return found
 
 
-def _verdict(
-    claim: Claim,
-    evidence: Evidence,
-    validity: Validity,
-    reason: str,
-    canaries: tuple[doc.Canary, ...],
-    agreement: Agreement,
-) -> Verdict:
-    if validity is not Validity.VALID:
-        return Verdict(validity, reason)
-    conclusion = claim_conclusion(claim, evidence.sample)
-    found: tuple[Flag, ...] = flags(claim, evidence, conclusion, canaries)
-    return Verdict(validity, "", conclusion, agreement, found)
-
-
 def _verdict_part(
     claim: Claim, verdict: Verdict, entries: tuple[doc.Result, ...], agreement_reason: str
 ) -> doc.VerdictPart:
-    expected = claim.expect.conclusion.upper() if claim.expect else Conclusion.CONFIRMED.value
-    conclusion = None if verdict.conclusion is None else CONCLUSIONS[verdict.conclusion]
+    expected = claim.expect.conclusion.upper() if claim.expect else ""
+    conclusion = None if verdict.conclusion is None else WORDS[verdict.conclusion]
     return doc.VerdictPart(
         validity=verdict.validity.value,
         validity_reason=verdict.reason,
@@ -107,16 +92,16 @@ def _verdict_part(
         agreement=verdict.agreement.value,
         agreement_reason=agreement_reason,
         flags=tuple(doc.Flag(kind=f.kind.value, text=f.message) for f in verdict.flags),
-        sentence=_sentence(claim, verdict, entries),
+        sentence=_sentence(verdict, entries),
         expected=expected,
         expected_why=claim.expect.why if claim.expect else "",
-        as_expected=conclusion == expected,
+        as_expected=conclusion == (expected or Conclusion.CONFIRMED.value),
     )
 
 
-def _sentence(claim: Claim, verdict: Verdict, entries: tuple[doc.Result, ...]) -> str:
+def _sentence(verdict: Verdict, entries: tuple[doc.Result, ...]) -> str:
     """Why, in one sentence: the finding that decides, or what is wrong with the evidence."""
     if verdict.conclusion is None:
         return f"No conclusion is drawn: {verdict.reason}."
-    own = {one.id for one in decisive(claim)}
-    return words.why(verdict.conclusion, [entry for entry in entries if entry.id in own])
+    own = [entry for entry in entries if entry.role == "decisive"]
+    return words.why(verdict.conclusion, own)

@@ -1,25 +1,36 @@
-"""Agreement with the paper's numbers, by the prediction interval of a replication."""
+"""Agreement with the paper's numbers, by the prediction interval of a replication.
+
+The interval is widened by what rounding may have hidden: every printed mean and standard
+deviation is known only to half a unit of its last digit.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
 
+from repro.check.words import digits
 from repro.errors import ClaimError
 from repro.report import document as doc
+from repro.report import format as fmt
 from repro.specs.claim import Claim, Published
 from repro.specs.expectation import Bound, Ratio, Separation
-from repro.stats.prediction import predict_difference, predict_ratio
-from repro.stats.result import TestResult
+from repro.stats.prediction import Prediction, predict_difference, predict_ratio
+from repro.stats.result import Interval, TestResult
 from repro.stats.sample import Sample, Summary
-from repro.verdict import Agreement, agree
+from repro.verdict import Agreement, Validity, agree
 
-Judged = Mapping[str, tuple[TestResult, tuple[Sample, Sample]]]
+Pair = tuple[Sample, Sample]
+Judged = Mapping[str, tuple[TestResult, Pair]]
 """Id of an expectation -> its result and the samples it is about."""
 
+WORST_FIRST = (Agreement.OPPOSITE, Agreement.LARGER, Agreement.SMALLER, Agreement.COMPATIBLE)
 
-def judge_published(claim: Claim, judged: Judged) -> tuple[doc.Published, ...]:
-    """Every printed comparison beside ours; only the paper's own scale is compared."""
-    return tuple(_one(claim, printed, judged) for printed in claim.published)
+
+def judge_published(claim: Claim, validity: Validity, judged: Judged) -> tuple[doc.Published, ...]:
+    """Every printed comparison beside ours; only valid evidence at the paper's scale compares."""
+    return tuple(_one(claim, printed, validity, judged) for printed in claim.published)
 
 
 def overall(claim: Claim, published: tuple[doc.Published, ...]) -> tuple[Agreement, str]:
@@ -30,16 +41,17 @@ def overall(claim: Claim, published: tuple[doc.Published, ...]) -> tuple[Agreeme
     if not checked:
         reason = own[0].reason if own else "no printed number belongs to a decisive expectation"
         return Agreement.NOT_CHECKABLE, reason
-    order = [Agreement.OPPOSITE, Agreement.LARGER, Agreement.SMALLER, Agreement.COMPATIBLE]
-    worst = min(checked, key=lambda p: order.index(Agreement(p.agreement)))
-    return Agreement(worst.agreement), worst.reason
+    worst = min(checked, key=lambda p: WORST_FIRST.index(Agreement(p.agreement)))
+    rest = len(own) - len(checked)
+    more = f"; {rest} of {len(own)} printed comparisons cannot be checked" if rest else ""
+    return Agreement(worst.agreement), worst.reason + more
 
 
-def _one(claim: Claim, printed: Published, judged: Judged) -> doc.Published:
-    agreement, reason = _agreement(claim, printed, judged)
+def _one(claim: Claim, printed: Published, validity: Validity, judged: Judged) -> doc.Published:
+    agreement, reason = _agreement(claim, printed, validity, judged)
     return doc.Published(
         expectation=printed.expectation,
-        locator=printed.locator,
+        locator=printed.locator + (f"; {printed.note}" if printed.note else ""),
         arms=tuple(
             doc.PublishedArm(arm=arm, mean=one.mean, sd=one.sd, n=one.n)
             for arm, one in printed.arms.items()
@@ -50,26 +62,47 @@ def _one(claim: Claim, printed: Published, judged: Judged) -> doc.Published:
     )
 
 
-def _agreement(claim: Claim, printed: Published, judged: Judged) -> tuple[Agreement, str]:
+def _agreement(
+    claim: Claim, printed: Published, validity: Validity, judged: Judged
+) -> tuple[Agreement, str]:
     if claim.scale != "paper":
-        reason = f"the {claim.scale} scale is not the paper's experiment"
-        return Agreement.NOT_CHECKABLE, reason
+        return Agreement.NOT_CHECKABLE, f"the {claim.scale} scale is not the paper's experiment"
+    if validity is not Validity.VALID:
+        return Agreement.NOT_CHECKABLE, f"the evidence is {validity}"
     expectation = next(one for one in claim.expectations if one.id == printed.expectation)
     if printed.expectation not in judged or isinstance(expectation, Bound | Separation):
         return Agreement.NOT_CHECKABLE, "nothing of ours to compare with the printed numbers"
     result, ours = judged[printed.expectation]
+    ratio = isinstance(expectation, Ratio)
     try:
-        a, b = (_summary(printed, arm) for arm in expectation.of)
-        predict = predict_ratio if isinstance(expectation, Ratio) else predict_difference
-        prediction = predict((a, b), ours)
+        prediction = _predict(printed, expectation.of, ours, ratio=ratio)
     except ClaimError as error:
         return Agreement.NOT_CHECKABLE, str(error)
-    low, high = prediction.interval.low, prediction.interval.high
+    shown = digits(claim.measurements[expectation.measurement])
+    low, high, own = _distinct(
+        (prediction.interval.low, prediction.interval.high, result.effect), shown, ratio=ratio
+    )
     reason = (
-        f"from {printed.locator} a replication should lie between {low:.4g} and {high:.4g}; "
-        f"ours is {result.effect:.4g}"
+        f"from {printed.locator} a replication should lie between {low} and {high}; ours is {own}"
     )
     return agree(prediction, result), reason
+
+
+def _predict(printed: Published, arms: tuple[str, str], ours: Pair, *, ratio: bool) -> Prediction:
+    """The prediction, over all originals that the printed digits allow."""
+    predict = predict_ratio if ratio else predict_difference
+    a, b = (_summary(printed, arm) for arm in arms)
+    half_a, half_b = (_half_unit(printed.arms[arm].mean) for arm in arms)
+    corners = []
+    for sign in (-1, 1):
+        wide_a = replace(a, mean=a.mean + sign * half_a, sd=_widest(printed, arms[0]))
+        wide_b = replace(b, mean=b.mean - sign * half_b, sd=_widest(printed, arms[1]))
+        corners.append(predict((wide_a, wide_b), ours))
+    low = min(one.interval.low for one in corners)
+    high = max(one.interval.high for one in corners)
+    effect = a.mean / b.mean if ratio else a.mean - b.mean
+    level = corners[0].interval.level
+    return replace(corners[0], effect=effect, interval=Interval(low, high, level))
 
 
 def _summary(printed: Published, arm: str) -> Summary:
@@ -78,3 +111,27 @@ def _summary(printed: Published, arm: str) -> Summary:
         message = f"{printed.locator} prints no standard deviation and number of seeds"
         raise ClaimError(message)
     return Summary(one.n, float(one.mean), float(one.sd))
+
+
+def _widest(printed: Published, arm: str) -> float:
+    """The largest standard deviation that rounds to the printed one."""
+    sd = printed.arms[arm].sd or "0"
+    return float(sd) + _half_unit(sd)
+
+
+def _half_unit(number: str) -> float:
+    """Half a unit of the last printed digit."""
+    exponent = Decimal(number).as_tuple().exponent
+    return 0.5 * 10.0 ** int(exponent)
+
+
+def _distinct(values: tuple[float, ...], shown: int, *, ratio: bool) -> list[str]:
+    """Values as text, with as many digits as it takes to tell different ones apart."""
+    for more in range(5):
+        texts = [
+            fmt.significant(value, 3 + more) if ratio else fmt.plus(value, shown + more)
+            for value in values
+        ]
+        if len(set(texts)) == len(set(values)):
+            break
+    return texts

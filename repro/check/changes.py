@@ -2,53 +2,80 @@
 
 from __future__ import annotations
 
-from repro.check.expectations import decisive
-from repro.check.results import Judged
+from repro.check.expectations import Judged
+from repro.check.parts import shown_file
 from repro.errors import ClaimError
 from repro.evidence import Evidence
 from repro.report import document as doc
 from repro.specs.claim import Claim
 from repro.specs.expectation import Difference, Expectation
 from repro.stats.planning import seeds_to_settle
-from repro.verdict import Conclusion, Validity
+from repro.verdict import Conclusion, Validity, Verdict
 
 NEXT = {"quick": "bench", "bench": "paper"}
+LARGER = {
+    "bench": "The bench scale trains on real text.",
+    "paper": "The paper scale is the paper's experiment, by its published hyper-parameters.",
+}
 
 
 def what_would_change(
-    claim: Claim, evidence: Evidence, validity: Validity, judged: tuple[Judged, ...]
+    claim: Claim, evidence: Evidence, verdict: Verdict, judged: tuple[Judged, ...]
 ) -> tuple[doc.ScaleStep, ...]:
     """Steps that would change the verdict, nearest first."""
+    file = shown_file(claim.file)
     steps = []
-    command = f"repro verify {claim.file} --scale {claim.scale}"
-    if validity is Validity.INCOMPLETE:
-        steps.append(doc.ScaleStep(text="Train the seeds that are missing.", command=command))
-    elif validity is Validity.INVALID:
-        text = "Find out why the control failed or the artefact is damaged, then train again."
-        steps.append(doc.ScaleStep(text=text, command=command))
-    elif validity is Validity.NOT_COMPARABLE:
-        text = "Change the arms until they are equal in what the claim declares to be equal."
-        steps.append(doc.ScaleStep(text=text, command=None))
+    if verdict.validity is Validity.VALID:
+        if verdict.conclusion is Conclusion.INCONCLUSIVE:
+            own = [one for one in judged if one.expectation.role == "decisive"]
+            steps += [_more_seeds(one, evidence) for one in own if _undecided(one)]
+            steps += [_holm(one, len(own)) for one in own if _contradicted(one)]
     else:
-        steps.extend(_more_seeds(one, evidence) for one in judged if _undecided(one, claim))
+        steps.append(_mend(claim, evidence, verdict.validity, file))
     larger = NEXT.get(claim.scale)
     if larger:
-        text = f"The {larger} scale is nearer to the paper's experiment."
-        command = f"repro verify {claim.file} --scale {larger}"
-        steps.append(doc.ScaleStep(text=text, command=command))
+        command = f"repro verify {file} --scale {larger}"
+        steps.append(doc.ScaleStep(text=LARGER[larger], command=command))
     return tuple(steps)
 
 
-def _undecided(one: Judged, claim: Claim) -> bool:
-    ids = {expectation.id for expectation in decisive(claim)}
-    return one.expectation.id in ids and one.finding.conclusion is Conclusion.INCONCLUSIVE
+def _mend(claim: Claim, evidence: Evidence, validity: Validity, file: str) -> doc.ScaleStep:
+    """What makes evidence valid that is not."""
+    command = f"repro verify {file} --scale {claim.scale}"
+    if validity in (Validity.INCOMPLETE, Validity.STALE):
+        runs = [one for replicates in evidence.arms.values() for one in replicates]
+        if any(one.state in ("missing", "stale") for one in runs):
+            return doc.ScaleStep(text="Train the seeds that are missing.", command=command)
+        text = "Too many runs diverged for the declared number of seeds: plan more seeds."
+        return doc.ScaleStep(text=text, command=None)
+    if validity is Validity.NOT_COMPARABLE:
+        text = "Change the arms until they are equal in what the claim declares to be equal."
+        return doc.ScaleStep(text=text, command=None)
+    text = "Find out why the control failed or the artefact is damaged, then train again."
+    return doc.ScaleStep(text=text, command=command)
+
+
+def _undecided(one: Judged) -> bool:
+    return one.conclusion is Conclusion.INCONCLUSIVE
+
+
+def _contradicted(one: Judged) -> bool:
+    return one.conclusion is Conclusion.CONTRADICTED
+
+
+def _holm(one: Judged, leaves: int) -> doc.ScaleStep:
+    text = (
+        f"'{one.expectation.id}' is contradicted on its own, but not at its Holm level among "
+        f"{leaves} expectations: more seeds would tell."
+    )
+    return doc.ScaleStep(text=text, command=None)
 
 
 def _more_seeds(one: Judged, evidence: Evidence) -> doc.ScaleStep:
     """How many seeds would settle an inconclusive expectation, were these data the truth."""
     expectation, result = one.expectation, one.result
     if result is None:
-        return doc.ScaleStep(text=f"'{expectation.id}': {one.refusal}", command=None)
+        return doc.ScaleStep(text=f"'{expectation.id}': {one.refused}", command=None)
     a, b = (evidence.sample(arm, expectation.measurement) for arm in expectation.of)
     try:
         seeds = seeds_to_settle(result, a, b, border=_border(expectation))

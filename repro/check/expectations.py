@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import assert_never
 
 from repro.errors import ClaimError
@@ -27,6 +28,7 @@ from repro.verdict import (
     Conclusion,
     Finding,
     conclude_bound,
+    conclude_conjunction,
     conclude_difference,
     conclude_equivalence,
     conclude_non_superiority,
@@ -114,12 +116,32 @@ REFUSED = Finding(Conclusion.INCONCLUSIVE, 1.0, 1.0)
 """What an expectation finds whose test refuses the samples: nothing."""
 
 
-def finding(one: Expectation, claim: Claim, read: Read) -> Finding:
-    """Test and rule in one step; INCONCLUSIVE where the test refuses these samples."""
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One expectation with its finding; ``result`` is absent where the test ``refused``, and why.
+
+    An expectation that repeats the paper's own rule has a result and finds nothing.
+    """
+
+    expectation: Expectation
+    result: TestResult | None
+    finding: Finding
+    refused: str = ""
+
+    @property
+    def conclusion(self) -> Conclusion:
+        """The conclusion of this expectation alone, at its own level."""
+        return self.finding.conclusion
+
+
+def judge(one: Expectation, claim: Claim, read: Read) -> Judged:
+    """Test and judge one expectation."""
     try:
-        return conclude(one, run_test(one, claim, read))
-    except ClaimError:
-        return REFUSED
+        result = run_test(one, claim, read)
+        found = REFUSED if published_rule(one) else conclude(one, result)
+    except ClaimError as error:
+        return Judged(one, None, REFUSED, str(error))
+    return Judged(one, result, found)
 
 
 def decisive(claim: Claim) -> tuple[Expectation, ...]:
@@ -127,6 +149,7 @@ def decisive(claim: Claim) -> tuple[Expectation, ...]:
     return tuple(one for one in claim.expectations if one.role == "decisive")
 
 
-def findings(claim: Claim, read: Read) -> Mapping[str, Finding]:
-    """Finding of every decisive expectation, by its id."""
-    return {one.id: finding(one, claim, read) for one in decisive(claim)}
+def conjunction(claim: Claim, judged: Iterable[Judged]) -> Conclusion:
+    """The conclusion of the claim: all its decisive expectations together."""
+    own = [one.finding for one in judged if one.expectation.role == "decisive"]
+    return conclude_conjunction(own, alpha=claim.alpha).conclusion

@@ -1,89 +1,115 @@
-"""Fragility: does the conclusion hang on one seed, on the threshold, or on the choice of test?"""
+"""Fragility: does the conclusion hang on one seed, on the threshold, on the test, on a family?"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from repro.check.expectations import Read, decisive, finding, findings
+from repro.check.expectations import Judged, Read, conjunction, decisive, judge
 from repro.errors import ClaimError
 from repro.evidence import Evidence
 from repro.report import document as doc
+from repro.report import format as fmt
 from repro.specs.claim import Claim
-from repro.specs.expectation import Difference, Expectation, Ratio
+from repro.specs.expectation import Difference, Ratio
 from repro.specs.measurement import Rank
 from repro.stats.comparison import student, welch
-from repro.verdict import Conclusion, Flag, FlagKind, conclude_conjunction, conclude_difference
+from repro.verdict import Conclusion, Flag, FlagKind, conclude_difference
 
 CEILING = 0.99
 """Share of the largest possible rank from which on a ratio can hardly grow."""
 
+WORDS: dict[Conclusion, doc.ConclusionWord] = {
+    Conclusion.CONFIRMED: "CONFIRMED",
+    Conclusion.CONTRADICTED: "CONTRADICTED",
+    Conclusion.INCONCLUSIVE: "INCONCLUSIVE",
+    Conclusion.TRIVIAL: "TRIVIAL",
+}
 
-def claim_conclusion(claim: Claim, read: Read) -> Conclusion:
-    """The conjunction of the decisive expectations."""
-    leaves = list(findings(claim, read).values())
-    return conclude_conjunction(leaves, alpha=claim.alpha).conclusion
+Outcome = Conclusion | None
+"""A conclusion, or None where the remaining replicates are too few for the test."""
+
+Judgements = tuple[Judged, ...]
 
 
 def left_out(
-    evidence: Evidence, judge: Callable[[Read], Conclusion], arms: tuple[str, ...]
+    evidence: Evidence, judge_again: Callable[[Read], Outcome], arms: tuple[str, ...]
 ) -> tuple[doc.LeftOut, ...]:
     """The conclusion with each finished replicate of ``arms`` left out in turn."""
     outcomes = []
     for arm in arms:
         for one in evidence.finished(arm):
             rest = evidence.without(arm, one.number)
-            if not rest.finished(arm):
-                continue
-            conclusion = judge(rest.sample)
-            outcomes.append(doc.LeftOut(arm=arm, replicate=one.number, conclusion=conclusion.value))
+            conclusion = judge_again(rest.sample) if rest.finished(arm) else None
+            word = None if conclusion is None else WORDS[conclusion]
+            outcomes.append(doc.LeftOut(arm=arm, replicate=one.number, conclusion=word))
     return tuple(outcomes)
 
 
 def flags(
-    claim: Claim,
-    evidence: Evidence,
-    conclusion: Conclusion,
-    canaries: tuple[doc.Canary, ...],
+    claim: Claim, evidence: Evidence, judged: Judgements, canaries: tuple[doc.Canary, ...]
 ) -> tuple[Flag, ...]:
-    """Every reason why ``conclusion`` is fragile."""
+    """Every reason why the conclusion is fragile, or what a reader must know beside it."""
+    own = tuple(one for one in judged if one.expectation.role == "decisive")
+    conclusion = conjunction(claim, own)
     return (
         *_one_seed(claim, evidence, conclusion),
-        *_tolerance(claim, evidence),
-        *_test_choice(claim, evidence),
-        *_ceiling(claim, evidence),
+        *_multiplicity(own, conclusion),
+        *_tolerance(claim, evidence, own),
+        *_test_choice(claim, evidence, own),
+        *_ceiling(claim, evidence, own),
         *_canary(canaries),
+        *_diverged(claim, evidence),
     )
 
 
 def _one_seed(claim: Claim, evidence: Evidence, conclusion: Conclusion) -> list[Flag]:
-    changed = [
-        one
-        for one in left_out(evidence, lambda read: claim_conclusion(claim, read), tuple(claim.arms))
-        if one.conclusion != conclusion
-    ]
+    def again(read: Read) -> Outcome:
+        judged = [judge(one, claim, read) for one in decisive(claim)]
+        return None if any(one.refused for one in judged) else conjunction(claim, judged)
+
+    cases = left_out(evidence, again, tuple(claim.arms))
+    changed = [one for one in cases if one.conclusion not in (None, conclusion.value)]
     if not changed:
         return []
-    total = sum(len(evidence.finished(arm)) for arm in claim.arms)
     example = changed[0]
     text = (
-        f"Leaving out one seed changes the conclusion in {len(changed)} of {total} cases; without "
-        f"seed {example.replicate} of {claim.arms[example.arm].label} it is {example.conclusion}."
+        f"Leaving out one seed changes the conclusion in {len(changed)} of {len(cases)} cases; "
+        f"without seed {example.replicate} of {claim.arms[example.arm].label} it is "
+        f"{example.conclusion}."
     )
     return [Flag(FlagKind.ONE_SEED_LEFT_OUT, text)]
 
 
-def _on_ranks(claim: Claim) -> list[Expectation]:
-    return [one for one in decisive(claim) if isinstance(claim.measurements[one.measurement], Rank)]
+def _multiplicity(own: Judgements, conclusion: Conclusion) -> list[Flag]:
+    """A leaf that is contradicted on its own, but not at its level among all of them."""
+    if conclusion is Conclusion.CONTRADICTED:
+        return []
+    return [
+        Flag(
+            FlagKind.MULTIPLICITY,
+            f"'{one.expectation.id}' is contradicted on its own ({fmt.p_value(p)}), but not at "
+            f"its Holm level among {len(own)} expectations.",
+        )
+        for one in own
+        if one.conclusion is Conclusion.CONTRADICTED
+        for p in (one.finding.p_opposite,)
+    ]
 
 
-def _tolerance(claim: Claim, evidence: Evidence) -> list[Flag]:
+def _on_ranks(claim: Claim, own: Judgements) -> list[Judged]:
+    return [one for one in own if isinstance(claim.measurements[one.expectation.measurement], Rank)]
+
+
+def _tolerance(claim: Claim, evidence: Evidence, own: Judgements) -> list[Flag]:
     found = []
-    for one in _on_ranks(claim):
-        declared = finding(one, claim, evidence.sample).conclusion
+    for one in _on_ranks(claim, own):
         for name, words in (("tenth", "a tenth of"), ("tenfold", "ten times")):
-            other = finding(one, claim, _detail_reader(evidence, name)).conclusion
-            if other is not declared:
-                text = f"At {words} Press's threshold '{one.id}' would be {other}, not {declared}."
+            other = judge(one.expectation, claim, _detail_reader(evidence, name)).conclusion
+            if other is not one.conclusion:
+                text = (
+                    f"At {words} Press's threshold '{one.expectation.id}' would be {other}, "
+                    f"not {one.conclusion}."
+                )
                 found.append(Flag(FlagKind.TOLERANCE, text))
     return found
 
@@ -92,13 +118,13 @@ def _detail_reader(evidence: Evidence, name: str) -> Read:
     return lambda arm, measurement: evidence.detail(arm, measurement, name)
 
 
-def _test_choice(claim: Claim, evidence: Evidence) -> list[Flag]:
+def _test_choice(claim: Claim, evidence: Evidence, own: Judgements) -> list[Flag]:
     found = []
-    for one in decisive(claim):
+    for judged in own:
+        one = judged.expectation
         if not isinstance(one, Difference):
             continue
         name, other = ("Welch", welch) if one.test == "student" else ("Student", student)
-        declared = finding(one, claim, evidence.sample).conclusion
         smallest = None if one.smallest_effect is None else one.smallest_effect.abs
         a, b = (evidence.sample(arm, one.measurement) for arm in one.of)
         try:
@@ -108,28 +134,29 @@ def _test_choice(claim: Claim, evidence: Evidence) -> list[Flag]:
         conclusion = conclude_difference(
             result, direction=one.direction, smallest_effect=smallest
         ).conclusion
-        if conclusion is not declared:
-            text = f"By {name}'s test '{one.id}' would be {conclusion}, not {declared}."
+        if conclusion is not judged.conclusion:
+            text = f"By {name}'s test '{one.id}' would be {conclusion}, not {judged.conclusion}."
             found.append(Flag(FlagKind.TEST_CHOICE, text))
     return found
 
 
-def _ceiling(claim: Claim, evidence: Evidence) -> list[Flag]:
-    found = []
-    for one in _on_ranks(claim):
+def _ceiling(claim: Claim, evidence: Evidence, own: Judgements) -> list[Flag]:
+    for judged in _on_ranks(claim, own):
+        one = judged.expectation
         if not isinstance(one, Ratio):
             continue
-        arm = one.of[0]
-        largest = [
-            min(r.details[one.measurement]["rows"], r.details[one.measurement]["columns"])
-            for r in evidence.finished(arm)
-        ]
-        values = evidence.sample(arm, one.measurement).values
+        runs = evidence.finished(one.of[0])
+        details = [run.details[one.measurement] for run in runs]
+        largest = [min(each["rows"], each["columns"]) for each in details]
+        values = evidence.sample(one.of[0], one.measurement).values
         if any(v >= CEILING * top for v, top in zip(values, largest, strict=True)):
-            label = claim.arms[arm].label
-            text = f"{label} reaches the largest rank possible, so the ratio could not be larger."
-            found.append(Flag(FlagKind.CEILING, text))
-    return found[:1]
+            span = fmt.span(fmt.count(int(min(values))), fmt.count(int(max(values))))
+            text = (
+                f"{claim.arms[one.of[0]].label} reaches {span} of at most "
+                f"{fmt.count(max(largest))}, so the ratio can hardly be larger."
+            )
+            return [Flag(FlagKind.CEILING, text)]
+    return []
 
 
 def _canary(canaries: tuple[doc.Canary, ...]) -> list[Flag]:
@@ -142,3 +169,16 @@ def _canary(canaries: tuple[doc.Canary, ...]) -> list[Flag]:
         for one in canaries
         if one.state == "flagged"
     ]
+
+
+def _diverged(claim: Claim, evidence: Evidence) -> list[Flag]:
+    found = []
+    for arm, replicates in evidence.arms.items():
+        lost = [str(one.number) for one in replicates if one.state == "diverged"]
+        if lost:
+            text = (
+                f"{claim.arms[arm].label}: {fmt.number_of(len(lost), 'run')} diverged and "
+                f"excluded by the declared policy (seed {', '.join(lost)})."
+            )
+            found.append(Flag(FlagKind.DIVERGED, text))
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 from repro.check.words import digits
@@ -23,13 +24,24 @@ SHOWN: Mapping[State, Literal["finished", "excluded", "missing"]] = {
 """State of a run in the store -> what the report calls it; damage is named in the verdict."""
 
 
+def shown_file(file: str) -> str:
+    """A claim file as a report names it: below the present folder, or by its name alone.
+
+    An absolute path would make the same claim and the same runs give another document elsewhere.
+    """
+    path, here = Path(file), Path.cwd()
+    if not path.is_absolute():
+        return file
+    return str(path.relative_to(here)) if path.is_relative_to(here) else path.name
+
+
 def claim_part(claim: Claim) -> doc.ClaimPart:
     """The claim as declared, with the digest of its decisive fields at this scale."""
     return doc.ClaimPart(
         id=claim.id,
         title=claim.title,
         source=doc.Source(**claim.source.model_dump()),
-        file=claim.file,
+        file=shown_file(claim.file),
         digest=claim.digest(),
         design=claim.design,
     )
@@ -62,7 +74,7 @@ def _arm(name: str, arm: Arm, claim: Claim, evidence: Evidence) -> doc.Arm:
         rank_bound=configuration.model.rank_bound(),
         source=configuration.source,
         assumed=tuple(
-            doc.Assumption(path=path, value=fmt.setting(_at(resolved, path)), why=why)
+            doc.Assumption(path=path, value=_shown(_at(resolved, path)), why=why)
             for path, why in configuration.assumed.items()
         ),
         training=resolved,
@@ -77,6 +89,13 @@ def _at(document: dict[str, Any], path: str) -> Any:
     for part in path.split("."):
         value = value.get(part) if isinstance(value, dict) else None
     return value
+
+
+def _shown(value: Any) -> str:
+    """A value of a configuration in words, the parts of a nested one by name."""
+    if isinstance(value, dict):
+        return ", ".join(f"{fmt.plain_name(name)} {_shown(part)}" for name, part in value.items())
+    return fmt.setting(value)
 
 
 def _replicate(number: int, arm: str, evidence: Evidence) -> doc.Replicate:

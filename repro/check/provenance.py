@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from repro.evidence import Evidence
+from repro.plan import cores
 from repro.report import document as doc
 
 PACKAGES = ("torch", "numpy", "scipy", "statsmodels", "pandas", "matplotlib", "typst", "pydantic")
@@ -28,7 +28,7 @@ def collect(evidence: Evidence, command: str) -> doc.Provenance:
         packages={name: _version(name) for name in PACKAGES},
         platform=platform.platform(terse=True),
         processor=_processor(),
-        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1,
+        cores=cores(),
         devices=tuple(sorted({_device(t) for t in training})),
         threads_per_run=max(threads, default=1),
         run_seconds={one.key: _seconds(one.provenance) for one in runs},

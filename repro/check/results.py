@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 from repro.check import words
-from repro.check.expectations import (
-    REFUSED,
-    Read,
-    bound_limits,
-    conclude,
-    finding,
-    published_rule,
-    run_test,
-)
+from repro.check.expectations import Judged, Read, bound_limits, judge, published_rule
 from repro.check.fragility import left_out
-from repro.errors import ClaimError
 from repro.evidence import Evidence
 from repro.report import document as doc
 from repro.report import format as fmt
@@ -33,38 +23,19 @@ from repro.specs.expectation import (
 )
 from repro.stats.equivalence import MARGIN
 from repro.stats.result import TestResult
-from repro.verdict import Conclusion, Finding
+from repro.verdict import Conclusion
 
 Side = Literal["below", "above", "between", "none"]
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """One expectation with its result and finding; both absent where the test refused."""
-
-    expectation: Expectation
-    result: TestResult | None
-    finding: Finding
-    refusal: str = ""
-
-
-def judge(one: Expectation, claim: Claim, read: Read) -> Judged:
-    """Test and judge one expectation."""
-    try:
-        result = run_test(one, claim, read)
-        found = REFUSED if published_rule(one) else conclude(one, result)
-    except ClaimError as error:
-        return Judged(one, None, REFUSED, str(error))
-    return Judged(one, result, found)
-
-
-def as_entry(judged: Judged, claim: Claim, evidence: Evidence) -> doc.Result:
-    """The document's entry of a judged expectation."""
+def as_entry(judged: Judged, claim: Claim, evidence: Evidence, *, valid: bool) -> doc.Result:
+    """The document's entry of a judged expectation; without ``valid`` evidence no conclusion."""
     one, result = judged.expectation, judged.result
-    conclusion = None if published_rule(one) else judged.finding.conclusion
+    concludes = valid and not published_rule(one)
+    conclusion = judged.conclusion if concludes else None
     interval = None if result is None else _interval(result)
     scale = _scale(one)
-    text = judged.refusal or ""
+    text = judged.refused
     if result is not None:
         text = words.sentence(one, claim, result, interval, conclusion)
     return doc.Result(
@@ -87,16 +58,17 @@ def as_entry(judged: Judged, claim: Claim, evidence: Evidence) -> doc.Result:
         conclusion=None if conclusion is None else conclusion.value,
         sentence=text,
         smallest_confirmable_margin=_smallest_margin(result),
-        left_out=() if published_rule(one) else _left_out(one, claim, evidence),
+        left_out=_left_out(one, claim, evidence) if concludes else (),
         details=_details(one, result),
     )
 
 
 def _left_out(one: Expectation, claim: Claim, evidence: Evidence) -> tuple[doc.LeftOut, ...]:
-    def again(read: Read) -> Conclusion:
-        return finding(one, claim, read).conclusion
+    def again(read: Read) -> Conclusion | None:
+        judged = judge(one, claim, read)
+        return None if judged.refused else judged.conclusion
 
-    return left_out(evidence, again, tuple(one.of))
+    return left_out(evidence, again, one.of)
 
 
 def _interval(result: TestResult) -> doc.Interval | None:

@@ -77,7 +77,9 @@ def _incomplete(claim: Claim, evidence: Evidence) -> list[Problem]:
         label, finished = claim.arms[arm].label, len(evidence.finished(arm))
         missing = any(one.state == "missing" for one in replicates)
         if missing or finished < claim.seeds.min:
+            diverged = sum(one.state == "diverged" for one in replicates)
             reason = f"{label}: {finished} of {len(replicates)} seeds"
+            reason += f", {diverged} diverged" if diverged else ""
             problems.append((Validity.INCOMPLETE, reason))
     return problems
 

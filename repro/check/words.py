@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from repro.report import document as doc
@@ -123,41 +123,80 @@ def sentence(
             inside = round(result.effect * result.n[0])
             return f"{inside} of {result.n[0]} seeds of {labels[0]} keep within the bound."
         case Ratio():
-            ends = _interval(interval, "ratio", shown)
+            effect, ends = ratio_texts(result, interval, one.at_least.value)
             return (
-                f"The {what} of {labels[0]} is {fmt.times(result.effect)} that of {labels[1]}"
-                f"{ends}, where at least {least_ratio(one)} was declared."
+                f"The {what} of {labels[0]} is {effect} times that of {labels[1]}{ends}, "
+                f"where at least {least_ratio(one)} was declared."
             )
         case Difference() if one.rule == "as_published":
-            verb = "is" if result.p is not None and result.p <= claim.alpha else "is not"
-            return (
-                f"{_difference(result, labels, what, shown)}, "
-                f"{_p(result)}: by the paper's rule the difference {verb} significant. "
-                "A large p-value is no evidence of equality."
-            )
+            return _as_published(claim, result, _difference(result, labels, what, shown))
         case Difference():
-            ends = _interval(interval, "difference", shown)
-            tail = f", {_p(result)}"
-            return f"{_difference(result, labels, what, shown)}{ends}{tail}."
+            ends = _interval(interval, (0.0,), shown)
+            return f"{_difference(result, labels, what, shown)}{ends}, {_p(result)}."
         case Equivalence() | NonSuperiority():
-            ends = _interval(interval, "difference", shown)
+            margin = one.margin.abs
+            ends = _interval(interval, (-margin, margin), shown)
             note = _excluded_zero(one, interval, conclusion)
             return (
                 f"{_difference(result, labels, what, shown)}{ends}, where a margin of "
-                f"{one.margin.abs:g} was declared{note}."
+                f"{margin:g} was declared{note}."
             )
         case _:
             assert_never(one)
 
 
+def _as_published(claim: Claim, result: TestResult, difference: str) -> str:
+    """The paper's own rule; a large p-value comes with the warning that it needs."""
+    if result.p is not None and result.p <= claim.alpha:
+        return f"{difference}, {_p(result)}: by the paper's rule the difference is significant."
+    return (
+        f"{difference}, {_p(result)}: by the paper's rule the difference is not significant. "
+        "A large p-value is no evidence of equality."
+    )
+
+
+def ratio_texts(result: TestResult, interval: doc.Interval | None, least: float) -> tuple[str, str]:
+    """A ratio and its interval, with enough digits to be told from the least one."""
+    ends = [] if interval is None else [e for e in (interval.low, interval.high) if e is not None]
+    texts = apart([result.effect, *ends], (least,), lambda v, more: fmt.significant(v, 3 + more))
+    if interval is None or len(ends) < 2:
+        return texts[0], ""
+    return texts[0], f" ({fmt.percent(interval.level)} interval {texts[1]} to {texts[2]})"
+
+
+def apart(
+    values: Sequence[float], limits: Sequence[float], text: Callable[[float, int], str]
+) -> list[str]:
+    """Values as text, with as many more digits as it takes to tell each from every limit."""
+    texts: list[str] = []
+    for more in range(6):
+        texts = [text(value, more) for value in values]
+        hidden = any(
+            one == text(limit, more) and value != limit
+            for one, value in zip(texts, values, strict=True)
+            for limit in limits
+        )
+        if not hidden:
+            break
+    return texts
+
+
 def _difference(result: TestResult, labels: list[str], what: str, shown: int) -> str:
     size = fmt.fixed(abs(result.effect), shown)
+    if not size.strip("0."):
+        return f"The mean {what} of {labels[0]} equals that of {labels[1]} as far as printed"
     side = "above" if result.effect > 0 else "below"
     return f"The mean {what} of {labels[0]} is {size} {side} that of {labels[1]}"
 
 
-def _interval(interval: doc.Interval | None, scale: str, shown: int) -> str:
-    return f" ({fmt.interval(interval, scale, shown)})" if interval else ""
+def _interval(interval: doc.Interval | None, limits: Sequence[float], shown: int) -> str:
+    """An interval of a difference, with enough digits to be told from the limits."""
+    if interval is None or interval.low is None or interval.high is None:
+        return ""
+    low, high = apart(
+        [interval.low, interval.high], limits, lambda v, more: fmt.plus(v, shown + more)
+    )
+    return f" ({fmt.percent(interval.level)} interval {low} to {high})"
 
 
 def _excluded_zero(
@@ -185,17 +224,20 @@ HEADS = {
 }
 
 
-TOGETHER = "Taken together the expectations decide nothing"
+ALONE = "Contradicted on its own, but not at its Holm level among {n} expectations"
 
 
 def why(conclusion: Conclusion, found: Sequence[doc.Result]) -> str:
     """Why, in one sentence: the findings that decide, as clauses where there are several."""
     deciding = [one.sentence for one in found if one.conclusion == conclusion.value]
+    if conclusion is Conclusion.INCONCLUSIVE:
+        alone = [one.sentence for one in found if one.conclusion == "CONTRADICTED"]
+        if alone:
+            return f"{ALONE.format(n=len(found))}: {'; '.join(_clause(one) for one in alone)}."
     if len(deciding) == 1:
         return deciding[0]
-    head = HEADS[conclusion].format(n=_count(len(deciding), conclusion)) if deciding else TOGETHER
-    clauses = deciding or [one.sentence for one in found]
-    return f"{head}: {'; '.join(_clause(one) for one in clauses)}."
+    head = HEADS[conclusion].format(n=_count(len(deciding), conclusion))
+    return f"{head}: {'; '.join(_clause(one) for one in deciding)}."
 
 
 def _count(n: int, conclusion: Conclusion) -> str:
@@ -207,7 +249,9 @@ def _count(n: int, conclusion: Conclusion) -> str:
 
 
 def _clause(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:].rstrip(".")
+    """A sentence inside another; a name at its head keeps its capital."""
+    clause = sentence.rstrip(".")
+    return f"the {clause[4:]}" if clause.startswith("The ") else clause
 
 
 def _p(result: TestResult) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, ParamSpec, TypeVar
 
@@ -41,18 +42,47 @@ class SerialEngine(Executor):
 
 
 def engine(
-    name: EngineName = "processes", *, workers: int | None = None, device: str = "cpu"
+    name: EngineName = "processes",
+    *,
+    workers: int | None = None,
+    device: str = "cpu",
+    needs: Sequence[float] = (),
 ) -> Executor:
     """The engine of that name.
 
     ``processes``: a warm pool of ``workers`` processes, by default one a core, or one in all
-    when the device is ``cuda``. ``serial``: this process.
+    when the device is ``cuda``; fewer where the memory is too small for as many tasks at once,
+    which ``needs`` so many bytes each. ``serial``: this process.
     """
     if name == "serial":
         return SerialEngine()
     if workers is None:
-        workers = cores() if device == "cpu" else 1
+        workers = fitting(needs, available_memory(), cores()) if device == "cpu" else 1
     return ProcessPool(max(1, workers), environment=ENVIRONMENT)
+
+
+def fitting(needs: Sequence[float], available: float, most: int) -> int:
+    """How many tasks may run at once, whichever they are, without running out of memory."""
+    workers, used = 0, 0.0
+    for need in sorted(needs, reverse=True)[:most]:
+        used += need
+        if used > available:
+            return max(1, workers)
+        workers += 1
+    return most
+
+
+def available_memory(
+    system: Path = Path("/proc/meminfo"), group: Path = Path("/sys/fs/cgroup/memory.max")
+) -> float:
+    """Bytes that processes may still take: what the kernel says, at most the container's limit."""
+    found = [float("inf")]
+    with suppress(OSError, ValueError):
+        lines = system.read_text(encoding="ascii").splitlines()
+        found += [1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvail")]
+    with suppress(OSError, ValueError):
+        found.append(float(group.read_text(encoding="ascii").replace("max", "inf")))
+    return min(found)
 
 
 def cores() -> int:

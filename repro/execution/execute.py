@@ -6,10 +6,11 @@ finished whatever happens, so an execution can be stopped and started again at a
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -24,7 +25,7 @@ from repro.execution.progress import Reporter, SilentReporter
 from repro.execution.worker import Outcome, Task
 from repro.specs.run import PlannedRun
 from repro.store import RunStore
-from repro.store.work import is_complete, merged, remaining
+from repro.store.work import is_complete, memory, merged, remaining
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,22 +77,32 @@ def execute(
     start = time.monotonic()
     work = _Work.sort(merged(plan), store)
     if work.todo:
-        chosen = resolve_device(device)
+        chosen = resolve_device(device, None if report is None else _say)
         tasks = [Task((planned,), store.root, data, chosen) for planned in work.todo]
-        with _opened(engine, workers, chosen) as executor:
+        needs = [memory(planned) for planned in work.todo]
+        with _opened(engine, workers, chosen, needs) as executor:
             dispatch = Dispatch(executor, store, tasks, report or SilentReporter())
             work.outcomes += dispatch.run(reused=len(work.known))
         _raise_if_nothing_worked(work.outcomes)
     return work.execution(time.monotonic() - start)
 
 
+def _say(text: str) -> None:
+    """Say something before the reporter starts."""
+    with suppress(OSError, ValueError, AttributeError):  # whatever became of stderr
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+
+
 @contextmanager
-def _opened(engine: EngineName | Executor, workers: int | None, device: str) -> Iterator[Executor]:
+def _opened(
+    engine: EngineName | Executor, workers: int | None, device: str, needs: Sequence[float]
+) -> Iterator[Executor]:
     """The executor; one that was made here is closed here, at once if anything goes wrong."""
     if isinstance(engine, Executor):
         yield engine
         return
-    executor = make_engine(engine, workers=workers, device=device)
+    executor = make_engine(engine, workers=workers, device=device, needs=needs)
     try:
         yield executor
     except BaseException:

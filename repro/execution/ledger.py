@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from repro.errors import StoreError
 from repro.specs.measurement import Measurement, measurement_key
 from repro.specs.run import PlannedRun
 from repro.store import RunStore
@@ -30,15 +32,21 @@ class Ledger:
         self._start = time.monotonic()
         self._started = _now()
         self._before: dict[str, Any] = {}
+        self._earlier: list[dict[str, Any]] = []
+        self._from_epoch: int | None = None
 
     def begin_training(self) -> None:
         """Training starts, or goes on where an earlier session was cut off."""
         self._before = self._store.progress(self._key) or {}
+        self._earlier = self._earlier_sessions()
         self._start, self._started = time.monotonic(), _now()
         self._write({"phase": "training", **_kept(self._before)}, force=True)
 
     def training(self, state: Progress) -> None:
         """Training tells where it is."""
+        if self._from_epoch is None:
+            self._from_epoch = state.epoch
+            self._keep({"sessions_list": self._all_sessions()}, {})
         document = {
             "phase": "training",
             "epoch": state.epoch,
@@ -56,10 +64,11 @@ class Ledger:
             "started": str(self._before.get("started") or self._started),
             "seconds": round(self._seconds(), 3),
             "sessions": self._sessions(),
+            "sessions_list": self._all_sessions(),
             "notes": list(notes),
             **self._facts,
         }
-        self._store.put_provenance(self._key, {"schema": 1, "training": facts, "measurements": {}})
+        self._keep(facts, {})
 
     def begin_measurement(self, measurement: Measurement) -> None:
         """A measurement starts."""
@@ -70,17 +79,38 @@ class Ledger:
 
     def end_measurement(self, measurement: Measurement) -> None:
         """A measurement is stored: say how it was taken."""
-        document: dict[str, Any] = {"schema": 1, "training": {}, "measurements": {}}
+        document: dict[str, Any] = {"training": {}, "measurements": {}}
         document.update(self._store.provenance(self._key))
         seconds = round(time.monotonic() - self._start, 3)
-        document["measurements"] |= {
-            measurement_key(measurement): {
-                "started": self._started,
-                "seconds": seconds,
-                **self._facts,
-            }
+        taken = {"started": self._started, "seconds": seconds, **self._facts}
+        measured = {**document["measurements"], measurement_key(measurement): taken}
+        self._keep(document["training"], measured)
+
+    def _keep(self, training: dict[str, Any], measurements: dict[str, Any]) -> None:
+        """Write the provenance; if that cannot be, the numbers are as good without it."""
+        document = {"schema": 1, "training": training, "measurements": measurements}
+        with suppress(StoreError):
+            self._store.put_provenance(self._key, document)
+
+    def _earlier_sessions(self) -> list[dict[str, Any]]:
+        """Those that were cut off; the last of them left its time in the progress only."""
+        training: Any = self._store.provenance(self._key).get("training") or {}
+        sessions = [dict(each) for each in training.get("sessions_list", ())]
+        if sessions:
+            known = sum(_number(each.get("seconds")) for each in sessions[:-1])
+            seconds = max(0.0, _number(self._before.get("seconds")) - known)
+            sessions[-1]["seconds"] = round(seconds, 3)
+        return sessions
+
+    def _all_sessions(self) -> list[dict[str, Any]]:
+        """One entry a session: from which epoch it trained, on what, and how long."""
+        this = {
+            "from_epoch": self._from_epoch,
+            "started": self._started,
+            "seconds": round(time.monotonic() - self._start, 3),
+            **self._facts,
         }
-        self._store.put_provenance(self._key, document)
+        return [*self._earlier, this]
 
     def _write(self, document: dict[str, Any], *, force: bool = False) -> None:
         now = time.monotonic()
@@ -92,7 +122,8 @@ class Ledger:
             "seconds": round(self._seconds(), 3),
             "sessions": self._sessions(),
         }
-        self._store.put_progress(self._key, {**document, **session})
+        with suppress(StoreError):  # a disk that is full is told by the next checkpoint
+            self._store.put_progress(self._key, {**document, **session})
 
     def _seconds(self) -> float:
         return _number(self._before.get("seconds")) + time.monotonic() - self._start

@@ -23,24 +23,25 @@ def numerics(device: Literal["cpu", "cuda"]) -> Iterator[Facts]:
     """Compute reproducibly inside, as before outside; gives the facts for the provenance.
 
     One thread and deterministic algorithms on the CPU, because sums differ between numbers of
-    threads; no TF32 anywhere. Raises DeviceError when CUDA is asked for and is not there.
+    threads; on CUDA, where some have no deterministic form, they are off; no TF32 anywhere. Raises DeviceError when CUDA is asked for and is not there.
     """
     if device == "cuda" and not torch.cuda.is_available():
         raise DeviceError("device 'cuda': torch sees no GPU\n  to do: use --device cpu")
     threads = torch.get_num_threads()
     deterministic = torch.are_deterministic_algorithms_enabled()
+    only_warned = torch.is_deterministic_algorithms_warn_only_enabled()
     filled = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
     tf32 = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
     try:
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+        torch.use_deterministic_algorithms(device == "cpu")
         if device == "cpu":
             torch.set_num_threads(1)
-            torch.use_deterministic_algorithms(mode=True)
             torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
         yield _facts(device)
     finally:
         torch.set_num_threads(threads)
-        torch.use_deterministic_algorithms(deterministic)
+        torch.use_deterministic_algorithms(deterministic, warn_only=only_warned)
         torch.utils.deterministic.fill_uninitialized_memory = filled  # type: ignore[attr-defined]
         torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = tf32
 

@@ -185,7 +185,7 @@ def _measure(task: Task, store: RunStore, planned: PlannedRun) -> None:
     from repro.lm.records import EpochRecord  # noqa: PLC0415 - as above
     from repro.measurements import measure  # noqa: PLC0415 - as above
 
-    run, key = planned.run, planned.run.key
+    key = planned.run.key
     record = store.record(key)
     rows: list[dict[str, Any]] = list(store.history(key))
     with numerics(task.device) as settings:

@@ -144,11 +144,11 @@ class Limit(Spec):
 
 
 class LeftOut(Spec):
-    """The conclusion when one replicate of one arm is left out."""
+    """The conclusion without one replicate of one arm; absent where too few are left to test."""
 
     arm: str
     replicate: int
-    conclusion: ConclusionWord
+    conclusion: ConclusionWord | None
 
 
 class Result(Spec):

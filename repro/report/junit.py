@@ -70,6 +70,8 @@ def _expectation_case(suite: ET.Element, document: Document, result: Result) -> 
         return
     if verdict.validity == "INVALID":
         _outcome(case, "error", "INVALID", f"INVALID: {verdict.validity_reason}")
+    elif valid and verdict.conclusion == "INCONCLUSIVE":
+        _outcome(case, "skipped", found, f"the claim is INCONCLUSIVE; {message}")
     elif valid and (found in FAILURES or found == "CONFIRMED"):
         _outcome(case, "failure", found, message)
     else:

@@ -27,8 +27,8 @@ def sections(document: Document) -> tuple[Section, ...]:
         Section("expectations", "The expectations, one by one", _expectations(document)),
         Section("robustness", "Would another choice change the verdict?", _robustness(document)),
         Section("published", "The printed numbers beside ours", _published(document)),
-        Section("changes", "What would change the verdict", _changes(document)),
         Section("method", "How it was run", how_it_was_run(document)),
+        Section("changes", "What would change the verdict", _changes(document)),
         Section("runs", "All runs", runs(document), folded=True),
         Section("provenance", "Provenance", provenance(document), folded=True),
     )
@@ -161,6 +161,9 @@ def _left_out_text(result: Result, arm: str) -> str:
     counts = Counter(item.conclusion for item in items)
     said = []
     for word, times in counts.most_common():
+        if word is None:
+            said.append(f"too few seeds left to test {times} of {len(items)} times")
+            continue
         text = f"{word} {times} of {len(items)} times"
         if word != result.conclusion:
             numbers = ", ".join(str(i.replicate) for i in items if i.conclusion == word)

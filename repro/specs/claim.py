@@ -90,12 +90,13 @@ class PublishedArm(Spec):
 
 
 class Published(Spec):
-    """A printed comparison that one expectation is about."""
+    """A printed comparison that one expectation is about; ``note`` is shown beside its locator."""
 
     expectation: Name
     locator: Annotated[str, Field(min_length=2, max_length=200)]
     arms: dict[Name, PublishedArm]
     p: Decimal | None = None
+    note: Reason | None = None
 
 
 class Expect(Spec):

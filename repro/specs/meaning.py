@@ -90,6 +90,13 @@ def _seeds(draft: Draft) -> Iterator[Problem]:
         what = f"{seeds.plan} planned seeds can never be the {seeds.min} that are needed"
         advice = "plan more, or need fewer"
         yield _problem(draft, (*draft.seeds.steps, "plan"), what, f"at least {seeds.min}", advice)
+    elif seeds.diverged_at_most < seeds.min and seeds.plan - seeds.diverged_at_most < seeds.min:
+        left = seeds.plan - seeds.diverged_at_most
+        what = f"when {seeds.diverged_at_most} seeds diverge, {left} are left of {seeds.min} needed"
+        advice = f"plan {seeds.min + seeds.diverged_at_most}, or allow fewer to diverge"
+        steps = (*draft.seeds.steps, "plan")
+        expected = f"at least min + diverged_at_most, {seeds.min + seeds.diverged_at_most}"
+        yield _problem(draft, steps, what, expected, advice)
     if seeds.diverged_at_most >= seeds.min:
         what = f"{seeds.diverged_at_most} seeds may diverge, as many as the verdict rests on"
         steps = (*draft.seeds.steps, "diverged_at_most")

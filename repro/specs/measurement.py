@@ -28,16 +28,16 @@ class Perplexity(Spec):
     batch_size: Count = 1
 
     @model_validator(mode="after")
-    def _training_is_of_training(self) -> Self:
-        if self.mode == "training" and (self.split != "train" or self.batch_size != 1):
-            message = "mode training is of split train, and batch_size changes nothing there"
+    def _nothing_without_effect(self) -> Self:
+        if self.mode == "training" and self.batch_size != 1:
+            message = "batch_size changes nothing of a perplexity of mode training: leave it out"
             raise ValueError(message)
         return self
 
     @property
     def label(self) -> str:
         """What a reader calls it."""
-        return f"{self.split} perplexity" + (" (dropout on)" if self.mode == "training" else "")
+        return f"{self.split} perplexity" + (" while training" if self.mode == "training" else "")
 
     @property
     def better(self) -> Literal["lower", "higher"]:

@@ -8,9 +8,10 @@ a regular file of a sane size is opened, and a sealed document is compared with 
 from __future__ import annotations
 
 import errno
-import itertools
 import json
 import os
+import re
+import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -19,26 +20,36 @@ from typing import Any, NoReturn
 from repro.digest import canonical_json, digest
 from repro.errors import StoreError, StoreUnreachableError
 
+MARKER = "repro-store.json"
 SEAL = "sha256"
 JSON_LIMIT = 32 * 2**20
-ARTEFACT_LIMIT = 64 * 2**30
 _MISPLACED = {errno.EISDIR, errno.ELOOP, errno.ENOTDIR, errno.ENXIO}
 _FULL = {errno.ENOSPC, errno.EDQUOT}
-_counter = itertools.count()
+_KEY = re.compile(r"[0-9a-f]{64}")
 
 
 def damaged(path: Path, what: str, expected: str, advice: str = "") -> StoreError:
     """An error about a file that is not what it should be, with what to do about it."""
-    advice = advice or f"remove {run_folder(path)} (its run is then trained anew)"
+    advice = advice or _advice(path)
     return StoreError(f"{path}: {what}\n  expected: {expected}\n  to do: {advice}")
 
 
 def run_folder(path: Path) -> Path:
     """The folder of the run that a file belongs to; the path itself for any other."""
     for folder in (path, *path.parents):
-        if len(folder.name) == 64 and folder.parent.name == folder.name[:2]:
+        if _KEY.fullmatch(folder.name) and folder.parent.name == folder.name[:2]:
             return folder
     return path
+
+
+def _advice(path: Path) -> str:
+    """What to do about a damaged file so that the store is of use again, at the least cost."""
+    if path.name == MARKER:
+        return f"remove {path} (it is then written again; no run is lost)"
+    folder = run_folder(path)
+    if not _KEY.fullmatch(folder.name):
+        return f"remove {path}"
+    return f"remove {folder} (its run is then trained anew)"
 
 
 def out_of_reach(path: Path, error: OSError) -> StoreError:
@@ -79,6 +90,17 @@ def is_folder(path: Path) -> bool:
     return True
 
 
+def exists(path: Path) -> bool:
+    """Whether anything of that name is there."""
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise out_of_reach(path, error) from error
+    return True
+
+
 def sync_folder(path: Path) -> None:
     """Flush the names in a folder to the disk."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
@@ -90,9 +112,9 @@ def sync_folder(path: Path) -> None:
 
 def write_atomically(path: Path, data: bytes, *, durable: bool = True) -> None:
     """Give ``path`` the content ``data`` in one step; ``durable`` also survives a power cut."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{next(_counter)}.tmp")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with os.fdopen(os.open(temporary, flags, 0o644), "wb") as stream:
             stream.write(data)
             stream.flush()

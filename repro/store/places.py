@@ -12,7 +12,9 @@ from pathlib import Path
 
 from repro.errors import StoreError, StoreUnreachableError
 from repro.store.files import (
+    MARKER,
     damaged,
+    exists,
     is_folder,
     make_folder,
     out_of_reach,
@@ -23,7 +25,7 @@ from repro.store.files import (
 )
 from repro.store.records import SCHEMA
 
-MARKER = "repro-store.json"
+_SHARD = re.compile(r"[0-9a-f]{2}")
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 
@@ -52,28 +54,33 @@ def make_run_folder(root: Path, key: str) -> Path:
 def check_root(root: Path) -> bool:
     """Whether a store is there that this version can read; an error for a store that it cannot."""
     try:
-        names = {entry.name for entry in os.scandir(root)}
+        names = {entry.name: entry.is_dir() for entry in os.scandir(root)}
     except FileNotFoundError:
         return False
     except OSError as error:
         raise _unreachable(root, error) from error
     if MARKER not in names:
-        foreign = sorted(name for name in names if name[0] != "." and name != "lost+found")
+        shards = {name for name, folder in names.items() if folder and _SHARD.fullmatch(name)}
+        foreign = sorted(name for name in names.keys() - shards if _is_foreign(name))
         if foreign:
             raise StoreUnreachableError(
                 f"{root}: is not a run store: it holds '{foreign[0]}' and no {MARKER}\n"
                 "  to do: set REPRO_STORE to an empty or a new folder"
             )
-        return False
+        return bool(shards)  # a damaged marker was removed; the next write restores it
     _check_marker(root / MARKER)
     return True
+
+
+def _is_foreign(name: str) -> bool:
+    return name[0] != "." and name != "lost+found"
 
 
 def _check_marker(path: Path) -> None:
     document = parse_json(path, read_bytes(path) or b"")
     schema = document.get("schema") if isinstance(document, dict) else None
     if type(schema) is not int or schema < 1:
-        raise damaged(path, "does not say its schema", f'"schema": {SCHEMA}', f"remove {path}")
+        raise damaged(path, "does not say its schema", f'"schema": {SCHEMA}')
     if schema > SCHEMA:
         raise StoreUnreachableError(
             f"{path}: the store has schema {schema}, this version of repro reads {SCHEMA}\n"
@@ -83,7 +90,7 @@ def _check_marker(path: Path) -> None:
 
 def prepare_root(root: Path) -> None:
     """Make sure that a store is there, with its marker."""
-    if check_root(root):
+    if check_root(root) and exists(root / MARKER):
         return
     try:
         root.mkdir(parents=True, exist_ok=True)
@@ -120,20 +127,40 @@ def list_keys(root: Path) -> Iterator[str]:
 
 
 @contextmanager
-def hold(path: Path) -> Iterator[bool]:
-    """Hold a lock file if nobody does: True inside, or False at once when another process does.
+def hold(root: Path, key: str, name: str) -> Iterator[bool]:
+    """Hold the lock file of a run: True inside, or False at once when another process does.
 
     The kernel lets go of it when the process ends, however it ends.
     """
+    while True:
+        path = make_run_folder(root, key) / name
+        handle = _open(path)
+        try:
+            held = _try(handle, path)
+            if held and not _is_at(handle, path):
+                continue  # its folder was removed: whoever makes it anew locks another file
+            yield held
+            return
+        finally:
+            os.close(handle)
+
+
+def _open(path: Path) -> int:
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        handle = os.open(path, flags, 0o644)
+        return os.open(path, flags, 0o644)
     except OSError as error:
         raise out_of_reach(path, error) from error
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    """Whether the open file is the one of that name."""
     try:
-        yield _try(handle, path)
-    finally:
-        os.close(handle)
+        return os.path.samestat(os.fstat(handle), path.lstat())
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise out_of_reach(path, error) from error
 
 
 def _try(handle: int, path: Path) -> bool:

@@ -18,15 +18,15 @@ from repro.specs.measurement import Perplexity, Rank, measurement_key
 from repro.specs.run import RunSpec
 from repro.store.arrays import load_arrays
 from repro.store.files import (
-    ARTEFACT_LIMIT,
     damaged,
+    exists,
     is_folder,
     parse_json,
     read_bytes,
     read_sealed,
 )
 from repro.store.places import check_root, folder_exists, list_keys, run_folder_of
-from repro.store.records import Artefact, RunRecord, Scalar, State, StoredMeasurement
+from repro.store.records import Artefact, Provenance, RunRecord, Scalar, State, StoredMeasurement
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -62,7 +62,7 @@ class StoreReader:
         record = self._record(key)
         if record is not None:
             return record.state
-        started = self._exists(key) and (self.folder(key) / SPEC).exists()
+        started = self._exists(key) and exists(self.folder(key) / SPEC)
         return "started" if started else "missing"
 
     def record(self, key: str) -> RunRecord:
@@ -127,11 +127,17 @@ class StoreReader:
         return load_arrays(path, self._artefact(path, stored.arrays))
 
     def provenance(self, key: str) -> dict[str, JsonValue]:
-        """When, on what and how long it ran; empty if nothing is known."""
+        """When, on what and how long it ran; empty if nothing is known.
+
+        It is no evidence: a file that is damaged or of another shape is as good as none.
+        """
         if not self._exists(key):
             return {}
-        path = self.folder(key) / PROVENANCE
-        return read_sealed(path, f"remove {path} (only times and versions are lost)") or {}
+        with suppress(StoreError, ValidationError):
+            document = read_sealed(self.folder(key) / PROVENANCE) or {}
+            Provenance.model_validate_json(json.dumps(document))
+            return document
+        return {}
 
     def progress(self, key: str) -> dict[str, JsonValue] | None:
         """What the process that trains the run last said; never an error."""
@@ -144,13 +150,12 @@ class StoreReader:
         return None
 
     def check(self, key: str) -> None:
-        """Read everything that a committed run left, and raise StoreError if any of it is bad."""
+        """Read all evidence that a committed run left; StoreError if any of it is bad."""
         record = self.record(key)
         self.spec(key)
         self.history(key)
         if record.state == "finished":
             self.weights(key)
-        self.provenance(key)
         folder = self.folder(key) / MEASUREMENTS
         for path in sorted(folder.glob("*.json")) if is_folder(folder) else ():
             stored = _validate(StoredMeasurement, path, read_sealed(path) or {})
@@ -180,13 +185,15 @@ class StoreReader:
 
     @staticmethod
     def _artefact(path: Path, artefact: Artefact | None) -> bytes:
-        expected = "a file that its record names" if artefact is None else f"{artefact.sha256}"
-        data = read_bytes(path, ARTEFACT_LIMIT if artefact is None else artefact.bytes)
-        if data is None or artefact is None:
-            raise damaged(path, "is missing", expected)
+        if artefact is None:
+            raise damaged(path, "is missing from the record", "a file that the record names")
+        data = read_bytes(path, artefact.bytes)
+        if data is None:
+            raise damaged(path, "is missing", artefact.sha256)
         found = hashlib.sha256(data).hexdigest()
         if found != artefact.sha256:
-            raise damaged(path, f"has {len(data):,} bytes and the digest {found}", expected)
+            what = f"has {len(data):,} bytes and the digest {found}"
+            raise damaged(path, what, artefact.sha256)
         return data
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
 from repro.specs.base import Spec
 from repro.specs.measurement import Measurement
@@ -53,3 +53,37 @@ class StoredMeasurement(Spec):
     value: float
     details: dict[str, JsonValue]
     arrays: Artefact | None
+
+
+class _Open(BaseModel):
+    """A record that may say more than is known here."""
+
+    model_config = ConfigDict(strict=True, extra="allow", allow_inf_nan=False)
+
+
+class Settings(_Open):
+    """How the process computed."""
+
+    threads: int = 1
+
+
+class Circumstances(_Open):
+    """When, on what and how long a run was trained, or a measurement taken."""
+
+    seconds: Annotated[float, Field(ge=0)] = 0.0
+    software: dict[str, str] = Field(default_factory=dict)
+    settings: Settings = Settings()
+    machine: dict[str, str] = Field(default_factory=dict)
+
+
+class Training(Circumstances):
+    """The last session says the machine; ``sessions_list`` names those before it as well."""
+
+    sessions_list: tuple[Circumstances, ...] = ()
+
+
+class Provenance(_Open):
+    """The shape of provenance.json, as far as a report depends on it."""
+
+    training: Training = Training()
+    measurements: dict[str, Circumstances] = Field(default_factory=dict)

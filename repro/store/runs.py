@@ -28,7 +28,7 @@ from repro.errors import StoreError
 from repro.specs.measurement import Perplexity, Rank
 from repro.specs.run import RunSpec
 from repro.store.arrays import artefact, dump_arrays, finite
-from repro.store.files import is_folder, make_folder, read_bytes, seal, write_atomically
+from repro.store.files import exists, is_folder, make_folder, read_bytes, seal, write_atomically
 from repro.store.places import hold, make_run_folder
 from repro.store.reading import (
     ERROR,
@@ -67,7 +67,7 @@ class RunStore(StoreReader):
     @contextmanager
     def lock(self, key: str) -> Iterator[bool]:
         """Hold the run: True inside, or False at once if another process holds it."""
-        with hold(make_run_folder(self.root, key) / LOCK) as held:
+        with hold(self.root, key, LOCK) as held:
             yield held
 
     def working_folder(self, run: RunSpec) -> Path:
@@ -195,7 +195,7 @@ def _checkpoints(folder: Path) -> list[Path]:
 
 def _rubbish(folder: Path) -> list[Path]:
     """The files of a committed run that are of no more use."""
-    files = [path for path in (folder / PROGRESS, folder / ERROR) if path.is_file()]
+    files = [path for path in (folder / PROGRESS, folder / ERROR) if exists(path)]
     return [*_cut_off(folder), *_checkpoints(folder), *files]
 
 

@@ -10,6 +10,9 @@ from repro.specs.model import MoC, MoS
 from repro.specs.run import PlannedRun, TrainingSpec
 from repro.store.reading import StoreReader
 
+PROCESS_MEMORY = 0.5e9
+"""Bytes of a process that has imported torch and loaded a corpus, roughly."""
+
 
 def missing_measurements(store: StoreReader, planned: PlannedRun) -> tuple[Measurement, ...]:
     """The wanted measurements that the store lacks, in the order of the plan."""
@@ -65,6 +68,19 @@ def remaining(store: StoreReader, planned: PlannedRun) -> Cost:
         return whole
     names = [measurement_key(m) for m in missing_measurements(store, planned)]
     return Cost(0.0, {name: whole.measurements[name] for name in names})
+
+
+def memory(planned: PlannedRun) -> float:
+    """Bytes that a process needs for a run, roughly, on the generous side.
+
+    Training holds the weights, their gradients, average and best, and two copies to write a
+    checkpoint; a rank holds three square matrices of the size of the vocabulary in float64.
+    """
+    spec = planned.run.training
+    weights = spec.parameters() * {"float32": 4.0, "float64": 8.0}[spec.recipe.precision]
+    ranks = any(not isinstance(each, Perplexity) for each in planned.measurements)
+    rank = 3.0 * 8.0 * spec.corpus.vocabulary**2 if ranks else 0.0
+    return PROCESS_MEMORY + max(6 * weights, weights + rank)
 
 
 def _measuring(spec: TrainingSpec, measurement: Measurement, weights: int) -> float:

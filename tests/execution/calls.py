@@ -20,6 +20,13 @@ def double(number: int) -> int:
     return 2 * number
 
 
+def loud(number: int) -> int:
+    """Write to both streams at their lowest level, as a library in C would."""
+    os.write(1, b"out\n")
+    os.write(2, b"err\n")
+    return 2 * number
+
+
 def process() -> int:
     return os.getpid()
 

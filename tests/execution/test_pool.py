@@ -157,3 +157,36 @@ def test_workers_end_with_their_parent(tmp_path: Path) -> None:
         parent.send_signal(signal.SIGKILL)
         parent.wait()
     assert until(lambda: not any(alive(worker) for worker in workers), seconds=3)
+
+
+def test_workers_do_not_look_into_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A module in the folder of the user is not executed by a worker."""
+    for name in ("json", "sys", "pickle", "random"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit(9)\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry not in {"", "."}])
+    with ProcessPool(1) as pool:
+        assert pool.submit(calls.double, 4).result() == 8
+
+
+def test_workers_start_without_standard_streams(tmp_path: Path) -> None:
+    """With stdin, stdout and stderr closed, calls are answered all the same."""
+    script = (
+        "import os, sys\n"
+        "from repro.execution.pool import ProcessPool\n"
+        "from tests.execution import calls\n"
+        "for number in range(3):\n"
+        "    os.close(number)\n"
+        "with ProcessPool(2) as pool:\n"
+        "    answers = list(pool.map(calls.loud, range(4)))\n"
+        "open(sys.argv[1], 'w').write(str(answers))\n"
+        "os._exit(0)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    answers = tmp_path / "answers"
+    subprocess.run(
+        [sys.executable, "-c", script, str(answers)], env=environment, check=True, timeout=60
+    )
+    assert answers.read_text() == "[0, 2, 4, 6]"

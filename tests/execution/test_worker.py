@@ -178,7 +178,7 @@ def test_a_failing_measurement_keeps_the_run(
 
 
 def test_missing_data_is_named(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The class of the error goes with the outcome."""
+    """A corpus that cannot be loaded is told from a run that cannot be done."""
 
     def load_corpus(*_: Any) -> None:
         raise DataError("no such corpus")
@@ -187,7 +187,7 @@ def test_missing_data_is_named(store: RunStore, monkeypatch: pytest.MonkeyPatch)
     (outcome,) = do(store, *tiny_plan())
     assert (outcome.status, outcome.error, outcome.message) == (
         "failed",
-        "DataError",
+        "CorpusError",
         "no such corpus",
     )
 
@@ -295,3 +295,63 @@ def test_numerics_are_put_back(store: RunStore) -> None:
     before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
     do(store, *tiny_plan())
     assert before == (torch.get_num_threads(), torch.are_deterministic_algorithms_enabled())
+
+
+def test_a_text_too_short_is_the_runs_own_failure(store: RunStore) -> None:
+    """A batch that leaves no stream long enough concerns this run, not its corpus."""
+    (outcome,) = do(store, PlannedRun(run=tiny_run(tokens=6), measurements=(TEST,)))
+    assert (outcome.status, outcome.error) == ("failed", "DataError")
+    assert "parallel streams" in outcome.message
+
+
+def test_what_killed_writes_left_is_gone_when_training_begins(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Temporary files of an earlier process do not pile up, the checkpoint itself stays."""
+    (planned,) = tiny_plan()
+    folder = store.working_folder(planned.run)
+    for name in (".checkpoint.safetensors.77", ".checkpoint.safetensors.0a.tmp", ".spec.tmp"):
+        (folder / name).write_text("half")
+    (folder / "checkpoint.damaged").write_text("kept")
+    seen: list[str] = []
+
+    def train(*_: Any, **__: Any) -> None:
+        seen.extend(path.name for path in folder.iterdir())
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("repro.lm.training.train", train)
+    do(store, planned)
+    assert sorted(seen) == [".lock", "checkpoint.damaged", "progress.json", "spec.json"]
+
+
+def test_the_checkpoint_goes_with_the_commit(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that is killed while it measures leaves no checkpoint behind."""
+
+    def measure(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("repro.measurements.measure", measure)
+    (planned,) = tiny_plan()
+    with pytest.raises(KeyboardInterrupt):
+        do(store, planned)
+    assert store.state(planned.run.key) == "finished"
+    assert not list(store.folder(planned.run.key).glob("*checkpoint*"))
+
+
+def test_an_unreadable_checkpoint_is_the_stores(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that fails while a checkpoint is read costs no epoch: the run fails, the file stays."""
+    (planned,) = tiny_plan()
+    checkpoint = store.working_folder(planned.run) / "checkpoint.safetensors"
+    checkpoint.write_text("whole")
+
+    def fail(_: Path) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("repro.lm.checkpoint._content", fail)
+    (outcome,) = do(store, planned)
+    assert outcome.error == "StoreUnreachableError"
+    assert checkpoint.read_text() == "whole"

@@ -1,13 +1,23 @@
 """One file that holds all that affects the continuation."""
 
+import json
 import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import save
 
 from repro.errors import StoreError
-from repro.lm.checkpoint import FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
+from repro.lm.checkpoint import (
+    DAMAGED_NAME,
+    FILE_NAME,
+    Checkpoint,
+    _sha256,
+    load_checkpoint,
+    save_checkpoint,
+)
 from repro.lm.records import EpochRecord
 
 KEY = "a" * 64
@@ -111,3 +121,105 @@ def test_a_failed_write_leaves_the_old_checkpoint(tmp_path, monkeypatch):
     assert kept is not None
     assert kept.best_epoch == 2
     assert [path.name for path in tmp_path.iterdir()] == [FILE_NAME]
+
+
+def test_a_damaged_file_is_moved_aside(tmp_path):
+    """What cannot be read is kept under another name, where nothing overwrites it."""
+    (tmp_path / FILE_NAME).write_bytes(b"damaged")
+    load_checkpoint(tmp_path, KEY)
+    save_checkpoint(checkpoint(), tmp_path)
+    assert (tmp_path / DAMAGED_NAME).read_bytes() == b"damaged"
+    assert load_checkpoint(tmp_path, KEY)[1] is None
+
+
+@pytest.mark.parametrize("error", [PermissionError(13, "no"), OSError(5, "Input/output error")])
+def test_a_file_that_cannot_be_read_is_not_damaged(tmp_path, monkeypatch, error):
+    """A failing disk raises OSError, and the file, which may be whole, stays where it is."""
+    save_checkpoint(checkpoint(), tmp_path)
+
+    def fail(*_, **__):
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", fail)
+        with pytest.raises(type(error)):
+            load_checkpoint(tmp_path, KEY)
+    assert load_checkpoint(tmp_path, KEY)[0] is not None
+
+
+RECORD = {"epoch": 1, "train_loss": 3.0, "valid_loss": 3.0, "averaging": False, "tokens": 40}
+STATE = {
+    "format": 1,
+    "run_key": KEY,
+    "history": [RECORD],
+    "best_epoch": 1,
+    "diverged": None,
+    "averaging": False,
+    "average_steps": 0,
+}
+
+
+def seal(path, text, tensors):
+    """A checkpoint whose digest is right, whatever it says."""
+    path.write_bytes(save(tensors, {"state": text, "sha256": _sha256(text, tensors)}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        "[" * 200_000,
+        "null",
+        json.dumps({**STATE, "history": {}}),
+        json.dumps({**STATE, "history": [[]]}),
+        json.dumps({**STATE, "history": [{**RECORD, "epoch": 2}]}),
+        json.dumps({**STATE, "history": [RECORD, RECORD]}),
+        json.dumps({**STATE, "history": [{**RECORD, "valid_loss": float("nan")}]}),
+        json.dumps({**STATE, "history": [{**RECORD, "more": 1}]}),
+        json.dumps({**STATE, "best_epoch": 2}),
+        json.dumps({**STATE, "best_epoch": -1}),
+        json.dumps({**STATE, "best_epoch": 0}),
+        json.dumps({**STATE, "best_epoch": True}),
+        json.dumps({**STATE, "diverged": 1}),
+        json.dumps({**STATE, "average_steps": "1"}),
+        json.dumps({**STATE, "format": 2}),
+        json.dumps({**STATE, "weights": {}}),
+        json.dumps({**STATE, "run_key": None}),
+    ],
+)
+def test_a_sealed_state_of_the_wrong_shape_is_damage(tmp_path, text):
+    """A digest proves that nothing changed since, not that it was right: the state is checked."""
+    tensors = {"weights/a": torch.ones(2), "best/a": torch.ones(2)}
+    seal(tmp_path / FILE_NAME, json.dumps(STATE), tensors)
+    assert load_checkpoint(tmp_path, KEY)[1] is None
+    seal(tmp_path / FILE_NAME, text, tensors)
+    loaded, note = load_checkpoint(tmp_path, KEY)
+    assert loaded is None
+    assert note is not None
+    assert "is damaged" in note
+
+
+@pytest.mark.parametrize("name", ["a", "other/a", "run_key/a"])
+def test_tensors_of_no_group_are_damage(tmp_path, name):
+    """Every tensor belongs to the weights, to their average, or to the best weights."""
+    tensors = {"weights/a": torch.ones(2), "best/a": torch.ones(2), name: torch.ones(2)}
+    seal(tmp_path / FILE_NAME, json.dumps(STATE), tensors)
+    loaded, note = load_checkpoint(tmp_path, KEY)
+    assert loaded is None
+    assert note is not None
+
+
+def test_a_temporary_file_can_be_told_and_is_nobody_elses(tmp_path, monkeypatch):
+    """Its name ends in .tmp, and it differs between two writes of one process number."""
+    names = []
+    replace_ = Path.replace
+
+    def note(self, target):
+        names.append(self.name)
+        return replace_(self, target)
+
+    monkeypatch.setattr(Path, "replace", note)
+    save_checkpoint(checkpoint(), tmp_path)
+    save_checkpoint(checkpoint(), tmp_path)
+    assert all(name.startswith(".") and name.endswith(".tmp") for name in names)
+    assert len(set(names)) == 2
