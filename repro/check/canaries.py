@@ -57,7 +57,7 @@ def _known_rank(one: KnownRank, claim: Claim, evidence: Evidence) -> doc.Canary:
         state = "missing"
     return doc.Canary(
         id=one.id,
-        statement="A synthetic matrix of known rank, beside every model, comes out exactly",
+        statement="A synthetic matrix of known rank, by the same reduction, comes out exactly",
         expected=_span(sorted({int(pair["expected"]) for pair in pairs})) if pairs else "exact",
         measured=f"{_span([int(p['measured']) for p in pairs])}, exact in {exact} of {len(pairs)}"
         if pairs

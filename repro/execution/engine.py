@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import suppress
+from itertools import accumulate
 from pathlib import Path
 from typing import Literal, ParamSpec, TypeVar
 
@@ -63,13 +64,9 @@ def engine(
 
 def fitting(needs: Sequence[float], available: float, most: int) -> int:
     """How many tasks may run at once, whichever they are, without running out of memory."""
-    workers, used = 0, 0.0
-    for need in sorted(needs, reverse=True)[:most]:
-        used += need
-        if used > available:
-            return max(1, workers)
-        workers += 1
-    return most
+    largest = sorted(needs, reverse=True)[:most]
+    fit = sum(total <= available for total in accumulate(largest))
+    return most if fit == len(largest) else max(1, fit)
 
 
 def available_memory(

@@ -88,7 +88,7 @@ class Ledger:
 
     def _keep(self, training: dict[str, Any], measurements: dict[str, Any]) -> None:
         """Write the provenance; if that cannot be, the numbers are as good without it."""
-        document = {"schema": 1, "training": training, "measurements": measurements}
+        document: dict[str, Any] = {"schema": 1, "training": training, "measurements": measurements}
         with suppress(StoreError):
             self._store.put_provenance(self._key, document)
 

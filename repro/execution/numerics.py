@@ -23,7 +23,8 @@ def numerics(device: Literal["cpu", "cuda"]) -> Iterator[Facts]:
     """Compute reproducibly inside, as before outside; gives the facts for the provenance.
 
     One thread and deterministic algorithms on the CPU, because sums differ between numbers of
-    threads; on CUDA, where some have no deterministic form, they are off; no TF32 anywhere. Raises DeviceError when CUDA is asked for and is not there.
+    threads; on CUDA, where some have no deterministic form, they are off; no TF32
+    anywhere. Raises DeviceError when CUDA is asked for and is not there.
     """
     if device == "cuda" and not torch.cuda.is_available():
         raise DeviceError("device 'cuda': torch sees no GPU\n  to do: use --device cpu")

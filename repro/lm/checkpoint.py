@@ -160,8 +160,15 @@ def _read(content: bytes) -> Checkpoint:
     if bool(groups["best"]) != (state.best_epoch > 0):
         message = "its best weights and its best epoch do not belong together"
         raise ValueError(message)
-    fields = {name: getattr(state, name) for name in _State.model_fields if name != "format"}
-    return Checkpoint(**fields, **groups)
+    return Checkpoint(
+        run_key=state.run_key,
+        history=state.history,
+        best_epoch=state.best_epoch,
+        diverged=state.diverged,
+        averaging=state.averaging,
+        average_steps=state.average_steps,
+        **groups,
+    )
 
 
 def _sha256(state: str, tensors: Mapping[str, Tensor]) -> str:

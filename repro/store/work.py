@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from repro.specs.measurement import Measurement, Perplexity, measurement_key
+from repro.specs.measurement import Measurement, Perplexity, Rank, measurement_key
 from repro.specs.model import MoC, MoS
 from repro.specs.run import PlannedRun, TrainingSpec
 from repro.store.reading import StoreReader
@@ -77,8 +77,8 @@ def memory(planned: PlannedRun) -> float:
     checkpoint; a rank holds three square matrices of the size of the vocabulary in float64.
     """
     spec = planned.run.training
-    weights = spec.parameters() * {"float32": 4.0, "float64": 8.0}[spec.recipe.precision]
-    ranks = any(not isinstance(each, Perplexity) for each in planned.measurements)
+    weights = spec.parameters * {"float32": 4.0, "float64": 8.0}[spec.recipe.precision]
+    ranks = any(isinstance(each, Rank) for each in planned.measurements)
     rank = 3.0 * 8.0 * spec.corpus.vocabulary**2 if ranks else 0.0
     return PROCESS_MEMORY + max(6 * weights, weights + rank)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,10 @@ import pytest
 from repro.errors import DeviceError
 from repro.execution import device, engine
 from repro.execution.pool import ProcessPool
+from repro.specs.run import PlannedRun
+from repro.store.work import memory
 from tests.execution import calls
+from tests.execution.tiny import RANK, TEST, tiny_run
 
 
 def test_cpu_is_always_there() -> None:
@@ -96,3 +100,89 @@ def test_the_quota_of_a_container(tmp_path: Path, text: str, cores: int) -> None
     (tmp_path / "cpu.max").write_text(text)
     assert engine._quota(tmp_path / "cpu.max", 8) == cores
     assert engine._quota(tmp_path / "absent", 8) == 8
+
+
+def test_a_probe_without_an_answer_is_not_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine with a driver on which torch does not answer is an error that names a way out."""
+    monkeypatch.setattr(device, "has_driver", lambda: True)
+    monkeypatch.setattr(device, "PROBE_SECONDS", 0.01)
+    with pytest.raises(DeviceError, match="--device cpu"):
+        device.resolve_device("auto")
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(0.0, 0), (0.3, 1)])
+def test_a_long_look_for_a_device_is_told(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, said: int
+) -> None:
+    """Nobody waits for torch without knowing; a quick answer needs no words."""
+    lines: list[str] = []
+    monkeypatch.setattr(device, "NOTICE_SECONDS", 0.1)
+    monkeypatch.setattr(device, "has_driver", lambda: True)
+
+    def look() -> bool:
+        time.sleep(seconds)
+        return False
+
+    monkeypatch.setattr(device, "torch_sees_gpu", look)
+    assert device.resolve_device("auto", lines.append) == "cpu"
+    assert len(lines) == said
+
+
+def test_the_probe_does_not_look_into_the_current_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A torch.py in the folder of the user is not executed."""
+    (tmp_path / "json.py").write_text(f"open({str(tmp_path / 'mark')!r}, 'w')\n")
+    (tmp_path / "torch.py").write_text(f"open({str(tmp_path / 'mark')!r}, 'w')\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry not in {"", "."}])
+    device.torch_sees_gpu()
+    assert not (tmp_path / "mark").exists()
+
+
+@pytest.mark.parametrize(
+    ("needs", "available", "workers"),
+    [
+        ([], 0.0, 8),
+        ([1.0] * 20, 100.0, 8),
+        ([1.0, 9.0, 9.0, 9.0], 20.0, 2),
+        ([9.0], 1.0, 1),
+        ([1.0, 1.0], 2.0, 8),
+    ],
+)
+def test_memory_limits_the_workers(needs: list[float], available: float, workers: int) -> None:
+    """As many as fit with the largest tasks at once, at least one, at most one a core."""
+    assert engine.fitting(needs, available, 8) == workers
+
+
+def test_the_pool_is_as_large_as_memory_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless the number of workers was asked for."""
+    monkeypatch.setattr(engine, "cores", lambda: 8)
+    monkeypatch.setattr(engine, "available_memory", lambda: 3.5)
+    for asked, expected in ((None, 3), (6, 6)):
+        pool = engine.engine("processes", workers=asked, needs=[1.0] * 9)
+        assert isinstance(pool, ProcessPool)
+        assert pool._workers == expected
+        pool.terminate()
+
+
+def test_a_rank_needs_square_matrices() -> None:
+    """Three of the vocabulary's size in float64 more than a run that is not ranked needs."""
+    corpus = tiny_run().training.corpus.model_copy(update={"vocabulary": 10_000})
+    training = tiny_run().training.model_copy(update={"corpus": corpus})
+    run = tiny_run().model_copy(update={"training": training})
+    ranked = memory(PlannedRun(run=run, measurements=(TEST, RANK)))
+    assert 2.4e9 < ranked < 3.5e9
+    assert memory(PlannedRun(run=run, measurements=(TEST,))) < 1e9
+
+
+def test_available_memory_is_that_of_the_container(tmp_path: Path) -> None:
+    """The smaller of what the kernel says and what the control group allows."""
+    system, group = tmp_path / "meminfo", tmp_path / "memory.max"
+    assert engine.available_memory(system, group) == float("inf")
+    system.write_text("MemTotal: 9000 kB\nMemAvailable:   4000 kB\n")
+    assert engine.available_memory(system, group) == 4000 * 1024
+    group.write_text("max\n")
+    assert engine.available_memory(system, group) == 4000 * 1024
+    group.write_text("1000000\n")
+    assert engine.available_memory(system, group) == 1_000_000

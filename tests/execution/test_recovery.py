@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,7 @@ def test_a_stopped_execution_goes_on(
     assert until(lambda: not any(alive(worker) for worker in workers), seconds=3)
     assert "started" in [store.state(key) for key in KEYS]
     for key in KEYS:  # the last thread of a process may outlive its first by a moment
-        assert until(lambda key=key: is_free(store, key), seconds=3)
+        assert until(partial(is_free, store, key), seconds=3)
     done = result(start(store))
     assert sorted([*done["trained"], *done["measured"], *done["reused"]]) == sorted(KEYS)
     assert not done["failed"]

@@ -55,7 +55,7 @@ def test_order_of_reading(documents: dict[str, Document]) -> None:
     """Sections come in the reader's order; runs and provenance are folded."""
     sections = view(documents["mos_rank"]).sections
     assert [section.id for section in sections] == [
-        "numbers", "expectations", "robustness", "published", "changes", "method", "runs",
+        "numbers", "expectations", "robustness", "published", "method", "changes", "runs",
         "provenance",
     ]  # fmt: skip
     assert [section.id for section in sections if section.folded] == ["runs", "provenance"]

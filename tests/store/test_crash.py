@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 from repro.errors import StoreUnreachableError
 from repro.store import RunStore
+from repro.store.files import write_atomically
 from tests.execution.tiny import RANK, TEST
 from tests.store.filled import RUN, fill, put_run
 
@@ -98,3 +101,40 @@ def test_a_full_disk_leaves_no_half_file(monkeypatch: pytest.MonkeyPatch, tmp_pa
         put_run(store)
     assert sorted(path.name for path in store.folder(RUN.key).iterdir()) == ["spec.json"]
     assert store.state(RUN.key) == "started"
+
+
+def test_two_machines_never_share_a_temporary_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Processes of the same number in two containers write to names of their own."""
+    names: list[str] = []
+    real = os.open
+
+    def note(path: Any, *arguments: Any) -> int:
+        if str(path).endswith(".tmp"):
+            names.append(str(path))
+            assert arguments[0] & os.O_EXCL
+        return real(path, *arguments)
+
+    monkeypatch.setattr("repro.store.files.os.open", note)
+    script = (
+        "import os, sys; os.getpid = lambda: 1\n"
+        "from repro.store import files\n"
+        "files.os.replace = lambda source, _: print(source)\n"
+        "from pathlib import Path\n"
+        "files.write_atomically(Path(sys.argv[1]), b'', durable=False)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", script, str(tmp_path / "file")],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for _ in range(2)
+    ]
+    assert printed[0] != printed[1]
+    write_atomically(tmp_path / "file", b"")
+    assert len(names) == 1

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
 from repro.errors import StoreError, StoreUnreachableError
 from repro.specs.measurement import measurement_key
-from repro.store import RunStore
+from repro.store import RunStore, files, reading
 from tests.execution.tiny import RANK, TEST, VALID, tiny_run
 from tests.store.filled import RUN, fill
 
@@ -21,7 +23,6 @@ READERS: dict[str, Callable[[RunStore], object]] = {
     "record.json": lambda store: store.state(KEY),
     "history.jsonl": lambda store: store.history(KEY),
     "model.safetensors": lambda store: store.weights(KEY),
-    "provenance.json": lambda store: store.provenance(KEY),
     f"measurements/{measurement_key(TEST)}.json": lambda store: store.measurement(KEY, TEST),
     f"measurements/{measurement_key(RANK)}.safetensors": lambda store: store.arrays(KEY, RANK),
 }
@@ -158,3 +159,88 @@ def test_a_damaged_marker_is_an_error(store: RunStore, text: str) -> None:
     (store.root / "repro-store.json").write_text(text)
     with pytest.raises(StoreError, match=r"repro-store\.json"):
         RunStore(store.root).state(KEY)
+
+
+@pytest.mark.parametrize("damage", [flip, cut, lengthen, empty, Path.unlink])
+def test_damaged_provenance_is_no_provenance(
+    store: RunStore, damage: Callable[[Path], None]
+) -> None:
+    """It is no evidence: nothing is known then, and everything else can be read."""
+    assert store.provenance(KEY) == {"training": {"seconds": 1.5}}
+    damage(store.folder(KEY) / "provenance.json")
+    assert store.provenance(KEY) == {}
+    store.check(KEY)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"training": []},
+        {"training": {"seconds": "1"}},
+        {"training": {"seconds": -1}},
+        {"training": {"settings": {"threads": "one"}}},
+        {"training": {"sessions_list": [1]}},
+        {"measurements": []},
+        {"measurements": {"x": 1}},
+    ],
+)
+def test_provenance_of_the_wrong_shape_is_no_provenance(
+    store: RunStore, document: dict[str, JsonValue]
+) -> None:
+    """Whoever reads it finds numbers where numbers belong, or nothing at all."""
+    store.put_provenance(KEY, document)
+    assert store.provenance(KEY) == {}
+
+
+@pytest.mark.parametrize("text", ["", "{", "{}"])
+def test_the_advice_for_a_damaged_marker_helps(store: RunStore, text: str) -> None:
+    """After removing it the runs are there as before, and the next write restores it."""
+    marker = store.root / "repro-store.json"
+    marker.write_text(text)
+    with pytest.raises(StoreError, match="no run is lost") as caught:
+        RunStore(store.root).state(KEY)
+    Path(str(caught.value).split("to do: remove ")[1].split(" (")[0]).unlink()
+    again = RunStore(store.root)
+    assert again.state(KEY) == "finished"
+    assert list(again.keys()) == [KEY]
+    assert not marker.exists()
+    again.put_progress(KEY, {})
+    assert marker.exists()
+
+
+def test_a_file_that_the_record_does_not_name_is_not_read(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Weights beside the record of a run that diverged are no part of it, however large."""
+    other = tiny_run(replicate=1)
+    store.put_run(other, history=[], weights=None, best_epoch=None, diverged=1)
+    path = store.folder(other.key) / "model.safetensors"
+    path.write_text("")
+    names: list[str] = []
+    real = files.read_bytes
+
+    def note(path: Path, *limit: int) -> bytes | None:
+        names.append(path.name)
+        return real(path, *limit)
+
+    monkeypatch.setattr(reading, "read_bytes", note)
+    with pytest.raises(StoreError, match="is missing from the record"):
+        store.weights(other.key)
+    assert path.name not in names
+
+
+def test_a_run_that_cannot_be_looked_at_is_out_of_reach(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A refusal of the system is an error of the store, not one that nobody catches."""
+    (store.folder(KEY) / "record.json").unlink()
+
+    def refuse(self: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        if self.name == "spec.json":
+            raise PermissionError(13, "Permission denied")
+        return os.stat(self, follow_symlinks=follow_symlinks)  # noqa: PTH116 - it stands for Path's
+
+    monkeypatch.setattr(Path, "stat", refuse)
+    monkeypatch.setattr(Path, "lstat", lambda self: refuse(self, follow_symlinks=False))
+    with pytest.raises(StoreUnreachableError, match="Permission denied"):
+        store.state(KEY)

@@ -134,7 +134,7 @@ def infinity_instead(path: Path) -> None:
         infinity_instead,
     ],
 )
-@pytest.mark.parametrize("name", ["record.json", "spec.json", "provenance.json"])
+@pytest.mark.parametrize("name", ["record.json", "spec.json"])
 def test_a_hostile_document(store: RunStore, name: str, hostile: Callable[[Path], None]) -> None:
     """Folders, pipes, deep nesting, endless digits, NaN and noise are errors of the store."""
     path = fill(store).folder(KEY) / name

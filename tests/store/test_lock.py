@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+import pytest
 
 from repro.store import RunStore
 from tests.store.filled import RUN
@@ -65,3 +69,24 @@ def test_a_lock_alone_is_no_run(tmp_path: Path) -> None:
     store = RunStore(tmp_path / "store")
     with store.lock(RUN.key):
         assert store.state(RUN.key) == "missing"
+
+
+def test_a_lock_that_was_removed_meanwhile_is_not_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that was removed and made anew is locked as it is now: one process has it."""
+    store = RunStore(tmp_path / "store")
+    real, calls = fcntl.flock, 0
+
+    def flock(handle: int, operation: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            shutil.rmtree(store.folder(RUN.key))
+        real(handle, operation)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with store.lock(RUN.key) as held, store.lock(RUN.key) as second:
+        assert held
+        assert not second
+    assert calls == 3
