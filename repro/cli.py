@@ -183,11 +183,7 @@ def doctor(store: Store = None, data: Data = None) -> None:
 def main() -> None:
     """The entry point of `repro` and `python -m repro`."""
     signal.signal(signal.SIGTERM, _interrupt)
-    try:
-        app()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(CLOSED_PIPE)
+    app()
 
 
 def _interrupt(*_: object) -> None:
@@ -209,7 +205,8 @@ def _problems() -> Iterator[None]:
         )
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:
-        raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(CLOSED_PIPE) from None
     except OSError as error:
         typer.echo(f"{error.filename or 'a file'}: {error.strerror or error}", err=True)
         raise typer.Exit(5) from None

@@ -14,6 +14,9 @@ import pytest
 
 import repro
 from repro.cli import app
+from repro.plan import plan_runs
+from repro.specs.load import load_claims
+from repro.store import RunStore
 from tests.check.evidence import claim, evidence, ranks
 
 ROOT = Path(__file__).parents[1]
@@ -157,3 +160,41 @@ def test_doctor_reports_a_store_that_cannot_be_written(tmp_path: Path) -> None:
     done = call("doctor", "--store", tmp_path / "file" / "store")
     assert done.returncode == 5, done.stdout
     assert "problem" in done.stdout
+
+
+def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
+    """`repro plan ... | head` ends with 141, which no verdict has, and without a traceback."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "repro", "plan", str(ROOT / "claims"), "--store", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=60) == 141
+    assert "Traceback" not in errors
+
+
+def test_doctor_survives_what_it_looks_for(tmp_path: Path) -> None:
+    """Without torch the doctor says that torch cannot be imported, and ends with 5."""
+    program = "import sys; sys.modules['torch'] = None; from repro.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "doctor", "--store", str(tmp_path / "store")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 5
+    assert "torch cannot be imported" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_a_plan_is_no_quicker_than_its_longest_run(tmp_path: Path) -> None:
+    """Workers that have nothing to do shorten nothing."""
+    claims = load_claims(ROOT / "claims" / "mos_rank.yaml", "quick")
+    planned = plan_runs(claims, RunStore(tmp_path / "store"), workers=1000)
+    assert planned.seconds == max(one.work for one in planned.runs) / planned.rate

@@ -42,11 +42,21 @@ def zeros() -> Distribution:
 
 @torch.no_grad()
 def initialise(model: nn.Module, streams: Streams) -> None:
-    """Fill every parameter of ``model`` from the stream ``init`` of its full name."""
+    """Fill every parameter of ``model`` from the stream ``init`` of its full name.
+
+    Raises NotImplementedError when a parameter has no initial distribution: it would be trained
+    from whatever was in memory.
+    """
+    filled = set()
     for prefix, module in model.named_modules():
         if not isinstance(module, Initialised):
             continue
         for name, distribution in module.initial().items():
             parameter = module.get_parameter(name)
-            generator = streams.open("init", f"{prefix}.{name}" if prefix else name)
+            full_name = f"{prefix}.{name}" if prefix else name
+            generator = streams.open("init", full_name)
+            filled.add(full_name)
             parameter.copy_(torch.from_numpy(distribution(generator, tuple(parameter.shape))))
+    forgotten = {name for name, _ in model.named_parameters()} - filled
+    if forgotten:
+        raise NotImplementedError(f"no initial values for {', '.join(sorted(forgotten))}")

@@ -130,6 +130,7 @@ def test_without_training_an_empty_store_is_incomplete(place: Path) -> None:
     done = run(place, CLAIMS / "tiny_rank.yaml", "--no-train")
     assert done.returncode == 3, done.stderr
     assert "INCOMPLETE, no conclusion" in done.stdout
+    assert "0 runs trained or measured, 0 as they were, 9 missing" in done.stdout
     assert not list((place / "store").glob("*/*/record.json"))
 
 
