@@ -31,7 +31,13 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 def damaged(path: Path, what: str, expected: str, advice: str = "") -> StoreError:
     """An error about a file that is not what it should be, with what to do about it."""
     advice = advice or _advice(path)
+    what, expected = _printable(what), _printable(expected)
     return StoreError(f"{path}: {what}\n  expected: {expected}\n  to do: {advice}")
+
+
+def _printable(text: str) -> str:
+    """The text without control characters: names in a damaged file may be anybody's."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text[:500])
 
 
 def run_folder(path: Path) -> Path:

@@ -20,7 +20,6 @@ from repro.execution.worker import Outcome, Task
 from repro.specs.corpus import Digests, SplitTokens, TextCorpus
 from repro.specs.run import PlannedRun
 from repro.store import RunStore
-from tests.execution.processes import until
 from tests.execution.tiny import RANK, TEST, tiny_plan, tiny_run
 from tests.store.filled import put_run
 
@@ -239,60 +238,6 @@ def test_a_text_too_short_for_one_recipe_stops_nothing(
     assert len(tasks) == 4
     assert set(done.trained) == {key(planned) for planned in plan[1:]}
     assert done.failed == (Failure(key(plan[0]), "DataError", "too short"),)
-
-
-class Broken(SilentReporter):
-    """A reporter whose terminal is gone."""
-
-    def __init__(self, calls: list[str]) -> None:
-        self.calls = calls
-
-    def start(self, total: int, reused: int, workers: str) -> None:
-        self._fail("start")
-
-    def tick(self, snapshot: Snapshot) -> None:
-        self._fail("tick")
-
-    def finished(self, key: str, what: str, snapshot: Snapshot) -> None:
-        self._fail("finished")
-
-    def stop(self) -> None:
-        self._fail("stop")
-
-    def _fail(self, name: str) -> None:
-        self.calls.append(name)
-        raise OSError(5, "Input/output error")
-
-
-def test_progress_is_never_an_error(store: RunStore, work: Callable[[Work], list[Task]]) -> None:
-    """Whatever a reporter raises, all runs are done, and it is told of the rest as before."""
-    calls: list[str] = []
-
-    def function(task: Task) -> tuple[Outcome, ...]:
-        assert until(lambda: calls.count("tick") >= 2)
-        return trained(task)
-
-    work(function)
-    with ThreadPoolExecutor(1) as executor:
-        done = execute(tiny_plan(), store, engine=executor, device="cpu", report=Broken(calls))
-    assert len(done.trained) == 1
-    assert calls[0] == "start"
-    assert calls[-2:] == ["finished", "stop"]
-
-
-def test_what_a_killed_process_left_is_tidied(store: RunStore) -> None:
-    """A complete run with a checkpoint loses it, unless another process holds the run."""
-    (planned,) = plan = tiny_plan()
-    put_run(store, planned.run)
-    for measurement in planned.measurements:
-        store.put_measurement(key(planned), measurement, value=2.0)
-    checkpoint = store.folder(key(planned)) / "checkpoint.safetensors"
-    checkpoint.write_text("")
-    with store.lock(key(planned)):
-        assert execute(plan, store).reused == (key(planned),)
-        assert checkpoint.exists()
-    assert execute(plan, store).reused == (key(planned),)
-    assert not checkpoint.exists()
 
 
 @pytest.mark.parametrize("kind", [DeviceError, StoreUnreachableError])

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from repro.execution.execute import execute
 from repro.execution.ledger import Ledger
 from repro.execution.numerics import numerics
 from repro.execution.worker import Outcome, Task, run_task
 from repro.specs.run import PlannedRun
 from repro.store import RunStore
 from tests.execution.tiny import TEST, TRAIN, tiny_plan, tiny_run
+from tests.store.filled import put_run
 
 
 @pytest.fixture
@@ -144,3 +146,27 @@ def test_deterministic_algorithms_depend_on_the_device_alone(
         assert torch.is_deterministic_algorithms_warn_only_enabled()
     finally:
         torch.use_deterministic_algorithms(mode=False)
+
+
+def test_numerics_are_put_back(store: RunStore) -> None:
+    """In one's own process the task leaves torch as it was."""
+    import torch
+
+    before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    do(store, *tiny_plan())
+    assert before == (torch.get_num_threads(), torch.are_deterministic_algorithms_enabled())
+
+
+def test_what_a_killed_process_left_is_tidied(store: RunStore) -> None:
+    """A complete run with a checkpoint loses it, unless another process holds the run."""
+    (planned,) = plan = tiny_plan()
+    put_run(store, planned.run)
+    for measurement in planned.measurements:
+        store.put_measurement(planned.run.key, measurement, value=2.0)
+    checkpoint = store.folder(planned.run.key) / "checkpoint.safetensors"
+    checkpoint.write_text("")
+    with store.lock(planned.run.key):
+        assert execute(plan, store).reused == (planned.run.key,)
+        assert checkpoint.exists()
+    assert execute(plan, store).reused == (planned.run.key,)
+    assert not checkpoint.exists()

@@ -288,15 +288,6 @@ def test_provenance_tells_machine_from_settings(store: RunStore) -> None:
     assert training["sessions"] == 1
 
 
-def test_numerics_are_put_back(store: RunStore) -> None:
-    """In one's own process the task leaves torch as it was."""
-    import torch
-
-    before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
-    do(store, *tiny_plan())
-    assert before == (torch.get_num_threads(), torch.are_deterministic_algorithms_enabled())
-
-
 def test_a_text_too_short_is_the_runs_own_failure(store: RunStore) -> None:
     """A batch that leaves no stream long enough concerns this run, not its corpus."""
     (outcome,) = do(store, PlannedRun(run=tiny_run(tokens=6), measurements=(TEST,)))

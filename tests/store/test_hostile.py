@@ -247,3 +247,17 @@ def test_a_refusal_of_the_system(store: RunStore, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(StoreUnreachableError, match=r"Read-only.*\n.*REPRO_STORE") as caught:
         store.put_progress(KEY, {})
     assert caught.value.exit_code == 5
+
+
+@pytest.mark.parametrize("change", [{"\x1b[2J": 1}, {"artefacts": {"\x1b[2J": 1}}])
+def test_what_a_file_says_does_not_drive_the_terminal(
+    store: RunStore, change: dict[str, object]
+) -> None:
+    """Control characters in the names of a damaged record are shown as escapes."""
+    path = fill(store).folder(KEY) / "record.json"
+    document = files.read_sealed(path)
+    assert document is not None
+    path.write_bytes(files.seal({**document, **change}))
+    with pytest.raises(StoreError, match=r"\\x1b") as caught:
+        store.state(KEY)
+    assert "\x1b" not in str(caught.value)
