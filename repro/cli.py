@@ -66,7 +66,7 @@ Claims = Annotated[
 Scale = Annotated[ScaleChoice, typer.Option(help="How large to run the claims.")]
 Device = Annotated[DeviceChoice, typer.Option(help="Where to train; auto takes a GPU if any.")]
 Workers = Annotated[
-    int | None, typer.Option(min=1, max=1024, help="Processes; default one a core.")
+    int | None, typer.Option(min=1, max=1024, help="Processes; default one a core, fewer where memory is short.")
 ]
 Store = Annotated[
     Path | None, typer.Option(help="Run store; default $REPRO_STORE, else your data folder.")
