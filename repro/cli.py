@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from repro.errors import ReproError
+from repro.errors import OutputError, ReproError
 
 if TYPE_CHECKING:
     from repro.store import RunStore
@@ -66,7 +66,10 @@ Claims = Annotated[
 Scale = Annotated[ScaleChoice, typer.Option(help="How large to run the claims.")]
 Device = Annotated[DeviceChoice, typer.Option(help="Where to train; auto takes a GPU if any.")]
 Workers = Annotated[
-    int | None, typer.Option(min=1, max=1024, help="Processes; default one a core, fewer where memory is short.")
+    int | None,
+    typer.Option(
+        min=1, max=1024, help="Processes; default one a core, fewer where memory is short."
+    ),
 ]
 Store = Annotated[
     Path | None, typer.Option(help="Run store; default $REPRO_STORE, else your data folder.")
@@ -96,6 +99,7 @@ def verify(
         from repro.verify import Options, verify_claims
 
         loaded = load_claims(claims, scale.value)
+        _append(summary, "")
         command = shlex.join(["repro", *sys.argv[1:]])
         place = data.resolve() if data is not None else None
         options = Options(
@@ -129,9 +133,9 @@ def plan(
             key = one.planned.run.key[:12]
             typer.echo(f"{one.state:9} {key}  {one.label}  {parameters} parameters  {seconds}")
         missing = len(planned.missing)
+        rough = f": very roughly {duration(planned.seconds)} on {planned.workers} CPU cores"
         typer.echo(
-            f"{len(planned.runs)} runs, {missing} to train or measure: about "
-            f"{duration(planned.seconds)} on {planned.workers} CPU cores, within a factor of three"
+            f"{len(planned.runs)} runs, {missing} to train or measure{rough if missing else ''}"
         )
 
 
@@ -239,9 +243,18 @@ def _report_verdicts(verified: Verified, reports: Path, summary: Path | None) ->
         typer.echo(f"  {reports / claim / scale / 'report.html'}")
     lost = f", {verified.missing} missing" if verified.missing else ""
     typer.echo(f"{verified.trained} runs trained or measured, {verified.reused} as they were{lost}")
-    if summary is not None:
-        with summary.open("a", encoding="utf-8") as stream:
-            stream.write(markdown(verified.documents))
+    _append(summary, markdown(verified.documents))
     return exit_code(
         [verdict_of(one) for one in verified.documents], infrastructure=bool(verified.failures)
     )
+
+
+def _append(file: Path | None, text: str) -> None:
+    """Add to a file, if one was named; OutputError when it cannot be written."""
+    if file is None:
+        return
+    try:
+        with file.open("a", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise OutputError(file, error) from None

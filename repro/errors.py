@@ -6,6 +6,7 @@
     ├── StoreError              the run store is damaged or out of reach (exit 4 or 5)
     ├── DataError               a corpus is missing or is not what a run needs (exit 5)
     │   └── CorpusError         it cannot be loaded, so that no run of it can be done (exit 5)
+    ├── OutputError             reports cannot be written where they should go (exit 5)
     └── DeviceError             the device asked for is not there (exit 5)
 
 Each error carries what it is about as data; the command line decides how to print it.
@@ -84,6 +85,19 @@ class DataError(ReproError):
 
 class CorpusError(DataError):
     """A corpus cannot be loaded: whatever is wrong, it concerns every run of this corpus."""
+
+
+class OutputError(ReproError):
+    """Reports or a summary cannot be written where they were asked for."""
+
+    exit_code = 5
+
+    def __init__(self, path: object, error: OSError) -> None:
+        super().__init__(
+            f"{path}: {error.strerror or error}\n"
+            "  expected: a place that can be written\n"
+            "  to do: give another one; finished runs are kept"
+        )
 
 
 class DeviceError(ReproError):

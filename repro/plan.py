@@ -50,7 +50,7 @@ class Plan:
 
     @property
     def seconds(self) -> float:
-        """Rough time for what is missing: right within a factor of about three.
+        """Very rough time for what is missing.
 
         The longest run, or all of them shared by the workers, whichever is more.
         """

@@ -111,7 +111,7 @@ def test_plan_says_what_would_be_trained_and_trains_nothing(tmp_path: Path) -> N
     lines = done.stdout.splitlines()
     assert done.returncode == 0, done.stderr
     assert len(lines) == 31
-    assert lines[-1].startswith("30 runs, 30 to train or measure: about ")
+    assert lines[-1].startswith("30 runs, 30 to train or measure: very roughly ")
     assert not (tmp_path / "store").exists()
 
 

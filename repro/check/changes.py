@@ -14,8 +14,8 @@ from repro.verdict import Conclusion, Validity, Verdict
 
 NEXT = {"quick": "bench", "bench": "paper"}
 LARGER = {
-    "bench": "The bench scale trains on real text.",
-    "paper": "The paper scale is the paper's experiment, by its published hyper-parameters.",
+    "bench": "The bench scale is the next larger one that the claim file declares.",
+    "paper": "The paper scale is what the claim file declares to be the paper's experiment.",
 }
 
 
@@ -83,8 +83,8 @@ def _more_seeds(one: Judged, evidence: Evidence) -> doc.ScaleStep:
         return doc.ScaleStep(text=f"'{expectation.id}': {error}", command=None)
     if seeds is None:
         text = (
-            f"'{expectation.id}' would not be settled by a thousand seeds: the effect found lies "
-            "at the declared limit."
+            f"'{expectation.id}' would hardly be settled by a thousand seeds: the effect found is "
+            "too close to the declared limit."
         )
         return doc.ScaleStep(text=text, command=None)
     text = (

@@ -33,7 +33,7 @@ def least_ratio(one: Ratio | Separation) -> str:
 
 
 def statement(one: Expectation, claim: Claim) -> str:
-    """What was declared, before the first run."""
+    """What the claim file declares, in a sentence."""
     what = claim.measurements[one.measurement].label
     labels = [claim.arms[arm].label for arm in one.of]
     match one:

@@ -26,9 +26,14 @@ def _cells(verdict: Line) -> tuple[str, ...]:
     conclusion = verdict.conclusion.word
     surprising = "" if verdict.as_expected else " (not as expected)"
     words = (
-        verdict.title, verdict.scale, verdict.validity.word, conclusion + surprising,
-        verdict.agreement.word, flags, verdict.sentence,
-    )  # fmt: skip
+        f"{verdict.title} ({verdict.id})",
+        verdict.scale,
+        verdict.validity.word,
+        conclusion + surprising,
+        verdict.agreement.word,
+        flags,
+        verdict.sentence,
+    )
     return tuple(_escaped(word) for word in words)
 
 

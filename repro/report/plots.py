@@ -94,7 +94,7 @@ def main_figure(document: Document) -> Figure | Paragraph:
     if effects:
         caption += (
             " Below, each effect that decides the claim: a diamond with its interval, against the"
-            " limits that were declared before the first run; the shaded side is the claimed one."
+            " limits that the claim file declares; the shaded side is the claimed one."
         )
     return Figure("main", _main_alt(panels, effects), caption, DotPlot(panels, effects))
 

@@ -40,10 +40,10 @@ class ArmSpec(Spec):
 
 
 class Seeds(Spec):
-    """How many replicates an arm: fewer than ``min`` that finished is INCOMPLETE.
+    """How many replicates an arm: ``plan`` are trained, numbered from 0.
 
-    ``plan`` are trained, numbered from 0. ``diverged_at_most`` is how many an arm may lose to
-    divergence (they are excluded and named); more is INVALID.
+    A planned one that is missing is INCOMPLETE. ``diverged_at_most`` is how many an arm may lose
+    to divergence (they are excluded and named); more is INVALID. ``min`` must be left then.
     """
 
     min: Annotated[int, Field(ge=2, le=10_000)]

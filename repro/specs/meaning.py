@@ -14,6 +14,8 @@ from repro.specs.claim import KnownRank, RankBound
 from repro.specs.draft import Draft
 from repro.specs.expectation import Bound, Difference, Expectation, Separation
 from repro.specs.measurement import Perplexity, Rank
+from repro.specs.model import Model
+from repro.specs.recipe import Recipe
 from repro.specs.yaml import Steps
 
 LEAST_SEEDS = 3
@@ -30,6 +32,45 @@ def _independent(draft: Draft) -> Iterator[Problem]:
     if draft.document.data.get("design") == "paired":
         what = "the paired design needs a paired test, and this version has none"
         yield _problem(draft, ("design",), what, "independent", "write `design: independent`")
+
+
+def _arms_differ(draft: Draft) -> Iterator[Problem]:
+    """Two arms of one training would be the same runs, counted twice."""
+    seen: dict[str, str] = {}
+    for name, arm in draft.arms.items():
+        if arm.value is None:
+            continue
+        training = arm.value.configuration.training().digest()
+        first = seen.setdefault(training, name)
+        if first != name:
+            what = f"arm '{name}' is the same training as arm '{first}', so their runs are the same"
+            expected = "arms that differ in model, corpus or recipe"
+            advice = f"name another configuration, or override something in '{name}'"
+            yield _problem(draft, arm.steps, what, expected, advice)
+
+
+def _no_idle_settings(draft: Draft) -> Iterator[Problem]:
+    """A setting that changes nothing would look like a difference between arms."""
+    for name, arm in draft.arms.items():
+        if arm.value is None:
+            continue
+        configuration = arm.value.configuration
+        for setting, reason in idle_settings(configuration.model, configuration.recipe):
+            what = f"{setting} of arm '{name}' has no effect: {reason}"
+            advice = "leave it out, or change the model"
+            yield _problem(draft, arm.steps, what, "only settings that have an effect", advice)
+
+
+def idle_settings(model: Model, recipe: Recipe) -> Iterator[tuple[str, str]]:
+    """Settings that change no number of this model's training, and why."""
+    if recipe.dropout.latent and not model.mixes():
+        yield "recipe.dropout.latent", f"output {model.output.kind} has no latent contexts"
+    if recipe.dropout.hidden and model.layers == 1:
+        yield "recipe.dropout.hidden", "with one layer there is nothing between layers"
+    if model.layers == 1 and model.hidden_size != model.context_size:
+        yield "model.hidden_size", "the only layer has the size context_size; make them equal"
+    if recipe.window.max_delta is not None and not recipe.window.random:
+        yield "recipe.window.max_delta", "the windows are not random"
 
 
 def _some_decide(draft: Draft) -> Iterator[Problem]:
@@ -199,6 +240,8 @@ def _problem(draft: Draft, steps: Steps, what: str, expected: str, advice: str) 
 
 RULES: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
     _independent,
+    _arms_differ,
+    _no_idle_settings,
     _some_decide,
     _published_rule,
     _bounds,

@@ -37,6 +37,10 @@ def merged(plan: Iterable[PlannedRun]) -> list[PlannedRun]:
     return list(wanted.values())
 
 
+STEP = 1e8
+"""What a training step costs however small the model, in floating-point operations: some 3 ms."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cost:
     """Floating-point operations, roughly: of training, and of each measurement by its name."""
@@ -54,7 +58,8 @@ def cost(planned: PlannedRun) -> Cost:
     """What a run costs from nothing. Good for an order and for an ETA, for nothing finer."""
     spec = planned.run.training
     weights, tokens = _multiplied_weights(spec), spec.corpus.tokens
-    epoch = 6 * weights * tokens.train + 2 * weights * tokens.valid
+    steps = tokens.train / (spec.recipe.batch_size * spec.recipe.window.base)
+    epoch = 6 * weights * tokens.train + 2 * weights * tokens.valid + STEP * steps
     return Cost(
         spec.recipe.epochs * float(epoch),
         {measurement_key(m): _measuring(spec, m, weights) for m in planned.measurements},

@@ -174,4 +174,35 @@ def test_the_step_summary_is_appended(finished: Path, place: Path) -> None:
     run(finished, CLAIMS / "tiny_rank.yaml", "--summary", summary)
     text = summary.read_text(encoding="utf-8")
     assert text.startswith("before\n")
-    assert "| The rank of a tiny MoS is above that of a tiny Softmax | quick |" in text
+    assert "above that of a tiny Softmax (tiny\\_rank) | quick |" in text
+
+
+def test_reports_that_cannot_be_written_are_noticed_before_training(place: Path) -> None:
+    """A file in the way of the reports ends with 5 and advice, and nothing is trained."""
+    (place / "reports").write_text("in the way", encoding="utf-8")
+    done = run(place, CLAIMS / "tiny_rank.yaml")
+    assert done.returncode == 5
+    assert "to do: give another one" in done.stderr
+    assert not (place / "store").exists()
+
+
+def test_a_claim_that_cannot_run_does_not_stop_the_others(finished: Path, place: Path) -> None:
+    """A folder with a claim whose corpus is too short reports both, and ends with 5."""
+    subprocess.run(["cp", "-r", CLAIMS, place / "claims"], check=True)
+    claim = place / "claims" / "tiny_fair.yaml"
+    text = claim.read_text(encoding="utf-8")
+    change = "override: {corpus: {tokens: {train: 5}}}"
+    text = text.replace("configuration: tiny/mos}", f"configuration: tiny/mos, {change}}}")
+    claim.write_text(text, encoding="utf-8")
+    done = run(finished, place / "claims")
+    assert done.returncode == 5, done.stderr
+    assert "tiny_rank (quick): VALID" in done.stdout
+    assert "tiny_fair (quick): INCOMPLETE" in done.stdout
+
+
+def test_a_summary_that_cannot_be_written_is_noticed_before_training(place: Path) -> None:
+    """A summary in a folder that is not there ends with 5, and nothing is trained."""
+    done = run(place, CLAIMS / "tiny_rank.yaml", "--summary", place / "nowhere" / "s.md")
+    assert done.returncode == 5
+    assert "s.md" in done.stderr
+    assert not (place / "store").exists()

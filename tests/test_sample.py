@@ -1,0 +1,49 @@
+"""The committed sample is what its committed evidence gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from repro.check import check_claim
+from repro.evidence import gather
+from repro.report.document import Document
+from repro.report.write import read_document
+from repro.specs.load import load_claim
+from repro.store import RunStore
+
+ROOT = Path(__file__).parents[1]
+SAMPLE = ROOT / "reports" / "sample"
+
+
+def test_the_sample_is_the_verdict_on_its_evidence() -> None:
+    """Judging the committed runs again gives the committed report, but for its provenance.
+
+    After a change of words: `./dev verify claims/mos_rank.yaml --scale bench --no-train
+    --store reports/sample/store --reports reports/sample`.
+    """
+    committed = read_document(SAMPLE / "mos_rank" / "bench" / "report.json")
+    claim = load_claim(ROOT / "claims" / "mos_rank.yaml", "bench")
+    again = check_claim(claim, gather(claim, RunStore(SAMPLE / "store")))
+    assert without_provenance(again) == without_provenance(committed)
+
+
+def test_the_sample_is_of_the_whole_test_set() -> None:
+    """Every rank of the sample is over all 82,429 contexts and 10,000 words."""
+    claim = load_claim(ROOT / "claims" / "mos_rank.yaml", "bench")
+    evidence = gather(claim, RunStore(SAMPLE / "store"))
+    details = [one.details["rank"] for arm in evidence.arms for one in evidence.finished(arm)]
+    assert len(details) == 9
+    assert {(one["rows"], one["columns"]) for one in details} == {(82_429, 10_000)}
+
+
+def test_the_sample_is_small() -> None:
+    """No file of the sample is larger than a megabyte."""
+    files = [path for path in SAMPLE.rglob("*") if path.is_file()]
+    assert max(path.stat().st_size for path in files) < 1_000_000
+
+
+def without_provenance(document: Document) -> dict[str, object]:
+    """A document without what derives from time or machine; the claim by its file's name."""
+    whole = document.model_dump(exclude={"provenance", "changes"})
+    whole["claim"]["file"] = Path(whole["claim"]["file"]).name
+    return whole
