@@ -141,7 +141,9 @@ def plan(
 
 @app.command()
 def report(
-    document: Annotated[Path, typer.Argument(help="A report.json.", show_default=False)],
+    document: Annotated[
+        Path, typer.Argument(help="A report.json, or its folder.", show_default=False)
+    ],
     to: Annotated[
         Path | None, typer.Option(help="Folder to write to; default the document's own.")
     ] = None,
@@ -150,7 +152,8 @@ def report(
     with _problems():
         from repro.report.write import read_document, write_report
 
-        for path in write_report(read_document(document), to or document.parent):
+        file = document / "report.json" if document.is_dir() else document
+        for path in write_report(read_document(file), to or file.parent):
             typer.echo(path)
 
 

@@ -12,7 +12,9 @@ from typing import get_args
 import pytest
 
 from repro.cli import app
+from repro.specs.claim import SCALES, ScaleName
 from repro.specs.expectation import Expectation
+from repro.specs.load import load_claim
 from repro.specs.measurement import Measurement
 from repro.specs.model import Output
 from repro.verdict import Agreement, Conclusion, FlagKind, Validity
@@ -95,3 +97,13 @@ def test_links_lead_somewhere() -> None:
     """Every relative link of the README names a file of the project."""
     for target in re.findall(r"\]\(([^)#:]+)\)", README):
         assert (ROOT / target).exists(), target
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_example_claim_loads(scale: ScaleName, tmp_path: Path) -> None:
+    """The claim of the README has no mistake, and its override is in force."""
+    (example,) = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
+    (tmp_path / "mine.yaml").write_text(example, encoding="utf-8")
+    claim = load_claim(tmp_path / "mine.yaml", scale)
+    dropout = {name: arm.configuration.recipe.dropout.output for name, arm in claim.arms.items()}
+    assert dropout == {"plain": 0, "dropped": 0.05}
