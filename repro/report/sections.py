@@ -138,7 +138,11 @@ def _robustness(document: Document) -> tuple[Block, ...]:
         for flag in document.verdict.flags
     ]
     if not document.verdict.flags and document.verdict.conclusion is not None:
-        blocks.append(Paragraph("No flag was raised: no other choice that was tried changes it."))
+        blocks.append(
+            Paragraph(
+                "No flag: no other choice that was tried changes the conclusion of the claim."
+            )
+        )
     left_out = [r for r in document.results if r.left_out]
     if left_out:
         blocks.append(_left_out_table(document, left_out))
