@@ -1,15 +1,40 @@
-"""Are two means different? Student's and Welch's t-tests of unpaired arms."""
+"""Are two arms different? Every test that a claim of a difference may name.
+
+The t-tests are here; the permutation test and the rank test have files of their own.
+"""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+from scipy.special import stdtrit
 
 from repro.errors import ClaimError
+from repro.stats.alternative import Alternative, interval_level, p_values
 from repro.stats.contrast import Contrast, student_contrast, welch_contrast
-from repro.stats.result import TestResult, check_alpha
-from repro.stats.sample import Arm, summarise
+from repro.stats.pairs import match
+from repro.stats.permutation import permutation
+from repro.stats.rank_tests import brunner_munzel
+from repro.stats.relative import relative_difference
+from repro.stats.result import Detail, TestResult, check_alpha
+from repro.stats.sample import ROUND_OFF, Arm, Sample, require_sample, summarise
 
-Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
+__all__ = [
+    "TESTS",
+    "Alternative",
+    "brunner_munzel",
+    "paired",
+    "permutation",
+    "student",
+    "welch",
+    "welch_relative",
+    "yuen",
+]
 
 
 def welch(
@@ -36,32 +61,156 @@ def student(
     return _mean_test("student", student_contrast(a, b), (a, b), alternative, alpha)
 
 
+def paired(
+    a: Arm, b: Arm, *, alternative: Alternative = "two-sided", alpha: float = 0.05
+) -> TestResult:
+    """Student's t-test of the differences A minus B within pairs.
+
+    Replicates with the same number are a pair, wherever they stand; only a design that gives
+    both arms the same randomness makes them one. Effect and interval (levels as ``welch``)
+    are the mean difference. ``ClaimError`` for a summary, replicates without a partner, fewer
+    than two pairs, and differences that do not vary. Student 1908; METHODS.md 1.1.
+    """
+    first, second = match(a, b, "paired")
+    own = zip(first.values, second.values, strict=True)
+    differences = Sample(tuple(x - y for x, y in own), first.replicates)
+    spread = max(differences.values) - min(differences.values)
+    if first.n > 1 and spread <= ROUND_OFF * max(map(abs, first.values + second.values)):
+        raise ClaimError(
+            "all pairs differ by the same amount, so a test on means would call it certain; "
+            "use separation or bound"
+        )
+    summary = differences.summary()
+    contrast = Contrast(summary.mean, summary.standard_error, summary.n - 1)
+    return _mean_test("paired", contrast, (a, b), alternative, alpha)
+
+
+def yuen(
+    a: Arm,
+    b: Arm,
+    *,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+    trim: float = 0.2,
+) -> TestResult:
+    """Yuen's t-test of trimmed means, for outliers that are no fault.
+
+    From each end of each arm the share ``trim`` of the replicates is left out, rounded down:
+    with .2 none below five, where the test is Welch's. Effect and interval (levels as
+    ``welch``) are the difference of the trimmed means. Not safe where standard deviations
+    are 3:1 (level .062 at n = 5, .059 at n = 10). ``ClaimError`` for a summary, fewer than
+    two values left in an arm, a ``trim`` outside [0, 0.5), and where in both arms all values
+    between those trimmed agree. Yuen 1974; METHODS.md 1.1, 2.2.
+    """
+    arms = require_sample(a, "yuen"), require_sample(b, "yuen")
+    if not 0 <= trim < 0.5:
+        raise ClaimError(f"the share trimmed from each end lies in [0, 0.5), not {trim}")
+    cores = [_core(arm, trim) for arm in arms]
+    if all(core.constant for core in cores):
+        raise ClaimError(
+            "what trimming leaves does not vary in either arm, so a test on means would call "
+            "any difference certain; use ratio, separation or bound"
+        )
+    contrast = _yuen_contrast(arms, cores, trim)
+    return _mean_test("yuen", contrast, (a, b), alternative, alpha, trim=trim)
+
+
+def welch_relative(
+    a: Arm, b: Arm, *, smallest: float, direction: Literal["higher", "lower"], alpha: float = 0.05
+) -> TestResult:
+    """Two-sided Welch test against a smallest effect that is a share of mean B.
+
+    ``smallest`` is above 0 and below 1. Is A higher (or lower) than B by more than that share
+    of mean B? The contrast ``mean A - (1 ± smallest) mean B`` decides. Effect, interval (level
+    ``1 - alpha``), and ``low`` or ``high`` are relative; ``p`` and ``p_opposite``, two-sided,
+    say that the effect lies beyond the smallest and short of it. ``ClaimError`` as for
+    ``welch`` and where mean B is not safely different from 0. METHODS.md 2.1, 2.2.
+    """
+    check_alpha(alpha)
+    if not 0 < smallest < 1 or direction not in ("higher", "lower"):
+        raise ClaimError(
+            "a relative smallest effect lies between 0 and 1 and belongs to a claim of higher "
+            f"or lower, not {smallest} and {direction!r}"
+        )
+    difference, up = relative_difference(a, b), direction == "higher"
+    contrast = difference.beyond(smallest if up else -smallest)
+    greater, less = (min(1.0, 2 * p) for p in (contrast.p_greater(), contrast.p_less()))
+    return TestResult(
+        test="welch_relative",
+        effect=difference.effect,
+        alpha=alpha,
+        n=(difference.n_a, difference.n_b),
+        interval=difference.interval(1 - alpha),
+        p=greater if up else less,
+        p_opposite=less if up else greater,
+        statistic=contrast.statistic(),
+        df=contrast.df,
+        se=contrast.se,
+        low=smallest if up else None,
+        high=None if up else -smallest,
+        details={"direction": direction},
+    )
+
+
+TESTS: Mapping[str, Callable[..., TestResult]] = MappingProxyType(
+    {
+        "welch": welch,
+        "student": student,
+        "paired": paired,
+        "permutation": permutation,
+        "brunner_munzel": brunner_munzel,
+        "yuen": yuen,
+    }
+)
+"""Each name that a claim file may use, with its test of ``(a, b, *, alternative, alpha)``."""
+
+
+def _core(arm: Sample, trim: float) -> Sample:
+    """The values that trimming leaves; ``ClaimError`` for fewer than two."""
+    cut = int(trim * arm.n)
+    kept = sorted(arm.values)[cut : arm.n - cut]
+    if len(kept) < 2:
+        raise ClaimError(
+            f"of {arm.n} replicates trimming leaves {len(kept)}, and a variance needs two"
+        )
+    return Sample.of(*kept)
+
+
+def _yuen_contrast(arms: tuple[Sample, Sample], cores: list[Sample], trim: float) -> Contrast:
+    """Scipy's test as a contrast: its interval tells the standard error."""
+    from scipy.stats import ttest_ind  # noqa: PLC0415 - slow to import
+
+    x, y = (np.full(arm.n, arm.values[0]) if arm.constant else np.array(arm.values) for arm in arms)
+    with warnings.catch_warnings():  # a constant arm beside one that varies is no loss
+        warnings.filterwarnings("ignore", message="Precision loss", category=RuntimeWarning)
+        found = ttest_ind(x, y, equal_var=False, trim=trim)
+    interval = found.confidence_interval(0.95)
+    df = float(found.df)
+    se = float(interval.high - interval.low) / 2 / -float(stdtrit(df, 0.025))
+    means = [math.fsum(core.values) / core.n for core in cores]
+    return Contrast(means[0] - means[1], se, df)
+
+
 def _mean_test(
-    test: str, contrast: Contrast, arms: tuple[Arm, Arm], alternative: Alternative, alpha: float
+    test: str,
+    contrast: Contrast,
+    arms: tuple[Arm, Arm],
+    alternative: Alternative,
+    alpha: float,
+    **details: Detail,
 ) -> TestResult:
     check_alpha(alpha)
-    p, p_opposite = _p_values(contrast, alternative)
-    tails = 1 if alternative == "two-sided" else 2
+    p, p_opposite = p_values(alternative, contrast.p_greater(), contrast.p_less())
     return TestResult(
         test=test,
         effect=contrast.effect,
         alpha=alpha,
         n=(summarise(arms[0]).n, summarise(arms[1]).n),
-        interval=contrast.interval(1 - tails * alpha),
+        interval=contrast.interval(interval_level(alternative, alpha)),
         p=p,
         p_opposite=p_opposite,
         statistic=contrast.statistic(),
         df=contrast.df,
         se=contrast.se,
-        details={"alternative": alternative},
+        details={"alternative": alternative, **details},
     )
-
-
-def _p_values(contrast: Contrast, alternative: Alternative) -> tuple[float, float | None]:
-    if alternative == "two-sided":
-        return contrast.p_two_sided(), None
-    if alternative == "greater":
-        return contrast.p_greater(), contrast.p_less()
-    if alternative == "less":
-        return contrast.p_less(), contrast.p_greater()
-    raise ClaimError(f"alternative is two-sided, greater or less, not {alternative!r}")

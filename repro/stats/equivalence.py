@@ -1,17 +1,20 @@
 """Is a difference small enough? Equivalence, non-inferiority, non-superiority.
 
-All of them ask whether mean A minus mean B lies in a region that was declared beforehand.
-*Not significant* never answers that.
+All of them ask whether mean A minus mean B lies in a region that was declared beforehand, in
+the units of the measurement or as a share of mean B. *Not significant* never answers that.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from repro.errors import ClaimError
 from repro.stats.contrast import Contrast, welch_contrast
-from repro.stats.result import TestResult, check_alpha, check_finite
+from repro.stats.relative import relative_difference
+from repro.stats.result import Interval, TestResult, check_alpha, check_finite
 from repro.stats.sample import Arm, summarise
 
 Better: TypeAlias = Literal["lower", "higher"]
@@ -60,43 +63,120 @@ def non_inferiority(
     return _region_test("non_inferiority", (a, b), low, high, alpha)
 
 
+def tost_relative(a: Arm, b: Arm, *, relative: float, alpha: float = 0.05) -> TestResult:
+    """Two one-sided tests: do the means differ by less than ``relative`` times mean B?
+
+    Each margin is a contrast, ``mean A - (1 ± relative) mean B``, with Welch's degrees of
+    freedom; the observed mean of B is no margin, for it has an error. Effect, interval (level
+    ``1 - 2 alpha``), ``low``, ``high`` and the smallest confirmable margin are shares of mean
+    B; ``statistic``, ``df`` and ``se`` are those of the contrast that decides. ``ClaimError``
+    unless ``0 < relative < 1``, where mean B is not safely different from 0, and as for
+    ``welch``. METHODS.md 1.2, 2.2.
+    """
+    _check_relative(relative, above_zero=True)
+    return _relative_test("tost_relative", (a, b), -relative, relative, alpha)
+
+
+def non_superiority_relative(
+    a: Arm, b: Arm, *, relative: float, better: Better, alpha: float = 0.05
+) -> TestResult:
+    """One-sided contrast: A is not better than B by ``relative`` times mean B or more.
+
+    Result and errors as ``tost_relative``; ``relative`` may be 0.
+    """
+    _check_relative(relative)
+    low, high = (None, relative) if _higher(better) else (-relative, None)
+    return _relative_test("non_superiority_relative", (a, b), low, high, alpha)
+
+
+def non_inferiority_relative(
+    a: Arm, b: Arm, *, relative: float, better: Better, alpha: float = 0.05
+) -> TestResult:
+    """One-sided contrast: A is not worse than B by ``relative`` times mean B or more.
+
+    Result and errors as ``tost_relative``; ``relative`` may be 0.
+    """
+    _check_relative(relative)
+    low, high = (-relative, None) if _higher(better) else (None, relative)
+    return _relative_test("non_inferiority_relative", (a, b), low, high, alpha)
+
+
 def _region_test(
     test: str, arms: tuple[Arm, Arm], low: float | None, high: float | None, alpha: float
 ) -> TestResult:
     check_alpha(alpha)
     contrast = welch_contrast(*arms)
+
+    def beyond(margin: float) -> Contrast:
+        return Contrast(contrast.effect - margin, contrast.se, contrast.df)
+
     interval = contrast.interval(1 - 2 * alpha)
-    inside, outside, statistic = _sides(contrast, low, high)
+    return _result(test, arms, contrast.effect, interval, _Sides.of(beyond, low, high), alpha)
+
+
+def _relative_test(
+    test: str, arms: tuple[Arm, Arm], low: float | None, high: float | None, alpha: float
+) -> TestResult:
+    check_alpha(alpha)
+    difference = relative_difference(*arms)
+    interval = difference.interval(1 - 2 * alpha)
+    sides = _Sides.of(difference.beyond, low, high)
+    return _result(test, arms, difference.effect, interval, sides, alpha)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """The declared region, the p of lying inside and outside, and the contrast that decides."""
+
+    low: float | None
+    high: float | None
+    inside: float
+    outside: float
+    deciding: Contrast
+
+    @classmethod
+    def of(
+        cls, beyond: Callable[[float], Contrast], low: float | None, high: float | None
+    ) -> _Sides:
+        """From the contrast beyond any margin, in whichever units margins are."""
+        sides = []
+        if low is not None:
+            own = beyond(low)
+            sides.append((own.p_greater(), own.p_less(), own))
+        if high is not None:
+            own = beyond(high)
+            sides.append((own.p_less(), own.p_greater(), own))
+        inside, _, deciding = max(sides, key=lambda side: side[0])
+        return cls(low, high, inside, min(side[1] for side in sides), deciding)
+
+
+def _result(
+    test: str,
+    arms: tuple[Arm, Arm],
+    effect: float,
+    interval: Interval,
+    sides: _Sides,
+    alpha: float,
+) -> TestResult:
     reach = (
-        -math.inf if low is None else -interval.low,
-        -math.inf if high is None else interval.high,
+        -math.inf if sides.low is None else -interval.low,
+        -math.inf if sides.high is None else interval.high,
     )
     return TestResult(
         test=test,
-        effect=contrast.effect,
+        effect=effect,
         alpha=alpha,
         n=(summarise(arms[0]).n, summarise(arms[1]).n),
         interval=interval,
-        p=inside,
-        p_opposite=outside,
-        statistic=statistic,
-        df=contrast.df,
-        se=contrast.se,
-        low=low,
-        high=high,
+        p=sides.inside,
+        p_opposite=sides.outside,
+        statistic=sides.deciding.statistic(),
+        df=sides.deciding.df,
+        se=sides.deciding.se,
+        low=sides.low,
+        high=sides.high,
         details={MARGIN: max(0.0, *reach)},
     )
-
-
-def _sides(contrast: Contrast, low: float | None, high: float | None) -> tuple[float, float, float]:
-    """The p of lying inside the region, of lying outside, and the statistic that decides."""
-    sides = []
-    if low is not None:
-        sides.append((contrast.p_greater(low), contrast.p_less(low), contrast.statistic(low)))
-    if high is not None:
-        sides.append((contrast.p_less(high), contrast.p_greater(high), contrast.statistic(high)))
-    inside, _, statistic = max(sides, key=lambda side: side[0])
-    return inside, min(side[1] for side in sides), statistic
 
 
 def _higher(better: Better) -> bool:
@@ -108,3 +188,8 @@ def _higher(better: Better) -> bool:
 def _check_margin(margin: float) -> None:
     if not (math.isfinite(margin) and margin >= 0):
         raise ClaimError(f"a margin is a finite number, at least 0, not {margin}")
+
+
+def _check_relative(relative: float, *, above_zero: bool = False) -> None:
+    if not 0 <= relative < 1 or (above_zero and relative == 0):
+        raise ClaimError(f"a relative margin lies between 0 and 1 (0.01 is 1 %), not {relative}")

@@ -24,6 +24,8 @@ def seeds_to_settle(
     border. The observed effect is itself uncertain, so this is an order of magnitude.
     ``ClaimError`` for a test that does not compare means.
     """
+    if result.test.endswith("_relative"):
+        raise ClaimError("no number of seeds is computed for a relative margin")
     if result.test not in MEANS:
         raise ClaimError(f"{result.test} compares no means, so no number of seeds is computed")
     if result.details.get("exact"):

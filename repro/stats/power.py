@@ -72,6 +72,16 @@ def power_difference(design: Design, effect: float, *, smallest_effect: float = 
     return _power_above(design, effect - smallest_effect, design.alpha / 2)
 
 
+def power_student(design: Design, effect: float, *, smallest_effect: float = 0.0) -> float:
+    """As ``power_difference``, for Student's test with its pooled variance.
+
+    With equal standard deviations it is the noncentral t of the textbooks (``TTestIndPower`` of
+    statsmodels, one-sided at half the level); this holds for unequal ones, too.
+    """
+    reach, weights = _errors(design, design.alpha / 2, pooled=True)
+    return _share_above(design, effect - smallest_effect, reach, weights)
+
+
 def power_above(design: Design, effect: float, border: float) -> float:
     """Chance that the one-sided Welch test finds the effect above ``border``.
 
@@ -108,36 +118,81 @@ def seeds_needed(
     ``power`` maps a design to a chance that grows with its size, as all functions here do
     when the truth lies where the claim says. The design's own sizes are ignored.
     """
-    if not 0 < target < 1:
-        raise ClaimError(f"a power lies between 0 and 1, not {target}")
+    return smallest_size(lambda n: power(design.balanced(n)), target=target, cap=cap)
+
+
+def smallest_size(
+    power: Callable[[int], float], *, target: float = 0.80, cap: int = 1000
+) -> int | None:
+    """The smallest size from 2 on that gives ``power`` at least ``target``, by bisection.
+
+    ``None`` if ``cap`` does not suffice.
+    """
+    check_target(target)
     low, high = 1, 2
-    while power(design.balanced(high)) < target:
+    while power(high) < target:
         if high >= cap:
             return None
         low, high = high, min(2 * high, cap)
     while high - low > 1:
         middle = (low + high) // 2
-        if power(design.balanced(middle)) >= target:
-            high = middle
-        else:
-            low = middle
+        low, high = (low, middle) if power(middle) >= target else (middle, high)
     return high
 
 
+def detectable(
+    power: Callable[[float], float], unit: float, target: float = 0.80, *, precision: float = 1e-10
+) -> float | None:
+    """The smallest size at which ``power`` reaches ``target``, to the relative precision.
+
+    ``power`` maps a size above 0 (an effect, a margin) to a chance that grows with it; ``unit``
+    is a scale for the search, such as the standard error. ``None`` where a million units do
+    not suffice.
+    """
+    check_target(target)
+    high = unit
+    while power(high) < target:
+        high *= 2
+        if high > 1e6 * unit:
+            return None
+    low = 0.0
+    while high - low > precision * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if power(middle) >= target else (middle, high)
+    return high
+
+
+def check_target(target: float) -> float:
+    """The power asked for itself, or ``ClaimError`` unless it lies between 0 and 1."""
+    if not 0 < target < 1:
+        raise ClaimError(f"a power lies between 0 and 1, not {target}")
+    return target
+
+
 def _power_above(design: Design, distance: float, tail: float) -> float:
-    check_finite("the effect", distance)
     reach, weights = _errors(design, tail)
+    return _share_above(design, distance, reach, weights)
+
+
+def _share_above(design: Design, distance: float, reach: Array, weights: Array) -> float:
+    check_finite("the effect", distance)
     return _clip(float(np.sum(weights * ndtr((distance - reach) / design.se))))
 
 
-def _errors(design: Design, tail: float, widest: float = math.inf) -> tuple[Array, Array]:
-    """Nodes and weights of the half-width of Welch's interval, up to ``widest``."""
+def _errors(
+    design: Design, tail: float, widest: float = math.inf, *, pooled: bool = False
+) -> tuple[Array, Array]:
+    """Nodes and weights of the half-width of Welch's (or the pooled) interval, up to ``widest``."""
     nu_a, nu_b = design.n_a - 1, design.n_b - 1
     angle, outer = _angles(nu_a, nu_b)
-    part_a = design.sd_a**2 / (design.n_a * nu_a) * np.sin(angle) ** 2
-    part_b = design.sd_b**2 / (design.n_b * nu_b) * np.cos(angle) ** 2
-    unit = part_a + part_b
-    df = unit**2 / (part_a**2 / nu_a + part_b**2 / nu_b)
+    square_a, square_b = (design.sd_a * np.sin(angle)) ** 2, (design.sd_b * np.cos(angle)) ** 2
+    if pooled:
+        df: Array | int = nu_a + nu_b
+        unit = (square_a + square_b) / df * (1 / design.n_a + 1 / design.n_b)
+    else:
+        part_a, part_b = square_a / (design.n_a * nu_a), square_b / (design.n_b * nu_b)
+        unit = part_a + part_b
+        df = unit**2 / (part_a**2 / nu_a + part_b**2 / nu_b)
     reach = -stdtrit(df, tail) * np.sqrt(unit)
     radius, weights = _radii((nu_a + nu_b) / 2, widest / reach)
     return reach[:, None] * radius, outer[:, None] * weights

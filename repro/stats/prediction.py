@@ -53,7 +53,7 @@ def predict_ratio(
     while sd/mean stays below about 0.15, because then arithmetic and geometric means agree
     that well. ``ClaimError`` also for a mean or value not above 0.
     """
-    pairs = [tuple(_log_summary(arm) for arm in pair) for pair in (original, ours)]
+    pairs = [tuple(log_summary(arm) for arm in pair) for pair in (original, ours)]
     contrast = _predict([(pair[0], pair[1]) for pair in pairs], shared_baseline=shared_baseline)
     logs = contrast.interval(level)
     interval = Interval(math.exp(logs.low), math.exp(logs.high), level)
@@ -70,7 +70,11 @@ def _predict(pairs: list[tuple[Summary, Summary]], *, shared_baseline: bool) -> 
     return Contrast(first.mean - second.mean, se, satterthwaite(errors, [arm.n for arm in arms]))
 
 
-def _log_summary(arm: Arm) -> Summary:
+def log_summary(arm: Arm) -> Summary:
+    """The summary of an arm's logarithms; of a mere summary by the delta method.
+
+    ``ClaimError`` for a mean or value not above 0.
+    """
     if isinstance(arm, Sample):
         return arm.log().summary()
     if arm.mean <= 0:

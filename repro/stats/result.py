@@ -10,7 +10,7 @@ from typing import ClassVar, TypeAlias, TypeVar
 from repro.errors import ClaimError
 
 T = TypeVar("T")
-Detail: TypeAlias = bool | int | float | str | tuple[int, ...] | None
+Detail: TypeAlias = bool | int | float | str | tuple[float, ...] | tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,9 @@ class TestResult:
     """The outcome of one test.
 
     ``effect`` and ``interval`` are in the units of the measurement (A minus B), but for
-    ``ratio`` (A over B) and for ``separation``, ``bound`` and ``share`` (a share, 0 to 1).
+    ``ratio`` (A over B), for every ``..._relative`` test (A minus B over mean B), for
+    ``separation``, ``bound``, ``share``, ``brunner_munzel`` and proportions (a share, 0 to 1),
+    and for associations (a coefficient).
     ``p`` is evidence for what was asked, ``p_opposite`` for its contrary; a two-sided test
     has no contrary, an exact comparison no p at all. ``alpha`` is the level the test was
     declared with: two-sided for ``student`` and ``welch`` unless a one-sided alternative is

@@ -16,6 +16,7 @@ from repro.stats.planning import seeds_to_settle
 from repro.stats.power import (
     Array,
     Design,
+    detectable,
     power_above,
     power_difference,
     power_equivalence,
@@ -40,6 +41,7 @@ SEEDS = Design(0.15, 0.15, 10, 10)
         (20, 0.10, 0.33),
         (20, 0.15, 0.86),
         (20, 0.20, 0.99),
+        (20, 0.30, 1.00),
         (30, 0.10, 0.63),
         (30, 0.15, 0.97),
     ],
@@ -190,6 +192,20 @@ def test_impossible_questions_are_refused():
         power_equivalence(SEEDS, 0.0, low=1, high=-1)
     with pytest.raises(ClaimError, match="power lies between"):
         seeds_needed(SEEDS, lambda _: 1.0, target=1.0)
+
+
+def test_what_is_detectable():
+    """
+    The smallest detectable effect has the power, a smaller one less; at a border nothing has it.
+    """
+    found = known(detectable(lambda effect: power_difference(SEEDS, effect), SEEDS.se))
+    assert power_difference(SEEDS, found) == pytest.approx(0.80, abs=1e-8)
+    assert power_difference(SEEDS, found * 0.999) < 0.80
+    assert detectable(lambda _: 0.5, 1.0) is None
+    rough = known(detectable(lambda size: size, 0.01, 0.4, precision=0.01))
+    assert 0.4 <= rough < 0.4 * 1.02
+    with pytest.raises(ClaimError, match="power lies between"):
+        detectable(lambda _: 0.5, 1.0, 0.0)
 
 
 A, B = Summary(5, 56.39, 0.19), Summary(5, 56.45, 0.10)

@@ -1,0 +1,214 @@
+"""In how many benchmarks, contexts or tasks does one arm win? Exact tests of paired counts.
+
+The unit is what was compared on its own: a benchmark, a task, a context. Units that belong
+together (the tasks of one benchmark) are clusters, and then the cluster is the unit.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from typing import Literal
+
+import numpy as np
+
+from repro.errors import ClaimError
+from repro.stats.alternative import Alternative, p_values, tails
+from repro.stats.bound import clopper_pearson
+from repro.stats.pairs import match
+from repro.stats.permutation import tail_p_values
+from repro.stats.result import Detail, TestResult, check_alpha
+from repro.stats.sample import ROUND_OFF, Arm, Sample, require_sample
+
+MOST_CLUSTERS = 16
+"""With no more clusters than this all flips (65,536) are tried; else some are drawn."""
+
+DRAWS = 10_000
+SEED = 1925
+"""The seed of every drawing: one set of outcomes has one p."""
+
+
+def sign_test(
+    wins: int, losses: int, ties: int = 0, *, more_than: float = 0.5, alpha: float = 0.05
+) -> TestResult:
+    """Exact binomial test: does A win in more than the share ``more_than`` of untied units?
+
+    Ties are dropped, and ``details`` counts them. ``effect`` is the share of wins among the
+    untied, ``interval`` its Clopper-Pearson interval of level ``1 - 2 alpha``; ``p`` and
+    ``p_opposite`` are one-sided. ``ClaimError`` for counts below 0, no untied unit, a share
+    outside (0, 1), and where no outcome of so many units could reach ``alpha``.
+    Dixon & Mood 1946; METHODS.md 2.1.
+    """
+    from scipy.stats import binomtest  # noqa: PLC0415 - slow to import
+
+    check_alpha(alpha)
+    untied = _untied(wins, losses, ties)
+    if not 0 < more_than < 1:
+        raise ClaimError(f"a share lies between 0 and 1, not {more_than}")
+    _refuse_few(wins + losses + ties, "units", min(more_than, 1 - more_than), alpha)
+    return TestResult(
+        test="sign",
+        effect=wins / untied,
+        alpha=alpha,
+        n=(untied,),
+        interval=clopper_pearson(wins, untied, level=1 - 2 * alpha),
+        p=float(binomtest(wins, untied, more_than, "greater").pvalue),
+        p_opposite=float(binomtest(wins, untied, more_than, "less").pvalue),
+        low=more_than,
+        details={"exact": True, **_counts(wins, losses, ties)},
+    )
+
+
+def mcnemar(
+    b: int,
+    c: int,
+    concordant: int = 0,
+    *,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+) -> TestResult:
+    """McNemar's exact test of paired yes/no outcomes: only the discordant pairs tell.
+
+    ``b`` pairs are yes for A and no for B, ``c`` the other way round. Two-sided unless
+    declared otherwise, and then without ``p_opposite``. ``effect`` is the share of ``b`` among
+    the discordant, ``interval`` its Clopper-Pearson interval of level ``1 - alpha`` two-sided
+    and ``1 - 2 alpha`` one-sided. Errors as ``sign_test``. McNemar 1947; METHODS.md 1.
+    """
+    from scipy.stats import binomtest  # noqa: PLC0415 - slow to import
+    from statsmodels.stats.contingency_tables import (  # noqa: PLC0415 - slow to import
+        mcnemar as exact_mcnemar,
+    )
+
+    check_alpha(alpha)
+    untied, sides = _untied(b, c, concordant), tails(alternative)
+    _refuse_few(untied + concordant, "pairs", 0.5, alpha / sides)
+    greater, less = (float(binomtest(b, untied, 0.5, side).pvalue) for side in ("greater", "less"))
+    p, p_opposite = p_values(alternative, greater, less)
+    if p_opposite is None:
+        p = float(exact_mcnemar([[0, b], [c, 0]], exact=True).pvalue)
+    return TestResult(
+        test="mcnemar",
+        effect=b / untied,
+        alpha=alpha,
+        n=(untied,),
+        interval=clopper_pearson(b, untied, level=1 - 2 * alpha / sides),
+        p=p,
+        p_opposite=p_opposite,
+        low=0.5,
+        details={"exact": True, "alternative": alternative, **_counts(b, c, concordant)},
+    )
+
+
+def paired_outcomes(
+    a: Arm,
+    b: Arm,
+    *,
+    better: Literal["higher", "lower"] = "higher",
+    clusters: Sequence[Hashable] | None = None,
+    more_than: float = 0.5,
+    alpha: float = 0.05,
+) -> TestResult:
+    """Does A win in more than a share of the units? A unit is a replicate's number in both arms.
+
+    A wins where its value is better; values equal up to round-off tie. Without ``clusters``
+    this is ``sign_test``. ``clusters`` names for each unit of ``a``, in its order, what it
+    belongs to. Then the signs of whole clusters are flipped: wins minus losses is compared
+    with what it would be if, in each cluster, A and B were interchangeable; all flips up to 16
+    clusters, else 10,000 draws from a fixed seed and ``p = (b + 1) / (m + 1)``. That tests one
+    half only, and gives no interval: the share of units that depend on each other has no exact
+    one.
+
+    ``ClaimError`` as ``sign_test``, for a summary, a unit that one arm lacks or that has no
+    cluster, another share than one half with clusters, and too few clusters to reach ``alpha``.
+    METHODS.md 2.1.
+    """
+    check_alpha(alpha)
+    first, second = match(a, b, "paired_outcomes")
+    outcomes = _outcomes(first, second, better)
+    wins, losses = outcomes.count(1), outcomes.count(-1)
+    if clusters is None:
+        return sign_test(wins, losses, outcomes.count(0), more_than=more_than, alpha=alpha)
+    if more_than != 0.5:
+        raise ClaimError("with clusters only more than one half can be tested: the signs flip")
+    untied = _untied(wins, losses, outcomes.count(0))
+    sums = _cluster_sums(require_sample(a, "paired_outcomes"), first, outcomes, clusters)
+    _refuse_few(len(sums), "clusters", 0.5, alpha)
+    exact = len(sums) <= MOST_CLUSTERS
+    p, p_opposite = _flip(sums, exact=exact)
+    return TestResult(
+        test="cluster_sign",
+        effect=wins / untied,
+        alpha=alpha,
+        n=(untied,),
+        p=p,
+        p_opposite=p_opposite,
+        low=0.5,
+        details={
+            "exact": exact,
+            "clusters": len(sums),
+            **_counts(wins, losses, outcomes.count(0)),
+        },
+    )
+
+
+def _flip(sums: list[int], *, exact: bool) -> tuple[float, float]:
+    """One-sided p of a sum above 0, and of one below, when each sign is a fair coin's."""
+    from scipy.stats import permutation_test  # noqa: PLC0415 - slow to import
+
+    ascending, mirrored = sorted(sums), sorted(-one for one in sums)
+    own = max(ascending, mirrored)  # one drawing for both orders of the arms
+    found = permutation_test(
+        (np.array(own, dtype=float),),
+        np.sum,
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=2**MOST_CLUSTERS if exact else DRAWS,
+        rng=np.random.default_rng(SEED),
+    )
+    greater, less = tail_p_values(found.null_distribution, np.asarray(found.statistic), exact=exact)
+    up = own == ascending
+    return float(greater if up else less), float(less if up else greater)
+
+
+def _outcomes(a: Sample, b: Sample, better: str) -> list[int]:
+    """1 where A wins, -1 where it loses, 0 for a tie."""
+    if better not in ("higher", "lower"):
+        raise ClaimError(f"better is lower or higher, not {better!r}")
+    sign = 1 if better == "higher" else -1
+    return [
+        0 if abs(x - y) <= ROUND_OFF * max(abs(x), abs(y)) else (sign if x > y else -sign)
+        for x, y in zip(a.values, b.values, strict=True)
+    ]
+
+
+def _cluster_sums(
+    declared: Sample, matched: Sample, outcomes: list[int], clusters: Sequence[Hashable]
+) -> list[int]:
+    """Wins minus losses of each cluster, which ``clusters`` names in the declared order."""
+    if len(clusters) != declared.n:
+        raise ClaimError(f"{len(clusters)} clusters are named for {declared.n} units")
+    cluster = dict(zip(declared.replicates, clusters, strict=True))
+    sums: dict[Hashable, int] = defaultdict(int)
+    for unit, outcome in zip(matched.replicates, outcomes, strict=True):
+        sums[cluster[unit]] += outcome
+    return list(sums.values())
+
+
+def _untied(wins: int, losses: int, ties: int) -> int:
+    if min(wins, losses, ties) < 0:
+        raise ClaimError(f"counts are not negative: {wins}, {losses}, {ties}")
+    if wins + losses == 0:
+        raise ClaimError("every unit is a tie, so that nobody wins; declare an equivalence")
+    return wins + losses
+
+
+def _counts(wins: int, losses: int, ties: int) -> dict[str, Detail]:
+    return {"wins": wins, "losses": losses, "ties": ties}
+
+
+def _refuse_few(n: int, units: str, chance: float, alpha: float) -> None:
+    if chance**n > alpha:
+        raise ClaimError(
+            f"{n} {units} cannot decide: even if all agree p = {chance**n:.3g}, above alpha = "
+            f"{alpha:g} (one-sided); add {units}"
+        )

@@ -1,0 +1,263 @@
+"""Does our result agree with the paper's? Every usual answer to that, side by side.
+
+An original and a replication, each a difference A minus B, known by the summaries of their
+arms. The only variation counted is that between seeds: different data, hardware and tuning
+would widen every interval here.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from scipy.special import fdtrc
+
+from repro.errors import ClaimError
+from repro.stats.contrast import Contrast, satterthwaite, student_contrast, welch_contrast
+from repro.stats.fieller import EffectRatio, effect_ratio
+from repro.stats.power import Design, detectable, power_difference, power_student
+from repro.stats.prediction import (
+    Pair,
+    Prediction,
+    log_summary,
+    predict_difference,
+    predict_ratio,
+)
+from repro.stats.result import Interval, check_alpha, known
+from repro.stats.sample import Summary, summarise
+from repro.stats.sceptical import Sceptical, sceptical, z_value
+
+OriginalTest: TypeAlias = Literal["welch", "student"]
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """One study's effect: Welch's error and interval, p (two-sided) and z of its own test."""
+
+    effect: float
+    se: float
+    df: float
+    interval: Interval
+    p: float
+    z: float
+
+
+@dataclass(frozen=True, slots=True)
+class SmallTelescopes:
+    """Is our effect smaller than what the original's design could have seen?
+
+    ``d33`` is the effect, signed like the original's, for which its design, test and spread
+    had a power of one third; ``p`` is one-sided, small where ours lies below it.
+    """
+
+    d33: float
+    test: OriginalTest
+    p: float
+    refuted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FixedEffect:
+    """Both studies as measurements of one effect, and the Q-test of whether they can be.
+
+    ``se`` is the textbook's, which takes the weights as known. ``interval`` and ``p`` allow for
+    their being estimated (Meier 1953), and use Student's t with Satterthwaite's degrees of
+    freedom: with five seeds an arm they cover .95 where the textbook's cover .90. ``q_p``
+    refers Q to F with the degrees of freedom of the prediction interval, so that it is below
+    alpha exactly where our effect lies outside that; ``q_p_chi_squared`` is the textbook's,
+    too small for a few seeds.
+    """
+
+    effect: float
+    se: float
+    interval: Interval
+    p: float
+    q: float
+    q_p: float
+    q_p_chi_squared: float
+
+
+@dataclass(frozen=True, slots=True)
+class Replication:
+    """What can be said about an original and its replication; see ``replicate``.
+
+    ``scale`` is ``difference``, in the units of the measurement, or ``log ratio``: then every
+    effect is a difference of logarithms, and ``prediction`` alone a ratio. ``compatible``: our
+    effect lies in the prediction interval. ``significant``: the same sign, and our two-sided
+    p at most alpha. ``covered``: the original's effect lies in our interval. ``sceptical`` is
+    ``None``, for the reason among ``notes``, where the studies are not independent.
+    """
+
+    scale: Literal["difference", "log ratio"]
+    alpha: float
+    original: Study
+    ours: Study
+    prediction: Prediction
+    compatible: bool
+    same_sign: bool
+    significant: bool
+    covered: bool
+    effect_ratio: EffectRatio
+    small_telescopes: SmallTelescopes
+    fixed_effect: FixedEffect
+    sceptical: Sceptical | None
+    notes: tuple[str, ...]
+
+
+def replicate(
+    original: Pair,
+    ours: Pair,
+    *,
+    alpha: float = 0.05,
+    shared_baseline: bool = False,
+    original_test: OriginalTest = "welch",
+) -> Replication:
+    """Compares our difference of means with the original's; each pair is (A, B).
+
+    Intervals have the level ``1 - alpha``; the small-telescopes test is one-sided at
+    ``alpha``. ``original_test`` is the one the paper used: its p and z, and the power of its
+    design, are that test's; ours are always Welch's. Where B is the same printed baseline in
+    both (``shared_baseline``) the two effects share its error, which every part allows for
+    but the sceptical p-value, which is left out. ``ClaimError`` where a variance is unknown,
+    and where both arms of a pair are constant. METHODS.md 1.9.
+    """
+    pairs = _summaries(original), _summaries(ours)
+    prediction = predict_difference(
+        original, ours, level=1 - check_alpha(alpha), shared_baseline=shared_baseline
+    )
+    compatible = pairs[1][0].mean - pairs[1][1].mean in prediction.interval
+    parts = _Parts(*pairs, alpha, shared_baseline, original_test, prediction.df)
+    return parts.joined("difference", prediction, compatible=compatible)
+
+
+def replicate_ratio(
+    original: Pair,
+    ours: Pair,
+    *,
+    alpha: float = 0.05,
+    shared_baseline: bool = False,
+    original_test: OriginalTest = "welch",
+) -> Replication:
+    """Compares our ratio A over B with the original's, on logarithms; see ``replicate``.
+
+    Of an arm known by its summary the logarithm is taken as in ``predict_ratio``. ``ClaimError``
+    also for means and values not above 0.
+    """
+    pairs = _logarithms(original), _logarithms(ours)
+    prediction = predict_ratio(
+        original, ours, level=1 - check_alpha(alpha), shared_baseline=shared_baseline
+    )
+    compatible = math.exp(pairs[1][0].mean - pairs[1][1].mean) in prediction.interval
+    parts = _Parts(*pairs, alpha, shared_baseline, original_test, prediction.df)
+    return parts.joined("log ratio", prediction, compatible=compatible)
+
+
+def small_telescopes(
+    original: tuple[Summary, Summary],
+    ours: Contrast,
+    *,
+    alpha: float = 0.05,
+    original_test: OriginalTest = "welch",
+) -> SmallTelescopes:
+    """Simonsohn's test of whether our effect is smaller than the original could have detected.
+
+    ``d33`` takes the original's spreads as the true ones, its sizes, and its two-sided test
+    at .05 whatever ``alpha`` is; our own test is Welch's, one-sided at ``alpha``.
+    ``ClaimError`` for another test. Simonsohn 2015.
+    """
+    powers = {"welch": power_difference, "student": power_student}
+    if original_test not in powers:
+        raise ClaimError(f"the original's test is welch or student, not {original_test!r}")
+    a, b = original
+    design = Design(a.spread, b.spread, a.n, b.n)
+    size = known(detectable(lambda effect: powers[original_test](design, effect), design.se, 1 / 3))
+    sign = -1.0 if a.mean < b.mean else 1.0
+    p = ours.p_less(size) if sign > 0 else ours.p_greater(-size)
+    return SmallTelescopes(sign * size, original_test, p, p <= alpha)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The arms of both studies on one scale, and what is computed of them."""
+
+    original: tuple[Summary, Summary]
+    ours: tuple[Summary, Summary]
+    alpha: float
+    shared_baseline: bool
+    original_test: OriginalTest
+    df: float
+
+    def joined(
+        self, scale: Literal["difference", "log ratio"], prediction: Prediction, *, compatible: bool
+    ) -> Replication:
+        first, second = welch_contrast(*self.original), welch_contrast(*self.ours)
+        theirs = student_contrast(*self.original) if self.original_test == "student" else first
+        original, ours = self._study(first, theirs), self._study(second, second)
+        same_sign = original.effect * ours.effect > 0
+        shared = self.original[1].standard_error ** 2 if self.shared_baseline else 0.0
+        doubt = None
+        if not self.shared_baseline:
+            doubt = sceptical(original.z, ours.z, (first.se / second.se) ** 2)
+        level = 1 - self.alpha
+        return Replication(
+            scale=scale,
+            alpha=self.alpha,
+            original=original,
+            ours=ours,
+            prediction=prediction,
+            compatible=compatible,
+            same_sign=same_sign,
+            significant=same_sign and ours.p <= self.alpha,
+            covered=original.effect in ours.interval,
+            effect_ratio=effect_ratio(first, second, df=self.df, level=level, covariance=shared),
+            small_telescopes=small_telescopes(
+                self.original, second, alpha=self.alpha, original_test=self.original_test
+            ),
+            fixed_effect=self._fixed_effect(first, second, shared),
+            sceptical=doubt,
+            notes=() if doubt else ("no sceptical p-value: the studies share their baseline",),
+        )
+
+    def _study(self, contrast: Contrast, tested: Contrast) -> Study:
+        interval = contrast.interval(1 - self.alpha)
+        p, z = tested.p_two_sided(), z_value(tested)
+        return Study(contrast.effect, contrast.se, contrast.df, interval, p, z)
+
+    def _fixed_effect(self, first: Contrast, second: Contrast, shared: float) -> FixedEffect:
+        """Weights inverse to the variances that are not shared."""
+        own = first.se**2 - shared, second.se**2 - shared
+        weight = own[1] / (own[0] + own[1])
+        effect = weight * first.effect + (1 - weight) * second.effect
+        errors = [
+            weight * self.original[0].standard_error,
+            (1 - weight) * self.ours[0].standard_error,
+            (1.0 if self.shared_baseline else weight) * self.original[1].standard_error,
+            0.0 if self.shared_baseline else (1 - weight) * self.ours[1].standard_error,
+        ]
+        sizes = [self.original[0].n, self.ours[0].n, self.original[1].n, self.ours[1].n]
+        se = math.hypot(*errors)
+        nu: list[float] = [self.original[0].n - 1, self.ours[0].n - 1]
+        if not self.shared_baseline:
+            nu = [first.df, second.df]
+        doubt = 4 * weight * (1 - weight) * (1 / nu[0] + 1 / nu[1])
+        wider = math.sqrt(se**2 + doubt * (se**2 - shared))
+        pooled = Contrast(effect, wider, satterthwaite(errors, sizes))
+        q = (first.effect - second.effect) ** 2 / (own[0] + own[1])
+        return FixedEffect(
+            effect=effect,
+            se=se,
+            interval=pooled.interval(1 - self.alpha),
+            p=pooled.p_two_sided(),
+            q=q,
+            q_p=float(fdtrc(1, self.df, q)),
+            q_p_chi_squared=math.erfc(math.sqrt(q / 2)),
+        )
+
+
+def _summaries(pair: Pair) -> tuple[Summary, Summary]:
+    return summarise(pair[0]), summarise(pair[1])
+
+
+def _logarithms(pair: Pair) -> tuple[Summary, Summary]:
+    return log_summary(pair[0]), log_summary(pair[1])

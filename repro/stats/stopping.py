@@ -1,0 +1,165 @@
+"""What is asked after every look, what the looks so far decide, and when to stop.
+
+The verdict stands at the first crossing: the first look whose interval leaves nothing open.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast, get_args
+
+from repro.errors import ClaimError
+from repro.stats.contrast import Contrast
+from repro.stats.result import Detail, Interval, TestResult, check_finite
+
+Kind: TypeAlias = Literal["difference", "equivalence", "non_superiority", "non_inferiority"]
+Decision: TypeAlias = Literal["confirmed", "contradicted", "trivial"]
+Stop: TypeAlias = Literal["confirmed", "contradicted", "trivial", "futile"]
+
+FUTILE = 0.10
+"""Conditional or predicted power below which more pairs are not worth their cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a claim asserts of mean A minus mean B: that it lies between ``low`` and ``high``.
+
+    ``None`` is no limit; without any, a difference of either sign is asserted. For a
+    difference ``alpha`` is two-sided, for all else one-sided, so that its interval has level
+    ``1 - 2 alpha`` (METHODS.md 2.1). Make it with the four functions below.
+    """
+
+    kind: Kind
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def borders(self) -> tuple[float, ...]:
+        """The differences that an interval must exclude to leave nothing open."""
+        limits = tuple(limit for limit in (self.low, self.high) if limit is not None)
+        return limits or (0.0,)
+
+    @property
+    def tails(self) -> int:
+        """How many alphas an interval spends."""
+        return 1 if self.kind == "difference" else 2
+
+    def distances(self, contrast: Contrast) -> list[float]:
+        """How many standard errors the effect lies inside each border; negative: beyond it."""
+        if self.low is None and self.high is None:
+            return [abs(contrast.statistic())]
+        signed = ((self.low, 1), (self.high, -1))
+        return [sign * contrast.statistic(limit) for limit, sign in signed if limit is not None]
+
+    def decide(self, interval: Interval) -> Decision | None:
+        """What an interval decides by the rules of METHODS.md 2.1; None while a border is in it."""
+        if any(border in interval for border in self.borders):
+            return None
+        if self.low is None and self.high is None:
+            return "confirmed"
+        above = self.low is None or interval.low > self.low
+        below = self.high is None or interval.high < self.high
+        if above and below:
+            return "confirmed"
+        return "trivial" if self._real(interval) else "contradicted"
+
+    def _real(self, interval: Interval) -> bool:
+        """Whether a difference has the claimed sign, be it smallest effect or less."""
+        if self.kind != "difference":
+            return False
+        return interval.low > 0 if self.low is not None else interval.high < 0
+
+
+def difference(
+    direction: Literal["higher", "lower", "different"], *, smallest_effect: float = 0.0
+) -> Question:
+    """Mean A is higher or lower than mean B, by more than ``smallest_effect``; or different.
+
+    ``ClaimError`` for another direction, a negative smallest effect, or one of *different*.
+    """
+    if not (math.isfinite(smallest_effect) and smallest_effect >= 0):
+        raise ClaimError(f"a smallest effect is a finite number, not negative: {smallest_effect}")
+    if direction == "higher":
+        return Question("difference", low=smallest_effect)
+    if direction == "lower":
+        return Question("difference", high=0.0 - smallest_effect)
+    if direction != "different":
+        raise ClaimError(f"a direction is higher, lower or different, not {direction!r}")
+    if smallest_effect:
+        raise ClaimError("a smallest effect belongs to a claim of higher or lower")
+    return Question("difference")
+
+
+def equivalence(low: float, high: float) -> Question:
+    """Mean A minus mean B lies between ``low`` and ``high``; ``ClaimError`` unless 0 does."""
+    if not check_finite("the lower margin", low) < 0 < check_finite("the upper margin", high):
+        raise ClaimError(f"equivalence margins lie on both sides of 0, not {low} and {high}")
+    return Question("equivalence", low, high)
+
+
+def non_superiority(margin: float, better: Literal["lower", "higher"]) -> Question:
+    """A is not better than B by ``margin`` or more, which is finite and not negative."""
+    _check_margin(margin, better)
+    if better == "higher":
+        return Question("non_superiority", high=margin)
+    return Question("non_superiority", low=0.0 - margin)
+
+
+def non_inferiority(margin: float, better: Literal["lower", "higher"]) -> Question:
+    """A is not worse than B by ``margin`` or more, which is finite and not negative."""
+    _check_margin(margin, better)
+    if better == "higher":
+        return Question("non_inferiority", low=0.0 - margin)
+    return Question("non_inferiority", high=margin)
+
+
+def first_crossing(
+    question: Question, intervals: Mapping[int, Interval]
+) -> tuple[Decision | None, int | None]:
+    """What was decided first, and at how many pairs; twice None while nothing is."""
+    for n, interval in intervals.items():
+        decision = question.decide(interval)
+        if decision is not None:
+            return decision, n
+    return None, None
+
+
+def first_details(question: Question, intervals: Mapping[int, Interval]) -> dict[str, Detail]:
+    """The first crossing and the running intersection, for ``details``.
+
+    ``running_low`` and ``running_high`` are None when the intervals have nothing in common.
+    """
+    decided, decided_at = first_crossing(question, intervals)
+    low = max(each.low for each in intervals.values())
+    high = min(each.high for each in intervals.values())
+    return {
+        "kind": question.kind,
+        "decided": decided,
+        "decided_at": decided_at,
+        "running_low": low if low <= high else None,
+        "running_high": high if low <= high else None,
+    }
+
+
+def stop(result: TestResult, *, chance: float | None = None, floor: float = FUTILE) -> Stop | None:
+    """Why to add no more pairs: the first crossing decided, or deciding is too unlikely.
+
+    ``chance`` is the predicted or conditional power of what may still be added; *futile* when
+    it is below ``floor``. Stopping for futility never makes an error more likely, and an
+    e-process may go on after it. ``ClaimError`` for a result that is not sequential.
+    """
+    if "decided" not in result.details:
+        raise ClaimError(f"a result of {result.test} is not sequential, so there is no stop rule")
+    for decision in get_args(Decision):
+        if result.details["decided"] == decision:
+            return cast("Decision", decision)
+    return "futile" if chance is not None and chance < floor else None
+
+
+def _check_margin(margin: float, better: str) -> None:
+    if not (math.isfinite(margin) and margin >= 0):
+        raise ClaimError(f"a margin is a finite number, at least 0, not {margin}")
+    if better not in ("lower", "higher"):
+        raise ClaimError(f"better is lower or higher, not {better!r}")

@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from repro.errors import ClaimError
+from repro.stats.comparison import TESTS, paired, welch, welch_relative, yuen
+from repro.stats.result import known
+from repro.stats.sample import Sample
+
+pairs = st.lists(st.tuples(*[st.floats(-100, 100).map(lambda x: round(x, 3))] * 2), min_size=2)
+five = st.lists(
+    st.floats(-100, 100).map(lambda x: round(x, 3)), min_size=5, max_size=12, unique=True
+)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@given(pairs, st.randoms())
+def test_scipy_agrees_on_pairs(alternative, rows, shuffler):
+    """
+    The paired test is scipy's, and pairs belong together by number wherever they stand.
+    """
+    x, y = (np.array(column) for column in zip(*rows, strict=True))
+    assume(np.ptp(x - y) > 0.01)
+    order = list(range(len(rows)))
+    shuffler.shuffle(order)
+    b = Sample(tuple(float(y[i]) for i in order), tuple(order))
+    ours = paired(Sample.of(*map(float, x)), b, alternative=alternative)
+    theirs = stats.ttest_rel(x, y, alternative=alternative)
+    level = 0.95 if alternative == "two-sided" else 0.90
+    interval = stats.ttest_rel(x, y).confidence_interval(level)
+    assert ours.p == pytest.approx(theirs.pvalue, rel=1e-6, abs=1e-12)
+    assert ours.statistic == pytest.approx(theirs.statistic, rel=1e-8, abs=1e-8)
+    assert ours.df == theirs.df
+    own = known(ours.interval)
+    assert (own.low, own.high) == pytest.approx((interval.low, interval.high), rel=1e-7, abs=1e-7)
+
+
+def test_student_1908_sleep():
+    """
+    Student's ten patients, two drugs: t = -4.0621 with 9 degrees of freedom, p = .002833
+    (the example of Student 1908, as R documents it).
+    """
+    first = Sample.of(0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0)
+    second = Sample.of(1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4)
+    result = paired(first, second)
+    assert result.statistic == pytest.approx(-4.0621, abs=5e-5)
+    assert result.p == pytest.approx(0.002833, abs=5e-7)
+    own = known(result.interval)
+    assert (own.low, own.high) == pytest.approx((-2.4598858, -0.7001142), abs=5e-8)
+
+
+def test_pairs_need_partners():
+    """
+    Replicates without a partner are named, arm by arm, and refused; so is a summary.
+    """
+    a = Sample((1.0, 2.0, 4.0), (0, 3, 7))
+    b = Sample((1.0, 2.0, 4.0), (0, 3, 5))
+    with pytest.raises(ClaimError, match=r"no partner: 7 only in A; 5 only in B"):
+        paired(a, b)
+    with pytest.raises(ClaimError, match="paired needs the value of every replicate"):
+        paired(a, b.summary())
+    with pytest.raises(ClaimError, match="single value has no variance"):
+        paired(Sample.of(1.0), Sample.of(2.0))
+
+
+def test_constant_differences_are_refused():
+    """
+    Pairs that all differ by the same amount, up to round-off, are refused.
+    """
+    values = (0.1, 0.2, 0.7)
+    with pytest.raises(ClaimError, match="all pairs differ by the same amount"):
+        paired(Sample.of(*values), Sample.of(*(value + 0.1 for value in values)))
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@settings(deadline=None)
+@given(five, five, st.sampled_from([0.0, 0.1, 0.2, 0.25]))
+def test_scipy_agrees_on_trimmed_means(alternative, x, y, trim):
+    """
+    Yuen's test is scipy's, and its effect is the difference of scipy's trimmed means.
+    """
+    ours = yuen(Sample.of(*x), Sample.of(*y), alternative=alternative, trim=trim)
+    theirs = stats.ttest_ind(x, y, equal_var=False, trim=trim, alternative=alternative)
+    assert ours.p == pytest.approx(theirs.pvalue, rel=1e-6, abs=1e-12)
+    assert ours.statistic == pytest.approx(theirs.statistic, rel=1e-7, abs=1e-7)
+    means = stats.trim_mean(x, trim) - stats.trim_mean(y, trim)
+    assert ours.effect == pytest.approx(means, rel=1e-9, abs=1e-9)
+
+
+def test_yuen_below_five_is_welch():
+    """
+    With four replicates a fifth is none, and Yuen's test is Welch's.
+    """
+    a, b = Sample.of(1.0, 2.0, 4.0, 9.0), Sample.of(3.0, 5.0, 8.0, 8.5)
+    assert yuen(a, b).p == pytest.approx(welch(a, b).p, rel=1e-12)
+    ends = [known(test(a, b).interval).low for test in (yuen, welch)]
+    assert ends[0] == pytest.approx(ends[1], rel=1e-12)
+
+
+def test_yuen_is_not_moved_by_one_outlier():
+    """
+    However far one of six values lies, Yuen's effect and p stay.
+    """
+    b = Sample.of(3.0, 5.0, 8.0, 8.5, 9.0, 11.0)
+    near, far = (Sample.of(1.0, 2.0, 4.0, 5.0, 6.5, top) for top in (7.0, 7e6))
+    assert yuen(near, b).effect == yuen(far, b).effect
+    assert yuen(near, b).p == pytest.approx(yuen(far, b).p, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "trim", "message"),
+    [
+        ((1.0, 2.0), (1.0, 3.0), 0.5, "share trimmed from each end"),
+        ((1.0, 2.0, 3.0), (1.0, 3.0, 4.0), 0.4, "trimming leaves 1"),
+        ((0.0, 1.0, 1.0, 1.0, 9.0), (2.0, 2.0, 2.0, 2.0, 8.0), 0.2, "does not vary in either"),
+    ],
+)
+def test_yuen_refuses(a, b, trim, message):
+    """
+    A share that leaves nothing, or nothing that varies, is refused.
+    """
+    with pytest.raises(ClaimError, match=message):
+        yuen(Sample.of(*a), Sample.of(*b), trim=trim)
+
+
+def test_yuen_beside_a_constant_arm():
+    """
+    One arm may be constant: the other's trimmed variance gives error and degrees of freedom.
+    """
+    result = yuen(Sample.of(402.0, 402.0, 402.0), Sample.of(7.0, 8.0, 9.0, 10.0, 15.0))
+    assert result.df == pytest.approx(2, rel=1e-9)
+    assert result.effect == 393.0
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_every_named_test_takes_two_arms(name):
+    """
+    Every name of a claim file is a test that keeps its name and flips with its arms.
+    """
+    a = Sample.of(1.0, 2.5, 3.0, 4.5, 7.0)
+    b = Sample.of(3.0, 5.5, 6.0, 8.0, 9.0)
+    one, other = TESTS[name](a, b, alpha=0.04), TESTS[name](b, a, alpha=0.04)
+    assert one.test == name
+    assert (one.alpha, one.n) == (0.04, (5, 5))
+    assert one.p == pytest.approx(other.p, rel=1e-9)
+    one_sided = TESTS[name](a, b, alternative="less")
+    assert one_sided.p == pytest.approx(known(one.p) / 2, rel=1e-9)
+    assert one_sided.p_opposite == pytest.approx(
+        TESTS[name](a, b, alternative="greater").p, rel=1e-9
+    )
+
+
+def test_a_relative_smallest_effect_is_a_contrast():
+    """
+    The p against a smallest effect of r is Welch's of A against (1 + r) B.
+    """
+    a, b = Sample.of(11.5, 12.0, 13.1), Sample.of(9.5, 10.0, 10.1, 10.6)
+    scaled = Sample.of(*(1.1 * value for value in b.values))
+    ours = welch_relative(a, b, smallest=0.1, direction="higher")
+    assert ours.p == pytest.approx(welch(a, scaled).p, rel=1e-9)
+    assert ours.p_opposite == 1.0
+    lower = Sample.of(*(0.9 * value for value in b.values))
+    mirrored = welch_relative(b, a, smallest=0.1, direction="lower")
+    assert mirrored.p == pytest.approx(
+        welch(b, Sample.of(*(0.9 * value for value in a.values))).p, rel=1e-9
+    )
+    assert welch_relative(lower, b, smallest=0.05, direction="higher").p == 1.0
+
+
+@pytest.mark.parametrize(("smallest", "direction"), [(0.0, "higher"), (1.0, "lower"), (0.1, "up")])
+def test_a_relative_smallest_effect_is_a_share_with_a_side(smallest, direction):
+    """
+    A share outside (0, 1) and a direction that is none are refused.
+    """
+    with pytest.raises(ClaimError, match="a relative smallest effect"):
+        welch_relative(
+            Sample.of(1.0, 2.0), Sample.of(2.0, 4.0), smallest=smallest, direction=direction
+        )

@@ -1,0 +1,261 @@
+from __future__ import annotations
+
+import pytest
+
+from repro.stats.association import association, magnitude
+from repro.stats.correlations import compare_dependent, compare_independent
+from repro.stats.ordering import ordering
+from repro.stats.proportion import mcnemar, paired_outcomes, sign_test
+from repro.stats.sequential import sequential
+from repro.stats.slope import linear_trend
+from repro.stats.spending import group_obf
+from repro.stats.stopping import difference
+from repro.stats.stopping import equivalence as same
+from repro.stats.trend import trend
+from tests.stats.records import NUMBER, A, B, C, Records, check_record, check_statistic
+
+RECORDS: Records = [
+    (
+        lambda: association(A, C, alpha=0.04),
+        "association",
+        (6,),
+        0.96,
+        (None, None),
+        {
+            "alternative": "two-sided",
+            "direction": "different",
+            "method": "pearson",
+            "p_method": "t",
+            "interval_method": "fisher_z",
+            "clusters": None,
+        },
+    ),
+    (
+        lambda: association(A, C, method="spearman", direction="positive", alpha=0.04),
+        "association",
+        (6,),
+        0.96,
+        (None, None),
+        {
+            "alternative": "two-sided",
+            "direction": "positive",
+            "method": "spearman",
+            "p_method": "exact",
+            "interval_method": "fisher_z",
+            "clusters": None,
+        },
+    ),
+    (
+        lambda: association(A, C, method="kendall", direction="negative", alpha=0.04),
+        "association",
+        (6,),
+        0.96,
+        (None, None),
+        {
+            "alternative": "two-sided",
+            "direction": "negative",
+            "method": "kendall",
+            "p_method": "exact",
+            "interval_method": "fisher_z",
+            "clusters": None,
+        },
+    ),
+    (
+        lambda: association(A, C, clusters=range(6), interval="bootstrap", alpha=0.04),
+        "association",
+        (6,),
+        None,
+        (None, None),
+        {
+            "alternative": "two-sided",
+            "direction": "different",
+            "method": "pearson",
+            "p_method": "cluster permutation, exact",
+            "interval_method": None,
+            "clusters": 6,
+        },
+    ),
+    (
+        lambda: magnitude(A, C, at_most=0.9, alpha=0.04),
+        "magnitude",
+        (6,),
+        0.92,
+        (-0.9, 0.9),
+        {"method": "pearson", "smallest_confirmable_bound": NUMBER},
+    ),
+    (
+        lambda: magnitude(A, C, at_least=0.2, method="spearman", alpha=0.04),
+        "magnitude",
+        (6,),
+        0.92,
+        (0.2, None),
+        {"method": "spearman", "largest_confirmable_bound": NUMBER},
+    ),
+    (
+        lambda: compare_independent(0.5, 12, 0.2, 9, alpha=0.04),
+        "compare_independent",
+        (12, 9),
+        0.96,
+        (None, None),
+        {"alternative": "two-sided", "difference": NUMBER, "difference_interval": NUMBER},
+    ),
+    (
+        lambda: compare_dependent(0.5, 0.2, 0.1, 9, alpha=0.04),
+        "compare_dependent",
+        (9,),
+        0.96,
+        (None, None),
+        {"alternative": "two-sided", "difference": NUMBER, "difference_interval": NUMBER},
+    ),
+    (
+        lambda: trend([B, A], direction="increasing", alpha=0.04),
+        "trend",
+        (5, 6),
+        None,
+        (None, None),
+        {"test": "jonckheere", "direction": "increasing", "exact_p": True},
+    ),
+    (
+        lambda: trend([B, A], direction="decreasing", test="kendall", alpha=0.04),
+        "trend",
+        (5, 6),
+        None,
+        (None, None),
+        {"test": "kendall", "direction": "decreasing", "exact_p": False},
+    ),
+    (
+        lambda: linear_trend([B, A], direction="decreasing", alpha=0.04),
+        "trend",
+        (5, 6),
+        0.92,
+        (None, None),
+        {"test": "welch", "direction": "decreasing"},
+    ),
+    (
+        lambda: ordering([B, A], direction="increasing", alpha=0.04),
+        "ordering",
+        (5, 6),
+        0.92,
+        (None, None),
+        {
+            "direction": "increasing",
+            "weakest": "0-1",
+            "pairs": ("0-1",),
+            "steps": NUMBER,
+            "steps_low": NUMBER,
+            "steps_high": NUMBER,
+            "p": NUMBER,
+            "p_adjusted": NUMBER,
+        },
+    ),
+    (
+        lambda: sign_test(7, 2, 1, alpha=0.04),
+        "sign",
+        (9,),
+        0.92,
+        (0.5, None),
+        {"exact": True, "wins": 7, "losses": 2, "ties": 1},
+    ),
+    (
+        lambda: mcnemar(7, 2, 3, alpha=0.04),
+        "mcnemar",
+        (9,),
+        0.96,
+        (0.5, None),
+        {"exact": True, "alternative": "two-sided", "wins": 7, "losses": 2, "ties": 3},
+    ),
+    (
+        lambda: mcnemar(7, 2, 3, alternative="greater", alpha=0.04),
+        "mcnemar",
+        (9,),
+        0.92,
+        (0.5, None),
+        {"exact": True, "alternative": "greater", "wins": 7, "losses": 2, "ties": 3},
+    ),
+    (
+        lambda: paired_outcomes(A, C, alpha=0.04),
+        "sign",
+        (6,),
+        0.92,
+        (0.5, None),
+        {"exact": True, "wins": 6, "losses": 0, "ties": 0},
+    ),
+    (
+        lambda: paired_outcomes(A, C, clusters=range(6), alpha=0.04),
+        "cluster_sign",
+        (6,),
+        None,
+        (0.5, None),
+        {"exact": True, "clusters": 6, "wins": 6, "losses": 0, "ties": 0},
+    ),
+    (
+        lambda: sequential(
+            A, C, difference("higher", smallest_effect=0.25), looks=(3, 4, 6), alpha=0.04
+        ),
+        "eprocess_t",
+        (6, 6),
+        0.96,
+        (0.25, None),
+        {
+            "kind": "difference",
+            "decided": None,
+            "decided_at": None,
+            "running_low": NUMBER,
+            "running_high": NUMBER,
+            "looks": (3, 4, 6),
+            "g": NUMBER,
+            "e": NUMBER,
+            "e_opposite": NUMBER,
+            "left_out": (),
+            "e_g_0.25": NUMBER,
+            "decided_g_0.25": None,
+            "e_g_1": NUMBER,
+            "decided_g_1": None,
+            "e_g_4": NUMBER,
+            "decided_g_4": None,
+        },
+    ),
+    (
+        lambda: group_obf(A, C, same(-1.0, 2.0), looks=(3, 4), planned_looks=(3, 6), alpha=0.04),
+        "group_obf",
+        (4, 4),
+        0.92,
+        (-1.0, 2.0),
+        {
+            "kind": "equivalence",
+            "decided": None,
+            "decided_at": None,
+            "running_low": NUMBER,
+            "running_high": NUMBER,
+            "looks": (3, 4),
+            "maximum": 6,
+            "unplanned": (4,),
+            "boundary": NUMBER,
+            "nominal": NUMBER,
+            "left_out": (),
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "test", "n", "level", "sides", "details"), RECORDS)
+def test_a_result_says_what_was_tested(call, test, n, level, sides, details):
+    """
+    A test of points, orders, counts or looks names itself, its sizes, and every detail.
+    """
+    check_record(call(), test, n, level, sides, details)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        linear_trend([B, A], direction="decreasing"),
+        sequential(A, C, difference("lower"), looks=(4, 6)),
+        group_obf(A, C, difference("higher"), looks=(3, 6), planned_looks=(3, 6)),
+    ],
+)
+def test_a_statistic_is_the_distance_from_no_difference(found):
+    """
+    Degrees of freedom and standard error belong to the statistic.
+    """
+    check_statistic(found, 0.0)
