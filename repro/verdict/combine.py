@@ -1,0 +1,105 @@
+"""Findings joined: all of them, at least one, any tree of both (METHODS.md 2.1).
+
+``p`` of a joined finding is the evidence for the whole, ``p_opposite`` that for its contrary;
+each is a p-value again, so that nodes can be joined further, and families of claims too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from repro.errors import ClaimError
+from repro.stats.multiplicity import holm
+from repro.verdict.rules import decide
+from repro.verdict.words import Conclusion, Finding
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """All parts must hold; ``ClaimError`` without parts."""
+
+    parts: tuple[Tree, ...]
+
+    def __post_init__(self) -> None:
+        _need_leaves(self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Any:
+    """At least one part must hold; ``ClaimError`` without parts."""
+
+    parts: tuple[Tree, ...]
+
+    def __post_init__(self) -> None:
+        _need_leaves(self.parts)
+
+
+Tree: TypeAlias = All | Any | str
+"""A node, or the id of an expectation."""
+
+
+def conclude_conjunction(leaves: Sequence[Finding], *, alpha: float = 0.05) -> Finding:
+    """Joins findings that must all hold: intersection-union, so no correction to confirm.
+
+    CONTRADICTED needs a leaf that is contradicted at its Holm level over all leaves, for
+    with three leaves one is contradicted by chance in 7 to 14 % of cases. ``alpha`` is that
+    of the family. ``ClaimError`` without leaves.
+    """
+    _need_leaves(leaves)
+    words = {leaf.conclusion for leaf in leaves}
+    conclusion, p_opposite = Conclusion.INCONCLUSIVE, 1.0
+    if Conclusion.CONTRADICTED in words:
+        adjusted = zip(holm([leaf.p_opposite for leaf in leaves]), leaves, strict=True)
+        p_opposite = min(p for p, leaf in adjusted if leaf.conclusion is Conclusion.CONTRADICTED)
+        conclusion = decide(confirmed=False, contradicted=p_opposite <= alpha)
+    elif words == {Conclusion.CONFIRMED}:
+        conclusion = Conclusion.CONFIRMED
+    elif words <= {Conclusion.CONFIRMED, Conclusion.TRIVIAL}:
+        conclusion = Conclusion.TRIVIAL
+    return Finding(conclusion, max(leaf.p for leaf in leaves), p_opposite)
+
+
+def conclude_disjunction(leaves: Sequence[Finding], *, alpha: float = 0.05) -> Finding:
+    """Joins findings of which at least one must hold.
+
+    CONFIRMED needs a leaf that is confirmed at its Holm level over all leaves; CONTRADICTED
+    needs all contradicted, without correction; TRIVIAL a trivial one where none is confirmed,
+    not even at its own level. ``p`` is the smallest Holm-adjusted p, ``p_opposite`` the
+    largest. ``alpha`` is that of the family. ``ClaimError`` without leaves.
+    """
+    _need_leaves(leaves)
+    words = [leaf.conclusion for leaf in leaves]
+    adjusted = holm([leaf.p for leaf in leaves])
+    conclusion = Conclusion.INCONCLUSIVE
+    if Conclusion.CONFIRMED in words:
+        own = zip(adjusted, words, strict=True)
+        smallest = min(p for p, word in own if word is Conclusion.CONFIRMED)
+        conclusion = decide(confirmed=smallest <= alpha, contradicted=False)
+    elif Conclusion.TRIVIAL in words:
+        conclusion = Conclusion.TRIVIAL
+    elif set(words) == {Conclusion.CONTRADICTED}:
+        conclusion = Conclusion.CONTRADICTED
+    return Finding(conclusion, min(adjusted), max(leaf.p_opposite for leaf in leaves))
+
+
+def conclude_tree(tree: Tree, findings: Mapping[str, Finding], *, alpha: float = 0.05) -> Finding:
+    """Joins findings bottom up, each node by its rule over its own parts; a leaf is its finding.
+
+    ``findings`` are by id. ``alpha`` holds at every node. ``ClaimError`` for an id without a
+    finding.
+    """
+    if isinstance(tree, str):
+        if tree not in findings:
+            raise ClaimError(f"nothing was found for '{tree}'; known: {', '.join(findings)}")
+        return findings[tree]
+    parts = [conclude_tree(part, findings, alpha=alpha) for part in tree.parts]
+    if isinstance(tree, All):
+        return conclude_conjunction(parts, alpha=alpha)
+    return conclude_disjunction(parts, alpha=alpha)
+
+
+def _need_leaves(leaves: Sequence[object]) -> None:
+    if not leaves:
+        raise ClaimError("a claim needs at least one decisive expectation")

@@ -1,0 +1,240 @@
+"""From one test result to one finding, by the exact rule of its kind (METHODS.md 2.1).
+
+Orientation: positive is as claimed. ``alpha`` is two-sided for a difference and an association
+and one-sided for everything else, whose interval therefore has level ``1 - 2 alpha``.
+
+An interval that touches the edge of the claimed region from inside confirms nothing; from
+outside it contradicts, unless the claim is *at least* and so includes its edge.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from repro.errors import ClaimError
+from repro.stats.contrast import Contrast
+from repro.stats.result import TestResult, known
+from repro.verdict.words import Conclusion, Finding
+
+Direction: TypeAlias = Literal["higher", "lower", "different"]
+
+DIFFERENCES = ("student", "welch", "paired", "permutation", "brunner_munzel", "yuen")
+WITHOUT_INTERVAL = ("permutation", "brunner_munzel")
+ONE_SIDED_MARGINS = (
+    "non_superiority",
+    "non_inferiority",
+    "non_superiority_relative",
+    "non_inferiority_relative",
+)
+
+_TAIL = {"higher": "greater", "lower": "less"}
+_SIGN = {"higher": 1, "lower": -1}
+
+
+def conclude_difference(
+    result: TestResult, *, direction: Direction, smallest_effect: float | None = None
+) -> Finding:
+    """Concludes from any test of ``comparison``: A is higher or lower than B, or different.
+
+    With ``smallest_effect`` (above 0, units of the measurement; of ``welch_relative`` a share
+    of mean B) the interval decides, and a real difference below it is TRIVIAL. *Different*
+    cannot be contradicted: that would take an equivalence test. ``ClaimError`` for another
+    test, for a one-sided alternative that is not the direction, for *different* with a
+    smallest effect, and for a smallest effect of a test that has no interval in its units.
+    """
+    _need(result, *DIFFERENCES, "welch_relative")
+    if result.test == "welch_relative":
+        _need_same_question(result, direction, smallest_effect)
+    alternative = result.details.get("alternative", "two-sided")
+    if alternative != "two-sided" and alternative != _TAIL.get(direction):
+        raise ClaimError(f"a test with alternative {alternative} says nothing about {direction}")
+    if smallest_effect is not None:
+        return _against_smallest_effect(result, direction, smallest_effect)
+    null = 0.5 if result.test == "brunner_munzel" else 0.0
+    return _by_sign(result, null, _SIGN.get(direction))
+
+
+def conclude_equivalence(result: TestResult) -> Finding:
+    """Concludes from ``tost``, relative or not: CONFIRMED inside both margins, 0 or no 0."""
+    _need(result, "tost", "tost_relative")
+    return _by_interval(result)
+
+
+def conclude_non_superiority(result: TestResult) -> Finding:
+    """Concludes from non-superiority or non-inferiority: the bound is within the margin."""
+    _need(result, *ONE_SIDED_MARGINS)
+    return _by_interval(result)
+
+
+def conclude_ratio(result: TestResult) -> Finding:
+    """Concludes from ``ratio_of_geometric_means``: the whole interval lies above the least ratio.
+
+    Two constant arms are compared exactly, and a ratio equal to the least one is *at least*
+    that, hence CONFIRMED.
+    """
+    _need(result, "ratio")
+    if result.details.get("exact"):
+        return _certain(holds=result.effect >= known(result.low))
+    return _by_interval(result, edge_is_claimed=True)
+
+
+def conclude_separation(result: TestResult) -> Finding:
+    """Concludes from ``separation``; anything but complete separation decides nothing."""
+    _need(result, "separation")
+    return _by_own_p(result)
+
+
+def conclude_bound(result: TestResult) -> Finding:
+    """Concludes from ``bound``: one replicate beyond the limit contradicts it."""
+    _need(result, "bound")
+    return _certain(holds=not result.details["violators"])
+
+
+def conclude_share(result: TestResult) -> Finding:
+    """Concludes from ``share``: the Clopper-Pearson interval lies above (or below) the share."""
+    _need(result, "share")
+    return _by_interval(result, edge_is_claimed=True)
+
+
+def conclude_association(
+    result: TestResult, *, direction: Literal["positive", "negative", "different"]
+) -> Finding:
+    """Concludes from ``association``: p at most alpha, and the coefficient's sign as claimed.
+
+    *Different* (from 0) cannot be contradicted. ``ClaimError`` for another test.
+    """
+    _need(result, "association")
+    return _by_sign(result, 0.0, {"positive": 1, "negative": -1}.get(direction))
+
+
+def conclude_magnitude(result: TestResult) -> Finding:
+    """Concludes from ``magnitude`` by its p-values: the coefficient's size is in the region."""
+    _need(result, "magnitude")
+    return _by_own_p(result)
+
+
+def conclude_trend(result: TestResult) -> Finding:
+    """Concludes from a one-sided test of trend: along the arms in the declared direction."""
+    _need(result, "trend", "jonckheere", "kendall")
+    return _by_own_p(result)
+
+
+def conclude_ordering(result: TestResult) -> Finding:
+    """Concludes from ``ordering`` by its p-values: every pair of arms in the declared order."""
+    _need(result, "ordering")
+    return _by_own_p(result)
+
+
+def conclude_proportion(result: TestResult) -> Finding:
+    """Concludes from ``sign``, ``cluster_sign`` or ``mcnemar``: A wins in more than the share.
+
+    A two-sided p belongs to the side of the share on which the effect lies. ``ClaimError``
+    for another test, and for one of the alternative that A wins in less.
+    """
+    _need(result, "sign", "cluster_sign", "mcnemar")
+    if result.details.get("alternative") == "less":
+        raise ClaimError("a test with alternative less says nothing about more than a share")
+    return _by_sign(result, known(result.low), 1)
+
+
+def conclude_sequential(result: TestResult) -> Finding:
+    """Concludes from a sequential test by its first crossing, which stands whatever came later."""
+    _need(result, "eprocess_t", "group_obf")
+    words = {
+        "confirmed": Conclusion.CONFIRMED,
+        "contradicted": Conclusion.CONTRADICTED,
+        "trivial": Conclusion.TRIVIAL,
+    }
+    conclusion = words.get(str(result.details["decided"]), Conclusion.INCONCLUSIVE)
+    return Finding(conclusion, known(result.p), known(result.p_opposite))
+
+
+def decide(*, confirmed: bool, contradicted: bool) -> Conclusion:
+    """CONFIRMED before CONTRADICTED before INCONCLUSIVE."""
+    if confirmed:
+        return Conclusion.CONFIRMED
+    return Conclusion.CONTRADICTED if contradicted else Conclusion.INCONCLUSIVE
+
+
+def _against_smallest_effect(result: TestResult, direction: Direction, smallest: float) -> Finding:
+    """The rule of a difference with a smallest effect of interest."""
+    if direction not in _SIGN or not smallest > 0:
+        raise ClaimError("a smallest effect is above 0 and belongs to a claim of higher or lower")
+    if result.test in WITHOUT_INTERVAL:
+        raise ClaimError(
+            f"a smallest effect needs an interval in the units of the measurement, and "
+            f"{result.test} has none; use welch, student, paired or yuen"
+        )
+    sign, own = _SIGN[direction], known(result.interval)
+    low, high = sorted((sign * own.low, sign * own.high))
+    p, p_opposite = _beyond_smallest_effect(result, sign, smallest)
+    conclusion = decide(confirmed=low > smallest, contradicted=low <= 0 and high < smallest)
+    if low > 0 and high < smallest:
+        conclusion = Conclusion.TRIVIAL
+    return Finding(conclusion, p, p_opposite)
+
+
+def _beyond_smallest_effect(result: TestResult, sign: int, smallest: float) -> tuple[float, float]:
+    """The p of an effect beyond the smallest one, and of one short of it."""
+    if result.test == "welch_relative":
+        return known(result.p), known(result.p_opposite)
+    oriented = Contrast(sign * result.effect, known(result.se), known(result.df))
+    tails = 1 if result.p_opposite is not None else 2
+    return (
+        min(1.0, tails * oriented.p_greater(smallest)),
+        min(1.0, tails * oriented.p_less(smallest)),
+    )
+
+
+def _need_same_question(
+    result: TestResult, direction: Direction, smallest_effect: float | None
+) -> None:
+    """A relative smallest effect is part of its test, so the rule must ask for the same."""
+    tested = result.low if direction == "higher" else -known(result.high)
+    if result.details["direction"] != direction or smallest_effect != tested:
+        raise ClaimError(
+            f"welch_relative tested another smallest effect than {direction} by {smallest_effect}"
+        )
+
+
+def _by_sign(result: TestResult, null: float, sign: int | None) -> Finding:
+    """By p alone; two-sided, a p belongs to the side of ``null`` that was seen.
+
+    ``sign`` is 1 where above is claimed, -1 where below, ``None`` where either side is.
+    """
+    p = known(result.p)
+    p_opposite = 1.0 if result.p_opposite is None else result.p_opposite
+    if result.p_opposite is None and sign is not None:
+        claimed = sign * (result.effect - null)
+        p, p_opposite = (p if claimed > 0 else 1.0), (p if claimed < 0 else 1.0)
+    return _by_p(p, p_opposite, result.alpha)
+
+
+def _by_own_p(result: TestResult) -> Finding:
+    return _by_p(known(result.p), known(result.p_opposite), result.alpha)
+
+
+def _by_interval(result: TestResult, *, edge_is_claimed: bool = False) -> Finding:
+    """The rule of everything that asserts a region of the effect, from ``low`` to ``high``."""
+    own = known(result.interval)
+    low = float("-inf") if result.low is None else result.low
+    high = float("inf") if result.high is None else result.high
+    at_edge = edge_is_claimed and (own.low == high or own.high == low)
+    conclusion = decide(
+        confirmed=low < own.low and own.high < high,
+        contradicted=(own.low >= high or own.high <= low) and not at_edge,
+    )
+    return Finding(conclusion, known(result.p), known(result.p_opposite))
+
+
+def _by_p(p: float, p_opposite: float, alpha: float) -> Finding:
+    return Finding(decide(confirmed=p <= alpha, contradicted=p_opposite <= alpha), p, p_opposite)
+
+
+def _certain(*, holds: bool) -> Finding:
+    return _by_p(float(not holds), float(holds), 0.0)
+
+
+def _need(result: TestResult, *tests: str) -> None:
+    if result.test not in tests:
+        raise ClaimError(f"a result of {result.test} cannot be judged by the rule of {tests[0]}")
