@@ -1,0 +1,205 @@
+"""Claim files -> audits: audits of printed numbers, and what ordinary claims say was published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from repro.audit.comparison import audit
+from repro.audit.disagreements import bound, derived, pooled, same_quantity, single_run
+from repro.audit.findings import table_findings
+from repro.audit.grade import Grade
+from repro.audit.points import audit_points
+from repro.audit.printed import Printed
+from repro.audit.record import Audit, Audited
+from repro.audit.row import PrintedArm, PrintedComparison
+from repro.audit.spectra import spectrum
+from repro.audit.wins import wins
+from repro.errors import ClaimError, Problem, SpecError
+from repro.specs.audit import PrintedPair, PrintedSummary, PrintedTable
+from repro.specs.claim import SCALES, Claim, Published, ScaleName
+from repro.specs.expectation import Difference
+from repro.specs.load import load_claim
+from repro.specs.load_audit import LoadedAudit, audit_of, is_audit
+from repro.specs.yaml import Document, Steps, read_document
+
+Entry = TypeVar("Entry")
+Made = TypeVar("Made")
+
+
+def audit_file(path: Path) -> Audit:
+    """The audit of one YAML file: an audit, or a claim with what it says was published.
+
+    Raises SpecError with every mistake in the file.
+    """
+    document = read_document(path)
+    if is_audit(document):
+        return audit_loaded(audit_of(document))
+    return audit_claim(load_claim(path, _scale(document)), document)
+
+
+def audit_loaded(loaded: LoadedAudit) -> Audit:
+    """Every entry of an audit; its comparisons are judged together."""
+    spec, tables = loaded.audit, loaded.tables
+    read = _Reader(loaded.document)
+    comparisons = [
+        *read.all("tables", spec.tables, _of_table),
+        *read.all("comparisons", spec.comparisons, lambda pair: (_of_pair(pair),)),
+    ]
+    tested = audit(comparisons, rounding=spec.rounding, other_n=spec.other_n)
+    printed: list[PrintedTable | PrintedPair] = [*spec.tables, *spec.comparisons]
+    places = {key: value for one in printed for key, value in _place(one)}
+    rows = [
+        *(_placed(row, *places[row.id]) for row in tested),
+        *read.all("points", spec.points, lambda p: audit_points(p, tables.get(p.file or "", {}))),
+        *read.all("wins", spec.wins, lambda one: (wins(one, tables[one.file]),)),
+        *read.all("spectra", spec.spectra, lambda one: (spectrum(one, tables[one.file]),)),
+        *read.all("derived", spec.derived, lambda one: (derived(one),)),
+        *read.all("same_quantity", spec.same_quantity, lambda one: (same_quantity(one),)),
+        *read.all("pooled", spec.pooled, lambda one: (pooled(one),)),
+        *read.all("single_runs", spec.single_runs, lambda one: (single_run(one),)),
+        *read.all("bounds", spec.bounds, lambda one: (bound(one),)),
+    ]
+    findings = table_findings(tested) if tested else ()
+    return Audit(spec.title, loaded.document.file, tuple(rows), findings)
+
+
+def audit_claim(claim: Claim, document: Document) -> Audit:
+    """What an ordinary claim says was published; one row an entry, checkable or not."""
+    read = _Reader(document)
+    entries = list(read.all("published", claim.published, lambda one: (_published(claim, one),)))
+    names = _distinct([entry.expectation for entry in claim.published])
+    comparisons = [
+        replace(one, id=name) for one, name in zip(entries, names, strict=True) if one is not None
+    ]
+    tested = {row.id: row for row in audit(comparisons)}
+    rows = [
+        _placed(tested.get(name) or _not_checkable(entry, name), entry.locator, entry.note)
+        for entry, name in zip(claim.published, names, strict=True)
+    ]
+    if not rows:
+        rows = [Audited(claim.id, Grade.NOT_CHECKABLE, "claim", findings=(NOTHING,))]
+    findings = table_findings(tuple(tested.values())) if tested else ()
+    return Audit(claim.title, claim.file, tuple(rows), findings)
+
+
+NOTHING = "this claim says of no printed number what was published"
+
+
+class _Reader:
+    """Turns entries into rows; an entry that means nothing is a problem at its own place."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+
+    def all(
+        self, section: str, entries: Iterable[Entry], of: Callable[[Entry], Iterable[Made]]
+    ) -> Iterator[Made]:
+        for position, entry in enumerate(entries):
+            try:
+                yield from of(entry)
+            except ClaimError as error:
+                raise SpecError([self.problem((section, position), error)]) from None
+
+    def problem(self, steps: Steps, error: ClaimError) -> Problem:
+        what = f"{self.document.name(steps)}: {error}"
+        place = self.document.place(steps)
+        return Problem(place, what, "numbers that can be checked", "compare it with the document")
+
+
+def _of_table(table: PrintedTable) -> Iterator[PrintedComparison]:
+    """A comparison of every row with the baseline: A is the row."""
+    baseline = _arm(table.rows[table.baseline], table.n)
+    for name, row in table.rows.items():
+        if name != table.baseline:
+            yield PrintedComparison(
+                id=f"{table.id}_{name}",
+                a=_arm(row, table.n),
+                b=baseline,
+                p=Printed.read(row.p) if row.p else None,
+                alpha=table.alpha,
+                test=table.test,
+                tails=table.tails,
+                family=table.family,
+            )
+
+
+def _of_pair(pair: PrintedPair) -> PrintedComparison:
+    a, b = (_arm(arm, None) for arm in pair.arms.values())
+    return PrintedComparison(
+        id=pair.id,
+        a=a,
+        b=b,
+        p=Printed.read(pair.p) if pair.p else None,
+        alpha=pair.alpha,
+        test=pair.test,
+        tails=pair.tails,
+        family=pair.family,
+    )
+
+
+def _arm(printed: PrintedSummary, n: int | None) -> PrintedArm:
+    return PrintedArm.read(printed.mean, printed.sd or "", printed.n or n)
+
+
+def _place(one: PrintedTable | PrintedPair) -> Iterator[tuple[str, tuple[str, str | None]]]:
+    """Where each comparison is printed, and what is noted about it, by its id."""
+    if isinstance(one, PrintedPair):
+        yield one.id, (one.locator, one.note)
+        return
+    for name in one.rows:
+        yield f"{one.id}_{name}", (one.locator, one.note)
+
+
+def _placed(row: Audited, locator: str, note: str | None) -> Audited:
+    findings = (*row.findings, note) if note else row.findings
+    return replace(row, findings=findings, details={**row.details, "locator": locator})
+
+
+def _published(claim: Claim, entry: Published) -> PrintedComparison | None:
+    """The printed comparison of an entry; ``None`` if it does not compare two arms."""
+    if len(entry.arms) != 2:
+        return None
+    arms = [
+        PrintedArm.read(arm.mean, arm.sd or "", arm.n if arm.n and arm.n > 1 else None)
+        for arm in entry.arms.values()
+    ]
+    return PrintedComparison(
+        id=entry.expectation,
+        a=arms[0],
+        b=arms[1],
+        p=Printed.read(entry.p) if entry.p else None,
+        alpha=claim.alpha,
+        test=_declared(claim, entry.expectation),
+    )
+
+
+def _declared(claim: Claim, name: str) -> Literal["student", "welch"] | None:
+    """The test by which the paper is said to have got its p, where the claim repeats its rule."""
+    for one in claim.expectations:
+        if one.id == name and isinstance(one, Difference) and one.rule == "as_published":
+            return one.test if one.test in ("student", "welch") else None
+    return None
+
+
+def _not_checkable(entry: Published, name: str) -> Audited:
+    arms = ", ".join(f"{arm} {printed.mean}" for arm, printed in entry.arms.items())
+    said = f"{len(entry.arms)} arm is printed ({arms}); a comparison needs two"
+    return Audited(name, Grade.NOT_CHECKABLE, findings=(said,))
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """The names, a second one of the same expectation as `name_2`, and so on."""
+    return [
+        name if (before := names[:place].count(name)) == 0 else f"{name}_{before + 1}"
+        for place, name in enumerate(names)
+    ]
+
+
+def _scale(document: Document) -> ScaleName:
+    """The largest scale that the claim has; what was published is the same at all."""
+    declared = document.get("scales")
+    own = [scale for scale in SCALES if isinstance(declared, dict) and scale in declared]
+    return own[-1] if own else SCALES[-1]

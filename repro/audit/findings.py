@@ -1,0 +1,218 @@
+"""What was found about a row, and about a table, in plain sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from scipy.special import stdtrit
+
+from repro.audit.family import Adjusted
+from repro.audit.feasible import Span
+from repro.audit.grade import Grade
+from repro.audit.judging import Judged, contradicts, decision
+from repro.audit.printed import ROUNDINGS, Printed
+from repro.audit.record import Audited
+from repro.audit.row import Row
+from repro.audit.variants import Variant
+
+SIGNIFICANT = {True: "significant", False: "not significant", None: "undecided"}
+NAMED = 10
+COINCIDENCE = 1e-3
+"""P-values equal those of rounded summaries too often when chance would do so this rarely."""
+
+
+def number(value: float) -> str:
+    """A number to three significant digits: `0.0641`, `2.02e-15`."""
+    return f"{value:.3g}"
+
+
+def span_text(span: Span) -> str:
+    """`0.0438 to 0.0905`."""
+    return f"{number(span[0])} to {number(span[1])}"
+
+
+def findings(row: Row, assumed: Variant, judged: Judged, family: Adjusted) -> tuple[str, ...]:
+    """The sentences about one row, most important first."""
+    return (
+        *_grade_sentence(row, assumed, judged),
+        *_other_test(row, assumed),
+        *_printed_at_alpha(row),
+        *_multiplicity(row, family),
+        *_no_difference(row, assumed),
+    )
+
+
+def _grade_sentence(row: Row, assumed: Variant, judged: Judged) -> Iterator[str]:
+    span = row.intervals.get(assumed)
+    if span is None:
+        yield f"Not printed: {', '.join(row.lacks)}; without them no p can be computed."
+        return
+    alpha, name = row.comparison.alpha, assumed.label(row.n)
+    if row.comparison.p is None:
+        yield f"No p is printed; {name} gives {span_text(span)}."
+    elif judged.grade in (Grade.INCONSISTENT, Grade.DECISION_INCONSISTENT):
+        yield _does_not_follow(row, assumed, span)
+    elif judged.grade is Grade.CONSISTENT_IF and assumed in row.matches:
+        yield (
+            f"The p of a paired test needs the correlation of the arms, which is not printed; "
+            f"the printed p takes {judged.condition}."
+        )
+    elif assumed not in row.matches:
+        fitting = f"reproduced by {_several(row)}" if row.matches else "no variant reproduces it"
+        other = f"; by it the decision at alpha {number(alpha)} is the other one"
+        yield (
+            f"{name} gives {span_text(span)}, not {row.comparison.p.text}"
+            f"{other if contradicts(row, span) else ''}; {fitting}."
+        )
+    if assumed.test != "paired" and decision(span, alpha) is None:
+        yield (
+            f"Alpha {number(alpha)} lies between the p-values {span_text(span)} that the "
+            "unrounded numbers could give, so what is printed does not decide significance."
+        )
+
+
+def _several(row: Row) -> str:
+    first = "; ".join(one.label(row.n) for one in row.matches[:3])
+    return first if len(row.matches) <= 3 else f"{first}; and {len(row.matches) - 3} more"
+
+
+def _does_not_follow(row: Row, assumed: Variant, span: Span) -> str:
+    """A printed p that its own table does not give, and what it would take."""
+    p, alpha, words = row.comparison.p, row.comparison.alpha, []
+    text = "" if p is None else p.text if p.relation != "=" else f"= {p.text}"
+    words.append(
+        f"p {text} does not follow from the printed numbers: {assumed.label(row.n)} gives "
+        f"{span_text(span)} over all rounding"
+    )
+    if row.matches:
+        words.append(f", and only {_several(row)} would give it")
+    else:
+        words.append(f", and none of the {len(row.intervals)} variants tried gives it")
+    contrast = row.contrast(assumed)
+    if p is not None and p.relation == "=" and contrast is not None and 0 < p.value < 1:
+        needed = abs(float(stdtrit(contrast.df, p.value / assumed.tails))) * contrast.se
+        words.append(
+            f"; it would take a difference of {number(needed)}, and the printed means differ by "
+            f"{number(abs(contrast.effect))}"
+        )
+    if contradicts(row, span):
+        words.append(
+            f". At alpha {number(alpha)} the printed p is {SIGNIFICANT[row.significant()]}, "
+            f"the numbers are {SIGNIFICANT[decision(span, alpha)]}"
+        )
+    return "".join(words) + "."
+
+
+def _other_test(row: Row, assumed: Variant) -> Iterator[str]:
+    """Where Welch instead of Student, or the reverse, changes or loosens the decision.
+
+    Likewise two-sided instead of one-sided, where the table did not declare one-sided.
+    """
+    if assumed.test == "paired":
+        return
+    others = [replace(assumed, test="welch" if assumed.test == "student" else "student")]
+    if assumed.tails == 1 and row.comparison.tails is None:
+        others.append(replace(assumed, tails=2))
+    mine, alpha = row.intervals.get(assumed), row.comparison.alpha
+    ours = None if mine is None else decision(mine, alpha)
+    for other in others:
+        theirs = row.intervals.get(other)
+        if ours is None or theirs is None:
+            continue
+        if (found := decision(theirs, alpha)) != ours:
+            loosens = "contains alpha" if found is None else "lies on the other side of alpha"
+            yield f"By {other.label(row.n)} the interval {span_text(theirs)} {loosens}."
+
+
+def _printed_at_alpha(row: Row) -> Iterator[str]:
+    p = row.comparison.p
+    if p is not None and p.relation == "=" and row.significant() is None:
+        yield (
+            f"p = {p.text} is printed too coarsely to say on which side of alpha "
+            f"{number(row.comparison.alpha)} it lies."
+        )
+
+
+def _multiplicity(row: Row, family: Adjusted) -> Iterator[str]:
+    alpha = row.comparison.alpha
+    if family.p is None or family.holm is None or family.bh is None:
+        return
+    if family.p <= alpha < family.holm:
+        after = "and after" if family.bh > alpha else "but still significant after"
+        yield (
+            f"Significant alone (p = {number(family.p)}), not after Holm over its family of "
+            f"{family.size}: {number(family.holm)}; {after} Benjamini-Hochberg: "
+            f"{number(family.bh)}."
+        )
+
+
+def _no_difference(row: Row, assumed: Variant) -> Iterator[str]:
+    """A p above alpha is no evidence of no difference: say what the numbers do show.
+
+    Not where the numbers themselves are significant, and not for a paired test.
+    """
+    contrast, margin, alpha = row.contrast(Variant("welch")), row.margin(), row.comparison.alpha
+    nominal = row.nominal(assumed)
+    if contrast is None or margin is None or nominal is None or nominal <= alpha:
+        return
+    interval = contrast.interval(1 - alpha)
+    yield (
+        f"Not significant is no evidence of no difference: the {100 * (1 - alpha):g} % interval "
+        f"of A - B is {interval.low:+.3g} to {interval.high:+.3g}, and equivalence could be "
+        f"confirmed for a margin above {number(margin)} only."
+    )
+
+
+def table_findings(rows: Sequence[Audited]) -> tuple[str, ...]:
+    """The sentences about the comparisons of one table together."""
+    return (*_inferred(rows), *_from_rounded(rows), *_failing_holm(rows), *_model(rows))
+
+
+def _inferred(rows: Sequence[Audited]) -> Iterator[str]:
+    for why, variant in dict.fromkeys(
+        (row.assumed_why, _without_n(row.assumed or "")) for row in rows if row.p_interval
+    ):
+        yield f"Assumed test: {variant}, {why}."
+
+
+def _without_n(label: str) -> str:
+    return label.rpartition(" n=")[0] or label
+
+
+def _from_rounded(rows: Sequence[Audited]) -> Iterator[str]:
+    """P-values that equal those of the rounded summaries more often than by chance."""
+    tried = [row for row in rows if row.equals_rounded is not None]
+    equal = [row for row in tried if row.equals_rounded]
+    if len(equal) < 3:
+        return
+    chances = sorted((_chance(row) for row in tried), reverse=True)[: len(equal)]
+    if math.comb(len(tried), len(equal)) * math.prod(chances) <= COINCIDENCE:
+        yield (
+            f"{len(equal)} of {len(tried)} printed p-values equal, to all printed digits, the p "
+            "of the rounded means and deviations: they were computed from rounded summaries, "
+            "not from the runs."
+        )
+
+
+def _chance(row: Audited) -> float:
+    """How much of its interval a printed p covers: the chance that it falls on one value."""
+    if row.p_printed is None or row.p_interval is None:
+        return 1.0
+    p = Printed.read(row.p_printed)
+    width = row.p_interval[1] - row.p_interval[0]
+    return min(1.0, 2 * p.half / width) if width > 0 else 1.0
+
+
+def _failing_holm(rows: Sequence[Audited]) -> Iterator[str]:
+    lost = [row.id for row in rows if any("not after Holm" in one for one in row.findings)]
+    if lost:
+        more = f" and {len(lost) - NAMED} more" if len(lost) > NAMED else ""
+        names = ", ".join(lost[:NAMED])
+        yield f"Significant alone but not after Holm over its family: {names}{more}."
+
+
+def _model(rows: Sequence[Audited]) -> Iterator[str]:
+    for model in dict.fromkeys(row.rounding for row in rows):
+        yield f"Rounding model: {ROUNDINGS[model]}."

@@ -1,0 +1,86 @@
+"""Which test to assume: the declared one, else the one that fits the whole table, else Welch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from repro.audit.row import Row
+from repro.audit.variants import Variant
+
+DECLARED = "declared by the table"
+TAILS = "the tails are declared"
+
+
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """The variant that a row is judged by, and why it is that one."""
+
+    variant: Variant
+    why: str
+
+
+def assume(rows: Sequence[Row]) -> list[Assumed]:
+    """The variant of every row.
+
+    Where a table declares a test, it is that, two-sided unless declared, ddof 1, n as stated.
+    The others share the one variant that fits every printed p among them that any variant
+    fits (a p that nothing fits says nothing about the test). Where that leaves none or
+    several, they are judged by Welch; so they are where an unusual variant (one-sided, ddof 0,
+    another n) fits a single printed p, which among so many variants one does by chance.
+    """
+    open_rows = [row for row in rows if row.comparison.test is None]
+    variant, why = _joint(open_rows)
+    return [_declared(row) or _kept(row, Assumed(variant, why)) for row in rows]
+
+
+def _declared(row: Row) -> Assumed | None:
+    test, tails = row.comparison.test, row.comparison.tails
+    if test is None:
+        return None
+    rest = "" if tails is not None else "; two-sided as nothing else is declared"
+    return Assumed(Variant(test, tails or 2), DECLARED + rest)
+
+
+def _kept(row: Row, joint: Assumed) -> Assumed:
+    """The joint variant with the tails that the row declares; Welch where n has no neighbour."""
+    tails = row.comparison.tails
+    assumed = joint if tails is None else Assumed(_turned(row, joint.variant), joint.why)
+    if row.intervals and assumed.variant not in row.intervals:
+        return Assumed(Variant("welch", tails or 2), "by default: the joint variant has no n here")
+    if tails is not None and tails != joint.variant.tails:
+        return replace(assumed, why=f"{assumed.why}; {TAILS}")
+    return assumed
+
+
+def _joint(rows: Sequence[Row]) -> tuple[Variant, str]:
+    """The variant that fits the rows jointly, or Welch, and the reason."""
+    printed = [row for row in rows if row.intervals and row.comparison.p is not None]
+    telling = [row for row in printed if row.matches]
+    fitting = [
+        variant
+        for variant in dict.fromkeys(one for row in telling for one in row.matches)
+        if all(_turned(row, variant) in row.matches for row in telling)
+    ]
+    fitted = f"{len(telling)} of {len(printed)} printed p-values"
+    if len(fitting) == 1 and (len(telling) > 1 or _ordinary(fitting[0])):
+        return fitting[0], f"the only variant that fits the table jointly ({fitted})"
+    if not printed:
+        return Variant("welch"), "by default: no printed p to infer a test from"
+    if not telling:
+        return Variant("welch"), "by default: no variant fits any printed p"
+    if len(fitting) == 1:
+        return Variant(
+            "welch"
+        ), f"by default: {fitting[0].label((None, None))} rests on one printed p alone"
+    many = f"{len(fitting)} variants fit" if fitting else "no single variant fits"
+    return Variant("welch"), f"by default: {many} the table jointly ({fitted})"
+
+
+def _ordinary(variant: Variant) -> bool:
+    return variant == Variant(variant.test)
+
+
+def _turned(row: Row, variant: Variant) -> Variant:
+    """The variant with the tails that the row declares."""
+    return replace(variant, tails=row.comparison.tails or variant.tails)

@@ -1,0 +1,147 @@
+"""Audits as text for a terminal, and as JSON."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from repro.audit.findings import NAMED, number, span_text
+from repro.audit.grade import LEGEND, Grade
+from repro.audit.record import Audit, Audited
+
+NARROWEST, WIDEST = 50, 120
+MARKS = {Grade.DECISION_INCONSISTENT: "!!", Grade.DECISION_FRAGILE: "! ", Grade.INCONSISTENT: "! "}
+
+
+def to_json(audits: Sequence[Audit]) -> str:
+    """An array with one object a row, in the order of the files."""
+    rows = [_object(audit, row) for audit in audits for row in audit.rows]
+    return json.dumps(rows, indent=2, allow_nan=False)
+
+
+def _object(audit: Audit, row: Audited) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "p_printed": row.p_printed,
+        "p_interval": row.p_interval,
+        "p_student": row.p_student,
+        "p_welch": row.p_welch,
+        "matches": row.matches,
+        "grade": row.grade_text,
+        "decision_survives_rounding": row.decision_survives_rounding,
+        "holm": row.holm,
+        "smallest_confirmable_margin": row.smallest_confirmable_margin,
+        "assumed": {"variant": row.assumed, "why": row.assumed_why} if row.assumed else None,
+        "bh": row.bh,
+        "alpha": row.alpha,
+        "family": row.family,
+        "rounding": row.rounding,
+        "equals_rounded": row.equals_rounded,
+        "kind": row.kind,
+        "details": dict(row.details),
+        "findings": row.findings,
+        "table": {"title": audit.title, "source": audit.source, "findings": audit.findings},
+    }
+
+
+def to_text(audits: Sequence[Audit], width: int) -> str:
+    """Every file with its rows, worst first, then the legend and how many have each grade.
+
+    Rows whose decision is in doubt are named once more at the end, which a terminal shows.
+    """
+    width = max(NARROWEST, min(width, WIDEST))
+    lines: list[str] = []
+    for audit in audits:
+        lines += [*_table(audit, width), ""]
+    rows = [row for audit in audits for row in audit.rows]
+    counts = Counter(row.grade for row in rows)
+    lines += [line for grade in Grade if counts[grade] for line in _legend(grade, width)]
+    total = ", ".join(f"{counts[grade]} {grade}" for grade in Grade if counts[grade])
+    many = "statement" if len(rows) == 1 else "statements"
+    lines += ["", *_in_doubt(audits, width)]
+    return "\n".join([*lines, *_wrapped(f"{len(rows)} {many}: {total}", "", width)])
+
+
+def _in_doubt(audits: Sequence[Audit], width: int) -> Iterator[str]:
+    for grade in (Grade.DECISION_INCONSISTENT, Grade.DECISION_FRAGILE):
+        names = [
+            f"{row.id} ({PurePath(audit.source).name})"
+            for audit in audits
+            for row in audit.rows
+            if row.grade is grade
+        ]
+        more = f", and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        if names:
+            mark = MARKS[grade].strip()
+            said = f"{mark} {grade}: {', '.join(names[:NAMED])}{more}"
+            yield from _wrapped(said, "", width, hanging="  ")
+            yield ""
+
+
+def _table(audit: Audit, width: int) -> Iterator[str]:
+    title = f"{audit.title} ({audit.source})" if audit.title else audit.source
+    yield from _wrapped(title, "", width)
+    for sentence in audit.findings:
+        yield from _wrapped(sentence, "  ", width)
+    for row in sorted(audit.rows, key=lambda one: one.grade.rank):
+        yield ""
+        yield from _row(row, width)
+
+
+def _row(row: Audited, width: int) -> Iterator[str]:
+    yield from _wrapped(f"{MARKS.get(row.grade, '  ')} {row.grade_text}: {row.id}", "", width)
+    # What a row's numbers mean stands in its sentences; all of them are in the JSON.
+    details = {"locator": row.details.get("locator")} if row.findings else row.details
+    for line in ("; ".join(_numbers(row)), "; ".join(_details(details))):
+        yield from _wrapped(line, "     ", width)
+    for sentence in row.findings:
+        yield from _wrapped(f"- {sentence}", "     ", width, hanging="  ")
+
+
+def _numbers(row: Audited) -> Iterator[str]:
+    if row.p_printed is not None:
+        yield f"printed p {row.p_printed}"
+    if row.p_interval is not None:
+        yield f"{row.assumed} gives {span_text(row.p_interval)}"
+    if row.p_student is not None and row.p_welch is not None:
+        yield f"as printed: Student {number(row.p_student)}, Welch {number(row.p_welch)}"
+    if row.holm is not None and row.bh is not None:
+        yield f"Holm {number(row.holm)}, BH {number(row.bh)}"
+    if row.smallest_confirmable_margin is not None:
+        yield f"smallest confirmable margin {number(row.smallest_confirmable_margin)}"
+
+
+def _details(details: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in details.items():
+        shown = ", ".join(map(_shown, value)) if isinstance(value, tuple) else _shown(value)
+        if shown:
+            yield f"{name.replace('_', ' ')} {shown}"
+
+
+def _shown(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "", True: "yes", False: "no"}[value]
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _legend(grade: Grade, width: int) -> Iterator[str]:
+    name = f"{grade}(x)" if grade is Grade.CONSISTENT_IF else str(grade)
+    yield from _wrapped(f"{name}: {LEGEND[grade]}", "", width, hanging="  ")
+
+
+def _wrapped(text: str, indent: str, width: int, hanging: str = "") -> list[str]:
+    """Lines of at most ``width`` characters, without what a terminal would obey."""
+    shown = "".join("\N{REPLACEMENT CHARACTER}" if _obeyed(sign) else sign for sign in text)
+    following = indent + hanging
+    return textwrap.wrap(
+        shown, width, initial_indent=indent, subsequent_indent=following, drop_whitespace=True
+    )
+
+
+def _obeyed(sign: str) -> bool:
+    return unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Co", "Cn")

@@ -1,0 +1,102 @@
+"""Paths -> audits: tables by `table`, claim files by `claims`, folders by what they hold."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from repro.audit.comparison import audit
+from repro.audit.findings import table_findings
+from repro.audit.grade import Grade, fails
+from repro.audit.printed import Rounding
+from repro.audit.record import Audit
+from repro.audit.render import to_json, to_text
+from repro.audit.table import read_table
+from repro.errors import Place, Problem, SpecError
+
+CLAIMS = (".yaml", ".yml")
+NEVER = "never"
+
+
+def audit_paths(paths: Sequence[Path], *, rounding: Rounding = "round") -> tuple[Audit, ...]:
+    """The audit of every file, each once, in the order given.
+
+    Of a folder its claim files (`*.yaml`) are audited, or its tables (`*.csv`) if it holds no
+    claim. ``rounding`` is the model for tables; a claim file names its own. Raises SpecError
+    with the mistakes of all files together.
+    """
+    audits: list[Audit] = []
+    problems: list[Problem] = []
+    for path in _files(paths, problems):
+        try:
+            audits.append(audit_path(path, rounding))
+        except SpecError as error:
+            problems += error.problems
+    if problems:
+        raise SpecError(list(dict.fromkeys(problems)))
+    return tuple(audits)
+
+
+def audit_path(path: Path, rounding: Rounding = "round") -> Audit:
+    """The audit of one claim file or table."""
+    if path.suffix.lower() in CLAIMS:
+        from repro.audit.claims import audit_file  # noqa: PLC0415 - a table needs no pydantic
+
+        return audit_file(path)
+    rows = audit(read_table(path), rounding=rounding)
+    return Audit("", str(path), rows, table_findings(rows))
+
+
+def report_audits(audits: Sequence[Audit], fail_on: str, *, as_json: bool) -> bool:
+    """Print audits on stdout; whether a row is as bad as the grade ``fail_on``, or worse.
+
+    ``fail_on`` is a grade in lower case, or "never".
+    """
+    width = shutil.get_terminal_size((100, 24)).columns
+    sys.stdout.write((to_json(audits) if as_json else to_text(audits, width)) + "\n")
+    sys.stdout.flush()
+    limit = None if fail_on == NEVER else Grade(fail_on.upper())
+    return fails((row.grade for each in audits for row in each.rows), limit)
+
+
+def _files(paths: Sequence[Path], problems: list[Problem]) -> list[Path]:
+    """The files, each once; a folder with nothing to audit is a problem."""
+    files: dict[Path, Path] = {}
+    for path in paths:
+        inside = _inside(path) if _is_folder(path) else [path]
+        if not inside:
+            what = "nothing to audit in this folder"
+            advice = "give a folder that holds claims or tables, or the path of a file"
+            problems.append(Problem(Place(str(path)), what, "files *.yaml or *.csv", advice))
+        for file in inside:
+            files.setdefault(_resolved(file), file)
+    return list(files.values())
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # such as a name that is too long; reading says so
+        return False
+
+
+def _resolved(path: Path) -> Path:
+    """The file behind links, or the path itself where it cannot be followed; reading says why."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):  # Python 3.11 and 3.12 raise RuntimeError for a loop of links
+        return path
+
+
+def _inside(folder: Path) -> list[Path]:
+    for endings in (CLAIMS, (".csv",)):
+        found = sorted(
+            path
+            for path in folder.iterdir()
+            if path.suffix.lower() in endings and not path.name.startswith(".")
+        )
+        if found:
+            return found
+    return []

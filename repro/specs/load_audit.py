@@ -1,0 +1,286 @@
+"""Audit files -> frozen audits with the numbers of their CSV files, or every mistake at once."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from repro.errors import Place, Problem, SpecError
+from repro.specs.audit import AuditFile
+from repro.specs.files import fatal, read_text
+from repro.specs.shapes import listed
+from repro.specs.wording import MOST, choose, problems_of
+from repro.specs.yaml import Document, Steps, read_document
+
+Columns = Mapping[str, tuple[str, ...]]
+"""The cells of a CSV file, as printed, by the name of their column."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedAudit:
+    """An audit and the tables that lie beside it, by file name."""
+
+    document: Document
+    audit: AuditFile
+    tables: Mapping[str, Columns]
+
+
+def is_audit(document: Document) -> bool:
+    """Whether a document is an audit rather than a claim: it has the key ``audit``."""
+    return "audit" in document.data
+
+
+def load_audit(path: Path) -> LoadedAudit:
+    """The audit of one file; SpecError with every mistake in it and in its CSV files."""
+    return audit_of(read_document(path))
+
+
+def audit_of(document: Document) -> LoadedAudit:
+    """The audit that a document holds; SpecError with every mistake, in reading order."""
+    problems = list(document.problems)
+    audit = None
+    try:
+        audit = AuditFile.model_validate_json(json.dumps(document.data))
+    except ValidationError as error:
+        problems += problems_of(error, AuditFile, document)
+    tables = _tables(document, problems)
+    problems += islice(_meaning(document), MOST)
+    if audit is not None and not problems:
+        problems += islice(_columns(document, audit, tables), MOST)
+    if problems or audit is None:
+        raise SpecError(list(dict.fromkeys(problems)))
+    return LoadedAudit(document, audit, tables)
+
+
+def _tables(document: Document, problems: list[Problem]) -> dict[str, Columns]:
+    """Every CSV file that is named, read once."""
+    tables: dict[str, Columns] = {}
+    for section in ("points", "wins", "spectra"):
+        for steps in _entries(document, section):
+            name = document.get(*steps, "file")
+            if not isinstance(name, str) or name in tables or "/" in name or "\\" in name:
+                continue
+            try:
+                tables[name] = read_columns(Path(document.file).parent / name)
+            except SpecError as error:
+                problems += error.problems
+    return tables
+
+
+def read_columns(path: Path) -> Columns:
+    """The cells of a CSV file with one header; SpecError for rows of another length.
+
+    Every cell is a number, but for those of a first column whose header is ``id``.
+    """
+    file = str(path)
+    try:
+        rows = list(csv.reader(read_text(path, "a CSV file").splitlines()))
+    except csv.Error as error:
+        raise fatal(Place(file), str(error), "a table", "compare it with one that loads") from None
+    named = bool(rows and rows[0]) and all(name.strip() for name in rows[0])
+    if not named or len(set(rows[0])) < len(rows[0]):
+        what, expected = "the first line does not name the columns", "names, each once"
+        raise fatal(Place(file), what, expected, "write a header, such as x,y")
+    header = [name.strip() for name in rows[0]]
+    problems = [
+        problem
+        for line, row in enumerate(rows[1:], start=2)
+        for problem in _row(Place(file, line), header, row)
+    ]
+    if len(rows) < 2:
+        problems.append(Problem(Place(file), "there are no rows", "a row a point", "add them"))
+    if problems:
+        raise SpecError(problems[:MOST])
+    cells = zip(*([cell.strip() for cell in row] for row in rows[1:]), strict=True)
+    return dict(zip(header, cells, strict=True))
+
+
+def _row(place: Place, header: list[str], row: list[str]) -> Iterator[Problem]:
+    if len(row) != len(header):
+        what = f"row {place.line}: {len(row)} cells in a table of {len(header)} columns"
+        yield Problem(place, what, f"the columns {', '.join(header)}", "complete the row")
+        return
+    column = 1
+    for name, cell in zip(header, row, strict=True):
+        if name != "id" and not _is_number(cell.strip()):
+            what = f"row {place.line}, column {name}: '{cell[:40]}' is not a number"
+            advice = "write digits and a decimal point, without units"
+            yield Problem(Place(place.file, place.line, column), what, "a finite number", advice)
+        column += len(cell) + 1
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return math.isfinite(float(cell)) and "_" not in cell
+    except ValueError:
+        return False
+
+
+def _entries(document: Document, *steps: str | int) -> list[Steps]:
+    """The steps to every entry of a list; none where there is no list."""
+    entries = document.get(*steps)
+    return [(*steps, n) for n in range(len(entries))] if isinstance(entries, list) else []
+
+
+SECTIONS = (
+    "tables",
+    "comparisons",
+    "points",
+    "same_quantity",
+    "pooled",
+    "single_runs",
+    "derived",
+    "bounds",
+    "wins",
+    "spectra",
+)
+"""The lists of an audit; the ids in all of them together are different."""
+
+
+RANGES: Mapping[object, tuple[float, float, str]] = {
+    "sd": (0.0, math.inf, "a standard deviation, 0 or more"),
+    "p": (0.0, 1.0, "a p-value, from 0 to 1"),
+    "r": (-1.0, 1.0, "a correlation, from -1 to 1"),
+}
+"""Least, greatest, and what is expected of the numbers that have these keys."""
+
+
+def _meaning(document: Document) -> Iterator[Problem]:
+    """Well-formed entries that mean nothing, each looked up in the document itself."""
+    if not any(_entries(document, section) for section in SECTIONS):
+        what, expected = "nothing in this file can be checked", f"{listed(SECTIONS)}"
+        yield Problem(Place(document.file), what, expected, "add a list of printed numbers")
+    yield from _same_ids(document)
+    for steps in _entries(document, "tables"):
+        yield from _baseline(document, steps)
+    for section in SECTIONS:
+        yield from _impossible(document, (section,), document.get(section))
+    for steps in _entries(document, "points"):
+        yield from _one_of(document, steps, ("file", "values"))
+        for window in _entries(document, *steps, "windows"):
+            yield from _window(document, window)
+    for steps in _entries(document, "bounds"):
+        yield from _one_of(document, steps, ("at_most", "at_least"))
+    for steps in _entries(document, "pooled"):
+        yield from _one_more(document, steps)
+
+
+def _same_ids(document: Document) -> Iterator[Problem]:
+    first: dict[str, Steps] = {}
+    for name, steps in _ids(document):
+        if name in first:
+            line = document.place(first[name]).line
+            what = f"{steps[0]}: '{name}' is the id of two, first on line {line}"
+            place = document.place(steps)
+            yield Problem(place, what, "an id of its own", "rename one of the two")
+        first.setdefault(name, steps)
+
+
+def _ids(document: Document) -> Iterator[tuple[str, Steps]]:
+    """The id of every row that the audit will have; that of a table's row begins with its own."""
+    for steps in (entry for section in SECTIONS for entry in _entries(document, section)):
+        name, baseline = document.get(*steps, "id"), document.get(*steps, "baseline")
+        rows = document.get(*steps, "rows") if steps[0] == "tables" else None
+        if not isinstance(name, str):
+            continue
+        if not isinstance(rows, dict):
+            yield name, (*steps, "id")
+        for row in rows if isinstance(rows, dict) else ():
+            if row != baseline:
+                yield f"{name}_{row}", (*steps, "rows", row)
+        for window in _entries(document, *steps, "windows"):
+            inner = document.get(*window, "id")
+            if isinstance(inner, str):
+                yield inner, (*window, "id")
+
+
+def _baseline(document: Document, steps: Steps) -> Iterator[Problem]:
+    name, rows = document.get(*steps, "baseline"), document.get(*steps, "rows")
+    if not isinstance(name, str) or not isinstance(rows, dict):
+        return
+    if rows and name not in rows:
+        what = f"{document.name(steps)}: there is no row '{name}'"
+        place = document.place((*steps, "baseline"))
+        yield Problem(place, what, listed(rows), choose(name, rows))
+    elif document.get(*steps, "rows", name, "p") is not None:
+        what = f"{document.name(steps)}: the baseline is compared with itself"
+        place = document.key_place((*steps, "rows", name, "p"))
+        yield Problem(place, what, "a p-value in the other rows", "remove the p of the baseline")
+
+
+def _impossible(document: Document, steps: Steps, value: Any) -> Iterator[Problem]:
+    """Standard deviations, probabilities and coefficients out of their range, at any depth."""
+    entries: list[tuple[str | int, Any]] = list(value.items()) if isinstance(value, dict) else []
+    if isinstance(value, list):
+        entries = list(enumerate(value))
+    for key, one in entries:
+        here = (*steps, key)
+        if key in RANGES and isinstance(one, str):
+            low, high, expected = RANGES[key]
+            number = one.lstrip("<> ")
+            if _is_number(number) and not low <= float(number) <= high:
+                what = f"{document.name(here)}: '{one[:40]}' is out of range"
+                yield Problem(document.place(here), what, expected, "copy it again")
+        yield from _impossible(document, here, one)
+
+
+def _one_of(document: Document, steps: Steps, keys: tuple[str, str]) -> Iterator[Problem]:
+    given = [key for key in keys if document.get(*steps, key) is not None]
+    if len(given) != 1 and isinstance(document.get(*steps), dict):
+        what = f"{document.name(steps)}: {'both' if given else 'neither'} {keys[0]} and {keys[1]}"
+        what = what if given else what.replace(" and ", " nor ")
+        yield Problem(document.place(steps), what, "one of the two", "keep exactly one of them")
+
+
+def _window(document: Document, steps: Steps) -> Iterator[Problem]:
+    low, high = document.get(*steps, "low"), document.get(*steps, "high")
+    numbers = [float(end) for end in (low, high) if isinstance(end, str) and _is_number(end)]
+    if len(numbers) == 2 and numbers[0] >= numbers[1]:
+        what = f"{document.name(steps)}: the window from {low} to {high} is empty"
+        place = document.place((*steps, "high"))
+        yield Problem(place, what, "a high above the low", "exchange them")
+
+
+def _one_more(document: Document, steps: Steps) -> Iterator[Problem]:
+    whole, part = document.get(*steps, "whole", "n"), document.get(*steps, "part", "n")
+    if isinstance(whole, int) and isinstance(part, int) and whole != part + 1:
+        what = f"{document.name(steps)}: a whole of {whole} and a part of {part}"
+        place = document.place((*steps, "part", "n"))
+        yield Problem(place, what, f"a part of {whole - 1}", "only one added run can be checked")
+
+
+def _columns(
+    document: Document, audit: AuditFile, tables: Mapping[str, Columns]
+) -> Iterator[Problem]:
+    """Columns that are named and are not in the file."""
+    for at, points in enumerate(audit.points):
+        if points.file is not None:
+            for axis, name in (("x", points.x.column), ("y", points.y.column)):
+                steps: Steps = ("points", at, axis, "column")
+                yield from _column(document, steps, name, tables[points.file])
+    for at, spectrum in enumerate(audit.spectra):
+        for name in (spectrum.column, "index"):
+            yield from _column(document, ("spectra", at, "column"), name, tables[spectrum.file])
+    for at, wins in enumerate(audit.wins):
+        known = {name: cells for name, cells in tables[wins.file].items() if name != "id"}
+        for model, row in wins.counts.items():
+            steps = ("wins", at, "counts", model)
+            yield from _column(document, steps, model, known)
+            for other in row:
+                yield from _column(document, (*steps, other), other, known)
+
+
+def _column(document: Document, steps: Steps, name: str, known: Columns) -> Iterator[Problem]:
+    """A problem unless the name is a column; it stands at a key ``column``, or is itself a key."""
+    if name not in known:
+        what = f"{document.name(steps)}: there is no column '{name}'"
+        place = document.place(steps) if steps[-1] == "column" else document.key_place(steps)
+        yield Problem(place, what, listed(known), choose(name, known))
