@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from repro.specs.claim import SCALES, ScaleName
+from repro.specs.claim import SCALES, Claim, ScaleName
+from repro.specs.configuration import Configuration
 from repro.specs.configurations import read_sheet
 from repro.specs.load import load_claim
 from repro.specs.measurement import Rank
@@ -28,11 +29,17 @@ PARAMETERS = {
 }
 
 
+def configuration(claim: Claim, arm: str) -> Configuration:
+    found = claim.arms[arm].configuration
+    assert found is not None
+    return found
+
+
 @pytest.mark.parametrize(("name", "arm"), PARAMETERS)
 def test_models_at_paper_scale_have_the_printed_size(name: str, arm: str) -> None:
     """Numbers of parameters come out exactly at the paper's scale."""
     claim = load_claim(CLAIMS / f"{name}.yaml", "paper")
-    assert claim.arms[arm].configuration.training().parameters == PARAMETERS[name, arm]
+    assert configuration(claim, arm).training().parameters == PARAMETERS[name, arm]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -49,8 +56,8 @@ def test_quick_needs_no_data(path: Path) -> None:
     """The quick scale trains on a synthetic language; the others on text."""
     kinds: dict[ScaleName, str] = {"quick": "synthetic", "bench": "text", "paper": "text"}
     for scale, kind in kinds.items():
-        arms = load_claim(path, scale).arms.values()
-        assert {arm.configuration.corpus.kind for arm in arms} == {kind}
+        claim = load_claim(path, scale)
+        assert {configuration(claim, arm).corpus.kind for arm in claim.trained} == {kind}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -69,7 +76,7 @@ def test_the_rank_of_bench_is_over_the_whole_test_set_of_ptb() -> None:
     claim = load_claim(CLAIMS / "mos_rank.yaml", "bench")
     rank = next(m for m in claim.measurements.values() if isinstance(m, Rank))
     assert rank.batch_size == 1
-    assert {arm.configuration.corpus.tokens.test for arm in claim.arms.values()} == {82_430}
+    assert {configuration(claim, arm).corpus.tokens.test for arm in claim.arms} == {82_430}
     assert claim.seeds.plan >= 3
 
 
@@ -86,7 +93,7 @@ def test_arms_of_the_fair_comparison_are_equal_within_a_per_cent_at_every_scale(
     """What the claim declares to be equal is equal in the shipped configurations."""
     for scale in SCALES:
         claim = load_claim(CLAIMS / "fair_mos.yaml", scale)
-        low, high = sorted(a.configuration.training().parameters for a in claim.arms.values())
+        low, high = sorted(configuration(claim, arm).training().parameters for arm in claim.arms)
         within = claim.comparable.parameters_within
         assert within is not None
         assert high <= low * (1 + within)
@@ -102,3 +109,11 @@ def test_yangs_mos_has_the_epsilon_of_its_code_and_parthibans_has_not() -> None:
         assert isinstance(configuration.model.output, MoS)
         epsilons[paper] = configuration.model.output.log_epsilon
     assert epsilons == {"yang2018": 1e-8, "parthiban2021": 0}
+
+
+@pytest.mark.parametrize("path", sorted((CLAIMS / "nightly").glob("*.yaml")), ids=lambda p: p.stem)
+def test_the_nightly_claims_load_at_quick_scale(path: Path) -> None:
+    """Each is named like its file and grows by night: sequential, or a negative control."""
+    claim = load_claim(path, "quick")
+    assert claim.id == path.stem
+    assert (claim.sequential is None) != (claim.control is None)

@@ -14,11 +14,27 @@ ConfigurationId = Annotated[
 ]
 """A configuration's path below `configurations/`, without its ending: `yang2018/ptb/mos`."""
 
+ObjectName = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*:[A-Za-z_][A-Za-z0-9_]*$"
+    ),
+]
+"""Something in an importable Python module: `my_package.layers:MyLayer`."""
+
 Reason = Annotated[str, StringConstraints(min_length=8, max_length=600)]
 """A sentence that says why; it is printed in the report."""
 
 Decimal = Annotated[str, StringConstraints(pattern=r"^-?[0-9]+(\.[0-9]+)?([eE]-?[0-9]+)?$")]
 """A number as it was printed, in quotes, because YAML turns 3.20 into 3.2."""
+
+PrintedP = Annotated[
+    str, StringConstraints(pattern=r"^[<>]? ?[0-9]*\.?[0-9]+([eE]-?[0-9]+)?$", max_length=40)
+]
+"""A p-value as it was printed, in quotes; `<0.001` and `>0.05` are bounds."""
+
+CsvName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_]{0,99}\.csv$")]
+"""The name of a CSV file that lies in the folder of the document that names it."""
 
 Probability = Annotated[float, Field(ge=0, lt=1)]
 Positive = Annotated[float, Field(gt=0)]

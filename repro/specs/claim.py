@@ -6,20 +6,23 @@ every configuration read and every override applied; all that comes after loadin
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from repro.digest import digest
-from repro.specs.base import ConfigurationId, Count, Decimal, Name, Reason, Spec
-from repro.specs.configuration import Configuration
-from repro.specs.expectation import Expectation, ExpectationOverride
-from repro.specs.measurement import Measurement
+from repro.specs.arm import Arm, ArmSpec, PublishedArm
+from repro.specs.base import Decimal, Name, Reason, Spec
+from repro.specs.expectation import Expectation, ExpectationOverride, Family, Tree
+from repro.specs.measurement import Measurement, Reported
 from repro.specs.run import PlannedRun, RunSpec
+from repro.specs.seeds import Forced, PlannedSd, Seeds, Sequential
 
 ScaleName = Literal["quick", "bench", "paper"]
 SCALES: tuple[ScaleName, ...] = ("quick", "bench", "paper")
 Design = Literal["independent", "paired"]
+Sameness = Literal["corpus", "precision", "epochs", "averaging", "schedule", "tuning"]
 
 
 class Source(Spec):
@@ -31,34 +34,15 @@ class Source(Spec):
     quote: Annotated[str, Field(min_length=8, max_length=1200)]
 
 
-class ArmSpec(Spec):
-    """One side of a comparison: a configuration, and what is changed in it, key by key."""
-
-    label: Annotated[str, Field(min_length=1, max_length=40)]
-    configuration: ConfigurationId
-    override: dict[str, Any] = {}
-
-
-class Seeds(Spec):
-    """How many replicates an arm: ``plan`` are trained, numbered from 0.
-
-    A planned one that is missing is INCOMPLETE. ``diverged_at_most`` is how many an arm may lose
-    to divergence (they are excluded and named); more is INVALID. ``min`` must be left then.
-    """
-
-    min: Annotated[int, Field(ge=2, le=10_000)]
-    plan: Annotated[int, Field(ge=2, le=10_000)]
-    diverged_at_most: Annotated[int, Field(ge=0, le=10_000)] = 0
-
-
 class Comparable(Spec):
     """What must be equal between the arms; otherwise the evidence is NOT-COMPARABLE.
 
-    ``parameters_within`` is the largest relative difference in number of parameters.
+    ``parameters_within`` is the largest relative difference in number of parameters. ``schedule``
+    is all of the recipe that says how steps are taken, ``tuning`` the declared budget of search.
     """
 
     parameters_within: Annotated[float, Field(gt=0, lt=1)] | None = None
-    same: tuple[Literal["corpus", "precision", "epochs", "averaging"], ...] = ()
+    same: tuple[Sameness, ...] = ()
 
 
 class RankBound(Spec):
@@ -81,14 +65,6 @@ class KnownRank(Spec):
 Canary = Annotated[RankBound | KnownRank, Field(discriminator="kind")]
 
 
-class PublishedArm(Spec):
-    """Printed numbers of one arm, as strings."""
-
-    mean: Decimal
-    sd: Decimal | None = None
-    n: Count | None = None
-
-
 class Published(Spec):
     """A printed comparison that one expectation is about; ``note`` is shown beside its locator."""
 
@@ -106,6 +82,15 @@ class Expect(Spec):
     why: Reason
 
 
+class NegativeControl(Spec):
+    """The arms are the same on purpose: a difference that is found is a false one.
+
+    Each night takes fresh seeds, and the share of nights with a difference is reported.
+    """
+
+    why: Reason
+
+
 class Scale(Spec):
     """What a scale changes. ``notice`` tells the reader what the scale is and is not."""
 
@@ -114,15 +99,22 @@ class Scale(Spec):
     measurements: dict[Name, Measurement] = {}
     expectations: dict[Name, ExpectationOverride] = {}
     seeds: Seeds | None = None
+    planned_sd: dict[Name, PlannedSd] = {}
+    forced: Forced | None = None
     expect: Expect | None = None
 
 
 class Scales(Spec):
-    """The three scales; a claim has all of them."""
+    """The scales that a claim can be judged at; those that it lacks are not offered."""
 
-    quick: Scale
-    bench: Scale
-    paper: Scale
+    quick: Scale | None = None
+    bench: Scale | None = None
+    paper: Scale | None = None
+
+    @property
+    def declared(self) -> tuple[ScaleName, ...]:
+        """The scales that the claim has, from small to large."""
+        return tuple(name for name in SCALES if getattr(self, name) is not None)
 
 
 class ClaimFile(Spec):
@@ -137,60 +129,120 @@ class ClaimFile(Spec):
     arms: Annotated[dict[Name, ArmSpec], Field(min_length=1)]
     comparable: Comparable = Comparable()
     seeds: Seeds
+    planned_sd: dict[Name, PlannedSd] = {}
     measurements: Annotated[dict[Name, Measurement], Field(min_length=1)]
     expectations: Annotated[tuple[Expectation, ...], Field(min_length=1)]
+    combine: Tree | None = None
+    family: Family | None = None
+    sequential: Sequential | None = None
+    control: NegativeControl | None = None
     canaries: tuple[Canary, ...] = ()
     published: tuple[Published, ...] = ()
     scales: Scales
 
 
-class Arm(Spec):
-    """An arm with its configuration read and overridden; ``overridden`` are dotted paths."""
-
-    label: str
-    configuration_id: str
-    configuration: Configuration
-    overridden: tuple[str, ...] = ()
+DECISIVE = {
+    *("design", "alpha", "seeds", "comparable", "measurements", "expectations", "combine"),
+    *("family", "sequential", "control", "canaries", "forced"),
+}
+"""The fields of a claim that decide its verdict, beside its arms. What is expected decides none."""
 
 
 class Claim(Spec):
-    """A claim at one scale: frozen, complete, checked. ``file`` is for messages only."""
+    """A claim at one scale: frozen, complete, checked. ``file`` is for messages only.
+
+    ``declared`` are all scales that its file has.
+    ``so_far`` is how many seeds a sequential claim has reached, ``night`` which block of fresh
+    seeds a negative control uses; neither is declared, so neither is among the decisive fields.
+    """
 
     id: str
     title: str
     source: Source
     file: str
     scale: ScaleName
+    declared: tuple[ScaleName, ...] = ()
     notice: str
     design: Design
     alpha: float
     arms: dict[str, Arm]
     comparable: Comparable
     seeds: Seeds
+    planned_sd: dict[str, PlannedSd] = {}
     measurements: dict[str, Measurement]
     expectations: tuple[Expectation, ...]
+    combine: Tree | None = None
+    family: Family | None = None
+    sequential: Sequential | None = None
+    control: NegativeControl | None = None
     canaries: tuple[Canary, ...]
     published: tuple[Published, ...]
+    forced: Forced | None = None
     expect: Expect | None = None
+    so_far: int | None = None
+    night: int = 0
+
+    @property
+    def trained(self) -> tuple[str, ...]:
+        """The arms whose evidence is runs."""
+        return tuple(name for name, arm in self.arms.items() if arm.configuration is not None)
+
+    @property
+    def wanted(self) -> int:
+        """How many replicates an arm should have now: those planned, or a sequential claim's."""
+        return self.so_far or self.seeds.plan
+
+    def numbers(self, arm: str) -> range:
+        """The numbers of the replicates that an arm should have now."""
+        first = self.arms[arm].first_seed + self.night * self.seeds.plan
+        return range(first, first + self.wanted)
 
     def run(self, arm: str, replicate: int) -> RunSpec:
-        """The run of one arm with one seed."""
-        streams = self.design
-        training = self.arms[arm].configuration.training()
-        return RunSpec(training=training, replicate=replicate, streams=streams)
+        """The run of one arm with one seed; ValueError for an arm that is not trained."""
+        configuration = self.arms[arm].configuration
+        if configuration is None:
+            raise ValueError(f"arm '{arm}' is not trained: its evidence is a table or printed")
+        training = configuration.training()
+        return RunSpec(training=training, replicate=replicate, streams=self.design)
 
     def runs(self) -> tuple[PlannedRun, ...]:
         """All planned runs, replicate by replicate, so that arms grow together."""
-        measurements = tuple(self.measurements.values())
+        measurements = tuple(
+            one for one in self.measurements.values() if not isinstance(one, Reported)
+        )
         return tuple(
-            PlannedRun(run=self.run(arm, replicate), measurements=measurements)
-            for replicate in range(self.seeds.plan)
-            for arm in self.arms
+            PlannedRun(run=self.run(arm, self.numbers(arm)[place]), measurements=measurements)
+            for place in range(self.wanted)
+            for arm in self.trained
         )
 
+    def at_night(self, *, so_far: int | None = None, night: int = 0) -> Claim:
+        """The claim as it stands at night: with more seeds, or a control's fresh ones."""
+        return self.model_copy(update={"so_far": so_far, "night": night})
+
+    def decisive_fields(self) -> dict[str, Any]:
+        """What decides the verdict: not the title, the quote, the file's place or a label.
+
+        What equals its default is left out, so that an option added later changes nothing.
+        """
+        return {"id": self.id, "scale": self.scale, "arms": self._arms(), **self._decisive()}
+
+    def _arms(self) -> dict[str, Any]:
+        return {name: self._arm(arm) for name, arm in self.arms.items()}
+
+    def _arm(self, arm: Arm) -> Any:
+        """What an arm is, wherever the claim lies."""
+        if arm.configuration is not None:
+            return arm.configuration.training().identity()
+        if arm.table is None:
+            return arm.model_dump(mode="json", include={"published"}, exclude_none=True)
+        table, folder = PurePath(arm.table), PurePath(self.file).parent
+        inside = table.relative_to(folder) if table.is_relative_to(folder) else table.name
+        return {"table": str(inside)}
+
+    def _decisive(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", include=DECISIVE, exclude_defaults=True)
+
     def digest(self) -> str:
-        """SHA-256 of what decides the verdict: not the title, the quote or the file's place."""
-        arms = {name: arm.configuration.training().identity() for name, arm in self.arms.items()}
-        decisive = {"design", "alpha", "seeds", "comparable", "measurements", "expectations"}
-        document = self.model_dump(mode="json", include=decisive | {"canaries", "expect"})
-        return digest({"id": self.id, "scale": self.scale, "arms": arms, **document})
+        """SHA-256 of the decisive fields."""
+        return digest(self.decisive_fields())

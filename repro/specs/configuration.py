@@ -6,24 +6,34 @@ from typing import Literal
 
 from pydantic import Field
 
-from repro.specs.base import Reason, Spec
+from repro.specs.base import Count, Reason, Spec
 from repro.specs.corpus import Corpus
 from repro.specs.model import Model
 from repro.specs.recipe import Recipe
 from repro.specs.run import TrainingSpec
 
 
+class Tuning(Spec):
+    """How much search chose the hyper-parameters: how many settings were tried, and on what."""
+
+    settings: Count
+    selected_on: Literal["valid", "test", "not stated"]
+    source: Reason
+
+
 class Configuration(Spec):
     """One arm's training: what `claims/configurations/<id>.yaml` holds.
 
     ``source`` says where the values are printed; ``assumed`` maps the dotted path of each value
-    that no paper prints to the reason for it. Neither changes a number, so neither is in a key.
+    that no paper prints to the reason for it; ``tuning`` is the search that chose the values.
+    None of them changes a number, so none is in a key.
     """
 
     schema_version: Literal[1] = Field(alias="schema")
     title: str
     source: Reason
     assumed: dict[str, Reason] = {}
+    tuning: Tuning | None = None
     model: Model
     corpus: Corpus
     recipe: Recipe

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from repro import resources
 from repro.errors import DataError, Problem, SpecError
-from repro.specs.claim import Arm, ArmSpec
+from repro.specs.arm import Arm, ArmSpec
 from repro.specs.configuration import Configuration
 from repro.specs.wording import choose, closest, identities, problems_of
 from repro.specs.yaml import Document, Steps, read_document
@@ -36,12 +36,12 @@ class Configurations:
         self._sheets: dict[Path, Sheet] = {}
 
     def resolve(
-        self, claim: Document, steps: Steps, arm: ArmSpec
+        self, claim: Document, steps: Steps, arm: ArmSpec, name: str
     ) -> tuple[Arm | None, tuple[Problem, ...]]:
-        """The arm at ``steps`` of a claim file with its configuration, or what is wrong."""
-        found = _find(Path(claim.file).parent, arm.configuration)
+        """The arm at ``steps`` of a claim with the configuration ``name``, or what is wrong."""
+        found = _find(Path(claim.file).parent, name)
         if isinstance(found, list):
-            return None, (_not_found(claim, (*steps, "configuration"), arm.configuration, found),)
+            return None, (_not_found(claim, (*steps, "configuration"), name, found),)
         sheet = self._sheets.setdefault(found, self._sheets.get(found) or read_sheet(found))
         if sheet.document is None or not arm.override:
             return _arm(arm, sheet.configuration, ()), sheet.problems
@@ -150,6 +150,7 @@ def _arm(arm: ArmSpec, found: Configuration | None, overridden: tuple[str, ...])
         configuration_id=arm.configuration,
         configuration=found,
         overridden=overridden,
+        first_seed=arm.first_seed,
     )
 
 

@@ -17,10 +17,13 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from repro.errors import Problem
-from repro.specs.claim import Arm, ArmSpec, Canary, ClaimFile, ScaleName, Seeds
+from repro.specs.arm import Arm, ArmSpec
+from repro.specs.claim import SCALES, Canary, ClaimFile, Comparable, Design, ScaleName
 from repro.specs.configurations import Configurations
-from repro.specs.expectation import Expectation, ExpectationOverride
+from repro.specs.expectation import Expectation, ExpectationOverride, Family
 from repro.specs.measurement import Measurement
+from repro.specs.resolve import resolve
+from repro.specs.seeds import Seeds, Sequential
 from repro.specs.shapes import bare, listed
 from repro.specs.wording import choose, unknown_keys
 from repro.specs.yaml import Document, Steps
@@ -49,11 +52,47 @@ class Draft:
     document: Document
     scale: ScaleName
     alpha: float
+    design: Design | None
     seeds: Part[Seeds]
     arms: dict[str, Part[Arm]]
+    comparable: Part[Comparable]
     measurements: dict[str, Part[Measurement]]
     expectations: tuple[Part[Expectation], ...]
     canaries: tuple[Part[Canary], ...]
+    family: Part[Family]
+    sequential: Part[Sequential]
+
+    def readable(self) -> Iterator[tuple[Steps, Expectation]]:
+        """The expectations that could be read, and where each is written."""
+        for part in self.expectations:
+            if part.value is not None:
+                yield part.steps, part.value
+
+    def decisive(self) -> Iterator[tuple[Steps, Expectation]]:
+        """As ``readable``, of those that decide the verdict."""
+        return ((steps, one) for steps, one in self.readable() if one.role == "decisive")
+
+    def arm(self, name: str) -> Arm | None:
+        """An arm by its name, if it exists and could be read."""
+        part = self.arms.get(name)
+        return None if part is None else part.value
+
+    def size_steps(self, steps: Steps, one: Expectation, key: str) -> Steps:
+        """Where a size of an expectation is written: at the scale, if the scale changes it."""
+        changed: Steps = ("scales", self.scale, "expectations", one.id, key)
+        return (*steps, key) if self.document.get(*changed) is None else changed
+
+    def problem(self, steps: Steps, what: str, expected: str, advice: str) -> Problem:
+        """A problem of what is written at ``steps``."""
+        within = steps[:-1] if isinstance(steps[-1], int) and len(steps) > 2 else steps
+        name = self.document.name(within)
+        return Problem(self.document.place(steps), f"{name}: {what}", expected, advice)
+
+
+def declared(document: Document) -> tuple[ScaleName, ...]:
+    """The scales that a file has; the paper's, which the top level is, when it has none."""
+    named = tuple(scale for scale in SCALES if document.get("scales", scale) is not None)
+    return named or ("paper",)
 
 
 def draft_claim(
@@ -65,7 +104,7 @@ def draft_claim(
     for name, part in _parts(document, "arms", scale, ArmSpec).items():
         arms[name] = Part(part.steps, None)
         if part.value is not None:
-            arm, wrong = configurations.resolve(document, part.steps, part.value)
+            arm, wrong = resolve(document, part.steps, part.value, configurations)
             arms[name] = Part(part.steps, arm)
             problems += wrong
     expectations = []
@@ -79,11 +118,15 @@ def draft_claim(
         document=document,
         scale=scale,
         alpha=ClaimFile.model_fields["alpha"].default if alpha is None else alpha,
+        design=salvage(Design, document.data.get("design")),
         seeds=_part(document, seeds if document.get(*seeds) else ("seeds",), Seeds),
         arms=arms,
+        comparable=_part(document, ("comparable",), Comparable),
         measurements=_parts(document, "measurements", scale, Measurement),
         expectations=tuple(expectations),
         canaries=tuple(_entries(document, "canaries", Canary)),
+        family=_part(document, ("family",), Family),
+        sequential=_part(document, ("sequential",), Sequential),
     )
     return draft, problems
 

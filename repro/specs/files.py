@@ -11,25 +11,28 @@ from repro.errors import Place, Problem, SpecError
 MAX_BYTES = 1_000_000
 
 
-def read_text(path: Path) -> str:
-    """The text of a regular file; pipes and devices are refused before anything is read."""
+def read_text(path: Path, wanted: str = "a YAML file", limit: int = MAX_BYTES) -> str:
+    """The text of a regular file; pipes and devices are refused before anything is read.
+
+    ``wanted`` is what is expected of the file, in words; ``limit`` is in bytes.
+    """
     place = Place(str(path))
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise fatal(place, "not a regular file", "a YAML file", "give the path of a file")
+                raise fatal(place, "not a regular file", wanted, "give the path of a file")
             with os.fdopen(descriptor, "rb", closefd=False) as stream:
-                raw = stream.read(MAX_BYTES + 1)
+                raw = stream.read(limit + 1)
         finally:
             os.close(descriptor)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         what = f"cannot be read: {reason.lower()}"
         raise fatal(place, what, "a readable file", "check the path") from None
-    if len(raw) > MAX_BYTES:
-        limit = f"at most {MAX_BYTES:,} bytes"
-        raise fatal(place, "the file is too large", limit, "make several files of it")
+    if len(raw) > limit:
+        most = f"at most {limit:,} bytes"
+        raise fatal(place, "the file is too large", most, "make several files of it")
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:

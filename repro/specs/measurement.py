@@ -7,10 +7,32 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from repro.digest import digest
-from repro.specs.base import Count, Spec
+from repro.specs.base import Count, Positive, Spec
 from repro.specs.revision import revisions_of
 
 Split = Literal["train", "valid", "test"]
+
+
+class Dynamic(Spec):
+    """Dynamic evaluation: the weights learn from each segment that was read (Krause et al. 2018).
+
+    The RMS variant. M is the root of the sum (``scaling: sum``, the first code) or of the mean
+    (``scaling: mean``, the later code) of the squared gradients of the training text's segments,
+    ``statistics_batch_size`` streams at a time; m is the sum or the mean over the tensors of the
+    mean of M. After a segment with gradient g, weights w that were w0 at the beginning move by
+    min(``decay`` M / m, 1) (w0 - w) - ``rate`` g / (M + ``epsilon``).
+
+    ``weight_dropout: live`` is a defect of the code of Yang et al. 2018: the recurrent matrices
+    go on being dropped, by the recipe's probability, while gradients and losses are taken.
+    """
+
+    scaling: Literal["sum", "mean"]
+    rate: Positive
+    decay: Positive
+    epsilon: Positive
+    segment: Count = 5
+    statistics_batch_size: Count = 100
+    weight_dropout: Literal["live"] | None = None
 
 
 class Perplexity(Spec):
@@ -19,25 +41,46 @@ class Perplexity(Spec):
     ``mode: evaluation`` reads the split through the best checkpoint with dropout off, in
     ``batch_size`` parallel streams, windows of 70. ``mode: training`` is the papers' train
     perplexity: the mean over the epoch of the best checkpoint of the loss with dropout on, before
-    each update, each token with equal weight; split must be ``train``.
+    each update; split must be ``train``. There each token has equal weight, or, with
+    ``weight: window`` and nearer to the papers' code, each training window whatever its length.
+    ``mode: dynamic`` reads the split as ``evaluation`` does, each segment before the weights
+    learn from it, in the way that ``dynamic`` says.
     """
 
     kind: Literal["perplexity"] = "perplexity"
     split: Split
-    mode: Literal["evaluation", "training"] = "evaluation"
+    mode: Literal["evaluation", "training", "dynamic"] = "evaluation"
     batch_size: Count = 1
+    weight: Literal["window"] | None = None
+    dynamic: Dynamic | None = None
 
     @model_validator(mode="after")
     def _nothing_without_effect(self) -> Self:
+        if self.weight is not None and self.mode != "training":
+            message = f"weight changes nothing of a perplexity of mode {self.mode}: leave it out"
+            raise ValueError(message)
         if self.mode == "training" and self.batch_size != 1:
             message = "batch_size changes nothing of a perplexity of mode training: leave it out"
+            raise ValueError(message)
+        return self
+
+    @model_validator(mode="after")
+    def _dynamic_says_how(self) -> Self:
+        if self.mode == "dynamic" and self.dynamic is None:
+            raise ValueError("mode dynamic needs the settings of `dynamic`: rate, decay and so on")
+        if self.mode != "dynamic" and self.dynamic is not None:
+            message = f"dynamic changes nothing of a perplexity of mode {self.mode}: leave it out"
             raise ValueError(message)
         return self
 
     @property
     def label(self) -> str:
         """What a reader calls it."""
-        return f"{self.split} perplexity" + (" while training" if self.mode == "training" else "")
+        modes = {"evaluation": "", "training": " while training", "dynamic": ", dynamic"}
+        weight = "" if self.weight is None else f", by {self.weight}"
+        live = self.dynamic is not None and self.dynamic.weight_dropout == "live"
+        defect = ", weights dropped" if live else ""
+        return f"{self.split} perplexity{modes[self.mode]}{weight}{defect}"
 
     @property
     def better(self) -> Literal["lower", "higher"]:
@@ -68,7 +111,19 @@ class Rank(Spec):
         return "higher"
 
 
-Measurement = Annotated[Perplexity | Rank, Field(discriminator="kind")]
+class Reported(Spec):
+    """A number that is not measured here: it comes from a table, or is printed in a paper."""
+
+    kind: Literal["reported"]
+    label: Annotated[str, Field(min_length=2, max_length=60)]
+    better: Literal["lower", "higher"]
+    digits: Annotated[int, Field(ge=0, le=12)] = 2
+
+
+Measurable = Annotated[Perplexity | Rank, Field(discriminator="kind")]
+"""What is measured on a model that was trained here."""
+
+Measurement = Annotated[Perplexity | Rank | Reported, Field(discriminator="kind")]
 
 
 def measurement_key(measurement: Perplexity | Rank) -> str:

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from repro.specs.base import Count, Positive, Spec
+from repro.specs.base import Count, Name, ObjectName, Positive, Spec
 
 
 class Softmax(Spec):
@@ -20,11 +20,38 @@ class Softmax(Spec):
     kind: Literal["softmax"] = "softmax"
 
 
+class SigSoftmax(Spec):
+    """p(v) proportional to exp(z) sigmoid(z), z the logit of v: GSS(0, 2)."""
+
+    kind: Literal["sigsoftmax"] = "sigsoftmax"
+
+
+class Gss(Spec):
+    """Generalised SigSoftmax, GSS(c, k): a smooth bend of each logit at c, then Softmax.
+
+    Slope 1 far above c and k far below it; both are fixed. k = 1 is Softmax, (0, 2) SigSoftmax.
+    """
+
+    kind: Literal["gss"] = "gss"
+    c: float
+    k: Positive
+
+
+Effect = Literal["temperature", "gradient_noise", "jitter"]
+"""One of the effects that frozen slopes of PLIF have."""
+
+
 class Plif(Spec):
     """A learnable monotonic piecewise-linear function of each logit, then Softmax (LMS-PLIF).
 
     ``pieces`` equal pieces on [-bound, bound]; slopes are softplus(v), v initially normal with
     standard deviation ``initial_sd`` around ln(e - 1), where the slope is 1.
+
+    ``only`` (absent: all of it) keeps one of the three effects that frozen slopes have, and takes
+    away the others: ``temperature``, the mean slope (1.107 by the initial values), on every
+    logit; ``gradient_noise``, the slopes over their mean on the way back alone, the logits left
+    as they are; ``jitter``, the departures from the line of mean slope added to the logits, and
+    no noise on the way back.
     """
 
     kind: Literal["plif"] = "plif"
@@ -33,6 +60,14 @@ class Plif(Spec):
     initial_sd: Annotated[float, Field(ge=0)] = 1.0
     learning_rate: Positive = 0.02
     frozen: bool = False
+    only: Effect | None = None
+
+    @model_validator(mode="after")
+    def _one_effect_of_frozen_slopes(self) -> Self:
+        if self.only is not None and not self.frozen:
+            message = f"only is '{self.only}', an effect of frozen slopes: write `frozen: true` too"
+            raise ValueError(message)
+        return self
 
 
 class MoC(Spec):
@@ -50,21 +85,42 @@ class MoS(Spec):
     log_epsilon: Annotated[float, Field(ge=0, lt=1e-3)] = 0.0
 
 
-Output = Annotated[Softmax | Plif | MoC | MoS, Field(discriminator="kind")]
+class Own(Spec):
+    """A user's own output layer: the class ``use``, in the version that is stated here.
+
+    ``parameters`` is how many it has beside the decoder's matrix and bias; version and number are
+    stated so that a plan and a key need no import, and checked when the layer is built.
+    """
+
+    kind: Literal["own"] = "own"
+    use: ObjectName
+    version: Annotated[str, Field(min_length=1, max_length=100)]
+    parameters: Annotated[int, Field(ge=0, le=10**9)] = 0
+    options: dict[Name, float] = {}
+
+
+Output = Annotated[
+    Softmax | SigSoftmax | Gss | Plif | MoC | MoS | Own,
+    Field(discriminator="kind"),
+]
 
 
 class Model(Spec):
-    """An AWD-LSTM trunk with one output layer; encoder and decoder share their matrix."""
+    """An AWD-LSTM trunk with one output layer.
+
+    The decoder's matrix is the embedding of the words (absent: tied), or is ``free``.
+    """
 
     embedding_size: Count
     hidden_size: Count
     context_size: Count
     layers: Annotated[int, Field(ge=1, le=8)] = 3
     output: Output
+    decoder: Literal["free"] | None = None
 
     @model_validator(mode="after")
     def _sizes_fit(self) -> Self:
-        if not self.mixes() and self.context_size != self.embedding_size:
+        if self.decoder_size != self.embedding_size and self.decoder != "free":
             message = (
                 f"context_size is {self.context_size} and embedding_size {self.embedding_size}; "
                 f"output '{self.output.kind}' ties the decoder to the embedding: make them equal"
@@ -73,8 +129,16 @@ class Model(Spec):
         return self
 
     def mixes(self) -> bool:
-        """Whether the output layer maps the context to K latent contexts of the embedding size."""
-        return isinstance(self.output, MoC | MoS)
+        """Whether the output layer maps the context to latent contexts of the embedding size.
+
+        A user's own may: it is told both sizes.
+        """
+        return isinstance(self.output, MoC | MoS | Own)
+
+    @property
+    def decoder_size(self) -> int:
+        """Columns of the decoder's matrix: E after a mixture's latent contexts, else D."""
+        return self.embedding_size if self.mixes() else self.context_size
 
     def layer_sizes(self) -> tuple[tuple[int, int], ...]:
         """(input, output) size of each LSTM layer, first to last."""
@@ -83,14 +147,17 @@ class Model(Spec):
 
     def parameters(self, vocabulary: int) -> int:
         """Number of scalars that training changes or fixes at random; frozen slopes count."""
-        shared = vocabulary * self.embedding_size + vocabulary
+        embedding = vocabulary * self.embedding_size if self.decoder == "free" else 0
+        decoder = vocabulary * self.decoder_size + vocabulary
         trunk = sum(4 * h * (i + h) + 8 * h for i, h in self.layer_sizes())
-        return shared + trunk + self._output_parameters()
+        return embedding + trunk + decoder + self._output_parameters()
 
     def _output_parameters(self) -> int:
         output = self.output
         if isinstance(output, Plif):
             return output.pieces
+        if isinstance(output, Own):
+            return output.parameters
         if isinstance(output, MoC | MoS):
             latent = output.components * self.embedding_size
             return self.context_size * latent + latent + self.context_size * output.components
@@ -100,8 +167,11 @@ class Model(Spec):
         """Structural bound d + 2 on the rank of the log-probabilities (None: there is none).
 
         d for the product of contexts and decoder, one for the bias, one for the normaliser of
-        each row. Softmax and MoC only; d is the embedding size, which is the decoder's.
+        each row; d is the decoder's size. Only where the logits reach the normaliser as they
+        are, or all times one number: Softmax, MoC, and two of the single effects of PLIF.
         """
-        if isinstance(self.output, Softmax | MoC):
-            return self.embedding_size + 2
-        return None
+        match self.output:
+            case Softmax() | MoC() | Plif(only="temperature" | "gradient_noise"):
+                return self.decoder_size + 2
+            case _:
+                return None

@@ -33,12 +33,14 @@ class Window(Spec):
     Fixed at ``base``; or, when ``random``, the papers' rule: base with probability 0.95, else
     base / 2, plus a normal of standard deviation 5, at least 5 and at most base + ``max_delta``
     (absent: no cap). The learning rate of a step is multiplied by length / base when random, the
-    last and shorter window's by its actual length.
+    last and shorter window's by its actual length; with ``last_rate: drawn``, as in the papers'
+    code, by the length that was drawn before the text ended.
     """
 
     base: Count
     random: bool = False
     max_delta: Count | None = None
+    last_rate: Literal["drawn"] | None = None
 
 
 class NoAveraging(Spec):
@@ -47,21 +49,52 @@ class NoAveraging(Spec):
     kind: Literal["none"] = "none"
 
 
+Rate = Literal["late"]
+"""Which factor (window length, decay) the rate of an averaged step has: absent, its own.
+
+``late``, as in torch's ASGD: that of the averaged step before, the first its own.
+"""
+
+
 class NonMonotonic(Spec):
-    """NT-ASGD: average once validation has not improved on its best of more than n epochs ago."""
+    """NT-ASGD: average once validation has not improved on its best of more than n epochs ago.
+
+    ``rate: late``: an averaged step takes the rate of the step before, as in torch's ASGD.
+    """
 
     kind: Literal["nt"] = "nt"
     n: Count = 5
+    rate: Rate | None = None
 
 
 class FromEpoch(Spec):
-    """ET-ASGD: average from the end of epoch ``epoch`` (the first epoch is 1)."""
+    """ET-ASGD: average from the end of epoch ``epoch`` (the first epoch is 1).
+
+    ``rate: late``: an averaged step takes the rate of the step before, as in torch's ASGD.
+    """
 
     kind: Literal["et"] = "et"
     epoch: Count
+    rate: Rate | None = None
 
 
 Averaging = Annotated[NoAveraging | NonMonotonic | FromEpoch, Field(discriminator="kind")]
+
+
+class Finetuning(Spec):
+    """After the last epoch, averaged SGD from the best weights so far (Merity et al. 2018).
+
+    A new average is taken from the first step on. It ends after ``epochs`` epochs, or by the NT
+    rule over its own epochs: once validation has not improved on its best of more than n epochs
+    ago. Regularisation is the recipe's, and so are ``learning_rate`` and ``window`` where they
+    are absent; the rate does not decay. ``rate: late`` is that of averaging.
+    """
+
+    epochs: Count
+    n: Count = 5
+    learning_rate: Positive | None = None
+    window: Window | None = None
+    rate: Rate | None = None
 
 
 class Recipe(Spec):
@@ -69,7 +102,7 @@ class Recipe(Spec):
 
     ``decay`` is ``constant``, or ``linear``: the rate falls to 0 over all epochs, step by step.
     ``weight_decay`` applies to every parameter; ``activation`` and ``temporal`` are the weights
-    of the AR and TAR penalties.
+    of the AR and TAR penalties. ``epochs`` does not count those of ``finetuning``.
     """
 
     epochs: Count
@@ -87,3 +120,27 @@ class Recipe(Spec):
     small_batch_size: Count | None = None
     valid_batch_size: Count = 10
     precision: Literal["float32", "float64"] = "float32"
+    finetuning: Finetuning | None = None
+
+    @property
+    def late(self) -> bool:
+        """Whether an averaged step takes the rate of the step before."""
+        return not isinstance(self.averaging, NoAveraging) and self.averaging.rate == "late"
+
+    @property
+    def most_epochs(self) -> int:
+        """Epochs that there are at most, fine-tuning included."""
+        return self.epochs + (0 if self.finetuning is None else self.finetuning.epochs)
+
+    def stage(self, epoch: int) -> Recipe:
+        """What an epoch is trained by: this recipe, or after its last epoch its fine-tuning."""
+        tuning = self.finetuning
+        if tuning is None or epoch <= self.epochs:
+            return self
+        changes = {
+            "learning_rate": tuning.learning_rate or self.learning_rate,
+            "window": tuning.window or self.window,
+            "decay": "constant",
+            "averaging": NonMonotonic(n=tuning.n, rate=tuning.rate),
+        }
+        return self.model_copy(update=changes)

@@ -14,7 +14,7 @@ from pydantic import Field
 from repro.digest import digest
 from repro.specs.base import Spec
 from repro.specs.corpus import Corpus
-from repro.specs.measurement import Measurement
+from repro.specs.measurement import Measurable
 from repro.specs.model import Model
 from repro.specs.recipe import Recipe
 from repro.specs.revision import older_revisions, revisions_of
@@ -90,4 +90,4 @@ class PlannedRun(Spec):
     """A run and the measurements that are wanted of it."""
 
     run: RunSpec
-    measurements: tuple[Measurement, ...]
+    measurements: tuple[Measurable, ...]

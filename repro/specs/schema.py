@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from repro.specs.audit import AuditFile
 from repro.specs.base import Spec
 from repro.specs.claim import ClaimFile
 from repro.specs.configuration import Configuration
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
-DOCUMENTS: dict[str, type[Spec]] = {"claim": ClaimFile, "configuration": Configuration}
+DOCUMENTS: dict[str, type[Spec]] = {
+    "audit": AuditFile,
+    "claim": ClaimFile,
+    "configuration": Configuration,
+}
 """The documents that have a schema, by the name that `repro schema` knows them by."""
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from pydantic import Tag
+
 
 def pattern(text: Any) -> str:
     """The pattern of a constrained text."""
@@ -37,9 +39,13 @@ def entry_type(container: Any) -> Any:
 
 
 def kinds(member: Any) -> tuple[object, ...]:
-    """The values of ``kind`` by which a member of a union is known."""
+    """The values of ``kind`` or ``method``, or the tags, by which a member of a union is known."""
+    tags = tuple(one.tag for one in getattr(member, "__metadata__", ()) if isinstance(one, Tag))
+    if tags:
+        return tags
     fields = getattr(member, "model_fields", {})
-    return get_args(fields["kind"].annotation) if "kind" in fields else ()
+    key = next((key for key in ("kind", "method") if key in fields), None)
+    return () if key is None else get_args(fields[key].annotation)
 
 
 def all_kinds(union: Any) -> list[str]:
@@ -60,6 +66,9 @@ def description(annotation: Any) -> str:
         return listed(get_args(here))
     if get_origin(here) is tuple:
         return "a list"
+    if get_origin(here) in {Union, UnionType}:
+        *first, last = dict.fromkeys(description(member) for member in get_args(here))
+        return f"{', '.join(first)} or {last}" if first else last
     if keys_of(here):
         return f"a mapping with the keys {', '.join(keys_of(here))}"
     return {str: "a text", int: "a whole number", float: "a number"}.get(here, "a mapping")

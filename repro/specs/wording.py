@@ -11,8 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from repro.errors import Problem
-from repro.specs.base import ConfigurationId, Decimal, Name
-from repro.specs.corpus import Sha256
+from repro.specs.phrases import LIMITS, PATTERNS, RETYPE, TYPES
 from repro.specs.shapes import (
     all_kinds,
     bare,
@@ -21,58 +20,8 @@ from repro.specs.shapes import (
     keys_of,
     kinds,
     listed,
-    pattern,
 )
 from repro.specs.yaml import Document, Steps
-
-_PATTERNS = {
-    pattern(Name): (
-        "a name of lower-case letters, digits and underscores, a letter first",
-        "rename it",
-    ),
-    pattern(ConfigurationId): (
-        "a configuration's path below configurations/, such as yang2018/ptb/mos",
-        "write names joined by '/', without '.yaml'",
-    ),
-    pattern(Decimal): (
-        'a number as it is printed, in quotes, such as "56.30"',
-        "copy the number from the paper, without units",
-    ),
-    pattern(Sha256): (
-        "a SHA-256, 64 hexadecimal digits in lower case",
-        "copy what sha256sum prints",
-    ),
-}
-
-_TYPES = {
-    "bool_type": "true or false",
-    "dict_type": "a mapping, `key: value` lines",
-    "float_type": "a number",
-    "int_type": "a whole number",
-    "model_type": "a mapping, `key: value` lines",
-    "model_attributes_type": "a mapping, `key: value` lines",
-    "string_type": "a text",
-    "tuple_type": "a list",
-}
-
-_RETYPE = {
-    ("bool_type", ""): "write true or false, without quotes",
-    ("float_type", ""): "write a number",
-    ("float_type", "text"): "write digits only, without quotes, units or separators",
-    ("int_type", ""): "write a whole number",
-    ("int_type", "number"): "write it without a decimal point and without an exponent",
-    ("int_type", "text"): "write digits only, without quotes, units or separators",
-    ("string_type", ""): "write a text",
-    ("string_type", "number"): "put it in quotes, as it is printed",
-    ("tuple_type", ""): "put it in brackets: [a, b]",
-}
-
-_LIMITS = {
-    "greater_than": ("gt", "a number above"),
-    "greater_than_equal": ("ge", "a number of at least"),
-    "less_than": ("lt", "a number below"),
-    "less_than_equal": ("le", "a number of at most"),
-}
 
 MOST = 200
 """No step reports more problems than this: nobody would read them."""
@@ -90,7 +39,9 @@ def problems_of(
     ``ignore`` are the `identities` of errors that have been reported before.
     """
     known = set(ignore)
-    errors = [e for e in error.errors(include_url=False) if identity(e) not in known]
+    errors = [
+        e for e in error.errors(include_url=False) if identity(e) not in known and not _is_echo(e)
+    ]
     found = [_Found(e, root) for e in errors[:MOST]]
     missing = {f.steps for f in found if f.kind == "missing"}
     meant: set[Steps] = set()
@@ -98,6 +49,8 @@ def problems_of(
     for one in sorted(found, key=lambda f: f.kind != "extra_forbidden"):
         if one.steps in document.damaged or one.steps in meant:
             continue
+        if one.kind == "value_error" and not document.sound(one.steps):
+            continue  # what does not fit together may be what could not be read
         if one.kind == "extra_forbidden":
             guess = one.guess({s[-1] for s in missing if s[:-1] == one.steps[:-1]})
             meant.add((*one.steps[:-1], guess or ""))
@@ -120,6 +73,12 @@ def identities(error: ValidationError) -> frozenset[object]:
 def identity(error: ErrorDetails) -> object:
     """Place and type of an error."""
     return error["loc"], error["type"]
+
+
+def _is_echo(error: ErrorDetails) -> bool:
+    """Whether a container is called too short only because its entries are refused themselves."""
+    least = error.get("ctx", {}).get("min_length", 0)
+    return error["type"] == "too_short" and len(error["input"]) >= least
 
 
 def unknown_keys(error: ValidationError, root: Any) -> list[Steps]:
@@ -173,7 +132,7 @@ class _Found:
         for element in error["loc"]:
             self._step(element)
         if self.kind in {"union_tag_invalid", "union_tag_not_found"}:
-            self.steps = (*self.steps, "kind")
+            self.steps = (*self.steps, self.context["discriminator"].strip("'"))
         if self.kind == "missing" and self.steps and isinstance(self.steps[-1], int):
             self.steps, self.kind = self.steps[:-1], "missing_entry"
 
@@ -217,12 +176,12 @@ class _Found:
             return self._words_on_key(document)
         if self.kind in {"literal_error", "union_tag_invalid"}:
             return self._words_on_choice()
-        if self.kind in _LIMITS:
-            limit, words = _LIMITS[self.kind]
+        if self.kind in LIMITS:
+            limit, words = LIMITS[self.kind]
             expected = f"{words} {self.context[limit]:,g}"
             return f"{shown(self.input)} is out of range", expected, "change the number"
-        if self.kind in _TYPES:
-            return f"{shown(self.input)} is of the wrong type", _TYPES[self.kind], self._retype()
+        if self.kind in TYPES:
+            return f"{shown(self.input)} is of the wrong type", TYPES[self.kind], self._retype()
         return self._words_on_size()
 
     def _words_on_key(self, document: Document) -> Words:
@@ -231,14 +190,14 @@ class _Found:
             guess = self.guess(set(self.keys) - set(document.get(*self.steps[:-1]) or ()))
             advice = f"did you mean '{guess}'?" if guess else "remove it, or use one of these keys"
             return "unknown key", listed(self.keys), advice
-        known = sorted(all_kinds(self.type)) if key == "kind" else []
+        known = sorted(all_kinds(self.type)) if self.kind == "union_tag_not_found" else []
         expected = listed(known) if known else description(self.type)
         return "missing key", expected, f"add the line `{key}: ...` here"
 
     def _words_on_choice(self) -> Words:
         if self.kind == "union_tag_invalid":
             tag, known = self.context["tag"], sorted(all_kinds(self.type))
-            return f"unknown kind {shown(tag)}", listed(known), choose(tag, known)
+            return f"unknown {self.steps[-1]} {shown(tag)}", listed(known), choose(tag, known)
         options = get_args(bare(self.type)) or (self.context["expected"].strip("'"),)
         word = str(self.input)
         several = len(options) > 1 or closest(word, options)
@@ -248,7 +207,7 @@ class _Found:
     def _words_on_size(self) -> Words:
         context = self.context
         if self.kind == "string_pattern_mismatch":
-            expected, advice = _PATTERNS[context["pattern"]]
+            expected, advice = PATTERNS[context["pattern"]]
             return f"{shown(self.input)} is not well formed", expected, advice
         if self.kind == "string_too_short":
             least = f"at least {context['min_length']} characters"
@@ -258,16 +217,19 @@ class _Found:
             return f"a text of {len(self.input):,} characters", most, "shorten it"
         if self.kind in {"missing_entry", "too_long"}:
             wanted = context.get("max_length", len(get_args(self.holder)))
-            return f"entries: {len(self.input)}", f"exactly {wanted}", "name as many"
+            sense = "at most" if Ellipsis in get_args(bare(self.type)) else "exactly"
+            return f"entries: {len(self.input)}", f"{sense} {wanted}", "name as many"
         if self.kind == "too_short":
-            return "it is empty", "at least one entry", "add an entry"
+            some, least = len(self.input), context["min_length"]
+            expected = f"at least {least}" if some else "at least one entry"
+            return f"entries: {some}" if some else "it is empty", expected, "add an entry"
         said = self.message.removeprefix("Value error, ")
         return said, "values that fit together", "change one of them"
 
     def _retype(self) -> str:
         number = isinstance(self.input, int | float) and not isinstance(self.input, bool)
         sort = "number" if number else "text" if isinstance(self.input, str) else ""
-        advice = _RETYPE.get((self.kind, sort)) or _RETYPE.get((self.kind, ""))
+        advice = RETYPE.get((self.kind, sort)) or RETYPE.get((self.kind, ""))
         if advice:
             return advice
         keys = ", ".join(keys_of(bare(self.type)))

@@ -17,11 +17,13 @@ from repro.specs.yaml import read_document
 
 GOOD = Path(__file__).parent / "good"
 CLAIM = read_document(GOOD / "claim.yaml").data
+OTHERS = [read_document(path).data for path in sorted(GOOD.glob("*_claim.yaml"))]
 CONFIGURATION = read_document(GOOD / "configurations/tiny/mos.yaml").data
 VALUES: st.SearchStrategy[Any] = st.sampled_from(
     [
         *(None, True, 0, 1, -1, 2.5, 10**30, "", "x", "mos", "rank", "ratio", "structural"),
         *([], ["mos"], ["mos", "softmax"], {}, {"kind": "rank"}, {"kind": []}, {"value": {}}),
+        *({"all": ["x"]}, {"any": [{}]}, [["x"], [1]], "none", "exclude<=9", "../x", "welch"),
     ]
 )
 KEYS = st.sampled_from(["kind", "rank", "id", "of", "mos", "at_least", "override", "x.y", "-"])
@@ -60,6 +62,8 @@ def load(folder: Path, claim: Any, configuration: Any) -> None:
     softmax = (GOOD / "configurations/tiny/softmax.yaml").read_text(encoding="utf-8")
     (folder / "configurations/tiny/softmax.yaml").write_text(softmax, encoding="utf-8")
     (folder / "configurations/tiny/mos.yaml").write_text(json.dumps(configuration))
+    for table in GOOD.glob("*.csv"):
+        (folder / table.name).write_bytes(table.read_bytes())
     (folder / "claim.yaml").write_text(json.dumps(claim))
     problems = mistakes(folder / "claim.yaml")
     assert list(problems) == sorted(set(problems))
@@ -78,6 +82,13 @@ def mistakes(file: Path) -> tuple[Problem, ...]:
 @given(claim=damaged(CLAIM))
 def test_any_damage_to_a_claim_is_refused_in_order(tmp_path_factory, claim):
     """Whatever is wrong with a claim, each problem has four parts and is said once."""
+    load(tmp_path_factory.getbasetemp(), claim, CONFIGURATION)
+
+
+@settings(max_examples=80, deadline=None)
+@given(claim=st.sampled_from(OTHERS).flatmap(damaged))
+def test_any_damage_to_a_claim_of_any_kind_is_refused_in_order(tmp_path_factory, claim):
+    """The same holds for tables, printed numbers, trees, families and looks."""
     load(tmp_path_factory.getbasetemp(), claim, CONFIGURATION)
 
 

@@ -10,8 +10,10 @@ import pydantic
 import pytest
 
 from repro.errors import SpecError
-from repro.specs.claim import SCALES
+from repro.specs.claim import SCALES, Claim
+from repro.specs.configuration import Configuration
 from repro.specs.load import load_claim, load_claims
+from repro.specs.measurement import Reported
 from repro.specs.model import MoS, Softmax
 
 GOOD = Path(__file__).parent / "good"
@@ -21,7 +23,8 @@ CLAIMS = Path(__file__).parents[2] / "claims"
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A copy of the good claim and its configurations."""
-    shutil.copytree(GOOD, tmp_path / "claims")
+    shutil.copytree(GOOD / "configurations", tmp_path / "claims/configurations")
+    shutil.copy(GOOD / "claim.yaml", tmp_path / "claims")
     return tmp_path / "claims"
 
 
@@ -30,6 +33,18 @@ def edit(file: Path, old: str, new: str) -> Path:
     assert old in text
     file.write_text(text.replace(old, new), encoding="utf-8")
     return file
+
+
+def configuration(claim: Claim, arm: str = "mos") -> Configuration:
+    found = claim.arms[arm].configuration
+    assert found is not None
+    return found
+
+
+def split(claim: Claim, name: str) -> str:
+    measurement = claim.measurements[name]
+    assert not isinstance(measurement, Reported)
+    return measurement.split
 
 
 def refused(where: Path | list[Path]) -> SpecError:
@@ -43,8 +58,8 @@ def test_the_top_level_is_what_a_scale_does_not_change():
     claim = load_claim(GOOD / "claim.yaml", "paper")
     assert claim.scale == "paper"
     assert claim.seeds.plan == 4
-    assert claim.measurements["ppl"].split == "test"
-    assert claim.arms["mos"].configuration.model.output == MoS(components=3)
+    assert split(claim, "ppl") == "test"
+    assert configuration(claim).model.output == MoS(components=3)
     assert claim.arms["mos"].overridden == ()
     assert claim.expect is None
 
@@ -53,8 +68,8 @@ def test_a_scale_changes_what_it_names():
     """Arms, measurements, sizes, seeds and the expected conclusion follow the scale."""
     claim = load_claim(GOOD / "claim.yaml", "quick")
     assert claim.seeds.plan == 3
-    assert claim.measurements["ppl"].split == "valid"
-    assert claim.measurements["rank"].split == "test"
+    assert split(claim, "ppl") == "valid"
+    assert split(claim, "rank") == "test"
     assert claim.expectations[2].margin.abs == 1  # type: ignore[union-attr]
     assert claim.expectations[0].at_least.value == 2  # type: ignore[union-attr]
     assert claim.expect is not None
@@ -64,31 +79,32 @@ def test_a_scale_changes_what_it_names():
 
 def test_an_override_changes_only_the_keys_it_names():
     """The rest of the configuration stands, and the changed paths are listed."""
-    arm = load_claim(GOOD / "claim.yaml", "quick").arms["mos"]
-    assert arm.overridden == ("model.output.components", "recipe.epochs")
-    assert arm.configuration.model.output == MoS(components=2)
-    assert arm.configuration.recipe.epochs == 2
-    assert arm.configuration.recipe.clip == 0.1
-    assert arm.configuration.corpus.vocabulary == 20
+    claim = load_claim(GOOD / "claim.yaml", "quick")
+    assert claim.arms["mos"].overridden == ("model.output.components", "recipe.epochs")
+    found = configuration(claim)
+    assert found.model.output == MoS(components=2)
+    assert found.recipe.epochs == 2
+    assert found.recipe.clip == 0.1
+    assert found.corpus.vocabulary == 20
 
 
 def test_a_new_kind_replaces_the_whole_mapping(folder):
     """Keys of the old kind do not linger beside the new kind."""
     file = edit(folder / "claim.yaml", "{output: {components: 2}}", "{output: {kind: softmax}}")
-    arm = load_claim(file, "quick").arms["mos"]
-    assert arm.configuration.model.output == Softmax()
-    assert arm.overridden == ("model.output", "recipe.epochs")
+    claim = load_claim(file, "quick")
+    assert configuration(claim).model.output == Softmax()
+    assert claim.arms["mos"].overridden == ("model.output", "recipe.epochs")
 
 
 def test_a_reason_goes_with_the_value_it_was_for(folder):
     """An assumed value that is overridden loses its reason, unless a new one is given."""
     file = edit(folder / "claim.yaml", "recipe: {epochs: 2}", "recipe: {clip: 2}")
-    assert load_claim(file, "quick").arms["mos"].configuration.assumed == {}
-    assert load_claim(file, "paper").arms["mos"].configuration.assumed != {}
+    assert configuration(load_claim(file, "quick")).assumed == {}
+    assert configuration(load_claim(file, "paper")).assumed != {}
     edit(file, "recipe: {clip: 2}", 'recipe: {clip: 2}, assumed: {recipe.clip: "as we like it"}')
-    arm = load_claim(file, "quick").arms["mos"]
-    assert arm.configuration.assumed == {"recipe.clip": "as we like it"}
-    assert arm.overridden == ("model.output.components", "recipe.clip")
+    claim = load_claim(file, "quick")
+    assert configuration(claim).assumed == {"recipe.clip": "as we like it"}
+    assert claim.arms["mos"].overridden == ("model.output.components", "recipe.clip")
 
 
 def test_a_claim_is_frozen():

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from repro.specs.phrases import PATTERNS
+from repro.specs.schema import DOCUMENTS, schema
 from repro.specs.wording import choose, closest, shown
 
 
@@ -41,3 +45,21 @@ def test_loading_imports_nothing_heavy():
     code = f"import sys, repro.specs.load; print(*{heavy} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_form_of_a_text_has_words(name):
+    """A text that is not well formed is explained, whichever pattern it breaks."""
+    patterns = set(strings(schema(name), "pattern"))
+    assert patterns
+    assert patterns <= set(PATTERNS)
+
+
+def strings(node: Any, key: str) -> Iterator[str]:
+    """Every text under a key, anywhere in a document."""
+    if isinstance(node, dict) and isinstance(node.get(key), str):
+        yield node[key]
+    for below in (
+        node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    ):
+        yield from strings(below, key)

@@ -1,0 +1,120 @@
+"""Settings of training and measuring that change nothing, or that no text is long enough for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from repro.errors import Problem
+from repro.specs.configuration import Configuration
+from repro.specs.draft import Draft
+from repro.specs.measurement import Perplexity, Rank
+from repro.specs.model import Model
+from repro.specs.recipe import Recipe, Window
+from repro.specs.yaml import Steps
+
+LEAST_TOKENS = 2
+"""A stream of fewer tokens has no pair of a word and its successor, so nothing to predict."""
+
+
+def _no_idle_settings(draft: Draft) -> Iterator[Problem]:
+    """A setting that changes nothing would look like a difference between arms."""
+    for name, steps, configuration in _configured(draft):
+        for setting, reason in idle_settings(configuration.model, configuration.recipe):
+            what = f"{setting} of arm '{name}' has no effect: {reason}"
+            advice = "leave it out, or change the model"
+            yield draft.problem(steps, what, "only settings that have an effect", advice)
+
+
+def _configured(draft: Draft) -> Iterator[tuple[str, Steps, Configuration]]:
+    for name, part in draft.arms.items():
+        if part.value is not None and part.value.configuration is not None:
+            yield name, part.steps, part.value.configuration
+
+
+def idle_settings(model: Model, recipe: Recipe) -> Iterator[tuple[str, str]]:
+    """Settings that change no number of this model's training, and why."""
+    if recipe.dropout.latent and not model.mixes():
+        yield "recipe.dropout.latent", f"output {model.output.kind} has no latent contexts"
+    if recipe.dropout.hidden and model.layers == 1:
+        yield "recipe.dropout.hidden", "with one layer there is nothing between layers"
+    if model.layers == 1 and model.hidden_size != model.context_size:
+        yield "model.hidden_size", "the only layer has the size context_size; make them equal"
+    yield from _idle_of_window("recipe.window", recipe.window)
+    if recipe.late and _one_rate(recipe):
+        yield "recipe.averaging.rate", "all steps have one rate"
+    if recipe.finetuning is not None:
+        if recipe.finetuning.window is not None:
+            yield from _idle_of_window("recipe.finetuning.window", recipe.finetuning.window)
+        stage = recipe.stage(recipe.epochs + 1)
+        if stage.late and _one_rate(stage):
+            yield "recipe.finetuning.rate", "all steps have one rate"
+
+
+def _idle_of_window(place: str, window: Window) -> Iterator[tuple[str, str]]:
+    if window.max_delta is not None and not window.random:
+        yield f"{place}.max_delta", "the windows are not random"
+    if window.last_rate is not None and not window.random:
+        yield f"{place}.last_rate", "the windows are not random, so all have one rate"
+
+
+def _one_rate(recipe: Recipe) -> bool:
+    return recipe.decay == "constant" and not recipe.window.random
+
+
+def _batches_fit(draft: Draft) -> Iterator[Problem]:
+    """A batch reads the text in as many parallel streams; each needs something to predict."""
+    for name, steps, configuration in _configured(draft):
+        tokens, recipe = configuration.corpus.tokens, configuration.recipe
+        for key, size, count, split in (
+            ("batch_size", recipe.batch_size, tokens.train, "train"),
+            ("valid_batch_size", recipe.valid_batch_size, tokens.valid, "valid"),
+        ):
+            if count // size < LEAST_TOKENS:
+                yield _too_short(draft, steps, f"recipe.{key} of arm '{name}'", size, count, split)
+
+
+def _measured_batches_fit(draft: Draft) -> Iterator[Problem]:
+    for steps, measurement in _taken(draft):
+        for key, size, split in _streams(measurement):
+            for name, _, configuration in _configured(draft):
+                count = getattr(configuration.corpus.tokens, split)
+                if count // size < LEAST_TOKENS:
+                    subject = f"{key}, for arm '{name}',"
+                    yield _too_short(draft, steps, subject, size, count, split)
+                    break
+
+
+def _streams(measurement: Perplexity | Rank) -> Iterator[tuple[str, int, str]]:
+    """What says in how many streams a split is read, how many, and of which split."""
+    yield "batch_size", measurement.batch_size, measurement.split
+    if isinstance(measurement, Perplexity) and measurement.dynamic is not None:
+        size = measurement.dynamic.statistics_batch_size
+        yield "dynamic.statistics_batch_size", size, "train"
+
+
+def _taken(draft: Draft) -> Iterator[tuple[Steps, Perplexity | Rank]]:
+    for part in draft.measurements.values():
+        if isinstance(part.value, Perplexity | Rank):
+            yield part.steps, part.value
+
+
+def _too_short(
+    draft: Draft, steps: Steps, subject: str, size: int, count: int, split: str
+) -> Problem:
+    what = (
+        f"{subject} is {size:,}: the {count:,} tokens of the {split} split leave "
+        f"{count // size} a stream, and a prediction needs {LEAST_TOKENS}"
+    )
+    expected = f"at most {max(1, count // LEAST_TOKENS):,}"
+    return draft.problem(steps, what, expected, "choose a smaller batch, or a longer text")
+
+
+def _training_mode(draft: Draft) -> Iterator[Problem]:
+    for steps, value in _taken(draft):
+        if isinstance(value, Perplexity) and value.mode == "training" and value.split != "train":
+            what = f"nothing is trained on the {value.split} split, so mode training has no value"
+            advice = "write `split: train`, or leave the mode out"
+            yield draft.problem((*steps, "split"), what, "train", advice)
+
+
+RULES = (_no_idle_settings, _batches_fit, _measured_batches_fit, _training_mode)

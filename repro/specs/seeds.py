@@ -1,0 +1,76 @@
+"""How many replicates an arm has, what becomes of those that diverge, and when to look."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from repro.specs.base import Reason, Spec
+
+SeedCount = Annotated[int, Field(ge=2, le=10_000)]
+
+DivergedPolicy = Annotated[
+    str, StringConstraints(pattern=r"^(invalid|worst|exclude<=(0|[1-9][0-9]{0,3}))$")
+]
+"""``invalid``: one that diverges makes the evidence INVALID. ``exclude<=k``: up to k an arm are
+left out and named. ``worst``: each counts as the worst value that any replicate had."""
+
+
+class Seeds(Spec):
+    """How many replicates an arm: ``plan`` are trained, numbered from 0 (or the arm's first).
+
+    A planned one that is missing is INCOMPLETE. ``diverged`` is what becomes of replicates that
+    diverge; ``min`` finished ones must be left. ``max`` is where a sequential claim ends.
+    """
+
+    min: SeedCount
+    plan: SeedCount
+    max: SeedCount | None = None
+    diverged: DivergedPolicy = "invalid"
+
+    @property
+    def excludable(self) -> int:
+        """How many replicates an arm may lose to divergence by being left out."""
+        return int(self.diverged.partition("<=")[2] or 0)
+
+
+class EProcess(Spec):
+    """Looks whenever new seeds have come; valid at every look. ``g`` scales the prior."""
+
+    method: Literal["eprocess_t"]
+    g: Annotated[float, Field(gt=0, le=100)] = 1.0
+
+
+class GroupSequential(Spec):
+    """Looks at numbers of seeds that were planned, the last of which is the largest."""
+
+    method: Literal["group_obf"]
+    looks: Annotated[tuple[SeedCount, ...], Field(min_length=2, max_length=20)]
+
+
+Sequential = Annotated[EProcess | GroupSequential, Field(discriminator="method")]
+
+
+class Forced(Spec):
+    """Asks for a design to be run that can hardly decide; the report says so."""
+
+    why: Reason
+
+
+class PlannedSd(Spec):
+    """The scatter of a measurement over seeds that the design was planned with.
+
+    ``sd`` is in the units of the measurement, ``relative_sd`` a share of the mean (which a
+    ratio and a relative margin need).
+    """
+
+    sd: Annotated[float, Field(ge=0)] | None = None
+    relative_sd: Annotated[float, Field(ge=0, lt=10)] | None = None
+    why: Reason
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.sd is None) == (self.relative_sd is None):
+            raise ValueError("a planned scatter has one size: either sd or relative_sd")
+        return self
