@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from repro.errors import StoreError
-from repro.specs.measurement import Measurement, measurement_key
+from repro.specs.measurement import Measurable, measurement_key
 from repro.specs.run import PlannedRun
 from repro.store import RunStore
 
@@ -70,14 +70,14 @@ class Ledger:
         }
         self._keep(facts, {})
 
-    def begin_measurement(self, measurement: Measurement) -> None:
+    def begin_measurement(self, measurement: Measurable) -> None:
         """A measurement starts."""
         self._start, self._started = time.monotonic(), _now()
         name = measurement_key(measurement)
         document = {"phase": "measuring", "measurement": name, "label": measurement.label}
         self._write(document, force=True)
 
-    def end_measurement(self, measurement: Measurement) -> None:
+    def end_measurement(self, measurement: Measurable) -> None:
         """A measurement is stored: say how it was taken."""
         document: dict[str, Any] = {"training": {}, "measurements": {}}
         document.update(self._store.provenance(self._key))

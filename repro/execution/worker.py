@@ -202,6 +202,7 @@ def _measure(task: Task, store: RunStore, planned: PlannedRun) -> None:
                 best_epoch=record.best_epoch or 0,
                 corpus=corpus,
                 device=device,
+                run=planned.run,
             )
             store.put_measurement(
                 key,

@@ -58,6 +58,8 @@ class Checkpoint:
     weights: Weights
     average: Weights = field(default_factory=dict)
     best: Weights = field(default_factory=dict)
+    late_factor: float | None = None
+    """Factor of the rates of the last averaged step, where the next one is to take it."""
 
 
 class _State(BaseModel):
@@ -72,6 +74,7 @@ class _State(BaseModel):
     diverged: int | None
     averaging: bool
     average_steps: Annotated[int, Field(ge=0)]
+    late_factor: float | None = None
 
     @model_validator(mode="after")
     def _epochs_are_counted(self) -> Self:
@@ -101,6 +104,7 @@ def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
             "diverged": checkpoint.diverged,
             "averaging": checkpoint.averaging,
             "average_steps": checkpoint.average_steps,
+            "late_factor": checkpoint.late_factor,
         }
     )
     content = save(tensors, {"state": state, "sha256": _sha256(state, tensors)})
@@ -167,6 +171,7 @@ def _read(content: bytes) -> Checkpoint:
         diverged=state.diverged,
         averaging=state.averaging,
         average_steps=state.average_steps,
+        late_factor=state.late_factor,
         **groups,
     )
 

@@ -2,25 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor, nn
 
 from repro.lm.awd_lstm import State, Trunk, TrunkOutput
+from repro.lm.initialisation import Distribution, Initialised, uniform
 from repro.lm.output.base import OutputLayer
+from repro.lm.output.gss import GssOutput
 from repro.lm.output.moc import MoCOutput
 from repro.lm.output.mos import MoSOutput
+from repro.lm.output.own import own_output
 from repro.lm.output.plif import PlifOutput
+from repro.lm.output.sigsoftmax import SigSoftmaxOutput
 from repro.lm.output.softmax import SoftmaxOutput
 from repro.lm.regularisation import QUIET, Regularisation
-from repro.specs.model import MoC, Model, MoS, Plif
+from repro.specs.model import Gss, MoC, Model, MoS, Own, Plif, SigSoftmax
+
+
+class Embedding(Initialised):
+    """A vector for each word, where the decoder's matrix is not to serve for both."""
+
+    def __init__(self, vocabulary: int, size: int, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(vocabulary, size, dtype=dtype))
+
+    def initial(self) -> Mapping[str, Distribution]:
+        """U(-0.1, 0.1), as the decoder's."""
+        return {"weight": uniform(0.1)}
 
 
 class LanguageModel(nn.Module):
     """Words so far -> distribution of the next word.
 
-    The embedding is the decoder's matrix, ``output.weight``. Parameters are empty until
-    ``initialise`` or a checkpoint fills them. Without a ``regularisation`` every method is
-    evaluation: the module has no mode, and ``train()`` and ``eval()`` change no number.
+    The embedding is the decoder's matrix, ``output.weight``, or with a free decoder a matrix of
+    its own, ``embedding.weight``. Parameters are empty until ``initialise`` or a checkpoint
+    fills them. Without a ``regularisation`` every method is evaluation: the module has no mode,
+    and ``train()`` and ``eval()`` change no number.
     """
 
     def __init__(self, model: Model, vocabulary: int, dtype: torch.dtype = torch.float32) -> None:
@@ -29,6 +48,13 @@ class LanguageModel(nn.Module):
         self.vocabulary = vocabulary
         self.trunk = Trunk(model, dtype)
         self.output = build_output(model, vocabulary, dtype)
+        free = model.decoder == "free"
+        self.embedding = Embedding(vocabulary, model.embedding_size, dtype) if free else None
+
+    @property
+    def embedding_matrix(self) -> Tensor:
+        """(V, E), one row a word."""
+        return self.output.weight if self.embedding is None else self.embedding.weight
 
     def zero_state(self, batch_size: int) -> State:
         """The state at the beginning of a text, for ``batch_size`` parallel streams."""
@@ -39,7 +65,7 @@ class LanguageModel(nn.Module):
     ) -> TrunkOutput:
         """(T, B) words -> contexts (T, B, D), one a word, and the state after them."""
         output: TrunkOutput = self.trunk(
-            regularisation.embed(tokens_TB, self.output.weight), state, regularisation
+            regularisation.embed(tokens_TB, self.embedding_matrix), state, regularisation
         )
         return output
 
@@ -56,15 +82,23 @@ class LanguageModel(nn.Module):
 
 def build_output(model: Model, vocabulary: int, dtype: torch.dtype) -> OutputLayer:
     """The output layer that a specification names, its parameters empty."""
-    size, spec = model.embedding_size, model.output
+    size, spec = model.decoder_size, model.output
+    layer: OutputLayer
     match spec:
+        case SigSoftmax():
+            layer = SigSoftmaxOutput(vocabulary, size, dtype)
+        case Gss():
+            layer = GssOutput(vocabulary, size, spec, dtype)
+        case Plif():
+            layer = PlifOutput(vocabulary, size, spec, dtype)
         case MoC():
-            return MoCOutput(vocabulary, size, model.context_size, spec.components, dtype)
+            layer = MoCOutput(vocabulary, size, model.context_size, spec.components, dtype)
         case MoS():
-            return MoSOutput(
+            layer = MoSOutput(
                 vocabulary, size, model.context_size, spec.components, spec.log_epsilon, dtype
             )
-        case Plif():
-            return PlifOutput(vocabulary, size, spec, dtype)
+        case Own():
+            layer = own_output(spec, vocabulary, size, model.context_size, dtype)
         case _:
-            return SoftmaxOutput(vocabulary, size, dtype)
+            layer = SoftmaxOutput(vocabulary, size, dtype)
+    return layer

@@ -51,7 +51,7 @@ class Average:
 
     The first step's weights stand for the mean until the second's replace them: this is
     ``torch.optim.ASGD`` with ``lambd=0, t0=0``, but for one thing. There a change of the
-    learning rate takes effect one step late; here a step uses its own rate.
+    learning rate takes effect one step late; here only where the recipe says ``rate: late``.
     """
 
     def __init__(self, model: nn.Module) -> None:
@@ -101,8 +101,21 @@ def switches(averaging: Averaging, earlier: Sequence[float], loss: float) -> boo
     """
     match averaging:
         case NonMonotonic(n=n):
-            return len(earlier) > n and loss > min(earlier[:-n])
+            return stalls(n, earlier, loss)
         case FromEpoch(epoch=epoch):
             return len(earlier) + 1 == epoch
         case _:
             return False
+
+
+def stalls(n: int, earlier: Sequence[float], loss: float) -> bool:
+    """The NT rule: ``loss`` is above the best of all ``earlier`` ones but the last n."""
+    return len(earlier) > n and loss > min(earlier[:-n])
+
+
+def finished(recipe: Recipe, losses: Sequence[float]) -> bool:
+    """Whether nothing is left to train after epochs that ended with these validation losses."""
+    tuning, own = recipe.finetuning, losses[recipe.epochs :]
+    if tuning is None or not own:
+        return len(losses) >= recipe.most_epochs
+    return len(own) >= tuning.epochs or stalls(tuning.n, own[:-1], own[-1])

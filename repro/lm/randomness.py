@@ -12,9 +12,10 @@ hidden_dropout      epoch                  the masks between layers
 output_dropout      epoch                  the mask on the last layer's output
 latent_dropout      epoch                  the mask on the mixtures' latent contexts
 weight_dropout      epoch                  the masks on the recurrent matrices
+dynamic_evaluation  name of a measurement  the same, where they stay dropped in a measurement
 ==================  =====================  ==================================================
 
-Nothing else in training is random, and the global generators of Python, numpy and torch are
+Nothing else is random, and the global generators of Python, numpy and torch are
 neither read nor changed. A stream is opened anew each epoch, so a training that goes on from
 a checkpoint needs no saved generator.
 
@@ -42,6 +43,7 @@ StreamName = Literal[
     "output_dropout",
     "latent_dropout",
     "weight_dropout",
+    "dynamic_evaluation",
 ]
 STREAM_NAMES: Final[tuple[str, ...]] = get_args(StreamName)
 

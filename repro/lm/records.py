@@ -13,7 +13,7 @@ Phase = Literal["train", "valid"]
 
 @dataclass(frozen=True, slots=True)
 class EpochRecord:
-    """One finished epoch; losses in nats a token."""
+    """One finished epoch, of fine-tuning too; losses in nats a token."""
 
     epoch: int
     train_loss: float
@@ -24,6 +24,9 @@ class EpochRecord:
     averaging: bool
     tokens: int
     """Predicted training tokens."""
+    window_loss: float | None = None
+    """As ``train_loss``, but every window with equal weight, whatever its length; None in a
+    history that is older than this number."""
 
 
 @dataclass(frozen=True, slots=True)

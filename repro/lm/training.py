@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -21,7 +22,7 @@ from repro.lm.corpus import CorpusData, batchify
 from repro.lm.evaluation import full_precision, mean_loss
 from repro.lm.initialisation import initialise
 from repro.lm.model import LanguageModel
-from repro.lm.optimiser import Average, Sgd, switches
+from repro.lm.optimiser import Average, Sgd, finished, switches
 from repro.lm.randomness import Streams
 from repro.lm.records import EpochRecord, Phase, Progress, TrainedRun
 from repro.lm.regularisation import Regularisation, activation_penalty, temporal_penalty
@@ -65,9 +66,9 @@ class _Training:
     """What changes while one run is trained."""
 
     model: LanguageModel
-    optimiser: Sgd
     average: Average
     averaging: bool = False
+    late_factor: float | None = None
     history: list[EpochRecord] = field(default_factory=list)
     best_epoch: int = 0
     best: Weights = field(default_factory=dict)
@@ -78,6 +79,11 @@ class _Training:
         """Lowest validation loss so far."""
         return self.history[self.best_epoch - 1].valid_loss if self.best_epoch else math.inf
 
+    @property
+    def valid_losses(self) -> list[float]:
+        """Of all finished epochs, in nats a token."""
+        return [record.valid_loss for record in self.history]
+
 
 def _train_run(
     run: RunSpec, corpus: CorpusData, device: torch.device, folder: Path | None, report: Report
@@ -87,11 +93,13 @@ def _train_run(
     note = None if folder is None else _resume(training, folder, key)
     text_LB = batchify(corpus.train, recipe.batch_size).to(device)
     with full_precision():
-        while training.diverged is None and len(training.history) < recipe.epochs:
+        while training.diverged is None and not finished(recipe, training.valid_losses):
             epoch = len(training.history) + 1
-            clock = _Clock(key, epoch, recipe.epochs, len(text_LB), recipe.batch_size, report)
-            train_loss = _train_epoch(training, run, text_LB, clock)
-            _end_epoch(training, recipe, train_loss, corpus.valid, clock.tokens_in_epoch)
+            if epoch == recipe.epochs + 1:
+                _begin_finetuning(training)
+            clock = _Clock(key, epoch, recipe.most_epochs, len(text_LB), recipe.batch_size, report)
+            losses = _train_epoch(training, run, text_LB, clock)
+            _end_epoch(training, recipe, losses, corpus.valid, clock.tokens_in_epoch)
             if folder is not None:
                 save_checkpoint(_checkpoint(training, key), folder)
     if training.best:
@@ -108,7 +116,14 @@ def _begin(run: RunSpec, device: torch.device) -> _Training:
     model = LanguageModel(spec.model, spec.corpus.vocabulary, dtype)
     initialise(model, Streams(run))
     model.to(device)
-    return _Training(model, Sgd(model, recipe), Average(model))
+    return _Training(model, Average(model))
+
+
+def _begin_finetuning(training: _Training) -> None:
+    """Go back to the best weights, and average from the next step on."""
+    training.model.load_state_dict(training.best)
+    training.average = Average(training.model)
+    training.averaging, training.late_factor = True, None
 
 
 @dataclass(frozen=True)
@@ -127,9 +142,9 @@ class _Clock:
         """Predicted tokens: all but the first of each stream."""
         return (self.length - 1) * self.batch_size
 
-    def fraction(self, predicted: int) -> float:
-        """Share of the whole training that is done, ``predicted`` steps of text into the epoch."""
-        return (self.epoch - 1 + predicted / (self.length - 1)) / self.epochs
+    def fraction(self, predicted: int, epochs: int) -> float:
+        """Share of ``epochs`` that is done, ``predicted`` steps of text into this epoch."""
+        return (self.epoch - 1 + predicted / (self.length - 1)) / epochs
 
     def tell(self, step: int, steps: int, predicted: int, phase: Phase = "train") -> None:
         """Report progress."""
@@ -140,16 +155,24 @@ class _Clock:
         )
 
 
-def _train_epoch(training: _Training, run: RunSpec, text_LB: Tensor, clock: _Clock) -> float:
-    """Mean loss in nats of the epoch's tokens, each before the update that it is part of."""
-    recipe, model, streams = run.training.recipe, training.model, Streams(run)
+class _Losses(NamedTuple):
+    """Mean training losses of an epoch, in nats, each before the update that it is part of."""
+
+    by_token: float
+    by_window: float
+
+
+def _train_epoch(training: _Training, run: RunSpec, text_LB: Tensor, clock: _Clock) -> _Losses:
+    """One pass over the training text."""
+    recipe, model, streams = run.training.recipe.stage(clock.epoch), training.model, Streams(run)
+    optimiser = Sgd(model, recipe)
     length, batch_size = text_LB.shape
     regularisation = Regularisation.of_epoch(recipe, streams, clock.epoch)
     lengths = streams.open("window_length", clock.epoch)
     windows = draw_windows(length - 1, recipe.window, lengths)
     parts = text_LB.split(recipe.small_batch_size or batch_size, dim=1)
     states = [model.zero_state(part_LB.shape[1]) for part_LB in parts]
-    total = torch.zeros((), dtype=torch.float64, device=text_LB.device)
+    by_token, by_window = torch.zeros(2, dtype=torch.float64, device=text_LB.device)
     clock.tell(0, len(windows), 0)
     for step, window in enumerate(windows, start=1):
         for index, part_LB in enumerate(parts):
@@ -158,14 +181,24 @@ def _train_epoch(training: _Training, run: RunSpec, text_LB: Tensor, clock: _Clo
                 model, recipe, regularisation, window, part_LB, states[index], share
             )
             states[index] = state
-            total += loss * share * window.length
-        decay = 1 - clock.fraction(window.start) if recipe.decay == "linear" else 1.0
-        training.optimiser.step(window.rate * decay)
+            by_token += loss * share * window.length
+            by_window += loss * share
+        done = clock.fraction(window.start, recipe.epochs)
+        decay = 1 - done if recipe.decay == "linear" else 1.0
+        optimiser.step(_factor(training, recipe, window.rate * decay))
         if training.averaging:
             training.average.update()
         clock.tell(step, len(windows), window.start + window.length)
     clock.tell(len(windows), len(windows), length - 1, "valid")
-    return float(total) / (length - 1)
+    return _Losses(float(by_token) / (length - 1), float(by_window) / len(windows))
+
+
+def _factor(training: _Training, recipe: Recipe, own: float) -> float:
+    """What a step multiplies its rates with; late, that of the averaged step before it."""
+    if not (training.averaging and recipe.late):
+        return own
+    before, training.late_factor = training.late_factor, own
+    return own if before is None else before
 
 
 def _loss_and_gradients(
@@ -193,19 +226,20 @@ def _loss_and_gradients(
 
 
 def _end_epoch(
-    training: _Training, recipe: Recipe, train_loss: float, valid: Tensor, tokens: int
+    training: _Training, recipe: Recipe, losses: _Losses, valid: Tensor, tokens: int
 ) -> None:
     """Validate (the average, once there is one), keep the best, decide on the switch."""
     epoch = len(training.history) + 1
     with training.average.in_place():
         valid_loss, _ = mean_loss(training.model, valid, recipe.valid_batch_size)
-        if not (train_loss < LARGEST_LOSS and valid_loss < LARGEST_LOSS):  # true for NaN
+        if not (losses.by_token < LARGEST_LOSS and valid_loss < LARGEST_LOSS):  # true for NaN
             training.diverged = epoch
             return
         if valid_loss < training.best_loss:
             training.best_epoch, training.best = epoch, _copy(training.model)
-    earlier = [record.valid_loss for record in training.history]
-    record = EpochRecord(epoch, train_loss, valid_loss, training.averaging, tokens)
+    earlier = training.valid_losses
+    averaging, by_token, by_window = training.averaging, losses.by_token, losses.by_window
+    record = EpochRecord(epoch, by_token, valid_loss, averaging, tokens, by_window)
     training.history.append(record)
     if not training.averaging:
         training.averaging = switches(recipe.averaging, earlier, valid_loss)
@@ -218,6 +252,7 @@ def _resume(training: _Training, folder: Path, run_key: str) -> str | None:
         training.model.load_state_dict(checkpoint.weights)
         training.average.restore(checkpoint.average_steps, checkpoint.average)
         training.averaging = checkpoint.averaging
+        training.late_factor = checkpoint.late_factor
         training.history = list(checkpoint.history)
         training.best_epoch, training.best = checkpoint.best_epoch, checkpoint.best
         training.diverged = checkpoint.diverged
@@ -235,6 +270,7 @@ def _checkpoint(training: _Training, run_key: str) -> Checkpoint:
         weights=training.model.state_dict(),
         average=training.average.weights,
         best=training.best,
+        late_factor=training.late_factor,
     )
 
 

@@ -40,16 +40,18 @@ def windows_of(steps: int, length: int) -> list[Segment]:
 def draw_windows(steps: int, window: Window, generator: np.random.Generator) -> list[Segment]:
     """The training windows of an epoch; the last is what is left, however short.
 
-    The papers' code drops a rest of one step, and scales the last rate by the length that was
-    drawn; here every token is used, and the rate follows the length that there is.
+    Every token is used, where the papers' code drops a rest of one step. The last rate follows
+    the length that there is, or, with ``last_rate: drawn``, the length that was drawn.
     """
     if not window.random:
         return windows_of(steps, window.base)
     result = []
     start = 0
     while start < steps:
-        length = min(draw_length(window, generator), steps - start)
-        result.append(Segment(start, length, length / window.base))
+        drawn = draw_length(window, generator)
+        length = min(drawn, steps - start)
+        counted = drawn if window.last_rate == "drawn" else length
+        result.append(Segment(start, length, counted / window.base))
         start += length
     return result
 

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from repro.measurements.dynamic import dynamic_perplexity
 from repro.measurements.perplexity import evaluation_perplexity, training_perplexity
 from repro.measurements.rank import measure_rank
-from repro.specs.measurement import Measurement, Perplexity
+from repro.specs.measurement import Measurable, Perplexity
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from repro.lm.corpus import CorpusData
     from repro.lm.model import LanguageModel
     from repro.lm.records import EpochRecord
+    from repro.specs.run import RunSpec
 
 __all__ = ["Measured", "measure"]
 
@@ -35,18 +37,25 @@ class Measured:
 
 
 def measure(
-    measurement: Measurement,
+    measurement: Measurable,
     *,
     model: LanguageModel,
     history: Sequence[EpochRecord],
     best_epoch: int,
     corpus: CorpusData,
     device: torch.device,
+    run: RunSpec | None = None,
 ) -> Measured:
-    """The value of ``measurement`` on a trained model (best checkpoint, evaluation mode)."""
+    """The value of ``measurement`` on a trained model (best checkpoint, evaluation mode).
+
+    The model is as it was afterwards. Only a measurement that draws random numbers needs to know
+    the ``run``; ValueError if it does not.
+    """
     if isinstance(measurement, Perplexity):
         if measurement.mode == "training":
-            return Measured(training_perplexity(history, best_epoch))
+            return Measured(training_perplexity(history, best_epoch, measurement.weight))
+        if measurement.mode == "dynamic":
+            return Measured(*dynamic_perplexity(measurement, model, corpus, run))
         tokens = getattr(corpus, measurement.split).to(device)
         value, counted = evaluation_perplexity(model, tokens, measurement.batch_size)
         return Measured(value, {"tokens": counted})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from repro.errors import StoreError
 from repro.lm.evaluation import mean_loss
 
 if TYPE_CHECKING:
@@ -27,10 +28,21 @@ def evaluation_perplexity(
     return math.exp(loss), counted
 
 
-def training_perplexity(history: Sequence[EpochRecord], best_epoch: int) -> float:
+def training_perplexity(
+    history: Sequence[EpochRecord], best_epoch: int, weight: Literal["window"] | None = None
+) -> float:
     """The papers' train perplexity: dropout on, raw iterates, over the best checkpoint's epoch.
 
-    Here every token has equal weight. The papers' code gives equal weight to every window of an
-    interval of 200 steps, whatever its length, and to every interval.
+    Every token has equal weight, or every window. The papers' code gives equal weight to every
+    window of an interval of 200 steps, whatever its length, and to every interval; so it differs
+    from ``window`` only by the last interval, which is shorter. Raises StoreError for a history
+    that is older than the number that is asked for.
     """
-    return math.exp(next(r.train_loss for r in history if r.epoch == best_epoch))
+    record = next(record for record in history if record.epoch == best_epoch)
+    loss = record.train_loss if weight is None else record.window_loss
+    if loss is None:
+        raise StoreError(
+            "the run's history has no loss with equal weight for each window: it was trained "
+            "before that was recorded\n  to do: remove the run's folder; it is then trained again"
+        )
+    return math.exp(loss)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
 from repro.specs.base import Spec
-from repro.specs.measurement import Measurement
+from repro.specs.measurement import Measurable
 
 SCHEMA = 1
 
@@ -49,7 +49,7 @@ class StoredMeasurement(Spec):
     schema_version: Literal[1] = Field(default=1, alias="schema")
     run: Sha256
     weights: Sha256
-    measurement: Measurement
+    measurement: Measurable
     value: float
     details: dict[str, JsonValue]
     arrays: Artefact | None

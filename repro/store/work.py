@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from repro.specs.measurement import Measurement, Perplexity, Rank, measurement_key
+from repro.specs.measurement import Measurable, Perplexity, Rank, measurement_key
 from repro.specs.model import MoC, MoS
 from repro.specs.run import PlannedRun, TrainingSpec
 from repro.store.reading import StoreReader
@@ -14,7 +14,7 @@ PROCESS_MEMORY = 0.5e9
 """Bytes of a process that has imported torch and loaded a corpus, roughly."""
 
 
-def missing_measurements(store: StoreReader, planned: PlannedRun) -> tuple[Measurement, ...]:
+def missing_measurements(store: StoreReader, planned: PlannedRun) -> tuple[Measurable, ...]:
     """The wanted measurements that the store lacks, in the order of the plan."""
     key = planned.run.key
     return tuple(m for m in planned.measurements if store.measurement(key, m) is None)
@@ -40,6 +40,9 @@ def merged(plan: Iterable[PlannedRun]) -> list[PlannedRun]:
 STEP = 1e8
 """What a training step costs however small the model, in floating-point operations: some 3 ms."""
 
+UPDATE = 100.0
+"""What it costs that one parameter moves: a few operations, each waiting for memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cost:
@@ -61,7 +64,7 @@ def cost(planned: PlannedRun) -> Cost:
     steps = tokens.train / (spec.recipe.batch_size * spec.recipe.window.base)
     epoch = 6 * weights * tokens.train + 2 * weights * tokens.valid + STEP * steps
     return Cost(
-        spec.recipe.epochs * float(epoch),
+        spec.recipe.most_epochs * float(epoch),
         {measurement_key(m): _measuring(spec, m, weights) for m in planned.measurements},
     )
 
@@ -79,7 +82,8 @@ def memory(planned: PlannedRun) -> float:
     """Bytes that a process needs for a run, roughly, on the generous side.
 
     Training holds the weights, their gradients, average and best, and two copies to write a
-    checkpoint; a rank holds three square matrices of the size of the vocabulary in float64.
+    checkpoint; dynamic evaluation holds less. A rank holds three square matrices of the size of
+    the vocabulary in float64.
     """
     spec = planned.run.training
     weights = spec.parameters * {"float32": 4.0, "float64": 8.0}[spec.recipe.precision]
@@ -88,11 +92,21 @@ def memory(planned: PlannedRun) -> float:
     return PROCESS_MEMORY + max(6 * weights, weights + rank)
 
 
-def _measuring(spec: TrainingSpec, measurement: Measurement, weights: int) -> float:
-    """A rank costs half a symmetric product, and eigenvalues twice: the control's too."""
+def _measuring(spec: TrainingSpec, measurement: Measurable, weights: int) -> float:
+    """A rank costs half a symmetric product, and eigenvalues twice: the control's too.
+
+    Dynamic evaluation trains on the split and passes over the training text, in short segments;
+    after each segment of the split every parameter moves.
+    """
     tokens: int = getattr(spec.corpus.tokens, measurement.split)
     forward = 2.0 * weights * tokens
     if isinstance(measurement, Perplexity):
+        if measurement.dynamic is not None:
+            how, train = measurement.dynamic, spec.corpus.tokens.train
+            segments = tokens / (measurement.batch_size * how.segment)
+            passes = train / (how.statistics_batch_size * how.segment)
+            moved = UPDATE * spec.parameters * segments
+            return 6.0 * weights * (tokens + train) + STEP * (segments + passes) + moved
         return 0.0 if measurement.mode == "training" else forward
     vocabulary = spec.corpus.vocabulary
     return forward + float(tokens) * vocabulary**2 + 4.0 * vocabulary**3
@@ -102,7 +116,7 @@ def _multiplied_weights(spec: TrainingSpec) -> int:
     """Weights that a matrix product touches for each token; a mixture decodes K times."""
     model = spec.model
     trunk = sum(4 * size * (before + size) for before, size in model.layer_sizes())
-    decoder = spec.corpus.vocabulary * model.embedding_size
+    decoder = spec.corpus.vocabulary * model.decoder_size
     output = model.output
     if isinstance(output, MoC | MoS):
         latent = model.context_size * output.components * (model.embedding_size + 1)

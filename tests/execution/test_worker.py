@@ -8,11 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from repro.errors import DataError
 from repro.execution.worker import Outcome, Task, run_task
-from repro.specs.measurement import measurement_key
+from repro.specs.measurement import Dynamic, Perplexity, measurement_key
+from repro.specs.recipe import Dropout
 from repro.specs.run import PlannedRun
 from repro.store import RunStore
 from tests.execution.tiny import RANK, TEST, TRAIN, VALID, tiny_plan, tiny_run
@@ -107,6 +109,28 @@ def test_a_new_measurement_trains_nothing(
     measured = store.provenance(run.key)["measurements"]
     assert isinstance(measured, dict)
     assert set(measured) == {measurement_key(each) for each in later.measurements}
+
+
+def test_dynamic_evaluation_leaves_the_stored_weights(store: RunStore) -> None:
+    """Taken last or first, with masks of the run's own, it changes no other number."""
+    run = tiny_run()
+    recipe = run.training.recipe.model_copy(update={"dropout": Dropout(weight=0.5)})
+    run = run.model_copy(update={"training": run.training.model_copy(update={"recipe": recipe})})
+    how = Dynamic(scaling="sum", rate=0.05, decay=0.1, epsilon=0.01, weight_dropout="live")
+    dynamic = Perplexity(split="valid", mode="dynamic", dynamic=how)
+    do(store, PlannedRun(run=run, measurements=(VALID,)))
+    before, static = store.weights(run.key), store.measurement(run.key, VALID)
+    assert statuses(do(store, PlannedRun(run=run, measurements=(dynamic, TEST)))) == ["measured"]
+    stored = store.measurement(run.key, dynamic)
+    assert stored is not None
+    assert static is not None
+    assert stored.value != static.value
+    after = store.weights(run.key)
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+    again = RunStore(store.root.parent / "again")
+    do(again, PlannedRun(run=run, measurements=(TEST, dynamic)))
+    for measurement in (TEST, dynamic):
+        assert again.measurement(run.key, measurement) == store.measurement(run.key, measurement)
 
 
 def test_a_busy_run_is_reported_at_once(store: RunStore) -> None:

@@ -17,14 +17,21 @@ from repro.specs.recipe import Recipe
 from repro.specs.run import RunSpec, TrainingSpec
 
 SOFTMAX: dict[str, Any] = {"kind": "softmax"}
+SIGSOFTMAX: dict[str, Any] = {"kind": "sigsoftmax"}
+GSS: dict[str, Any] = {"kind": "gss", "c": -1.5, "k": 2.5}
 PLIF: dict[str, Any] = {"kind": "plif", "pieces": 50}
 FROZEN: dict[str, Any] = {"kind": "plif", "pieces": 50, "frozen": True}
 MOC: dict[str, Any] = {"kind": "moc", "components": 3}
 MOS: dict[str, Any] = {"kind": "mos", "components": 3}
 OUTPUTS: dict[str, dict[str, Any]] = {
     "softmax": SOFTMAX,
+    "sigsoftmax": SIGSOFTMAX,
+    "gss": GSS,
     "plif": PLIF,
     "frozen": FROZEN,
+    "temperature": {**FROZEN, "only": "temperature"},
+    "gradient_noise": {**FROZEN, "only": "gradient_noise"},
+    "jitter": {**FROZEN, "only": "jitter"},
     "moc": MOC,
     "mos": MOS,
 }

@@ -31,6 +31,7 @@ def checkpoint(**changes):
         diverged=None,
         averaging=True,
         average_steps=17,
+        late_factor=0.1 + 0.2,
         weights={"output.weight": torch.rand(3, 2), "output.bias": torch.rand(3).double()},
         average={"output.weight": torch.rand(3, 2)},
         best={"output.weight": torch.rand(3, 2)},
@@ -48,7 +49,8 @@ def test_what_is_saved_is_loaded(tmp_path):
         ours, theirs = getattr(loaded, group), getattr(saved, group)
         assert ours.keys() == theirs.keys()
         assert all(torch.equal(ours[name], theirs[name]) for name in ours)
-    for name in ("run_key", "history", "best_epoch", "diverged", "averaging", "average_steps"):
+    names = ("run_key", "history", "best_epoch", "diverged", "averaging", "average_steps")
+    for name in (*names, "late_factor"):
         assert getattr(loaded, name) == getattr(saved, name)
 
 

@@ -26,6 +26,12 @@ PUBLISHED = [
     (33_278, 400, 1150, 400, {"kind": "softmax"}, 33_556_078),
     (33_278, 400, 1150, 400, {"kind": "plif", "frozen": True}, 33_656_078),
     (33_278, 300, 1150, 650, MOS15, 34_909_528),
+    (33_278, 300, 1150, 650, MOC15, 34_909_528),
+    (10_000, 400, 1150, 400, {"kind": "sigsoftmax"}, 24_221_600),
+    (10_000, 400, 1150, 400, {"kind": "gss", "c": -1.5, "k": 2.5}, 24_221_600),
+    (33_278, 400, 1150, 400, {"kind": "sigsoftmax"}, 33_556_078),
+    (33_278, 400, 1150, 400, {"kind": "gss", "c": -1.5, "k": 3.0}, 33_556_078),
+    (10_000, 400, 1150, 400, {"kind": "plif", "frozen": True, "only": "jitter"}, 24_321_600),
 ]
 
 
@@ -71,6 +77,34 @@ def test_the_embedding_is_the_decoder():
     assert not read[5].any()
     assert model.output.weight.grad is not None
     assert model.output.weight.grad[5].any()
+
+
+@pytest.mark.parametrize("output", [small.SOFTMAX, small.GSS, small.MOC, small.MOS])
+def test_a_free_decoder_is_another_matrix(output):
+    """Reading changes the embedding, predicting the decoder, and each has a size of its own."""
+    spec = small.model(output, context_size=7, decoder="free")
+    model = small.built(spec, 30)
+    assert sum(p.numel() for p in model.parameters()) == spec.parameters(30)
+    decoder = (30, 6 if spec.mixes() else 7)
+    assert model.output.weight.shape == decoder
+    tokens = torch.tensor([[3], [4]])
+    context = model(tokens, model.zero_state(1)).context
+    model.loss(context, torch.tensor([[4], [5]])).backward()
+    read = model.get_parameter("embedding.weight")
+    assert read.shape == (30, 6)
+    assert read.abs().max().item() == pytest.approx(0.1, abs=0.002)
+    assert read.grad is not None
+    assert [row for row in range(30) if read.grad[row].any()] == [3, 4]
+    assert model.output.weight.grad is not None
+    assert model.output.weight.grad.any(dim=1).all()
+
+
+def test_a_free_decoder_has_more_parameters_by_one_matrix():
+    """V x E more than tied, whatever the output layer."""
+    for output in small.OUTPUTS.values():
+        tied, free = small.model(output), small.model(output, decoder="free")
+        assert free.parameters(30) - tied.parameters(30) == 30 * 6
+        assert free.rank_bound() == tied.rank_bound()
 
 
 def test_the_mode_of_the_module_changes_nothing():

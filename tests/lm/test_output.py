@@ -1,11 +1,13 @@
 """Each output layer against its formula in float64."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 from torch.nn import functional as F
 
-from repro.lm.output.plif import piecewise_linear
 from repro.lm.randomness import Streams
 from repro.lm.regularisation import QUIET, Regularisation
 from tests.lm import small
@@ -31,14 +33,33 @@ def mixture_parts(output, h):
 def direct(name, output, h):
     """Probabilities by the formula of the paper, without any care for extreme values."""
     weight, bias = output.weight, output.bias
-    if name == "softmax":
-        return torch.softmax(h @ weight.T + bias, dim=-1)
-    if name in {"plif", "frozen"}:
-        return torch.softmax(naive_plif(h @ weight.T + bias, F.softplus(output.slopes), 20.0), -1)
+    if name in POINTWISE:
+        return torch.softmax(POINTWISE[name](h @ weight.T + bias, output), dim=-1)
     latent, prior = mixture_parts(output, h)
     if name == "moc":
         return torch.softmax((prior.unsqueeze(-1) * latent).sum(2) @ weight.T + bias, dim=-1)
     return (prior.unsqueeze(-1) * torch.softmax(latent @ weight.T + bias, dim=-1)).sum(2)
+
+
+def naive_effect(name, z, output):
+    """The effects of frozen slopes by their table; ``fixed`` has no way back."""
+    slopes, fixed = F.softplus(output.slopes), z.detach()
+    if name == "temperature":
+        return slopes.mean() * z
+    if name == "jitter":
+        return z + naive_plif(fixed, slopes, 20.0) - slopes.mean() * (fixed + 20)
+    piece = ((fixed + 20) / (40 / len(slopes))).long().clamp(0, len(slopes) - 1)
+    return fixed + (z - fixed) * (slopes[piece] / slopes.mean())
+
+
+POINTWISE: dict[str, Callable[..., torch.Tensor]] = {
+    "softmax": lambda z, _: z,
+    "sigsoftmax": lambda z, _: (z.exp() * torch.sigmoid(z)).log(),
+    "gss": lambda z, _: 2.5 * (z + 1.5) - 1.5 - 1.5 * (1 + (z + 1.5).exp()).log(),
+    "plif": lambda z, output: naive_plif(z, F.softplus(output.slopes), 20.0),
+    "frozen": lambda z, output: naive_plif(z, F.softplus(output.slopes), 20.0),
+    **{name: partial(naive_effect, name) for name in ("temperature", "gradient_noise", "jitter")},
+}
 
 
 def naive_plif(x, slopes, bound):
@@ -76,6 +97,15 @@ def test_the_loss_is_the_mean_negative_log_probability(name):
         torch.testing.assert_close(ours, theirs)
 
 
+@pytest.mark.parametrize("name", sorted(small.OUTPUTS.keys() - {"gradient_noise", "jitter"}))
+def test_finite_differences_confirm_the_gradients_of_the_loss(name):
+    """The gradients by the contexts and by every trained parameter are those of the loss."""
+    output, h = layer(small.OUTPUTS[name]), contexts().requires_grad_()
+    targets = torch.arange(T * B).view(T, B)
+    trained = [p for p in output.parameters() if p.requires_grad]
+    assert torch.autograd.gradcheck(lambda h, *_: output.loss(h, targets), [h, *trained])
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("name", small.OUTPUTS)
 def test_extreme_logits_are_finite(name, dtype):
@@ -91,6 +121,25 @@ def test_extreme_logits_are_finite(name, dtype):
     loss.backward()
     for parameter in output.parameters():
         assert parameter.grad is None or parameter.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("name", ["moc", "mos"])
+def test_a_mixture_of_one_is_softmax_after_tanh(name):
+    """K = 1 is Softmax of one more layer with tanh, whose share is 1."""
+    output, h = layer({"kind": name, "components": 1}), contexts()
+    mixture, targets = output.mixture, torch.arange(T * B).view(T, B)
+    latent = torch.tanh(h @ mixture.latent_weight.T + mixture.latent_bias)
+    expected = F.log_softmax(latent @ output.weight.T + output.bias, dim=-1)
+    torch.testing.assert_close(output.log_probabilities(h), expected)
+    loss = F.nll_loss(expected.flatten(0, 1), targets.flatten())
+    torch.testing.assert_close(output.loss(h, targets), loss)
+
+
+def test_epsilon_alone_lifts_the_rank_of_a_mixture_of_one():
+    """K = 1 has rank d + 2 by log p, and far more by log(p + 1e-8): a floor is not linear."""
+    one = {"kind": "mos", "components": 1}
+    assert rank(one) == 6 + 2
+    assert rank({**one, "log_epsilon": 1e-8}) > 20
 
 
 def test_mos_with_epsilon_is_the_papers_log_p_plus_epsilon():
@@ -123,63 +172,25 @@ def test_shares_are_a_distribution_without_bias():
     )
 
 
-@pytest.mark.parametrize("name", ["softmax", "moc"])
-def test_rank_of_softmax_and_moc_is_exactly_the_bound(name):
+@pytest.mark.parametrize("name", ["softmax", "moc", "temperature", "gradient_noise"])
+def test_rank_of_logits_that_are_left_as_they_are_is_exactly_the_bound(name):
     """With more contexts than dimensions the log-probabilities have rank d + 2."""
-    assert rank(name) == 6 + 2 == small.model(small.OUTPUTS[name]).rank_bound()
+    spec = small.OUTPUTS[name]
+    assert rank(spec) == 6 + 2 == small.model(spec).rank_bound()
 
 
-def test_rank_of_mos_is_above_the_bound():
-    """The logarithm of a sum of softmaxes is not bound by d + 2."""
-    assert rank("mos") > 20
+@pytest.mark.parametrize("name", ["mos", "sigsoftmax", "gss", "plif", "frozen", "jitter"])
+def test_rank_of_the_others_is_above_the_bound(name):
+    """Neither a sum of softmaxes nor a bend in the logits is bound by d + 2."""
+    assert rank(small.OUTPUTS[name]) > 20
+    assert small.model(small.OUTPUTS[name]).rank_bound() is None
 
 
-def rank(name):
-    output = layer(small.OUTPUTS[name])
+def rank(spec):
+    output = layer(spec)
     with torch.no_grad():
         output.weight.mul_(20)
         output.bias.copy_(torch.linspace(-1, 1, V).square())
         h = torch.randn(200, 1, 6, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
         log_p = output.log_probabilities(4 * h).squeeze(1)
     return int(torch.linalg.matrix_rank(log_p))
-
-
-def test_piecewise_linear_is_the_integral_of_its_slopes():
-    """Inside, at the edges and beyond them the function follows the slope of its piece."""
-    slopes = torch.rand(8, dtype=torch.float64) + 0.1
-    x = torch.tensor([-50, -20, -19.9, -15, 0, 0.1, 14.9, 20, 50], dtype=torch.float64)
-    values = piecewise_linear(x, slopes, 20.0)
-    torch.testing.assert_close(values, naive_plif(x, slopes, 20.0))
-    assert values[1] == 0
-    assert (values.diff() > 0).all()
-
-
-def test_piecewise_linear_gradients():
-    """Finite differences confirm the gradients by the argument and by the slopes."""
-    x = torch.linspace(-24, 24, 13, dtype=torch.float64).requires_grad_()
-    slopes = (torch.rand(7, dtype=torch.float64) + 0.1).requires_grad_()
-    assert torch.autograd.gradcheck(lambda x, s: piecewise_linear(x, s, 20.0), [x, slopes])
-
-
-def test_plif_starts_with_the_published_slopes():
-    """The initial slopes have mean 1.107, standard deviation 0.626 and median 1."""
-    model = small.built(small.model({"kind": "plif"}), V)
-    slopes = F.softplus(model.get_parameter("output.slopes").detach())
-    assert slopes.mean().item() == pytest.approx(1.107, abs=0.01)
-    assert slopes.std().item() == pytest.approx(0.626, abs=0.01)
-    assert slopes.median().item() == pytest.approx(1, abs=0.01)
-
-
-def test_unit_slopes_are_softmax():
-    """With every slope 1 the layer is Softmax."""
-    output = layer({"kind": "plif", "pieces": 64, "initial_sd": 0.0})
-    h = contexts()
-    expected = F.log_softmax(output.logits(h), dim=-1)
-    torch.testing.assert_close(output.log_probabilities(h), expected)
-
-
-def test_a_diverged_plif_has_a_loss_of_nan():
-    """Logits that are not numbers give a loss that is none, not an exception."""
-    output = layer(small.PLIF)
-    loss = output.loss(contexts() * float("nan"), torch.zeros(T, B, dtype=torch.int64))
-    assert loss.isnan()

@@ -161,6 +161,30 @@ def test_killed_and_resumed_equals_uninterrupted(tmp_path, name, epoch, step):
     assert_same(trained(run, tmp_path), trained(run))
 
 
+@pytest.mark.parametrize("name", sorted(small.OUTPUTS.keys() - {"softmax", "plif", "mos"}))
+def test_every_output_layer_goes_on_where_it_was_killed(tmp_path, name):
+    """Trained twice, and killed in the third epoch and started again: the bits are the same."""
+    run = small.run(small.OUTPUTS[name], small.rich_recipe())
+    whole = trained(run)
+    assert_same(trained(run), whole)
+    with pytest.raises(Killed):
+        trained(run, tmp_path, killed_after(3, 7))
+    assert_same(trained(run, tmp_path), whole)
+
+
+@pytest.mark.parametrize("name", ["softmax", "moc", "mos"])
+def test_a_free_decoder_is_trained_resumed_and_averaged(tmp_path, name):
+    """The embedding of its own is in the checkpoint, and learns."""
+    tied = small.run(small.OUTPUTS[name], small.rich_recipe())
+    model = small.model(small.OUTPUTS[name], decoder="free")
+    run = tied.model_copy(update={"training": tied.training.model_copy(update={"model": model})})
+    whole = trained(run)
+    assert whole.history[-1].train_loss < whole.history[0].train_loss
+    with pytest.raises(Killed):
+        trained(run, tmp_path, killed_after(3, 7))
+    assert_same(trained(run, tmp_path), whole)
+
+
 def test_resumed_after_the_nt_switch(tmp_path):
     """The history that decides on the switch survives an interruption."""
     rule = {"kind": "nt", "n": 1}
@@ -215,6 +239,32 @@ def test_averaging_starts_after_the_switch():
         assert (one.valid_loss == two.valid_loss) == (not one.averaging)
 
 
+def test_the_two_training_losses_weigh_tokens_and_windows():
+    """With windows of 10, 149 steps leave a last one of 9, which counts as much as the others."""
+    run = small.run(recipe_=small.recipe(epochs=1))
+    corpus, seen = load_corpus(run.training.corpus, None), []
+    text = corpus.train.view(4, 150).t()
+    record = trained(run).history[0]
+    short = small.run(recipe_=small.recipe(epochs=1, window={"base": 149}))
+    assert trained(short).history[0].window_loss == trained(short).history[0].train_loss
+    from repro.lm import training
+
+    original = training._loss_and_gradients
+
+    def noting(*arguments):
+        loss, state = original(*arguments)
+        seen.append((arguments[3].length, float(loss)))
+        return loss, state
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "_loss_and_gradients", noting)
+        trained(run)
+    assert [length for length, _ in seen] == [10] * 14 + [9]
+    assert record.window_loss == pytest.approx(sum(loss for _, loss in seen) / 15, rel=1e-12)
+    by_token = sum(length * loss for length, loss in seen) / (len(text) - 1)
+    assert record.train_loss == pytest.approx(by_token, rel=1e-12)
+
+
 def test_divergence_is_recorded_and_the_others_go_on(tmp_path):
     """A run whose loss is no longer finite says in which epoch; its neighbours are unchanged."""
     wild = small.run(recipe_=small.recipe(learning_rate=1e30, clip=1e30))
@@ -246,8 +296,8 @@ def test_a_run_that_diverges_late_keeps_its_best_weights(monkeypatch):
     expected = trained(small.run(recipe_=small.recipe(epochs=3)))
 
     def failing(state, run, text, clock):
-        loss = original(state, run, text, clock)
-        return math.inf if clock.epoch == 3 else loss
+        losses = original(state, run, text, clock)
+        return losses._replace(by_token=math.inf) if clock.epoch == 3 else losses
 
     monkeypatch.setattr(training, "_train_epoch", failing)
     result = trained(run)

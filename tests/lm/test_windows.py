@@ -48,6 +48,20 @@ def test_the_rate_follows_the_length_of_random_windows():
     assert {window.rate for window in windows_of(95, 10)} == {1.0}
 
 
+def test_the_last_rate_may_follow_the_length_that_was_drawn():
+    """Windows and rates are the same but for the last, whose rate is that of its whole length."""
+    cut, whole = (
+        draw_windows(500, Window(base=20, random=True, last_rate=last), generator())
+        for last in (None, "drawn")
+    )
+    assert whole[:-1] == cut[:-1]
+    assert (whole[-1].start, whole[-1].length) == (cut[-1].start, cut[-1].length)
+    rng = generator()
+    drawn = [draw_length(Window(base=20, random=True), rng) for _ in whole]
+    assert drawn[-1] > whole[-1].length
+    assert whole[-1].rate == drawn[-1] / 20
+
+
 def test_targets_are_the_inputs_one_step_later():
     """A window reads words t and predicts words t + 1."""
     text = torch.arange(12).view(6, 2)

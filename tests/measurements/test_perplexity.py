@@ -6,19 +6,23 @@ import math
 
 import pytest
 import torch
+from pydantic import ValidationError
 from torch.nn import functional as F
 
+from repro.errors import StoreError
 from repro.lm.corpus import load_corpus
 from repro.lm.records import EpochRecord
 from repro.measurements import measure
 from repro.measurements.perplexity import training_perplexity
-from repro.specs.measurement import Perplexity, Split
+from repro.specs.measurement import Perplexity, Split, measurement_key
 from repro.specs.model import MoS
 from tests.measurements.test_rank import CORPUS, CPU, model_of
 
 HISTORY = (
     EpochRecord(epoch=1, train_loss=3.0, valid_loss=2.0, averaging=False, tokens=10),
-    EpochRecord(epoch=2, train_loss=2.5, valid_loss=1.5, averaging=False, tokens=10),
+    EpochRecord(
+        epoch=2, train_loss=2.5, valid_loss=1.5, averaging=False, tokens=10, window_loss=2.75
+    ),
     EpochRecord(epoch=3, train_loss=1.0, valid_loss=1.9, averaging=False, tokens=10),
 )
 
@@ -50,3 +54,30 @@ def test_perplexity_is_that_of_the_plain_formula(split: Split, batch_size: int) 
 def test_training_perplexity_is_that_of_the_best_checkpoints_epoch() -> None:
     """The papers' train perplexity belongs to the epoch of the best validation, not the last."""
     assert training_perplexity(HISTORY, best_epoch=2) == pytest.approx(math.exp(2.5))
+
+
+def test_training_perplexity_by_windows_is_that_of_the_record() -> None:
+    """With ``weight: window`` it is exp of the mean over windows; older histories have none."""
+    spec = Perplexity(split="train", mode="training", weight="window")
+    corpus = load_corpus(CORPUS, None)
+    model = model_of(MoS(components=3))
+
+    def taken(best_epoch: int) -> float:
+        return measure(
+            spec, model=model, history=HISTORY, best_epoch=best_epoch, corpus=corpus, device=CPU
+        ).value
+
+    assert taken(2) == pytest.approx(math.exp(2.75))
+    with pytest.raises(StoreError, match="trained before that was recorded"):
+        taken(1)
+
+
+def test_a_weight_has_its_own_key_and_belongs_to_mode_training() -> None:
+    """Weighing windows is another measurement; in mode evaluation it would change nothing."""
+    plain = Perplexity(split="train", mode="training")
+    weighed = Perplexity(split="train", mode="training", weight="window")
+    assert measurement_key(plain) == "perplexity-f47d0c2eed26d35b"
+    assert measurement_key(plain) != measurement_key(weighed)
+    assert weighed.label == "train perplexity while training, by window"
+    with pytest.raises(ValidationError, match="weight changes nothing"):
+        Perplexity(split="train", weight="window")

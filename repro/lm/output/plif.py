@@ -10,20 +10,21 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from repro.lm.fused_loss import chunked_loss
 from repro.lm.initialisation import Distribution, normal
-from repro.lm.output.base import OutputLayer
-from repro.lm.regularisation import QUIET, Regularisation
-from repro.specs.model import Plif
+from repro.lm.output.pointwise import PointwiseOutput
+from repro.specs.model import Effect, Plif
 
 
-class PlifOutput(OutputLayer):
+class PlifOutput(PointwiseOutput):
     """p(v) proportional to exp(f(w_v . h + b_v)), f increasing and linear on each of many pieces.
 
     f(-bound) = 0; its slopes are softplus(v), v the parameter ``slopes``, and beyond the bounds
     it goes on with the slope of the end piece. ``frozen`` slopes stay as they were drawn.
     On a GPU the slopes' gradient is summed in no fixed order, so learned slopes do not repeat
     bit for bit there. Reference: Ganea et al. 2019 and the supplement of Parthiban et al. 2021.
+
+    With m the mean of the slopes w, f(z) = m (z + bound) + jitter(z) forward, and m times w / m
+    backward. ``only`` keeps one of m, jitter and w / m; see ``effect``.
     """
 
     def __init__(
@@ -33,6 +34,7 @@ class PlifOutput(OutputLayer):
         self.bound = spec.bound
         self.initial_deviation = spec.initial_sd
         self.learning_rate = spec.learning_rate
+        self.only = spec.only
         self.slopes = nn.Parameter(
             torch.empty(spec.pieces, dtype=dtype), requires_grad=not spec.frozen
         )
@@ -42,30 +44,41 @@ class PlifOutput(OutputLayer):
         mean = math.log(math.e - 1)
         return {**super().initial(), "slopes": normal(mean, self.initial_deviation)}
 
-    def loss(
-        self, context_TBD: Tensor, targets_TB: Tensor, regularisation: Regularisation = QUIET
-    ) -> Tensor:
-        """Mean negative log-probability of the targets, a scalar in nats."""
-        del regularisation  # nothing to drop
+    def parameters_of_transform(self) -> tuple[Tensor, ...]:
+        """The slopes, (P,)."""
+        return (F.softplus(self.slopes),)
 
-        def loss_of_rows(
-            rows_NE: Tensor, targets_N: Tensor, weight: Tensor, bias: Tensor, slopes: Tensor
-        ) -> Tensor:
-            z_NV = piecewise_linear(F.linear(rows_NE, weight, bias), slopes, self.bound)
-            return F.cross_entropy(z_NV, targets_N, reduction="sum")
+    def transform(self, z: Tensor, *parameters: Tensor) -> Tensor:
+        """The function f of each logit, or the one effect of it that was asked for."""
+        (slopes_P,) = parameters
+        if self.only is None:
+            return piecewise_linear(z, slopes_P, self.bound)
+        return effect(self.only, z, slopes_P, self.bound)
 
-        return chunked_loss(
-            loss_of_rows,
-            context_TBD.flatten(0, 1),
-            targets_TB.flatten(),
-            (self.weight, self.bias, F.softplus(self.slopes)),
-            len(self.weight),
-        )
 
-    def log_probabilities(self, context_TBD: Tensor) -> Tensor:
-        """(T, B, D) -> (T, B, V), in nats."""
-        z_TBV = self.logits(context_TBD)
-        return F.log_softmax(piecewise_linear(z_TBV, F.softplus(self.slopes), self.bound), dim=-1)
+def effect(name: Effect, z: Tensor, slopes_P: Tensor, bound: float) -> Tensor:
+    """One of the three effects of frozen slopes w with mean m, and nothing of the others.
+
+    =====================  =====================  ===============================
+    effect                 forward                backward, gradient times
+    =====================  =====================  ===============================
+    ``temperature``        m z                    m
+    ``gradient_noise``     z                      w / m of the piece that z is in
+    ``jitter``             z + f(z) - m (z + b)   1
+    =====================  =====================  ===============================
+
+    b is ``bound``. The whole f has m z + jitter forward (but for a constant) and w backward.
+    """
+    mean = slopes_P.double().mean().to(slopes_P.dtype)
+    fixed = z.detach()
+    match name:
+        case "temperature":
+            return mean * z
+        case "gradient_noise":
+            noisy = piecewise_linear(z, slopes_P / mean, bound)
+            return fixed + (noisy - noisy.detach())  # the difference is 0, its gradient is not
+        case "jitter":
+            return z + (piecewise_linear(fixed, slopes_P, bound) - mean * (fixed + bound))
 
 
 def piecewise_linear(x: Tensor, slopes_P: Tensor, bound: float) -> Tensor:
