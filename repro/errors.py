@@ -65,6 +65,17 @@ class ClaimError(ReproError):
     """A well-formed request that means nothing, such as a t-test on one seed."""
 
 
+class DesignError(ReproError):
+    """Designs that cannot decide, or hardly ever would; each is a sentence."""
+
+    def __init__(self, refused: list[str]) -> None:
+        super().__init__(
+            "\n".join(refused) + "\n  expected: a design that decides in at least one case in ten\n"
+            "  to do: plan more seeds or a wider margin, or force it: --force, or `forced: {why}` "
+            "in the scale; the report then says so"
+        )
+
+
 class StoreError(ReproError):
     """The run store cannot be used; a damaged artefact is evidence that cannot be trusted."""
 
@@ -78,7 +89,10 @@ class StoreUnreachableError(StoreError):
 
 
 class DataError(ReproError):
-    """A corpus is missing, its files are not those that its digest names, or it is too short."""
+    """A corpus is missing, its files are not those that its digest names, or it is too short.
+
+    The same of a user's own component: it is missing, or not of the version that is named.
+    """
 
     exit_code = 5
 

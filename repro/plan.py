@@ -63,8 +63,8 @@ def plan_runs(claims: Sequence[Claim], store: RunStore, *, workers: int | None =
     labels = {
         claim.run(arm, number).key: f"{claim.arms[arm].label}, seed {number}"
         for claim in claims
-        for number in range(claim.seeds.plan)
-        for arm in claim.arms
+        for arm in claim.trained
+        for number in claim.numbers(arm)
     }
     runs = []
     for planned in merged([run for claim in claims for run in claim.runs()]):

@@ -1,4 +1,7 @@
-"""The two halves joined: load, plan, execute what is missing, gather, check, write."""
+"""The two halves joined: load, plan, execute what is missing, gather, check, write.
+
+A user's own results are judged by the same road, without its first half.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,24 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from repro.check import check_claim
-from repro.errors import DataError, OutputError
-from repro.evidence import gather
+from repro.check import Judgement, check_claim, document_of, judge_claim, judge_families
+from repro.check.design import refuse_designs
+from repro.check.judgement import agree_on_families
+from repro.errors import ClaimError, DataError, OutputError
+from repro.evidence import (
+    Evidence,
+    TidyTable,
+    frame_table,
+    from_table,
+    gather,
+    measured,
+    read_table,
+    read_tables,
+    wanted,
+)
+from repro.nights import Ledger, tonight
 from repro.plan import plan_runs
 from repro.report.document import Document
 from repro.report.write import write_index, write_report
@@ -17,12 +34,21 @@ from repro.specs.claim import Claim
 from repro.specs.run import PlannedRun
 from repro.store import RunStore
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+Tables = Mapping[str, TidyTable]
+"""arm -> the table that it is read from."""
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """How to run: where things are, and with what. None of it changes a number.
 
-    ``train`` False judges only what the store has; ``workers`` None is one a core.
+    ``train`` False judges only what the store has, and records nothing; ``workers`` None is one
+    a core. ``results`` is a tidy CSV of the user's own, which is judged instead of runs.
+    ``nightly`` adds seeds to sequential claims and takes fresh ones for negative controls;
+    ``force`` trains designs that could hardly decide.
     """
 
     store: RunStore
@@ -32,6 +58,9 @@ class Options:
     workers: int | None = None
     train: bool = True
     command: str = ""
+    results: Path | None = None
+    nightly: bool = False
+    force: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +79,30 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     """Train what the store lacks, judge every claim, write a report for each and an index.
 
     What fails on the way is named in ``failures``, and every claim is judged all the same: a
-    run that is missing makes its claim INCOMPLETE. Raises OutputError when the reports cannot
-    be written, DeviceError when the device is not there, StoreUnreachableError when the store
-    is not.
+    run that is missing makes its claim INCOMPLETE. Raises SpecError for a table with mistakes,
+    OutputError when the reports cannot be written, DeviceError when the device is not there,
+    StoreUnreachableError when the store is not.
     """
+    agree_on_families(claims)
+    tables = _tables(claims, options)
     _make_folder(options.reports)
-    planned = plan_runs(claims, options.store, workers=options.workers)
+    ledger = Ledger(options.store, write=options.train)
+    claims = claims if options.results else _prepared(claims, ledger, options)
+    planned = plan_runs(() if options.results else claims, options.store, workers=options.workers)
     trained = 0
     failures: tuple[str, ...] = ()
     if options.train and planned.missing:
         trained, failures = _execute(planned.missing, planned.labels, options)
+    judged = [
+        _judged(claim, _evidence(claim, own, options), ledger, options)
+        for claim, own in zip(claims, tables, strict=True)
+    ]
     documents = []
     written: list[Path] = []
-    for claim in claims:
-        document = check_claim(claim, gather(claim, options.store), command=options.command)
+    for one in judge_families(judged):
+        document = document_of(one, command=options.command)
         documents.append(document)
-        folder = options.reports / claim.id / claim.scale
+        folder = options.reports / one.claim.id / one.claim.scale
         try:
             written += write_report(document, folder)
         except OSError as error:
@@ -74,6 +111,65 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     missing = len(plan_runs(claims, options.store).missing) if planned.missing else 0
     reused = len(planned.runs) - trained - missing
     return Verified(tuple(documents), tuple(written), trained, reused, missing, failures)
+
+
+def _prepared(claims: Sequence[Claim], ledger: Ledger, options: Options) -> tuple[Claim, ...]:
+    """The claims with the seeds that they should have now, registered before they are run.
+
+    DesignError for a design that could hardly decide, before anything is trained for it.
+    """
+    now = tuple(tonight(claim, ledger, nightly=options.nightly) for claim in claims)
+    if options.train:
+        if not options.force:
+            refuse_designs([one for one in now if plan_runs([one], options.store).missing])
+        for claim in now:
+            ledger.register(claim)
+    return now
+
+
+def _evidence(claim: Claim, own: Tables, options: Options) -> Evidence:
+    if options.results is not None:
+        return from_table(claim, next(iter(own.values())))
+    return gather(claim, options.store, own)
+
+
+def _judged(claim: Claim, evidence: Evidence, ledger: Ledger, options: Options) -> Judgement:
+    """The claim judged by itself, and this look on record; of a user's own results none is."""
+    one = judge_claim(claim, evidence)
+    return one if options.results is not None else ledger.recorded(one)
+
+
+def judge(claim: Claim, frame: pd.DataFrame) -> Document:
+    """Judge ``claim`` on a user's own results: a frame with arm, seed, measurement, value.
+
+    Raises SpecError with every mistake in the frame, by the position of its row, and ClaimError
+    for what is no frame.
+    """
+    if not hasattr(frame, "columns"):
+        raise ClaimError(f"results are a pandas frame, not {type(frame).__name__}")
+    return check_claim(claim, from_table(claim, frame_table(frame, wanted(claim, measured(claim)))))
+
+
+def _tables(claims: Sequence[Claim], options: Options) -> list[Tables]:
+    """The tables that the claims read, by arm, read before anything is trained.
+
+    ClaimError where one file would be the results of several claims, or of none that needs it.
+    """
+    if options.results is None:
+        return [read_tables(claim) for claim in claims]
+    if len(claims) != 1:
+        raise ClaimError(
+            f"{options.results}: the results of one claim, and {len(claims)} claims are given\n"
+            "  to do: give --results with one claim file"
+        )
+    arms = measured(claims[0])
+    if not arms:
+        raise ClaimError(
+            f"{options.results}: every arm of {claims[0].id} is printed, so no results are needed\n"
+            "  to do: leave --results out"
+        )
+    table = read_table(options.results, wanted(claims[0], arms))
+    return [dict.fromkeys(arms, table)]
 
 
 def _make_folder(reports: Path) -> None:

@@ -37,7 +37,7 @@ def call(*arguments: str | Path, **how: Any) -> subprocess.CompletedProcess[str]
 def test_the_commands_are_these() -> None:
     """A new command is a visible change of this list."""
     names = {c.callback.__name__ for c in app.registered_commands if c.callback}
-    assert names == {"verify", "plan", "report", "schema", "doctor"}
+    assert names == {"verify", "plan", "audit", "report", "schema", "doctor"}
 
 
 def test_the_public_names_are_these_and_each_is_there() -> None:
@@ -52,6 +52,7 @@ def test_the_public_names_are_these_and_each_is_there() -> None:
         "check_claim",
         "execute",
         "gather",
+        "judge",
         "load_claim",
         "load_claims",
         "plan_runs",
@@ -106,12 +107,13 @@ def test_a_store_that_cannot_be_is_infrastructure(tmp_path: Path) -> None:
 
 
 def test_plan_says_what_would_be_trained_and_trains_nothing(tmp_path: Path) -> None:
-    """Every distinct run has a line, the last line sums up, and the store stays empty."""
+    """Every distinct run has a line, one sums up, the designs follow; the store stays empty."""
     done = call("plan", ROOT / "claims", "--store", tmp_path / "store")
     lines = done.stdout.splitlines()
     assert done.returncode == 0, done.stderr
-    assert len(lines) == 31
-    assert lines[-1].startswith("30 runs, 30 to train or measure: very roughly ")
+    assert sum(line.startswith("missing ") for line in lines) == 30
+    assert lines[30].startswith("30 runs, 30 to train or measure: very roughly ")
+    assert {"fair_mos (quick)", "lms_plif_regularization (quick)", "mos_rank (quick)"} < set(lines)
     assert not (tmp_path / "store").exists()
 
 

@@ -10,30 +10,41 @@ from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 
-from repro.check.words import digits
+from repro.check.kinds.base import digits
+from repro.check.replication import Pair, replication_part
 from repro.errors import ClaimError
-from repro.report import document as doc
 from repro.report import format as fmt
+from repro.report import published as part
+from repro.report.judgement import ReplicationPart
 from repro.specs.claim import Claim, Published
-from repro.specs.expectation import Bound, Ratio, Separation
+from repro.specs.expectation import (
+    Difference,
+    Equivalence,
+    NonInferiority,
+    NonSuperiority,
+    Ratio,
+)
 from repro.stats.prediction import Prediction, predict_difference, predict_ratio
 from repro.stats.result import Interval, TestResult
-from repro.stats.sample import Sample, Summary
+from repro.stats.sample import Summary
 from repro.verdict import Agreement, Validity, agree
+from repro.verdict.agreement import OTHER_UNITS
 
-Pair = tuple[Sample, Sample]
+COMPARES = Difference | Equivalence | NonSuperiority | NonInferiority | Ratio
+"""The kinds whose effect is a difference or ratio of two means, as the papers print them."""
+
 Judged = Mapping[str, tuple[TestResult, Pair]]
 """Id of an expectation -> its result and the samples it is about."""
 
 WORST_FIRST = (Agreement.OPPOSITE, Agreement.LARGER, Agreement.SMALLER, Agreement.COMPATIBLE)
 
 
-def judge_published(claim: Claim, validity: Validity, judged: Judged) -> tuple[doc.Published, ...]:
+def judge_published(claim: Claim, validity: Validity, judged: Judged) -> tuple[part.Published, ...]:
     """Every printed comparison beside ours; only valid evidence at the paper's scale compares."""
     return tuple(_one(claim, printed, validity, judged) for printed in claim.published)
 
 
-def overall(claim: Claim, published: tuple[doc.Published, ...]) -> tuple[Agreement, str]:
+def overall(claim: Claim, published: tuple[part.Published, ...]) -> tuple[Agreement, str]:
     """The claim's agreement: that of its decisive expectations, disagreement first."""
     roles = {one.id: one.role for one in claim.expectations}
     own = [p for p in published if roles[p.expectation] == "decisive"]
@@ -47,19 +58,40 @@ def overall(claim: Claim, published: tuple[doc.Published, ...]) -> tuple[Agreeme
     return Agreement(worst.agreement), worst.reason + more
 
 
-def _one(claim: Claim, printed: Published, validity: Validity, judged: Judged) -> doc.Published:
+def _one(claim: Claim, printed: Published, validity: Validity, judged: Judged) -> part.Published:
     agreement, reason = _agreement(claim, printed, validity, judged)
-    return doc.Published(
+    compared = claim.scale == "paper" and validity is Validity.VALID
+    return part.Published(
         expectation=printed.expectation,
         locator=printed.locator + (f"; {printed.note}" if printed.note else ""),
         arms=tuple(
-            doc.PublishedArm(arm=arm, mean=one.mean, sd=one.sd, n=one.n)
+            part.PublishedArm(arm=arm, mean=one.mean, sd=one.sd, n=one.n)
             for arm, one in printed.arms.items()
         ),
         p=printed.p,
         agreement=agreement.value,
         reason=reason,
+        replication=_replication(claim, printed, judged) if compared else None,
     )
+
+
+def _replication(claim: Claim, printed: Published, judged: Judged) -> ReplicationPart | None:
+    """Every measure of replication, where the paper prints what they need.
+
+    None where arm a is the paper's own: the measures are those of a new a against b.
+    """
+    one = next(one for one in claim.expectations if one.id == printed.expectation)
+    if printed.expectation not in judged or not isinstance(one, COMPARES):
+        return None
+    try:
+        original = (_summary(printed, one.of[0]), _summary(printed, one.of[1]))
+    except ClaimError:
+        return None
+    _, ours = judged[printed.expectation]
+    if ours[0] == original[0]:
+        return None
+    shared = ours[1] == original[1]
+    return replication_part(one, original, ours, alpha=claim.alpha, shared_baseline=shared)
 
 
 def _agreement(
@@ -70,9 +102,11 @@ def _agreement(
     if validity is not Validity.VALID:
         return Agreement.NOT_CHECKABLE, f"the evidence is {validity}"
     expectation = next(one for one in claim.expectations if one.id == printed.expectation)
-    if printed.expectation not in judged or isinstance(expectation, Bound | Separation):
+    if printed.expectation not in judged or not isinstance(expectation, COMPARES):
         return Agreement.NOT_CHECKABLE, "nothing of ours to compare with the printed numbers"
     result, ours = judged[printed.expectation]
+    if result.test in OTHER_UNITS:
+        return Agreement.NOT_CHECKABLE, "our effect is in other units than the printed means"
     ratio = isinstance(expectation, Ratio)
     try:
         prediction = _predict(printed, expectation.of, ours, ratio=ratio)
@@ -92,17 +126,31 @@ def _predict(printed: Published, arms: tuple[str, str], ours: Pair, *, ratio: bo
     """The prediction, over all originals that the printed digits allow."""
     predict = predict_ratio if ratio else predict_difference
     a, b = (_summary(printed, arm) for arm in arms)
-    half_a, half_b = (_half_unit(printed.arms[arm].mean) for arm in arms)
+    if ours[0] == a:
+        turned = _predict(printed, (arms[1], arms[0]), (ours[1], ours[0]), ratio=ratio)
+        return _inverse(turned, ratio=ratio)
+    shared = ours[1] == b
+    half_a, half_b = (half_unit(printed.arms[arm].mean) for arm in arms)
     corners = []
     for sign in (-1, 1):
         wide_a = replace(a, mean=a.mean + sign * half_a, sd=_widest(printed, arms[0]))
         wide_b = replace(b, mean=b.mean - sign * half_b, sd=_widest(printed, arms[1]))
-        corners.append(predict((wide_a, wide_b), ours))
+        corners.append(predict((wide_a, wide_b), ours, shared_baseline=shared))
     low = min(one.interval.low for one in corners)
     high = max(one.interval.high for one in corners)
     effect = a.mean / b.mean if ratio else a.mean - b.mean
     level = corners[0].interval.level
     return replace(corners[0], effect=effect, interval=Interval(low, high, level))
+
+
+def _inverse(one: Prediction, *, ratio: bool) -> Prediction:
+    """The same prediction of b minus a (or b over a) as one of a minus b (or a over b)."""
+
+    def turn(value: float) -> float:
+        return 1 / value if ratio else -value
+
+    interval = Interval(turn(one.interval.high), turn(one.interval.low), one.interval.level)
+    return replace(one, effect=turn(one.effect), interval=interval)
 
 
 def _summary(printed: Published, arm: str) -> Summary:
@@ -116,10 +164,10 @@ def _summary(printed: Published, arm: str) -> Summary:
 def _widest(printed: Published, arm: str) -> float:
     """The largest standard deviation that rounds to the printed one."""
     sd = printed.arms[arm].sd or "0"
-    return float(sd) + _half_unit(sd)
+    return float(sd) + half_unit(sd)
 
 
-def _half_unit(number: str) -> float:
+def half_unit(number: str) -> float:
     """Half a unit of the last printed digit."""
     exponent = Decimal(number).as_tuple().exponent
     return 0.5 * 10.0 ** int(exponent)

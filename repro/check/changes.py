@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from repro.check.expectations import Judged
+from repro.check.expectations import Judged, all_must_hold, joined
 from repro.check.parts import shown_file
 from repro.errors import ClaimError
 from repro.evidence import Evidence
 from repro.report import document as doc
-from repro.specs.claim import Claim
+from repro.specs.claim import SCALES, Claim
 from repro.specs.expectation import Difference, Expectation
 from repro.stats.planning import seeds_to_settle
 from repro.verdict import Conclusion, Validity, Verdict
 
-NEXT = {"quick": "bench", "bench": "paper"}
 LARGER = {
     "bench": "The bench scale is the next larger one that the claim file declares.",
     "paper": "The paper scale is what the claim file declares to be the paper's experiment.",
@@ -23,20 +22,41 @@ def what_would_change(
     claim: Claim, evidence: Evidence, verdict: Verdict, judged: tuple[Judged, ...]
 ) -> tuple[doc.ScaleStep, ...]:
     """Steps that would change the verdict, nearest first."""
-    file = shown_file(claim.file)
+    file, place = shown_file(claim.file), SCALES.index(claim.scale)
     steps = []
     if verdict.validity is Validity.VALID:
         if verdict.conclusion is Conclusion.INCONCLUSIVE:
             own = [one for one in judged if one.expectation.role == "decisive"]
-            steps += [_more_seeds(one, evidence) for one in own if _undecided(one)]
-            steps += [_holm(one, len(own)) for one in own if _contradicted(one)]
+            alone = joined(claim, own).conclusion
+            if claim.sequential is not None:
+                steps.append(_more_looks(claim, file))
+            elif alone is not Conclusion.INCONCLUSIVE:
+                steps.append(_family(claim, alone))
+            else:
+                steps += [_more_seeds(one, claim, evidence) for one in own if _undecided(one)]
+            if alone is Conclusion.INCONCLUSIVE and all_must_hold(claim):
+                steps += [_holm(one, len(own)) for one in own if _contradicted(one)]
     else:
         steps.append(_mend(claim, evidence, verdict.validity, file))
-    larger = NEXT.get(claim.scale)
+    larger = next((one for one in claim.declared if SCALES.index(one) > place), None)
     if larger:
         command = f"repro verify {file} --scale {larger}"
         steps.append(doc.ScaleStep(text=LARGER[larger], command=command))
     return tuple(steps)
+
+
+def _more_looks(claim: Claim, file: str) -> doc.ScaleStep:
+    """A sequential claim grows look by look, up to its largest number of seeds."""
+    most = claim.seeds.max or claim.seeds.plan
+    if claim.wanted >= most:
+        text = f"The claim ends at {most} seeds an arm, and they are there: it stays undecided."
+        return doc.ScaleStep(text=text, command=None)
+    if not claim.trained:
+        text = f"Add seeds to its table: the claim ends at {most} seeds an arm."
+        return doc.ScaleStep(text=text, command=None)
+    text = f"Look again with more seeds: there are {claim.wanted} an arm of at most {most}."
+    command = f"repro verify {file} --scale {claim.scale} --nightly"
+    return doc.ScaleStep(text=text, command=command)
 
 
 def _mend(claim: Claim, evidence: Evidence, validity: Validity, file: str) -> doc.ScaleStep:
@@ -46,6 +66,11 @@ def _mend(claim: Claim, evidence: Evidence, validity: Validity, file: str) -> do
         runs = [one for replicates in evidence.arms.values() for one in replicates]
         if any(one.state in ("missing", "stale") for one in runs):
             return doc.ScaleStep(text="Train the seeds that are missing.", command=command)
+        short = [arm for arm in evidence.tables if len(evidence.arms[arm]) < claim.seeds.plan]
+        if short:
+            files = dict.fromkeys(evidence.tables[arm].file for arm in short)
+            text = f"Add the seeds that are missing to {', '.join(files)}."
+            return doc.ScaleStep(text=text, command=None)
         text = "Too many runs diverged for the declared number of seeds: plan more seeds."
         return doc.ScaleStep(text=text, command=None)
     if validity is Validity.NOT_COMPARABLE:
@@ -63,6 +88,15 @@ def _contradicted(one: Judged) -> bool:
     return one.conclusion is Conclusion.CONTRADICTED
 
 
+def _family(claim: Claim, alone: Conclusion) -> doc.ScaleStep:
+    members = 0 if claim.family is None else len(claim.family.members)
+    text = (
+        f"By itself the claim is {alone}, but not at its level among the {members} claims of its "
+        "family: more seeds would tell."
+    )
+    return doc.ScaleStep(text=text, command=None)
+
+
 def _holm(one: Judged, leaves: int) -> doc.ScaleStep:
     text = (
         f"'{one.expectation.id}' is contradicted on its own, but not at its Holm level among "
@@ -71,12 +105,22 @@ def _holm(one: Judged, leaves: int) -> doc.ScaleStep:
     return doc.ScaleStep(text=text, command=None)
 
 
-def _more_seeds(one: Judged, evidence: Evidence) -> doc.ScaleStep:
+def _more_seeds(one: Judged, claim: Claim, evidence: Evidence) -> doc.ScaleStep:
     """How many seeds would settle an inconclusive expectation, were these data the truth."""
     expectation, result = one.expectation, one.result
     if result is None:
         return doc.ScaleStep(text=f"'{expectation.id}': {one.refused}", command=None)
-    a, b = (evidence.sample(arm, expectation.measurement) for arm in expectation.of)
+    if len(expectation.of) != 2:
+        text = f"'{expectation.id}': more seeds would tell; how many is not computed."
+        return doc.ScaleStep(text=text, command=None)
+    printed = [claim.arms[arm].label for arm in expectation.of if arm in evidence.published]
+    if printed:
+        text = (
+            f"'{expectation.id}': the seeds of {' and '.join(printed)} are printed and cannot be "
+            "more, so how many others would settle it is not computed."
+        )
+        return doc.ScaleStep(text=text, command=None)
+    a, b = (evidence.read(arm, expectation.measurement) for arm in expectation.of)
     try:
         seeds = seeds_to_settle(result, a, b, border=_border(expectation))
     except ClaimError as error:
@@ -97,4 +141,4 @@ def _more_seeds(one: Judged, evidence: Evidence) -> doc.ScaleStep:
 def _border(one: Expectation) -> float:
     if not isinstance(one, Difference) or one.smallest_effect is None:
         return 0.0
-    return one.smallest_effect.abs * (-1 if one.direction == "lower" else 1)
+    return one.smallest_effect.size * (-1 if one.direction == "lower" else 1)

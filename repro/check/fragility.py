@@ -2,87 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from repro.check.expectations import Judged, Read, conjunction, decisive, judge
-from repro.errors import ClaimError
+from repro.check.caveats import caveats
+from repro.check.expectations import (
+    Judged,
+    all_must_hold,
+    decisive,
+    detail_reader,
+    joined,
+    judge,
+)
+from repro.check.rounding import rounding
+from repro.check.without import Case
 from repro.evidence import Evidence
 from repro.report import document as doc
 from repro.report import format as fmt
 from repro.specs.claim import Claim
 from repro.specs.expectation import Difference, Ratio
 from repro.specs.measurement import Rank
-from repro.stats.comparison import student, welch
-from repro.verdict import Conclusion, Flag, FlagKind, conclude_difference
+from repro.verdict import Conclusion, Flag, FlagKind
 
 CEILING = 0.99
 """Share of the largest possible rank from which on a ratio can hardly grow."""
 
-WORDS: dict[Conclusion, doc.ConclusionWord] = {
-    Conclusion.CONFIRMED: "CONFIRMED",
-    Conclusion.CONTRADICTED: "CONTRADICTED",
-    Conclusion.INCONCLUSIVE: "INCONCLUSIVE",
-    Conclusion.TRIVIAL: "TRIVIAL",
-}
-
-Outcome = Conclusion | None
-"""A conclusion, or None where the remaining replicates are too few for the test."""
-
 Judgements = tuple[Judged, ...]
 
 
-def left_out(
-    evidence: Evidence, judge_again: Callable[[Read], Outcome], arms: tuple[str, ...]
-) -> tuple[doc.LeftOut, ...]:
-    """The conclusion with each finished replicate of ``arms`` left out in turn."""
-    outcomes = []
-    for arm in arms:
-        for one in evidence.finished(arm):
-            rest = evidence.without(arm, one.number)
-            conclusion = judge_again(rest.sample) if rest.finished(arm) else None
-            word = None if conclusion is None else WORDS[conclusion]
-            outcomes.append(doc.LeftOut(arm=arm, replicate=one.number, conclusion=word))
-    return tuple(outcomes)
-
-
 def flags(
-    claim: Claim, evidence: Evidence, judged: Judgements, canaries: tuple[doc.Canary, ...]
+    claim: Claim,
+    evidence: Evidence,
+    judged: Judgements,
+    canaries: tuple[doc.Canary, ...],
+    cases: tuple[Case, ...],
 ) -> tuple[Flag, ...]:
-    """Every reason why the conclusion is fragile, or what a reader must know beside it."""
+    """Every reason why the conclusion is fragile, or what a reader must know beside it.
+
+    ``cases`` are the claim without each seed in turn.
+    """
     own = tuple(one for one in judged if one.expectation.role == "decisive")
-    conclusion = conjunction(claim, own)
+    conclusion = joined(claim, own).conclusion
     return (
-        *_one_seed(claim, evidence, conclusion),
-        *_multiplicity(own, conclusion),
+        *_one_seed(claim, own, cases, conclusion),
+        *_multiplicity(claim, own, conclusion),
+        *rounding(claim, evidence, own),
         *_tolerance(claim, evidence, own),
         *_test_choice(claim, evidence, own),
         *_ceiling(claim, evidence, own),
-        *_canary(canaries),
-        *_diverged(claim, evidence),
+        *caveats(claim, evidence, canaries),
     )
 
 
-def _one_seed(claim: Claim, evidence: Evidence, conclusion: Conclusion) -> list[Flag]:
-    def again(read: Read) -> Outcome:
-        judged = [judge(one, claim, read) for one in decisive(claim)]
-        return None if any(one.refused for one in judged) else conjunction(claim, judged)
-
-    cases = left_out(evidence, again, tuple(claim.arms))
-    changed = [one for one in cases if one.conclusion not in (None, conclusion.value)]
-    if not changed:
+def _one_seed(
+    claim: Claim, before: Judgements, cases: tuple[Case, ...], conclusion: Conclusion
+) -> list[Flag]:
+    """Cases that conclude otherwise, but for those in which a test has too few seeds left."""
+    tested = {one.expectation.id for one in before if not one.refused}
+    own = [one.id for one in decisive(claim)]
+    found: list[tuple[Case, Conclusion]] = []
+    for case in cases:
+        judged = [case.judged[name] for name in own if name in case.judged]
+        lost = any(one.refused and one.expectation.id in tested for one in judged)
+        if len(judged) < len(own) or lost:
+            continue
+        again = joined(claim, judged).conclusion
+        if again is not conclusion:
+            found.append((case, again))
+    if not found:
         return []
-    example = changed[0]
+    (example, other), what = found[0], "pair" if cases[0].pair else "seed"
+    whose = "" if example.pair else f" of {claim.arms[example.arm].label}"
     text = (
-        f"Leaving out one seed changes the conclusion in {len(changed)} of {len(cases)} cases; "
-        f"without seed {example.replicate} of {claim.arms[example.arm].label} it is "
-        f"{example.conclusion}."
+        f"Leaving out one {what} changes the conclusion in {len(found)} of {len(cases)} cases; "
+        f"without {what} {example.number}{whose} it is {other}."
     )
     return [Flag(FlagKind.ONE_SEED_LEFT_OUT, text)]
 
 
-def _multiplicity(own: Judgements, conclusion: Conclusion) -> list[Flag]:
+def _multiplicity(claim: Claim, own: Judgements, conclusion: Conclusion) -> list[Flag]:
     """A leaf that is contradicted on its own, but not at its level among all of them."""
-    if conclusion is Conclusion.CONTRADICTED:
+    if conclusion is Conclusion.CONTRADICTED or not all_must_hold(claim):
         return []
     return [
         Flag(
@@ -103,8 +100,12 @@ def _on_ranks(claim: Claim, own: Judgements) -> list[Judged]:
 def _tolerance(claim: Claim, evidence: Evidence, own: Judgements) -> list[Flag]:
     found = []
     for one in _on_ranks(claim, own):
+        if not all(
+            evidence.detailed(arm, one.expectation.measurement) for arm in one.expectation.of
+        ):
+            continue
         for name, words in (("tenth", "a tenth of"), ("tenfold", "ten times")):
-            other = judge(one.expectation, claim, _detail_reader(evidence, name)).conclusion
+            other = judge(one.expectation, claim, detail_reader(evidence, name)).conclusion
             if other is not one.conclusion:
                 text = (
                     f"At {words} Press's threshold '{one.expectation.id}' would be {other}, "
@@ -114,28 +115,22 @@ def _tolerance(claim: Claim, evidence: Evidence, own: Judgements) -> list[Flag]:
     return found
 
 
-def _detail_reader(evidence: Evidence, name: str) -> Read:
-    return lambda arm, measurement: evidence.detail(arm, measurement, name)
-
-
 def _test_choice(claim: Claim, evidence: Evidence, own: Judgements) -> list[Flag]:
+    """A difference by the other admissible test of means: Welch's for Student's, and back."""
     found = []
     for judged in own:
         one = judged.expectation
-        if not isinstance(one, Difference):
+        if not isinstance(one, Difference) or judged.refused or claim.sequential is not None:
             continue
-        name, other = ("Welch", welch) if one.test == "student" else ("Student", student)
-        smallest = None if one.smallest_effect is None else one.smallest_effect.abs
-        a, b = (evidence.sample(arm, one.measurement) for arm in one.of)
-        try:
-            result = other(a, b, alpha=claim.alpha)
-        except ClaimError:
+        if one.test not in ("welch", "student"):
             continue
-        conclusion = conclude_difference(
-            result, direction=one.direction, smallest_effect=smallest
-        ).conclusion
-        if conclusion is not judged.conclusion:
-            text = f"By {name}'s test '{one.id}' would be {conclusion}, not {judged.conclusion}."
+        other = "welch" if one.test == "student" else "student"
+        again = judge(one.model_copy(update={"test": other}), claim, evidence.read)
+        if not again.refused and again.conclusion is not judged.conclusion:
+            text = (
+                f"By {other.capitalize()}'s test '{one.id}' would be {again.conclusion}, "
+                f"not {judged.conclusion}."
+            )
             found.append(Flag(FlagKind.TEST_CHOICE, text))
     return found
 
@@ -143,9 +138,9 @@ def _test_choice(claim: Claim, evidence: Evidence, own: Judgements) -> list[Flag
 def _ceiling(claim: Claim, evidence: Evidence, own: Judgements) -> list[Flag]:
     for judged in _on_ranks(claim, own):
         one = judged.expectation
-        if not isinstance(one, Ratio):
+        if not isinstance(one, Ratio) or not evidence.detailed(one.of[0], one.measurement):
             continue
-        runs = evidence.finished(one.of[0])
+        runs = evidence.counted(one.of[0])
         details = [run.details[one.measurement] for run in runs]
         largest = [min(each["rows"], each["columns"]) for each in details]
         values = evidence.sample(one.of[0], one.measurement).values
@@ -157,28 +152,3 @@ def _ceiling(claim: Claim, evidence: Evidence, own: Judgements) -> list[Flag]:
             )
             return [Flag(FlagKind.CEILING, text)]
     return []
-
-
-def _canary(canaries: tuple[doc.Canary, ...]) -> list[Flag]:
-    return [
-        Flag(
-            FlagKind.CANARY,
-            f"{one.statement}: expected {one.expected}, measured {one.measured}, which is lower "
-            "than a model trained normally reaches.",
-        )
-        for one in canaries
-        if one.state == "flagged"
-    ]
-
-
-def _diverged(claim: Claim, evidence: Evidence) -> list[Flag]:
-    found = []
-    for arm, replicates in evidence.arms.items():
-        lost = [str(one.number) for one in replicates if one.state == "diverged"]
-        if lost:
-            text = (
-                f"{claim.arms[arm].label}: {fmt.number_of(len(lost), 'run')} diverged and "
-                f"excluded by the declared policy (seed {', '.join(lost)})."
-            )
-            found.append(Flag(FlagKind.DIVERGED, text))
-    return found

@@ -6,22 +6,25 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from repro.check.words import digits
-from repro.evidence import Evidence, State
+from repro.check.kinds.base import digits
+from repro.evidence import Evidence, Printed, Replicate, State
 from repro.report import document as doc
 from repro.report import format as fmt
-from repro.specs.claim import Arm, Claim
+from repro.specs.arm import Arm
+from repro.specs.claim import Claim
 from repro.specs.measurement import Measurement, Rank
 from repro.stats.sample import Sample
 
-SHOWN: Mapping[State, Literal["finished", "excluded", "missing"]] = {
+SHOWN: Mapping[State, Literal["finished", "excluded", "imputed", "missing"]] = {
     "finished": "finished",
     "diverged": "excluded",
+    "excluded": "excluded",
+    "imputed": "imputed",
     "missing": "missing",
     "stale": "missing",
     "damaged": "missing",
 }
-"""State of a run in the store -> what the report calls it; damage is named in the verdict."""
+"""State of a replicate -> what the report calls it; damage is named in the verdict."""
 
 
 def shown_file(file: str) -> str:
@@ -47,6 +50,31 @@ def claim_part(claim: Claim) -> doc.ClaimPart:
     )
 
 
+def scale_part(claim: Claim, evidence: Evidence) -> doc.ScalePart:
+    """The scale and its notice, which also tells where values are from that are not trained."""
+    notice = " ".join((claim.notice.strip(), *origins(claim, evidence)))
+    return doc.ScalePart(name=claim.scale, notice=notice)
+
+
+def origins(claim: Claim, evidence: Evidence) -> list[str]:
+    """A sentence for each source of values but the runs of the store."""
+    said = []
+    for file in dict.fromkeys(source.file for source in evidence.tables.values()):
+        arms = [arm for arm, source in evidence.tables.items() if source.file == file]
+        said.append(f"The values of {_whose(claim, arms)} are the user's own, from {file}.")
+    if evidence.published:
+        whose = _whose(claim, list(evidence.published))
+        said.append(f"The values of {whose} are printed numbers.")
+    return said
+
+
+def _whose(claim: Claim, arms: list[str]) -> str:
+    labels = [claim.arms[arm].label for arm in arms]
+    if len(arms) == len(claim.arms) > 1:
+        return "all arms"
+    return f"{', '.join(labels[:-1])} and {labels[-1]}" if len(labels) > 1 else labels[0]
+
+
 def measurement_parts(claim: Claim) -> tuple[doc.MeasurementPart, ...]:
     """Every measurement of the claim, by its name there."""
     return tuple(
@@ -64,21 +92,25 @@ def arm_parts(claim: Claim, evidence: Evidence) -> tuple[doc.Arm, ...]:
 
 def _arm(name: str, arm: Arm, claim: Claim, evidence: Evidence) -> doc.Arm:
     configuration = arm.configuration
-    training = configuration.training()
-    resolved = training.identity()
+    training = None if configuration is None else configuration.training()
+    resolved = {} if training is None else training.identity()
+    table = evidence.tables.get(name)
     return doc.Arm(
         id=name,
         label=arm.label,
+        evidence=arm.evidence if table is None else "table",
+        table=None if table is None else doc.TableFile(file=table.file, sha256=table.sha256),
+        planned=None if name in evidence.published else claim.wanted,
         configuration=arm.configuration_id,
-        parameters=training.parameters,
-        rank_bound=configuration.model.rank_bound(),
-        source=configuration.source,
+        parameters=None if training is None else training.parameters,
+        rank_bound=arm.rank_bound,
+        source=None if configuration is None else configuration.source,
         assumed=tuple(
             doc.Assumption(path=path, value=_shown(_at(resolved, path)), why=why)
-            for path, why in configuration.assumed.items()
+            for path, why in ({} if configuration is None else configuration.assumed).items()
         ),
         training=resolved,
-        replicates=tuple(_replicate(one.number, name, evidence) for one in evidence.arms[name]),
+        replicates=tuple(map(_replicate, evidence.arms[name])),
         summaries=_summaries(name, claim, evidence),
     )
 
@@ -98,18 +130,31 @@ def _shown(value: Any) -> str:
     return fmt.setting(value)
 
 
-def _replicate(number: int, arm: str, evidence: Evidence) -> doc.Replicate:
-    one = next(r for r in evidence.arms[arm] if r.number == number)
-    return doc.Replicate(
-        number=number, key=one.key, state=SHOWN[one.state], values=dict(one.values)
-    )
+def _replicate(one: Replicate) -> doc.Replicate:
+    state = SHOWN[one.state]
+    return doc.Replicate(number=one.number, key=one.key, state=state, values=dict(one.values))
 
 
 def _summaries(arm: str, claim: Claim, evidence: Evidence) -> tuple[doc.Summary, ...]:
-    if not evidence.finished(arm):
-        return ()
+    if arm in evidence.published:
+        return tuple(_printed(name, one) for name, one in evidence.published[arm].items())
+    counted = evidence.counted(arm)
     return tuple(
-        _summary(name, one, evidence.sample(arm, name)) for name, one in claim.measurements.items()
+        _summary(name, one, evidence.sample(arm, name))
+        for name, one in claim.measurements.items()
+        if counted and all(name in replicate.values for replicate in counted)
+    )
+
+
+def _printed(name: str, printed: Printed) -> doc.Summary:
+    return doc.Summary(
+        measurement=name,
+        n=printed.n,
+        mean=printed.mean,
+        sd=printed.sd,
+        geometric_mean=None,
+        low=None,
+        high=None,
     )
 
 
@@ -136,7 +181,7 @@ def curves(claim: Claim, evidence: Evidence) -> tuple[doc.Curve, ...]:
         if not isinstance(one, Rank):
             continue
         for arm in claim.arms:
-            details = [r.details[name] for r in evidence.finished(arm)]
+            details = [r.details[name] for r in evidence.finished(arm) if r.details.get(name)]
             if details:
                 found.append(
                     doc.Curve(

@@ -11,21 +11,21 @@ from typing import Any
 
 from repro.evidence import Evidence
 from repro.plan import cores
-from repro.report import document as doc
+from repro.report.machine import Provenance
 
 PACKAGES = ("torch", "numpy", "scipy", "statsmodels", "pandas", "matplotlib", "typst", "pydantic")
 
 
-def collect(evidence: Evidence, command: str) -> doc.Provenance:
+def collect(evidence: Evidence, command: str) -> Provenance:
     """Facts about this judging and about the runs it judged."""
     runs = [one for replicates in evidence.arms.values() for one in replicates if one.provenance]
     training = [_part(one.provenance, "training") for one in runs]
     threads = {int(_part(t, "settings").get("threads", 1)) for t in training}
-    return doc.Provenance(
+    return Provenance(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        repro_version=_version("repro-verdict"),
+        repro_version=version("repro-verdict"),
         python=platform.python_version(),
-        packages={name: _version(name) for name in PACKAGES},
+        packages={name: version(name) for name in PACKAGES},
         platform=platform.platform(terse=True),
         processor=_processor(),
         cores=cores(),
@@ -57,7 +57,8 @@ def _seconds(provenance: Mapping[str, Any]) -> float:
     return round(sum(float(part.get("seconds", 0.0)) for part in parts), 1)
 
 
-def _version(package: str) -> str:
+def version(package: str) -> str:
+    """The installed version of a package, or that it is not there."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

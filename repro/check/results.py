@@ -3,72 +3,77 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
 
-from repro.check import words
-from repro.check.expectations import Judged, Read, bound_limits, judge, published_rule
-from repro.check.fragility import left_out
+from repro.check.expectations import Judged, published_rule
+from repro.check.kinds import Found, kind_of, name_of_test
+from repro.check.kinds.association import AssociationKind, points_of
+from repro.check.kinds.sequential import SEQUENTIAL
+from repro.check.without import Case
+from repro.check.words import WORDS
 from repro.evidence import Evidence
 from repro.report import document as doc
-from repro.report import format as fmt
 from repro.specs.claim import Claim
-from repro.specs.expectation import (
-    Bound,
-    Difference,
-    Equivalence,
-    Expectation,
-    Margin,
-    NonSuperiority,
-    Ratio,
-)
+from repro.specs.expectation import Association, Expectation
 from repro.stats.equivalence import MARGIN
 from repro.stats.result import TestResult
-from repro.verdict import Conclusion
-
-Side = Literal["below", "above", "between", "none"]
 
 
-def as_entry(judged: Judged, claim: Claim, evidence: Evidence, *, valid: bool) -> doc.Result:
-    """The document's entry of a judged expectation; without ``valid`` evidence no conclusion."""
-    one, result = judged.expectation, judged.result
+def as_entry(
+    judged: Judged, claim: Claim, evidence: Evidence, cases: tuple[Case, ...], *, valid: bool
+) -> doc.Result:
+    """The document's entry of a judged expectation; without ``valid`` evidence no conclusion.
+
+    ``cases`` are the claim without each seed in turn.
+    """
+    one, result, kind = judged.expectation, judged.result, kind_of(judged.expectation)
     concludes = valid and not published_rule(one)
     conclusion = judged.conclusion if concludes else None
     interval = None if result is None else _interval(result)
-    scale = _scale(one)
-    text = judged.refused
+    scale = kind.scale(one)
+    text = _not_tested(judged.refused)
     if result is not None:
-        text = words.sentence(one, claim, result, interval, conclusion)
+        text = kind.sentence(one, claim, Found(result, interval, conclusion))
     return doc.Result(
         id=one.id,
         kind=one.kind,
         role=one.role,
-        statement=words.statement(one, claim),
+        statement=kind.statement(one, claim),
         measurement=one.measurement,
+        against=one.against if isinstance(one, Association) else None,
         arms=one.of,
-        test=words.name_of_test(one),
+        test=name_of_test(one, claim),
         alpha=claim.alpha,
         scale=scale,
-        effect_label=words.effect_label(one, claim),
+        effect_label=kind.effect_label(one, claim),
         effect=None if result is None else result.effect,
         interval=None if scale == "none" else interval,
-        limits=_limits(one, claim),
-        claimed=_claimed(one, claim),
+        limits=kind.limits(one, claim),
+        claimed=kind.claimed(one, claim),
         p=None if result is None else result.p,
         df=None if result is None else result.df,
         conclusion=None if conclusion is None else conclusion.value,
         sentence=text,
         smallest_confirmable_margin=_smallest_margin(result),
-        left_out=_left_out(one, claim, evidence) if concludes else (),
-        details=_details(one, result),
+        left_out=_left_out(one, cases) if concludes else (),
+        points=_points(one, evidence) if result is not None else (),
+        details={} if result is None else _details(one, claim, evidence, result),
     )
 
 
-def _left_out(one: Expectation, claim: Claim, evidence: Evidence) -> tuple[doc.LeftOut, ...]:
-    def again(read: Read) -> Conclusion | None:
-        judged = judge(one, claim, read)
-        return None if judged.refused else judged.conclusion
+def _not_tested(refused: str) -> str:
+    return f"Not tested: {refused}." if refused else ""
 
-    return left_out(evidence, again, one.of)
+
+def _left_out(one: Expectation, cases: tuple[Case, ...]) -> tuple[doc.LeftOut, ...]:
+    """Without each seed of its own arms; a pair goes by the number of its first arm."""
+    found = []
+    for case in cases:
+        again = case.judged.get(one.id)
+        if again is not None and (case.pair or case.arm in one.of):
+            word = None if again.refused else WORDS[again.conclusion]
+            arm = case.arm if case.arm in one.of else one.of[0]
+            found.append(doc.LeftOut(arm=arm, replicate=case.number, conclusion=word))
+    return tuple(found)
 
 
 def _interval(result: TestResult) -> doc.Interval | None:
@@ -80,75 +85,43 @@ def _interval(result: TestResult) -> doc.Interval | None:
     return doc.Interval(low=low, high=high, level=own.level)
 
 
-def _scale(one: Expectation) -> Literal["difference", "ratio", "none"]:
-    if isinstance(one, Ratio):
-        return "ratio"
-    return "difference" if isinstance(one, Difference | Equivalence | NonSuperiority) else "none"
-
-
-def _limits(one: Expectation, claim: Claim) -> tuple[doc.Limit, ...]:
-    """The declared limits on the axis of the effect, a minus b or a over b."""
-    match one:
-        case Difference():
-            if one.smallest_effect is None:
-                return (doc.Limit(value=0, label="no difference, 0", why=""),)
-            margin = one.smallest_effect
-            sign = -1 if one.direction == "lower" else 1
-            label = f"smallest effect of interest, {_signed(sign * margin.abs)}"
-            return (doc.Limit(value=sign * margin.abs, label=label, why=margin.why),)
-        case Equivalence():
-            return tuple(_margin(sign, one.margin) for sign in (-1, 1))
-        case NonSuperiority():
-            better = claim.measurements[one.measurement].better
-            return (_margin(-1 if better == "lower" else 1, one.margin),)
-        case Bound():
-            sides = zip(bound_limits(one, claim), (one.at_least, one.at_most), strict=True)
-            return tuple(
-                doc.Limit(value=value, label=f"bound, {value:g}", why=declared.why)
-                for value, declared in sides
-                if value is not None and declared is not None
-            )
-        case _:
-            least = one.at_least
-            label = f"least ratio, {words.least_ratio(one)}"
-            return (doc.Limit(value=least.value, label=label, why=least.why),)
-
-
-def _margin(sign: int, margin: Margin) -> doc.Limit:
-    value = sign * margin.abs
-    return doc.Limit(value=value, label=f"margin, {_signed(value)}", why=margin.why)
-
-
-def _signed(value: float) -> str:
-    return fmt.signed(f"{value:+g}")
-
-
-def _claimed(one: Expectation, claim: Claim) -> Side:
-    match one:
-        case Difference():
-            sides: dict[str, Side] = {"lower": "below", "higher": "above", "different": "none"}
-            return "none" if one.rule == "as_published" else sides[one.direction]
-        case Equivalence():
-            return "between"
-        case NonSuperiority():
-            lower = claim.measurements[one.measurement].better == "lower"
-            return "above" if lower else "below"
-        case Bound():
-            return "between" if one.at_most and one.at_least else "none"
-        case _:
-            return "above"
-
-
 def _smallest_margin(result: TestResult | None) -> float | None:
-    margin = None if result is None else result.details.get(MARGIN)
+    """The smallest margin that these data could have confirmed; of looks, by the present one."""
+    if result is None:
+        return None
+    own = result.interval
+    if result.test in SEQUENTIAL and result.details["kind"] != "difference" and own is not None:
+        low = 0.0 if result.low is None else -own.low
+        high = 0.0 if result.high is None else own.high
+        reach = max(0.0, low, high)
+        return reach if math.isfinite(reach) else None
+    margin = result.details.get(MARGIN)
     return float(margin) if isinstance(margin, float | int) else None
 
 
-def _details(one: Expectation, result: TestResult | None) -> dict[str, str]:
+def _points(one: Expectation, evidence: Evidence) -> tuple[doc.Point, ...]:
+    """The points of an association, for its picture."""
+    if not isinstance(one, Association):
+        return ()
+    every = points_of(one, evidence.read)
+    inside = [one.within is None or one.within.low <= y <= one.within.high for y in every.y]
+    return tuple(
+        doc.Point(arm=arm, replicate=seed, x=x, y=y, counted=counted)
+        for arm, seed, x, y, counted in zip(
+            every.arms, every.seeds, every.x, every.y, inside, strict=True
+        )
+    )
+
+
+def _details(
+    one: Expectation, claim: Claim, evidence: Evidence, result: TestResult
+) -> dict[str, str]:
     """Facts about the test that have no field of their own."""
-    if result is None:
-        return {}
-    details = {"seeds": " and ".join(str(n) for n in result.n)}
-    if isinstance(one, Ratio) and result.details.get("exact"):
-        details["exact"] = "every seed of an arm gives the same value, so ratios compare exactly"
-    return details
+    kind = kind_of(one)
+    facts = kind.details(one, claim, result)
+    if isinstance(one, Association) and isinstance(kind, AssociationKind):
+        return {**facts, **kind.facts_of_points(one, evidence.read)}
+    alone = result.details.get("left_out")
+    if isinstance(alone, tuple) and alone:
+        facts = {**facts, "without_a_partner": f"{', '.join(map(str, alone))}; left out"}
+    return {"seeds": " and ".join(str(n) for n in result.n), **facts}

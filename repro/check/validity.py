@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
 from repro.evidence import Evidence
 from repro.report import document as doc
-from repro.specs.claim import Claim
+from repro.specs.claim import Claim, Sameness
+from repro.specs.configuration import Configuration
 from repro.verdict import Validity, roll_up
 
 Problem = tuple[Validity, str]
@@ -47,7 +51,10 @@ def _canaries(canaries: tuple[doc.Canary, ...]) -> list[Problem]:
 
 
 def _diverged(claim: Claim, evidence: Evidence) -> list[Problem]:
-    allowed = claim.seeds.diverged_at_most
+    """More than the declared policy allows; under ``worst`` every one counts instead."""
+    if claim.seeds.diverged == "worst":
+        return []
+    allowed = claim.seeds.excludable
     problems = []
     for arm, replicates in evidence.arms.items():
         lost = sum(one.state == "diverged" for one in replicates)
@@ -71,28 +78,45 @@ def _stale(claim: Claim, evidence: Evidence) -> list[Problem]:
 
 
 def _incomplete(claim: Claim, evidence: Evidence) -> list[Problem]:
-    """A planned run that is missing: to conclude without it would be to stop when it suits."""
+    """A planned seed that is missing: to conclude without it would be to stop when it suits.
+
+    A table may have more seeds than were planned, and all of them count.
+    """
     problems = []
     for arm, replicates in evidence.arms.items():
+        if arm in evidence.published:
+            continue
         label, finished = claim.arms[arm].label, len(evidence.finished(arm))
         missing = any(one.state == "missing" for one in replicates)
-        if missing or finished < claim.seeds.min:
-            diverged = sum(one.state == "diverged" for one in replicates)
-            reason = f"{label}: {finished} of {len(replicates)} seeds"
+        planned = max(claim.seeds.plan, len(replicates))
+        if missing or len(replicates) < claim.seeds.plan or finished < claim.seeds.min:
+            diverged = sum(one.state in ("diverged", "imputed") for one in replicates)
+            reason = f"{label}: {finished} of {planned} seeds"
             reason += f", {diverged} diverged" if diverged else ""
             problems.append((Validity.INCOMPLETE, reason))
     return problems
 
 
 def _incomparable(claim: Claim) -> list[Problem]:
-    return [(Validity.NOT_COMPARABLE, reason) for reason in (*_parameters(claim), *_same(claim))]
+    reasons = [
+        *_parameters(claim),
+        *(r for name in claim.comparable.same for r in _same(claim, name)),
+    ]
+    return [(Validity.NOT_COMPARABLE, reason) for reason in reasons]
 
 
 def _parameters(claim: Claim) -> list[str]:
     within = claim.comparable.parameters_within
     if within is None:
         return []
-    counts = {a.label: a.configuration.training().parameters for a in claim.arms.values()}
+    unknown = [arm.label for arm in claim.arms.values() if arm.configuration is None]
+    if unknown:
+        return [_not_known("number of parameters", unknown)]
+    counts = {
+        arm.label: arm.configuration.training().parameters
+        for arm in claim.arms.values()
+        if arm.configuration is not None
+    }
     low, high = min(counts.values()), max(counts.values())
     if high - low <= within * low:
         return []
@@ -100,17 +124,50 @@ def _parameters(claim: Claim) -> list[str]:
     return [f"numbers of parameters differ by more than {within:.2%}: {listed}"]
 
 
-def _same(claim: Claim) -> list[str]:
-    configurations = [arm.configuration for arm in claim.arms.values()]
+SCHEDULE = (
+    *("epochs", "batch_size", "learning_rate", "decay", "window", "clip", "averaging"),
+    "finetuning",
+)
+"""The settings of a recipe that say how steps are taken."""
+
+READ: Mapping[Sameness, Callable[[Configuration], Any]] = {
+    "corpus": lambda c: c.corpus,
+    "precision": lambda c: c.recipe.precision,
+    "epochs": lambda c: c.recipe.most_epochs,
+    "averaging": lambda c: c.recipe.averaging,
+    "schedule": lambda c: {name: getattr(c.recipe, name) for name in SCHEDULE},
+    "tuning": lambda c: None if c.tuning is None else c.tuning.settings,
+}
+"""What must be equal, by the name that a claim gives it; None where it is not stated."""
+
+
+def _same(claim: Claim, name: Sameness) -> list[str]:
+    """Why the arms are not the same in something, or cannot be said to be."""
     read = {
-        "corpus": lambda c: c.corpus,
-        "precision": lambda c: c.recipe.precision,
-        "epochs": lambda c: c.recipe.epochs,
-        "averaging": lambda c: c.recipe.averaging,
+        arm.label: None if arm.configuration is None else READ[name](arm.configuration)
+        for arm in claim.arms.values()
     }
-    first = configurations[0]
-    return [
-        f"the arms differ in {name}, which the claim declares to be the same"
-        for name in claim.comparable.same
-        if any(read[name](one) != read[name](first) for one in configurations)
-    ]
+    unknown = [label for label, value in read.items() if value is None]
+    if unknown:
+        return [_not_known(name, unknown)]
+    first, *others = read.values()
+    if all(one == first for one in others):
+        return []
+    where = f"{name}{_differing(name, read)}"
+    return [f"the arms differ in {where}, which the claim declares to be the same"]
+
+
+def _differing(name: Sameness, read: Mapping[str, Any]) -> str:
+    """Which settings of a schedule differ; how many settings were tried for each arm."""
+    if name == "tuning":
+        return f" ({', '.join(f'{label} {count:,}' for label, count in read.items())} settings)"
+    if name != "schedule":
+        return ""
+    first, *others = read.values()
+    settings = [key for key in SCHEDULE if any(one[key] != first[key] for one in others)]
+    return f" ({', '.join(settings)})"
+
+
+def _not_known(what: str, labels: Sequence[str]) -> str:
+    whose = " and ".join(labels)
+    return f"the {what} of {whose} is not stated, and the claim declares it to be the same"

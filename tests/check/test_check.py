@@ -10,7 +10,8 @@ import pytest
 
 from repro.check import check_claim, verdict_of
 from repro.report.document import Document
-from repro.specs.claim import Claim, Expect, ScaleName, Seeds
+from repro.specs.claim import Claim, Expect, ScaleName
+from repro.specs.seeds import Seeds
 from repro.verdict import exit_code
 from tests.check.evidence import Values, claim, evidence, ranks
 
@@ -120,7 +121,7 @@ def test_more_divergence_than_declared_invalidates() -> None:
 
 def test_divergence_within_the_policy_is_excluded_and_shown() -> None:
     """A diverged run that the policy allows for is named, and the others are judged."""
-    of = claim("mos_rank", seeds=Seeds(min=3, plan=5, diverged_at_most=1))
+    of = claim("mos_rank", seeds=Seeds(min=3, plan=5, diverged="exclude<=1"))
     document = judged(of, ranks(HIGH), states={("mos", 0): "diverged"})
     assert document.verdict.conclusion == "CONFIRMED"
     mos = next(arm for arm in document.arms if arm.id == "mos")
@@ -290,7 +291,8 @@ def test_every_result_shows_its_verdict_with_each_seed_left_out() -> None:
 def test_judging_never_imports_torch() -> None:
     """A report can be judged and written on a machine without torch."""
     program = (
-        "import sys; sys.modules['torch'] = None\n"
+        "import sys; from tests.without_torch import NoTorch\n"
+        "sys.meta_path.insert(0, NoTorch())\n"
         "from tests.check.test_check import HIGH, judged\n"
         "from tests.check.evidence import claim, ranks\n"
         "print(judged(claim('mos_rank'), ranks(HIGH)).verdict.conclusion)"

@@ -69,9 +69,12 @@ def test_a_claim_becomes_four_files(finished: Path) -> None:
 def test_the_second_time_nothing_is_trained(finished: Path) -> None:
     """A finished store is judged again, to the same document, without importing torch."""
     before = document(finished)
-    program = "import sys; sys.modules['torch'] = None; from repro.cli import main; main()"
     again = subprocess.run(
-        [sys.executable, "-c", program, *command(finished, CLAIMS / "tiny_rank.yaml")[3:]],
+        [
+            sys.executable,
+            HERE.parent / "without_torch.py",
+            *command(finished, CLAIMS / "tiny_rank.yaml")[3:],
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -187,11 +190,16 @@ def test_reports_that_cannot_be_written_are_noticed_before_training(place: Path)
 
 
 def test_a_claim_that_cannot_run_does_not_stop_the_others(finished: Path, place: Path) -> None:
-    """A folder with a claim whose corpus is too short reports both, and ends with 5."""
+    """A folder with a claim whose corpus is not there reports both, and ends with 5."""
     subprocess.run(["cp", "-r", CLAIMS, place / "claims"], check=True)
     claim = place / "claims" / "tiny_fair.yaml"
     text = claim.read_text(encoding="utf-8")
-    change = "override: {corpus: {tokens: {train: 5}}}"
+    digests = ", ".join(f"{split}: {'a' * 64}" for split in ("train", "valid", "test"))
+    tokens = "{train: 5000, valid: 500, test: 500}"
+    corpus = (
+        f"{{kind: text, name: absent, vocabulary: 60, tokens: {tokens}, sha256: {{{digests}}}}}"
+    )
+    change = f"override: {{corpus: {corpus}}}"
     text = text.replace("configuration: tiny/mos}", f"configuration: tiny/mos, {change}}}")
     claim.write_text(text, encoding="utf-8")
     done = run(finished, place / "claims")

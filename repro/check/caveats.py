@@ -1,0 +1,79 @@
+"""What a reader must know of the evidence beside a verdict: controls, and what diverged."""
+
+from __future__ import annotations
+
+from repro.check.canaries import uncontrolled
+from repro.evidence import Evidence
+from repro.report import document as doc
+from repro.report import format as fmt
+from repro.specs.claim import Claim
+from repro.verdict import Flag, FlagKind
+
+
+def caveats(claim: Claim, evidence: Evidence, canaries: tuple[doc.Canary, ...]) -> list[Flag]:
+    """A flag for each control that came out low or could not be made, and for what diverged."""
+    return [
+        *_low(canaries),
+        *_uncontrolled(claim, evidence, canaries),
+        *_diverged(claim, evidence),
+        *_more_seeds(claim, evidence),
+    ]
+
+
+def _more_seeds(claim: Claim, evidence: Evidence) -> list[Flag]:
+    """A table may have grown until its result suited; nothing on record says that it did not."""
+    planned = claim.seeds.plan
+    found = {arm: len(evidence.counted(arm)) for arm in evidence.tables}
+    more = [f"{claim.arms[arm].label} has {n}" for arm, n in found.items() if n > planned]
+    if not more or claim.sequential is not None:
+        return []
+    text = f"{planned} seeds an arm were planned, and {' and '.join(more)}: all count, so nothing "
+    return [Flag(FlagKind.MORE_SEEDS, f"{text}rules out that seeds were added until it suited.")]
+
+
+def _low(canaries: tuple[doc.Canary, ...]) -> list[Flag]:
+    return [
+        Flag(
+            FlagKind.CANARY,
+            f"{one.statement}: expected {one.expected}, measured {one.measured}, which is lower "
+            "than a model trained normally reaches.",
+        )
+        for one in canaries
+        if one.state == "flagged"
+    ]
+
+
+def _uncontrolled(claim: Claim, evidence: Evidence, canaries: tuple[doc.Canary, ...]) -> list[Flag]:
+    found = []
+    for declared, judged in zip(claim.canaries, canaries, strict=True):
+        arms = uncontrolled(declared, claim, evidence)
+        for arm in arms:
+            source = "are printed numbers"
+            if arm in evidence.tables:
+                source = f"come from a table, {evidence.tables[arm].file}"
+            text = (
+                f"{judged.statement}: not controlled for {claim.arms[arm].label}, "
+                f"whose values {source}."
+            )
+            found.append(Flag(FlagKind.CANARY, text))
+    return found
+
+
+def _diverged(claim: Claim, evidence: Evidence) -> list[Flag]:
+    found = []
+    for arm, replicates in evidence.arms.items():
+        label = claim.arms[arm].label
+        for state, fate in (
+            ("diverged", "excluded by the declared policy"),
+            ("imputed", "counted as the worst value of any, by the declared policy"),
+        ):
+            lost = [str(one.number) for one in replicates if one.state == state]
+            if lost:
+                runs = fmt.number_of(len(lost), "run")
+                text = f"{label}: {runs} diverged and {fate} (seed {', '.join(lost)})."
+                found.append(Flag(FlagKind.DIVERGED, text))
+        apart = [str(one.number) for one in replicates if one.state == "excluded"]
+        if apart:
+            text = f"{label}: left out, because its pair diverged (seed {', '.join(apart)})."
+            found.append(Flag(FlagKind.DIVERGED, text))
+    return found

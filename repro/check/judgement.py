@@ -1,0 +1,134 @@
+"""One claim judged on its evidence, before it is written down; and claims judged as a family."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from repro.check.canaries import judge_canaries
+from repro.check.expectations import Judged, joined, judge
+from repro.check.history import Past
+from repro.check.validity import judge_validity
+from repro.errors import ClaimError
+from repro.evidence import Evidence, settled
+from repro.report import document as doc
+from repro.report.judgement import FamilyMember, FamilyPart
+from repro.specs.claim import Claim
+from repro.specs.expectation import Family
+from repro.verdict import Finding, Validity, adjust_family, adjust_family_by_e
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A claim, its evidence, and what they say; ``finding`` is absent unless VALID.
+
+    ``past`` is what is on record about the claim. ``family`` is present once it was judged among
+    the others of its family, and ``alone`` is what it found before that.
+    """
+
+    claim: Claim
+    evidence: Evidence
+    canaries: tuple[doc.Canary, ...]
+    validity: Validity
+    reason: str
+    judged: tuple[Judged, ...]
+    finding: Finding | None
+    past: Past | None = None
+    family: FamilyPart | None = None
+    alone: Finding | None = None
+
+    @property
+    def valid(self) -> bool:
+        """Whether the evidence carries a conclusion."""
+        return self.finding is not None
+
+    @property
+    def decisive(self) -> tuple[Judged, ...]:
+        """The expectations that decide, as judged."""
+        return tuple(one for one in self.judged if one.expectation.role == "decisive")
+
+
+def judge_claim(claim: Claim, evidence: Evidence) -> Judgement:
+    """Judge ``claim`` by itself."""
+    evidence = settled(claim, evidence)
+    canaries = judge_canaries(claim, evidence)
+    validity, reason = judge_validity(claim, evidence, canaries)
+    testable = all(evidence.known(arm) for arm in claim.arms)
+    judged = tuple(judge(one, claim, evidence.read) for one in claim.expectations if testable)
+    finding = joined(claim, judged) if validity is Validity.VALID else None
+    return Judgement(claim, evidence, canaries, validity, reason, judged, finding)
+
+
+def judge_families(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
+    """The same judgements, each claim at its level among the members of its family.
+
+    A member that is not among them, or has no valid evidence, counts as having found nothing.
+    """
+    by_id = {one.claim.id: one for one in judgements}
+    return tuple(
+        one if one.claim.family is None else _in_family(one, one.claim.family, by_id)
+        for one in judgements
+    )
+
+
+def agree_on_families(claims: Sequence[Claim]) -> None:
+    """ClaimError where claims of one family declare different members or methods."""
+    first: dict[str, Claim] = {}
+    for claim in claims:
+        if claim.family is None:
+            continue
+        other = first.setdefault(claim.family.name, claim)
+        mine, theirs = claim.family, other.family
+        if theirs is None or (mine.method, mine.members) == (theirs.method, theirs.members):
+            continue
+        raise ClaimError(
+            f"{claim.file}: family '{mine.name}' is not the one that {other.file} declares\n"
+            f"  expected: method {theirs.method}, members {', '.join(theirs.members)}\n"
+            "  to do: declare the same method and members, in the same order, in both"
+        )
+
+
+def _in_family(own: Judgement, family: Family, by_id: dict[str, Judgement]) -> Judgement:
+    members = [by_id.get(name) for name in family.members]
+    findings = [None if one is None else one.finding for one in members]
+    alpha = own.claim.alpha
+    if family.method == "e_bh":
+        pairs = [None if one is None or not one.valid else e_values(one) for one in members]
+        adjusted = adjust_family_by_e(findings, pairs, alpha=alpha)
+        values = [None if pair is None else pair[0] for pair in pairs]
+        shown = [None if one is None else 1 / one.p for one in adjusted]
+    else:
+        adjusted = adjust_family(findings, method=family.method, alpha=alpha)
+        values = [None if one is None else one.p for one in findings]
+        shown = [None if one is None else one.p for one in adjusted]
+    part = FamilyPart(
+        name=family.name,
+        method=family.method,
+        why=family.why,
+        members=tuple(
+            FamilyMember(claim=name, judged=value is not None, value=value, adjusted=after)
+            for name, value, after in zip(family.members, values, shown, strict=True)
+        ),
+    )
+    finding = adjusted[family.members.index(own.claim.id)] if own.valid else None
+    return replace(own, finding=finding, family=part, alone=own.finding)
+
+
+def e_values(one: Judgement) -> tuple[float, float]:
+    """The e-values of a claim and of its contrary.
+
+    Of a conjunction the least of its parts, and of its contrary, that some part fails, the
+    largest divided by the number of parts. Of any other tree the least either way: where the
+    tree is wrongly said to hold, or to fail, at least one part is. A part without an e-value
+    counts as 0.
+    """
+    own = [_number(part, "e") for part in one.decisive]
+    other = [_number(part, "e_opposite") for part in one.decisive]
+    if one.claim.combine is not None:
+        return min(own), min(other)
+    return min(own), max(other) / len(other)
+
+
+def _number(part: Judged, name: str) -> float:
+    value = 0.0 if part.result is None else part.result.details.get(name, 0.0)
+    return float(value) if isinstance(value, float | int) else 0.0

@@ -1,0 +1,45 @@
+"""The kinds of expectations: one class each, by the name that claim files use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from repro.check.kinds.association import AssociationKind
+from repro.check.kinds.base import Found, Kind, Read
+from repro.check.kinds.difference import DifferenceKind
+from repro.check.kinds.exact import BoundKind, SeparationKind
+from repro.check.kinds.margins import EquivalenceKind, OneSidedKind
+from repro.check.kinds.order import OrderingKind, TrendKind
+from repro.check.kinds.proportion import ProportionKind
+from repro.check.kinds.ratio import RatioKind
+from repro.check.kinds.sequential import NAMES, OnMeans, is_sequential
+from repro.specs.claim import Claim
+from repro.specs.expectation import Expectation
+
+__all__ = ["Found", "Kind", "Read", "kind_of", "name_of_test"]
+
+_KINDS: dict[str, Kind[Any]] = {
+    "difference": DifferenceKind(),
+    "equivalence": EquivalenceKind(),
+    "non_superiority": OneSidedKind("better"),
+    "non_inferiority": OneSidedKind("worse"),
+    "ratio": RatioKind(),
+    "separation": SeparationKind(),
+    "bound": BoundKind(),
+    "association": AssociationKind(),
+    "trend": TrendKind(),
+    "ordering": OrderingKind(),
+    "proportion": ProportionKind(),
+}
+
+
+def kind_of(one: Expectation) -> Kind[Any]:
+    """What judging knows of the kind of an expectation."""
+    return _KINDS[one.kind]
+
+
+def name_of_test(one: Expectation, claim: Claim) -> str:
+    """The test as a statistician calls it: in a sequential claim, that of its looks."""
+    if isinstance(one, OnMeans) and claim.sequential is not None and is_sequential(one, claim):
+        return NAMES[claim.sequential.method]
+    return kind_of(one).name_of_test(one)

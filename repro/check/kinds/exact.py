@@ -1,0 +1,166 @@
+"""Exact statements about replicates: complete separation, and bounds that every one keeps."""
+
+from __future__ import annotations
+
+from repro.check.kinds.base import Found, Kind, Read, arms_of, labels, what
+from repro.check.kinds.ratio import least_limit, least_ratio
+from repro.errors import ClaimError
+from repro.report import document as doc
+from repro.report import format as fmt
+from repro.specs.claim import Claim
+from repro.specs.expectation import Bound, Separation
+from repro.stats.bound import bound, share
+from repro.stats.result import TestResult
+from repro.stats.separation import separation
+from repro.verdict import Finding, conclude_bound, conclude_separation, conclude_share
+
+
+class SeparationKind(Kind[Separation]):
+    """Every replicate of a lies beyond every one of b."""
+
+    def scale(self, one: Separation) -> doc.EffectScale:
+        """No axis: the statement is exact."""
+        return "none"
+
+    def test(self, one: Separation, claim: Claim, read: Read) -> TestResult:
+        """Complete separation, with its chance were both arms alike."""
+        a, b = arms_of(one, read)
+        factor = one.at_least.value
+        return separation(a, b, direction="higher", factor=factor, alpha=claim.alpha)
+
+    def conclude(self, one: Separation, result: TestResult) -> Finding:
+        """Complete separation, either way, or nothing."""
+        return conclude_separation(result)
+
+    def statement(self, one: Separation, claim: Claim) -> str:
+        """Every one above every one."""
+        a, b = labels(one, claim)
+        return f"Every {what(one, claim)} of {a} is above {least_ratio(one)} every one of {b}"
+
+    def name_of_test(self, one: Separation) -> str:
+        """Exact."""
+        return "complete separation, exact"
+
+    def effect_label(self, one: Separation, claim: Claim) -> str:
+        """The share of pairs."""
+        a, b = labels(one, claim)
+        return f"share of pairs in which {a} is above {b}"
+
+    def sentence(self, one: Separation, claim: Claim, found: Found) -> str:
+        """In how many pairs."""
+        a, b = labels(one, claim)
+        pairs = found.result.n[0] * found.result.n[1]
+        held = round(found.result.effect * pairs)
+        factor = f"the declared factor of {one.at_least.value:g}"
+        return f"{a} is above {b} by {factor} in {held} of {pairs} pairs of seeds."
+
+    def limits(self, one: Separation, claim: Claim) -> tuple[doc.Limit, ...]:
+        """The declared factor."""
+        return (least_limit(one),)
+
+    def claimed(self, one: Separation, claim: Claim) -> doc.Side:
+        """Above the factor."""
+        return "above"
+
+
+class BoundKind(Kind[Bound]):
+    """Every replicate, or more than a share of all that could be run, keeps a limit."""
+
+    def scale(self, one: Bound) -> doc.EffectScale:
+        """A share is estimated; a bound in every replicate is exact."""
+        return "none" if one.share is None else "share"
+
+    def test(self, one: Bound, claim: Claim, read: Read) -> TestResult:
+        """Count the replicates outside; with a share, the exact binomial test."""
+        (arm,) = arms_of(one, read)
+        low, high = bound_limits(one, claim)
+        if one.share is None:
+            return bound(arm, at_least=low, at_most=high, alpha=claim.alpha)
+        return share(arm, of=one.share.value, at_least=low, at_most=high, alpha=claim.alpha)
+
+    def conclude(self, one: Bound, result: TestResult) -> Finding:
+        """One beyond the limit contradicts a bound; a share is judged by its interval."""
+        return conclude_bound(result) if one.share is None else conclude_share(result)
+
+    def statement(self, one: Bound, claim: Claim) -> str:
+        """That the bound is kept."""
+        (name,) = labels(one, claim)
+        if one.share is None:
+            return f"The {what(one, claim)} of {name} keeps within its bound in every seed"
+        least = fmt.percent(one.share.value)
+        return (
+            f"The {what(one, claim)} of {name} keeps within its bound in more than {least} of seeds"
+        )
+
+    def name_of_test(self, one: Bound) -> str:
+        """Exact."""
+        if one.share is None:
+            return "bound in every replicate, exact"
+        return "exact binomial test with the Clopper-Pearson interval"
+
+    def effect_label(self, one: Bound, claim: Claim) -> str:
+        """The share of seeds within."""
+        return f"share of seeds of {labels(one, claim)[0]} within the bound"
+
+    def sentence(self, one: Bound, claim: Claim, found: Found) -> str:
+        """How many seeds keep it, and what that says of those that were not run."""
+        (name,) = labels(one, claim)
+        inside, n = round(found.result.effect * found.result.n[0]), found.result.n[0]
+        own = found.interval
+        sides = zip(("at least", "at most"), bound_limits(one, claim), strict=True)
+        limits = " and ".join(f"{side} {value:g}" for side, value in sides if value is not None)
+        said = f"{inside} of {n} seeds of {name} keep within the bound of {limits}"
+        if one.share is None or own is None or own.low is None or own.high is None:
+            return f"{said}."
+        low, high = fmt.significant(100 * own.low), fmt.significant(100 * own.high)
+        least = fmt.percent(one.share.value)
+        return f"{said}, so {low}% to {high}% of all would, where more than {least} was declared."
+
+    def limits(self, one: Bound, claim: Claim) -> tuple[doc.Limit, ...]:
+        """The bound itself, or the share on the axis of shares."""
+        if one.share is not None:
+            label = f"least share, {fmt.percent(one.share.value)}"
+            return (doc.Limit(value=one.share.value, label=label, why=one.share.why),)
+        sides = zip(bound_limits(one, claim), (one.at_least, one.at_most), strict=True)
+        return tuple(
+            doc.Limit(value=value, label=f"bound, {value:g}", why=declared.why)
+            for value, declared in sides
+            if value is not None and declared is not None
+        )
+
+    def region(self, one: Bound) -> tuple[float | None, float | None]:
+        """Above the share."""
+        return (None if one.share is None else one.share.value), None
+
+    def claimed(self, one: Bound, claim: Claim) -> doc.Side:
+        """Above the share."""
+        return "none" if one.share is None else "above"
+
+    def details(self, one: Bound, claim: Claim, result: TestResult) -> dict[str, str]:
+        """The limit of a bound whose axis shows shares; what the seeds say of others."""
+        own = result.interval
+        facts = {}
+        if own is not None and one.share is None:
+            level = fmt.percent((1 + own.level) / 2)
+            least = fmt.significant(100 * own.low)
+            facts["other_seeds"] = f"at least {least}% of all would keep it (one-sided {level})"
+        if one.share is not None:
+            shown = [f"{v:g}" for v in bound_limits(one, claim) if v is not None]
+            facts["bound"] = " and ".join(shown)
+        return facts
+
+
+def bound_limits(one: Bound, claim: Claim) -> tuple[float | None, float | None]:
+    """The limits of a bound as numbers; ``structural`` is d + 2 of the arm's own model."""
+    structural = claim.arms[one.of[0]].rank_bound
+
+    def number(value: float | str) -> float:
+        if not isinstance(value, str):
+            return value
+        if structural is None:
+            raise ClaimError(f"arm '{one.of[0]}' has no structural bound on its rank")
+        return float(structural)
+
+    low = None if one.at_least is None else number(one.at_least.value)
+    high = None if one.at_most is None else number(one.at_most.value)
+    return low, high

@@ -1,0 +1,134 @@
+"""Several arms in a declared order: a trend along them, or every pair in order."""
+
+from __future__ import annotations
+
+from repro.check.kinds.base import Found, Kind, Read, digits, labels, pair, samples_of, what
+from repro.check.kinds.phrases import difference_ends, difference_words, p_words
+from repro.report import document as doc
+from repro.report import format as fmt
+from repro.specs.claim import Claim
+from repro.specs.expectation import Ordering, Trend
+from repro.stats.ordering import ordering
+from repro.stats.result import TestResult
+from repro.stats.slope import linear_trend
+from repro.stats.trend import trend
+from repro.verdict import Finding, conclude_ordering, conclude_trend
+
+WORDS = {"increasing": "rises", "decreasing": "falls"}
+
+
+class TrendKind(Kind[Trend]):
+    """The slope of the means; Jonckheere-Terpstra; or Kendall's tau of value on position."""
+
+    def scale(self, one: Trend) -> doc.EffectScale:
+        """In the units of the measurement; the share of pairs in order; or a correlation."""
+        scales: dict[str, doc.EffectScale] = {"welch": "difference", "jonckheere": "share"}
+        return scales.get(one.test, "correlation")
+
+    def test(self, one: Trend, claim: Claim, read: Read) -> TestResult:
+        """The declared test of trend, one-sided."""
+        groups = samples_of(one, read)
+        if one.test == "welch":
+            return linear_trend(groups, direction=one.direction, alpha=claim.alpha)
+        return trend(groups, direction=one.direction, test=one.test, alpha=claim.alpha)
+
+    def conclude(self, one: Trend, result: TestResult) -> Finding:
+        """By p one way, and p the other."""
+        return conclude_trend(result)
+
+    def statement(self, one: Trend, claim: Claim) -> str:
+        """That it rises, or falls, along the arms."""
+        return f"The {what(one, claim)} {WORDS[one.direction]} along {pair(labels(one, claim))}"
+
+    def name_of_test(self, one: Trend) -> str:
+        """The test of trend."""
+        if one.test == "welch":
+            return "Welch test of the slope of the means, one-sided"
+        if one.test == "jonckheere":
+            return "Jonckheere-Terpstra test, one-sided"
+        return "Kendall's tau of value on position, one-sided"
+
+    def effect_label(self, one: Trend, claim: Claim) -> str:
+        """The slope, pairs in order, or tau."""
+        if one.test == "welch":
+            return f"slope of the mean {what(one, claim)}, from one arm to the next"
+        if one.test == "jonckheere":
+            order = "rising" if one.direction == "increasing" else "falling"
+            return f"share of pairs of seeds of different arms whose {what(one, claim)} is {order}"
+        return f"Kendall's tau of {what(one, claim)} on position"
+
+    def sentence(self, one: Trend, claim: Claim, found: Found) -> str:
+        """How steeply the means rise, how many pairs are in order, or tau."""
+        result = found.result
+        if one.test == "welch":
+            shown = digits(claim.measurements[one.measurement])
+            side = "rises" if result.effect > 0 else "falls"
+            step = fmt.fixed(abs(result.effect), shown)
+            said = f"From arm to arm the mean {what(one, claim)} {side} by {step} on average"
+            return f"{said}{difference_ends(found.interval, (0.0,), shown)}, {p_words(result)}."
+        if one.test == "kendall":
+            said = f"Kendall's tau of the {what(one, claim)} on the position of the arm is "
+            return f"{said}{fmt.plus(result.effect, 2)}, {p_words(result)}."
+        share = fmt.significant(100 * result.effect)
+        said = f"In {share}% of the pairs of seeds of different arms the {what(one, claim)} "
+        return f"{said}{WORDS[one.direction]} as declared, {p_words(result)}."
+
+    def limits(self, one: Trend, claim: Claim) -> tuple[doc.Limit, ...]:
+        """No trend."""
+        value = 0.5 if one.test == "jonckheere" else 0.0
+        return (doc.Limit(value=value, label=f"no trend, {value:g}", why=""),)
+
+    def claimed(self, one: Trend, claim: Claim) -> doc.Side:
+        """Above, for pairs in the declared order; slope and tau have the direction's sign."""
+        signed = one.test != "jonckheere"
+        return "below" if signed and one.direction == "decreasing" else "above"
+
+
+class OrderingKind(Kind[Ordering]):
+    """All pairs of arms in the declared order, each by Welch's test, by Holm's method."""
+
+    def scale(self, one: Ordering) -> doc.EffectScale:
+        """In the units of the measurement: the least step."""
+        return "difference"
+
+    def test(self, one: Ordering, claim: Claim, read: Read) -> TestResult:
+        """One-sided Welch tests of all pairs."""
+        return ordering(samples_of(one, read), direction=one.direction, alpha=claim.alpha)
+
+    def conclude(self, one: Ordering, result: TestResult) -> Finding:
+        """All pairs in order, or one reversed, at Holm's level."""
+        return conclude_ordering(result)
+
+    def statement(self, one: Ordering, claim: Claim) -> str:
+        """The arms in order."""
+        sign = " < " if one.direction == "increasing" else " > "
+        return f"The {what(one, claim)} is in order: {sign.join(labels(one, claim))}"
+
+    def name_of_test(self, one: Ordering) -> str:
+        """All pairs."""
+        return "one-sided Welch tests of all pairs, Holm"
+
+    def effect_label(self, one: Ordering, claim: Claim) -> str:
+        """The step with the least evidence."""
+        return f"{what(one, claim)}, the step with the least evidence"
+
+    def sentence(self, one: Ordering, claim: Claim, found: Found) -> str:
+        """The pair with the least evidence."""
+        result, names = found.result, labels(one, claim)
+        a, b = (int(part) for part in str(result.details["weakest"]).split("-"))
+        shown = digits(claim.measurements[one.measurement])
+        said = difference_words(result, [names[b], names[a]], what(one, claim), shown)
+        pairs = len(names) * (len(names) - 1) // 2
+        said += difference_ends(found.interval, (0.0,), shown)
+        if pairs == 1:
+            return f"{said}, {p_words(result)}."
+        clause = f"the {said.removeprefix('The ')}"
+        return f"Of {pairs} pairs the least evidence is for this: {clause}, Holm {p_words(result)}."
+
+    def limits(self, one: Ordering, claim: Claim) -> tuple[doc.Limit, ...]:
+        """No step."""
+        return (doc.Limit(value=0, label="no difference, 0", why=""),)
+
+    def claimed(self, one: Ordering, claim: Claim) -> doc.Side:
+        """A step up, or down."""
+        return "above" if one.direction == "increasing" else "below"

@@ -1,0 +1,108 @@
+"""In how many benchmarks, contexts or tasks does a beat b?"""
+
+from __future__ import annotations
+
+from repro.check.kinds.base import Found, Kind, Read, labels
+from repro.check.kinds.phrases import p_words
+from repro.report import document as doc
+from repro.report import format as fmt
+from repro.specs.claim import Claim
+from repro.specs.expectation import Proportion
+from repro.stats.proportion import paired_outcomes
+from repro.stats.result import TestResult
+from repro.stats.sample import Sample, require_sample, summarise
+from repro.verdict import Finding, conclude_proportion
+
+
+class ProportionKind(Kind[Proportion]):
+    """Exact sign test over units; with clusters, the cluster is the unit."""
+
+    def scale(self, one: Proportion) -> doc.EffectScale:
+        """A share."""
+        return "share"
+
+    def test(self, one: Proportion, claim: Claim, read: Read) -> TestResult:
+        """Wins, losses and ties of a over b, unit by unit."""
+        a, b = (_units(one, claim, read, arm) for arm in one.of)
+        return paired_outcomes(
+            a, b, clusters=_clusters(one, a), more_than=one.more_than, alpha=claim.alpha
+        )
+
+    def conclude(self, one: Proportion, result: TestResult) -> Finding:
+        """By p one way, and p the other."""
+        return conclude_proportion(result)
+
+    def statement(self, one: Proportion, claim: Claim) -> str:
+        """That a wins in more than a share."""
+        a, b = labels(one, claim)
+        share, name = fmt.percent(one.more_than), _name(one, claim)
+        return f"{a} beats {b} in more than {share} of {name} that are no ties"
+
+    def name_of_test(self, one: Proportion) -> str:
+        """The sign test."""
+        if one.clusters == "none":
+            return "exact sign test, one-sided, ties left out"
+        return "sign-flip test of whole clusters, one-sided, ties left out"
+
+    def effect_label(self, one: Proportion, claim: Claim) -> str:
+        """The share of wins."""
+        a, b = labels(one, claim)
+        return f"share of {_name(one, claim)} in which {a} beats {b}"
+
+    def sentence(self, one: Proportion, claim: Claim, found: Found) -> str:
+        """Wins, losses, ties."""
+        a, b = labels(one, claim)
+        facts = found.result.details
+        ties, untied = (f", {facts['ties']} ties", " of those that are no ties")
+        if not facts["ties"]:
+            ties = untied = ""
+        return (
+            f"{a} beats {b} in {facts['wins']} of {_name(one, claim)} and loses in "
+            f"{facts['losses']}{ties}, {p_words(found.result)}, where more than "
+            f"{fmt.percent(one.more_than)}{untied} was declared."
+        )
+
+    def limits(self, one: Proportion, claim: Claim) -> tuple[doc.Limit, ...]:
+        """The declared share."""
+        label = f"share, {fmt.percent(one.more_than)}"
+        return (doc.Limit(value=one.more_than, label=label, why=""),)
+
+    def region(self, one: Proportion) -> tuple[float | None, float | None]:
+        """Above the declared share."""
+        return one.more_than, None
+
+    def claimed(self, one: Proportion, claim: Claim) -> doc.Side:
+        """Above it."""
+        return "above"
+
+    def details(self, one: Proportion, claim: Claim, result: TestResult) -> dict[str, str]:
+        """Wins, losses and ties; the picture names them."""
+        return {name: str(result.details[name]) for name in ("wins", "losses", "ties")}
+
+
+def _name(one: Proportion, claim: Claim) -> str:
+    if one.also:
+        return f"{len(one.reads)} measurements"
+    return f"the units of {claim.measurements[one.measurement].label}"
+
+
+def _units(one: Proportion, claim: Claim, read: Read, arm: str) -> Sample:
+    """One value a unit, larger being better: every replicate, or the mean of every measurement."""
+    signs = [1 if claim.measurements[name].better == "higher" else -1 for name in one.reads]
+    if one.also:
+        means = [summarise(read(arm, name)).mean for name in one.reads]
+        return Sample.of(*(sign * mean for sign, mean in zip(signs, means, strict=True)))
+    sample = require_sample(read(arm, one.measurement), one.kind)
+    return Sample(tuple(signs[0] * value for value in sample.values), sample.replicates)
+
+
+def _clusters(one: Proportion, units: Sample) -> list[int] | None:
+    """The cluster of each unit, counted from the first; None where each stands for itself."""
+    if one.clusters == "none":
+        return None
+    if isinstance(one.clusters, int):
+        first = min(units.replicates)
+        return [(number - first) // one.clusters for number in units.replicates]
+    return [
+        next(i for i, members in enumerate(one.clusters) if name in members) for name in one.reads
+    ]

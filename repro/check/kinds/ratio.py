@@ -1,0 +1,91 @@
+"""Ratios of geometric means: is a at least so many times b?"""
+
+from __future__ import annotations
+
+from repro.check.kinds.base import Found, Kind, Read, arms_of, labels, what
+from repro.check.kinds.phrases import apart
+from repro.report import document as doc
+from repro.report import format as fmt
+from repro.specs.claim import Claim
+from repro.specs.expectation import Ratio, Separation
+from repro.stats.ratio import ratio_of_geometric_means
+from repro.stats.result import TestResult
+from repro.verdict import Finding, conclude_ratio
+
+
+class RatioKind(Kind[Ratio]):
+    """One-sided Welch test on logarithms."""
+
+    def scale(self, one: Ratio) -> doc.EffectScale:
+        """A multiple."""
+        return "ratio"
+
+    def test(self, one: Ratio, claim: Claim, read: Read) -> TestResult:
+        """Welch's test on logarithms, or an exact comparison of constant arms."""
+        a, b = arms_of(one, read)
+        return ratio_of_geometric_means(a, b, at_least=one.at_least.value, alpha=claim.alpha)
+
+    def conclude(self, one: Ratio, result: TestResult) -> Finding:
+        """By the interval, which must lie above the least ratio."""
+        return conclude_ratio(result)
+
+    def statement(self, one: Ratio, claim: Claim) -> str:
+        """At least so many times."""
+        a, b = labels(one, claim)
+        return f"The {what(one, claim)} of {a} is at least {least_ratio(one)} that of {b}"
+
+    def name_of_test(self, one: Ratio) -> str:
+        """Welch on logarithms."""
+        return "Welch's t-test on logarithms, one-sided (ratio of geometric means)"
+
+    def effect_label(self, one: Ratio, claim: Claim) -> str:
+        """A over B."""
+        a, b = labels(one, claim)
+        return f"{what(one, claim)}, {a} / {b}"
+
+    def sentence(self, one: Ratio, claim: Claim, found: Found) -> str:
+        """How many times, with its interval."""
+        a, b = labels(one, claim)
+        effect, reach = _texts(found.result, found.interval, one.at_least.value)
+        return (
+            f"The {what(one, claim)} of {a} is {effect} times that of {b}{reach}, "
+            f"where at least {least_ratio(one)} was declared."
+        )
+
+    def limits(self, one: Ratio, claim: Claim) -> tuple[doc.Limit, ...]:
+        """The least ratio."""
+        return (least_limit(one),)
+
+    def region(self, one: Ratio) -> tuple[float | None, float | None]:
+        """Above the least ratio."""
+        return one.at_least.value, None
+
+    def claimed(self, one: Ratio, claim: Claim) -> doc.Side:
+        """Above the least ratio."""
+        return "above"
+
+    def details(self, one: Ratio, claim: Claim, result: TestResult) -> dict[str, str]:
+        """That constant arms compare exactly."""
+        if not result.details.get("exact"):
+            return {}
+        return {"exact": "every seed of an arm gives the same value, so ratios compare exactly"}
+
+
+def least_ratio(one: Ratio | Separation) -> str:
+    """The declared least ratio, as it was declared: `10 times`."""
+    return f"{one.at_least.value:g} times"
+
+
+def least_limit(one: Ratio | Separation) -> doc.Limit:
+    """The least ratio as a limit on the axis."""
+    label = f"least ratio, {least_ratio(one)}"
+    return doc.Limit(value=one.at_least.value, label=label, why=one.at_least.why)
+
+
+def _texts(result: TestResult, interval: doc.Interval | None, least: float) -> tuple[str, str]:
+    """A ratio and its interval, with enough digits to be told from the least one."""
+    reach = [] if interval is None else [e for e in (interval.low, interval.high) if e is not None]
+    texts = apart([result.effect, *reach], (least,), lambda v, more: fmt.significant(v, 3 + more))
+    if interval is None or len(reach) < 2:
+        return texts[0], ""
+    return texts[0], f" ({fmt.percent(interval.level)} interval {texts[1]} to {texts[2]})"

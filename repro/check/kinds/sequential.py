@@ -1,0 +1,98 @@
+"""Sequential claims: an expectation on means becomes a question that is asked at every look.
+
+Which looks were taken is a function of the seeds alone: every number of pairs from the least on
+(e-process), or every planned one (group sequential). So a look that nobody recorded changes
+nothing, and nobody can start again.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from repro.errors import ClaimError
+from repro.specs.claim import Claim
+from repro.specs.expectation import Difference, Equivalence, NonInferiority, NonSuperiority
+from repro.specs.seeds import EProcess
+from repro.stats import stopping as ask
+from repro.stats.eprocess import balanced
+from repro.stats.result import TestResult
+from repro.stats.sample import Arm, Sample, require_sample
+from repro.stats.sequential import sequential
+from repro.stats.spending import group_obf
+from repro.stats.stopping import Question
+
+OnMeans: TypeAlias = Difference | Equivalence | NonSuperiority | NonInferiority
+SEQUENTIAL = ("eprocess_t", "group_obf")
+NAMES = {
+    "eprocess_t": "t e-process, valid at every look",
+    "group_obf": "Welch's t-test at planned looks (O'Brien-Fleming spending)",
+}
+
+
+def is_sequential(one: OnMeans, claim: Claim) -> bool:
+    """Whether the expectation is judged at every look: the decisive ones of such a claim are."""
+    return claim.sequential is not None and one.role == "decisive"
+
+
+def question_of(one: OnMeans, claim: Claim) -> Question:
+    """What the expectation asserts of mean a minus mean b."""
+    better = claim.measurements[one.measurement].better
+    match one:
+        case Difference():
+            smallest = 0.0 if one.smallest_effect is None else one.smallest_effect.size
+            return ask.difference(one.direction, smallest_effect=smallest)
+        case Equivalence():
+            return ask.equivalence(-one.margin.size, one.margin.size)
+        case NonSuperiority():
+            return ask.non_superiority(one.margin.size, better)
+        case NonInferiority():
+            return ask.non_inferiority(one.margin.size, better)
+
+
+def run_sequential(one: OnMeans, claim: Claim, a: Arm, b: Arm) -> TestResult:
+    """The result after all seeds so far; ClaimError while there are too few for a first look."""
+    arms = aligned(one, claim, a, b)
+    return at_looks(one, claim, arms, looks_so_far(claim, arms))
+
+
+def aligned(one: OnMeans, claim: Claim, a: Arm, b: Arm) -> tuple[Sample, Sample]:
+    """The samples with replicates counted from the first seed of each arm, so that pairs match."""
+    first, second = (claim.arms[arm].first_seed for arm in one.of)
+    return _from(require_sample(a, one.kind), first), _from(require_sample(b, one.kind), second)
+
+
+def looks_so_far(claim: Claim, arms: tuple[Sample, Sample]) -> tuple[int, ...]:
+    """The numbers of pairs at which the claim has been judged."""
+    pairs = balanced(*arms)[0].n
+    if isinstance(claim.sequential, EProcess):
+        looks = tuple(range(claim.seeds.min, pairs + 1))
+    else:
+        planned = () if claim.sequential is None else claim.sequential.looks
+        looks = tuple(n for n in planned if n <= pairs)
+    if not looks:
+        raise ClaimError(f"{pairs} pairs of seeds are fewer than the first look needs")
+    return looks
+
+
+def at_looks(
+    one: OnMeans, claim: Claim, arms: tuple[Sample, Sample], looks: tuple[int, ...]
+) -> TestResult:
+    """The result at the last of ``looks``."""
+    asked, how = question_of(one, claim), claim.sequential
+    if how is None:
+        raise ClaimError("this claim is not sequential")
+    if isinstance(how, EProcess):
+        return sequential(*arms, asked, looks=looks, alpha=claim.alpha, g=how.g)
+    return group_obf(*arms, asked, looks=looks, planned_looks=how.looks, alpha=claim.alpha)
+
+
+def stands(result: TestResult) -> str:
+    """At how many pairs it was decided, as the end of a sentence; nothing for the last look."""
+    pairs = result.details.get("decided_at")
+    if not isinstance(pairs, int) or pairs == result.n[0]:
+        return ""
+    return f"; decided at {pairs} pairs, which stands whatever came later"
+
+
+def _from(sample: Sample, first: int) -> Sample:
+    return Sample(sample.values, tuple(number - first for number in sample.replicates))

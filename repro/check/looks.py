@@ -1,0 +1,117 @@
+"""Sequential claims over all their looks, and whether more seeds are of use."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from repro.check.expectations import Judged
+from repro.check.kinds.sequential import (
+    OnMeans,
+    aligned,
+    at_looks,
+    is_sequential,
+    looks_so_far,
+    question_of,
+)
+from repro.check.words import WORDS
+from repro.evidence import Evidence
+from repro.report.judgement import LookPart, SequentialPart
+from repro.specs.claim import Claim
+from repro.specs.seeds import EProcess
+from repro.stats.result import TestResult
+from repro.stats.sample import Sample
+from repro.stats.sequential import SENSITIVITY, predicted_power
+from repro.stats.spending import conditional_power
+from repro.stats.stopping import Question, stop
+from repro.verdict import Conclusion, Finding, conclude_sequential
+
+Stop = Literal["confirmed", "contradicted", "trivial", "futile", "go on"]
+
+
+def sequential_parts(
+    claim: Claim, evidence: Evidence, judged: tuple[Judged, ...]
+) -> tuple[SequentialPart, ...]:
+    """Every decisive expectation of a sequential claim, look by look."""
+    return tuple(
+        _part(one.expectation, claim, evidence)
+        for one in judged
+        if isinstance(one.expectation, OnMeans)
+        and is_sequential(one.expectation, claim)
+        and not one.refused
+    )
+
+
+def should_stop(finding: Finding, parts: tuple[SequentialPart, ...]) -> bool:
+    """Whether no more seeds are needed: the claim is decided, or will hardly ever be."""
+    if finding.conclusion is not Conclusion.INCONCLUSIVE:
+        return True
+    return bool(parts) and all(part.stop != "go on" for part in parts)
+
+
+def _part(one: OnMeans, claim: Claim, evidence: Evidence) -> SequentialPart:
+    arms = aligned(one, claim, *(evidence.sample(arm, one.measurement) for arm in one.of))
+    looks = looks_so_far(claim, arms)
+    results = [at_looks(one, claim, arms, looks[: i + 1]) for i in range(len(looks))]
+    last, how = results[-1], claim.sequential
+    decided = last.details["decided_at"]
+    evidence_based = isinstance(how, EProcess)
+    return SequentialPart(
+        expectation=one.id,
+        method="eprocess_t" if evidence_based else "group_obf",
+        bound=1 / claim.alpha if evidence_based else claim.alpha,
+        looks=tuple(_look(n, each) for n, each in zip(looks, results, strict=True)),
+        crossing=decided if isinstance(decided, int) else None,
+        stop=_stop(question_of(one, claim), claim, arms, last),
+        sensitivity={f"g = {g:g}": _number(last, f"e_g_{g:g}") for g in SENSITIVITY}
+        if evidence_based
+        else {},
+    )
+
+
+def _look(n: int, result: TestResult) -> LookPart:
+    interval = result.interval
+    return LookPart(
+        seeds=n,
+        e=_evidence(result),
+        p=1.0 if result.p is None else result.p,
+        low=None if interval is None else _finite(interval.low),
+        high=None if interval is None else _finite(interval.high),
+        conclusion=WORDS[conclude_sequential(result).conclusion],
+    )
+
+
+def _evidence(result: TestResult) -> float | None:
+    """What is compared with the bound: of a margin twice the one-sided e-value, which is 1/p."""
+    if "e" not in result.details:
+        return None
+    one_sided = result.low is not None or result.high is not None
+    if one_sided and result.details["kind"] != "difference" and result.p:
+        return 1 / result.p
+    return _number(result, "e")
+
+
+def _stop(
+    question: Question, claim: Claim, arms: tuple[Sample, Sample], result: TestResult
+) -> Stop:
+    """Decided, futile, or worth more seeds; at the largest number there is nothing to add."""
+    if result.details["decided"] is not None:
+        return stop(result) or "go on"
+    how, most = claim.sequential, claim.seeds.max or claim.seeds.plan
+    if isinstance(how, EProcess):
+        chance = predicted_power(*arms, question, maximum=most, alpha=claim.alpha, g=how.g)
+    else:
+        planned = () if how is None else how.looks
+        looks = looks_so_far(claim, arms)
+        chance = conditional_power(
+            *arms, question, looks=looks, planned_looks=planned, alpha=claim.alpha
+        )
+    return stop(result, chance=chance) or "go on"
+
+
+def _finite(end: float) -> float | None:
+    return end if math.isfinite(end) else None
+
+
+def _number(result: TestResult, name: str) -> float:
+    return float(str(result.details[name]))

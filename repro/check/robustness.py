@@ -1,0 +1,220 @@
+"""The verdict under every admissible analysis: a specification curve for each expectation.
+
+The headline stays the declared analysis; this says how much hangs on it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+from repro.check.expectations import Judged, detail_reader, judge
+from repro.check.kinds import Read, kind_of, name_of_test
+from repro.check.without import Case, is_slow, many_splits
+from repro.check.words import WORDS
+from repro.evidence import Evidence
+from repro.report import format as fmt
+from repro.report.judgement import Analysis, Choice, Robustness
+from repro.specs.claim import Claim
+from repro.specs.expectation import Difference, Expectation, TestOfDifference
+from repro.specs.measurement import Measurement, Perplexity, Rank
+from repro.specs.seeds import EProcess
+from repro.stats.sample import Arm, Sample
+
+INDEPENDENT: Mapping[TestOfDifference, str] = {
+    "welch": "Welch's t-test",
+    "student": "Student's t-test (equal variances)",
+    "permutation": "permutation of Welch's t",
+    "brunner_munzel": "Brunner-Munzel test (ranks)",
+    "yuen": "Yuen's test (trimmed means)",
+}
+PRIORS = (0.25, 1.0, 4.0)
+TOLERANCES = {"tenth": "a tenth of", "tenfold": "ten times"}
+
+
+def robustness(
+    claim: Claim, evidence: Evidence, judged: tuple[Judged, ...], cases: tuple[Case, ...]
+) -> tuple[Robustness, ...]:
+    """All admissible analyses of every decisive expectation that was tested.
+
+    ``cases`` are the claim without each seed in turn.
+    """
+    return tuple(
+        Robustness(
+            expectation=one.expectation.id,
+            analyses=(
+                _analysis(one, one, "declared", _declared(one.expectation, claim)),
+                *_others(claim, evidence, one),
+                *_seeds(claim, evidence, one, cases),
+            ),
+        )
+        for one in judged
+        if one.expectation.role == "decisive" and not one.refused
+    )
+
+
+def _declared(one: Expectation, claim: Claim) -> str:
+    return f"as declared: {name_of_test(one, claim)}"
+
+
+def _others(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
+    yield from _tests(claim, evidence, declared)
+    yield from _logarithms(claim, evidence, declared)
+    yield from _priors(claim, evidence, declared)
+    yield from _measurements(claim, evidence, declared)
+    yield from _tolerances(claim, evidence, declared)
+
+
+def _tests(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
+    one = declared.expectation
+    if not isinstance(one, Difference) or claim.sequential or claim.design == "paired":
+        return
+    for test, name in INDEPENDENT.items():
+        if test == "permutation" != one.test and many_splits(*_sizes(one, evidence)):
+            yield _not_computed("test", name, "its splits are too many to be tried again here")
+        elif test != one.test:
+            again = judge(one.model_copy(update={"test": test}), claim, evidence.read)
+            yield _analysis(declared, again, "test", name)
+
+
+def _logarithms(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
+    """A difference of logarithms, shown as the difference it means at the mean of b."""
+    one = declared.expectation
+    if not isinstance(one, Difference) or one.smallest_effect is not None or claim.sequential:
+        return
+    if one.test not in ("welch", "student", "paired", "yuen"):
+        return
+    arms = [evidence.read(arm, one.measurement) for arm in one.of]
+    samples = [arm for arm in arms if isinstance(arm, Sample)]
+    if len(samples) < 2 or min(min(sample.values) for sample in samples) <= 0:
+        return
+    again = judge(one, claim, _in_logs(evidence.read))
+    mean = samples[1].geometric_mean
+    yield _analysis(declared, again, "scale", "on logarithms", unit=mean)
+
+
+def _in_logs(read: Read) -> Read:
+    def logs(arm: str, measurement: str) -> Arm:
+        known = read(arm, measurement)
+        return known.log() if isinstance(known, Sample) else known
+
+    return logs
+
+
+def _priors(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
+    how = claim.sequential
+    if not isinstance(how, EProcess):
+        return
+    for g in PRIORS:
+        if g != how.g:
+            other = claim.model_copy(update={"sequential": how.model_copy(update={"g": g})})
+            again = judge(declared.expectation, other, evidence.read)
+            yield _analysis(declared, again, "prior", f"prior variance g = {g:g}")
+
+
+def _measurements(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
+    """The same expectation on another split, where the claim measures it."""
+    one = declared.expectation
+    own = claim.measurements[one.measurement]
+    for name, other in claim.measurements.items():
+        if name != one.measurement and _same_but_split(own, other) and len(one.reads) == 1:
+            again = judge(one.model_copy(update={"measurement": name}), claim, evidence.read)
+            yield _analysis(declared, again, "measurement", f"on the {other.label}")
+
+
+def _same_but_split(a: Measurement, b: Measurement) -> bool:
+    """Whether two measurements differ in which held-out split they read, and in that alone."""
+    if isinstance(a, Perplexity) and isinstance(b, Perplexity):
+        return "train" not in (a.split, b.split) and a.mode == b.mode == "evaluation"
+    return isinstance(a, Rank) and isinstance(b, Rank)
+
+
+def _tolerances(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
+    one = declared.expectation
+    if not isinstance(claim.measurements[one.measurement], Rank):
+        return
+    if not all(evidence.detailed(arm, one.measurement) for arm in one.of):
+        return
+    for name, words in TOLERANCES.items():
+        again = judge(one, claim, detail_reader(evidence, name))
+        yield _analysis(declared, again, "tolerance", f"at {words} Press's threshold")
+
+
+def _seeds(
+    claim: Claim, evidence: Evidence, declared: Judged, cases: tuple[Case, ...]
+) -> Iterator[Analysis]:
+    one = declared.expectation
+    if is_slow(one, evidence):
+        why = "the splits of the permutation test are too many to be tried for every seed"
+        yield _not_computed("seed", "without each seed in turn", why)
+        return
+    for case in cases:
+        again = case.judged.get(one.id)
+        if again is None or not (case.pair or case.arm in one.of):
+            continue
+        whose = claim.arms[case.arm].label
+        name = f"without seed {case.number} of {whose}"
+        yield _analysis(declared, again, "seed", _pair(case.number) if case.pair else name)
+
+
+def _pair(number: int) -> str:
+    return f"without pair {number}"
+
+
+def _sizes(one: Expectation, evidence: Evidence) -> tuple[int, int]:
+    a, b = one.of[0], one.of[-1]
+    return len(evidence.counted(a)), len(evidence.counted(b))
+
+
+def _not_computed(choice: Choice, name: str, why: str) -> Analysis:
+    return Analysis(
+        choice=choice,
+        name=name,
+        effect=None,
+        low=None,
+        high=None,
+        p=None,
+        conclusion=None,
+        refused=f"not computed: {why}",
+    )
+
+
+def _analysis(
+    declared: Judged,
+    again: Judged,
+    choice: Choice,
+    name: str,
+    *,
+    unit: float | None = None,
+) -> Analysis:
+    """One row; effect and interval only where they are in the units of the declared analysis."""
+    result = again.result
+    same = kind_of(declared.expectation).scale(declared.expectation) == kind_of(
+        again.expectation
+    ).scale(again.expectation)
+    effect = low = high = None
+    if result is not None and same:
+        effect, own = result.effect, result.interval
+        low, high = (None, None) if own is None else (own.low, own.high)
+        if unit is not None:
+            effect, low, high = (_at(unit, value) for value in (effect, low, high))
+    return Analysis(
+        choice=choice,
+        name=fmt.clean(name),
+        effect=_finite(effect),
+        low=_finite(low),
+        high=_finite(high),
+        p=None if result is None else result.p,
+        conclusion=None if again.refused else WORDS[again.conclusion],
+        refused=again.refused,
+        declared=choice == "declared",
+    )
+
+
+def _at(unit: float, logarithm: float | None) -> float | None:
+    """The difference that a difference of logarithms means at the value ``unit``."""
+    return None if logarithm is None else unit * math.expm1(logarithm)
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None

@@ -1,0 +1,39 @@
+"""The command line: each command parses, calls one function, prints, and exits.
+
+Results go to stdout, progress and problems to stderr. Heavy packages are imported inside the
+commands, so that `repro --help` is quick.
+"""
+
+from __future__ import annotations
+
+import signal
+
+import typer
+
+from repro.cli.audit import audit
+from repro.cli.doctor import doctor
+from repro.cli.plan import plan
+from repro.cli.report import report
+from repro.cli.schema import schema
+from repro.cli.verify import verify
+
+app = typer.Typer(
+    name="repro",
+    help="Statistical reproducibility reports for machine-learning claims.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+for command in (verify, plan, audit, report, schema, doctor):
+    app.command()(command)
+
+
+def main() -> None:
+    """The entry point of `repro` and `python -m repro`."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    app()
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,37 @@
+"""`repro audit`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from repro.audit.choices import FailOn, RoundingChoice
+from repro.cli.problems import problems
+
+
+def audit(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Claim files (*.yaml), tables of comparisons (*.csv), or folders of them.",
+            show_default=False,
+        ),
+    ],
+    json: Annotated[bool, typer.Option("--json", help="Print an array, one object a row.")] = False,
+    rounding: Annotated[
+        RoundingChoice, typer.Option(help="How the digits of a table were dropped.")
+    ] = RoundingChoice.round,
+    fail_on: Annotated[
+        FailOn, typer.Option(help="End with 1 if a row is graded this, or worse.")
+    ] = FailOn.decision_inconsistent,
+) -> None:
+    """Check printed numbers against each other; no runs. 1: a row as bad as --fail-on."""
+    with problems():
+        from repro.audit.run import audit_paths, report_audits
+
+        failed = report_audits(
+            audit_paths(paths, rounding=rounding.value), fail_on.value, as_json=json
+        )
+    raise typer.Exit(1 if failed else 0)

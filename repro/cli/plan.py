@@ -1,0 +1,104 @@
+"""`repro plan`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from repro.cli.options import Claims, Scale, Store, Workers, open_store
+from repro.cli.problems import problems
+
+if TYPE_CHECKING:
+    from repro.plan import Plan
+    from repro.report.judgement import DesignPart
+    from repro.specs.claim import Claim
+
+REFUSED = 2
+
+
+def plan(
+    claims: Claims,
+    scale: Scale = None,
+    workers: Workers = None,
+    store: Store = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="End with 0 although a design could hardly decide.")
+    ] = False,
+) -> None:
+    """Say what would be trained, how long, and what it could decide. Trains nothing."""
+    with problems():
+        from repro.nights import Ledger, tonight
+        from repro.plan import plan_runs
+        from repro.specs.load import load_claims
+
+        runs = open_store(store)
+        ledger = Ledger(runs, write=False)
+        now = [
+            tonight(one, ledger, nightly=False)
+            for one in load_claims(claims, None if scale is None else scale.value)
+        ]
+        planned = plan_runs(now, runs, workers=workers)
+        _say_runs(planned)
+        refused = [_say_design(claim, planned) for claim in now]
+    if any(refused) and not force:
+        raise typer.Exit(REFUSED)
+
+
+def _say_runs(planned: Plan) -> None:
+    from repro.report.format import count, duration
+
+    for one in planned.runs:
+        seconds = duration(one.work / planned.rate) if one.state == "missing" else "-"
+        parameters = count(one.planned.run.training.parameters)
+        key = one.planned.run.key[:12]
+        typer.echo(f"{one.state:9} {key}  {one.label}  {parameters} parameters  {seconds}")
+    missing = len(planned.missing)
+    rough = f": very roughly {duration(planned.seconds)} on {planned.workers} CPU cores"
+    typer.echo(f"{len(planned.runs)} runs, {missing} to train or measure{rough if missing else ''}")
+
+
+def _say_design(claim: Claim, planned: Plan) -> bool:
+    """What the design of a claim could decide; whether it is refused."""
+    from repro.check.design import design_parts
+
+    typer.echo(f"\n{claim.id} ({claim.scale})")
+    refused = False
+    for part in design_parts(claim):
+        typer.echo("\n".join(f"  {line}" for line in _lines(part, claim, planned)))
+        if part.refused:
+            forced = claim.forced
+            why = "refused" if forced is None else f"refused, but forced: {forced.why}"
+            typer.echo(f"    {why}: {part.refused}" if forced is None else f"    {why}")
+            refused = refused or forced is None
+    return refused
+
+
+def _lines(part: DesignPart, claim: Claim, planned: Plan) -> list[str]:
+    from repro.report.format import chance, significant
+
+    scatter = " and ".join(dict.fromkeys(significant(sd, 2) for sd in part.sd))
+    lines = [f"{part.expectation}: {part.seeds} seeds an arm"]
+    if scatter:
+        lines.append(f"  planned sd {scatter}, from {part.sd_source}")
+    if part.power is not None:
+        truth = f" if the truth is {part.assumed_effect}" if part.assumed_effect else ""
+        lines.append(f"  power {chance(part.power)}{truth}")
+    if part.minimum_detectable is not None:
+        lines.append(f"  found four times in five: {significant(part.minimum_detectable)}")
+    for name, seeds in (("80 %", part.seeds_80), ("90 %", part.seeds_90)):
+        if seeds is not None:
+            lines.append(f"  {name} power: {seeds} seeds an arm, {_cost(claim, seeds, planned)}")
+    return [*lines, f"  {part.note}"] if part.note else lines
+
+
+def _cost(claim: Claim, seeds: int, planned: Plan) -> str:
+    """The rough time of so many seeds of every arm that is trained, from nothing."""
+    from repro.report.format import duration
+    from repro.store.work import cost
+
+    if not claim.trained:
+        return "and nothing to train"
+    work = sum(cost(run).total for run in claim.runs()) / claim.wanted
+    seconds = work * seeds / planned.rate / planned.workers
+    return f"very roughly {duration(seconds)} in all"

@@ -1,0 +1,27 @@
+"""`repro report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from repro.cli.problems import problems
+
+
+def report(
+    document: Annotated[
+        Path, typer.Argument(help="A report.json, or its folder.", show_default=False)
+    ],
+    to: Annotated[
+        Path | None, typer.Option(help="Folder to write to; default the document's own.")
+    ] = None,
+) -> None:
+    """Render a report again from its report.json; nothing is judged or trained."""
+    with problems():
+        from repro.report.write import read_document, write_report
+
+        file = document / "report.json" if document.is_dir() else document
+        for path in write_report(read_document(file), to or file.parent):
+            typer.echo(path)

@@ -1,0 +1,31 @@
+"""`repro schema`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class SchemaChoice(StrEnum):
+    """The documents that have a published schema."""
+
+    audit = "audit"
+    claim = "claim"
+    configuration = "configuration"
+    report = "report"
+
+
+def schema(
+    which: Annotated[SchemaChoice, typer.Argument(help="Which document.")] = SchemaChoice.claim,
+) -> None:
+    """Print the JSON Schema of a claim, an audit, a configuration or a report."""
+    if which is SchemaChoice.report:
+        from repro.report.write import document_schema
+
+        typer.echo(document_schema(), nl=False)
+    else:
+        from repro.specs.schema import schema_text
+
+        typer.echo(schema_text(which.value), nl=False)

@@ -1,0 +1,140 @@
+"""`repro verify`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from repro.cli.options import (
+    Claims,
+    Data,
+    Device,
+    DeviceChoice,
+    Scale,
+    Store,
+    Workers,
+    open_store,
+)
+from repro.cli.problems import append, problems
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from repro.specs.claim import Claim
+    from repro.verify import Options, Verified
+
+
+def verify(
+    claims: Claims,
+    scale: Scale = None,
+    reports: Annotated[Path, typer.Option(help="Where reports are written.")] = Path("reports"),
+    device: Device = DeviceChoice.auto,
+    workers: Workers = None,
+    store: Store = None,
+    data: Data = None,
+    train: Annotated[
+        bool, typer.Option("--train/--no-train", help="Train what the store lacks, or never.")
+    ] = True,
+    summary: Annotated[
+        Path | None, typer.Option(help="Append a Markdown table of verdicts to this file.")
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(
+            help="Judge your own results of one claim, and train nothing: a CSV with the columns "
+            "arm, seed, measurement, value."
+        ),
+    ] = None,
+    nightly: Annotated[
+        bool,
+        typer.Option(
+            "--nightly",
+            help="Add seeds to sequential claims, and take fresh ones for negative controls.",
+        ),
+    ] = False,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Train designs that could hardly decide; the report says so."),
+    ] = False,
+    json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="Print the report's document on stdout, an array of them for several claims; "
+            "all else goes to stderr.",
+        ),
+    ] = False,
+) -> None:
+    """Train what is missing, judge the claims, and write their reports."""
+    with problems():
+        from repro.specs.load import load_claims
+        from repro.verify import Options, verify_claims
+
+        loaded = load_claims(claims, None if scale is None else scale.value)
+        append(summary, "")
+        command = shlex.join(["repro", *sys.argv[1:]])
+        place = data.resolve() if data is not None else None
+        options = Options(
+            store=open_store(store),
+            reports=reports,
+            data=place,
+            device=device.value,
+            workers=workers,
+            train=train,
+            command=command,
+            results=results,
+            nightly=nightly,
+            force=force,
+        )
+        verified = verify_claims(loaded, options)
+        if results is not None and scale is None:
+            _say_scale(loaded)
+        for failure in verified.failures:
+            typer.echo(f"failed: {failure}", err=True)
+        code = _report_verdicts(verified, options, summary, err=json)
+        if json:
+            from repro.report.write import documents_text
+
+            typer.echo(documents_text(verified.documents), nl=False)
+    raise typer.Exit(code)
+
+
+def _say_scale(claims: Sequence[Claim]) -> None:
+    """By whose margins a user's own results are judged, where nobody has said."""
+    for claim in claims:
+        if len(claim.declared) > 1:
+            others = ", ".join(one for one in claim.declared if one != claim.scale)
+            text = f"judged by the margins of the {claim.scale} scale; --scale for {others}"
+            typer.echo(f"{claim.id}: {text}", err=True)
+
+
+def _report_verdicts(
+    verified: Verified, options: Options, summary: Path | None, *, err: bool
+) -> int:
+    """Print one line a claim and where its report is; return the exit code."""
+    from repro.check import verdict_of
+    from repro.report.markdown import summary as markdown
+    from repro.verdict import exit_code
+
+    for document in verified.documents:
+        verdict, claim, scale = document.verdict, document.claim.id, document.scale.name
+        word = verdict.conclusion or "no conclusion"
+        flags = f", fragile: {', '.join(f.kind for f in verdict.flags)}" if verdict.flags else ""
+        typer.echo(f"{claim} ({scale}): {verdict.validity}, {word}{flags}", err=err)
+        typer.echo(f"  {verdict.sentence}", err=err)
+        typer.echo(f"  {options.reports / claim / scale / 'report.html'}", err=err)
+    lost = f", {verified.missing} missing" if verified.missing else ""
+    done = f"{verified.trained} runs trained or measured, {verified.reused} as they were{lost}"
+    if options.results is not None:
+        done = f"nothing trained: the values are those of {options.results}"
+    elif all(arm.evidence != "runs" for one in verified.documents for arm in one.arms):
+        done = "nothing to train: every value is from a table or printed"
+    typer.echo(done, err=err)
+    append(summary, markdown(verified.documents))
+    return exit_code(
+        [verdict_of(one) for one in verified.documents], infrastructure=bool(verified.failures)
+    )

@@ -1,0 +1,63 @@
+"""What becomes of replicates that diverged, by the policy that a claim declared beforehand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from repro.evidence.records import Evidence, Replicate
+from repro.specs.claim import Claim
+
+
+def settled(claim: Claim, evidence: Evidence) -> Evidence:
+    """The evidence as the claim's policy wants it judged.
+
+    ``worst``: a diverged replicate takes, for each measurement, the worst value (and the details
+    of it) that any finished replicate of any arm has. ``exclude<=k``: it is left out, and in a
+    paired or sequential analysis the replicates of the same number in the other arms with it.
+    Evidence that is settled once stays as it is.
+    """
+    if claim.seeds.diverged == "worst":
+        return _imputed(claim, evidence)
+    if claim.design == "paired" or claim.sequential is not None:
+        return _whole_pairs(claim, evidence)
+    return evidence
+
+
+def _imputed(claim: Claim, evidence: Evidence) -> Evidence:
+    worst = {name: _worst(name, one.better, evidence) for name, one in claim.measurements.items()}
+    known = {name: one for name, one in worst.items() if one is not None}
+    values = {name: one.values[name] for name, one in known.items()}
+    details = {name: one.details[name] for name, one in known.items() if name in one.details}
+
+    def counted(one: Replicate) -> Replicate:
+        if one.state != "diverged" or not values:
+            return one
+        return replace(one, state="imputed", values=values, details=details)
+
+    arms = {arm: tuple(map(counted, runs)) for arm, runs in evidence.arms.items()}
+    return replace(evidence, arms=arms)
+
+
+def _worst(name: str, better: str, evidence: Evidence) -> Replicate | None:
+    """The finished replicate with the worst value of a measurement, of all arms."""
+    having = [r for arm in evidence.arms for r in evidence.finished(arm) if name in r.values]
+    choose = max if better == "lower" else min
+    return choose(having, key=lambda one: one.values[name], default=None)
+
+
+def _whole_pairs(claim: Claim, evidence: Evidence) -> Evidence:
+    """Replicates are pairs by their place, counted from the first of each arm."""
+    first = {arm: claim.arms[arm].first_seed for arm in evidence.arms}
+    lost = {
+        one.number - first[arm]
+        for arm, runs in evidence.arms.items()
+        for one in runs
+        if one.state == "diverged"
+    }
+
+    def kept(arm: str, one: Replicate) -> Replicate:
+        alone = one.state == "finished" and one.number - first[arm] in lost
+        return replace(one, state="excluded") if alone else one
+
+    arms = {arm: tuple(kept(arm, one) for one in runs) for arm, runs in evidence.arms.items()}
+    return replace(evidence, arms=arms)

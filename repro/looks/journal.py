@@ -1,0 +1,179 @@
+"""The file of a ledger: one JSON object a line, appended under a lock, each tied to the last."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from repro.digest import canonical_json
+from repro.errors import StoreError, StoreUnreachableError
+from repro.looks.entries import Journal, Look, Registration
+from repro.store.files import (
+    JSON_LIMIT,
+    damaged,
+    make_folder,
+    out_of_reach,
+    parse_json,
+    read_bytes,
+    sync_folder,
+)
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+BEFORE = "before"
+_KEPT = "the ledger as it was written; it is append-only"
+_ADVICE = "restore the file from a copy; to remove it would hide what was looked at"
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """A ledger that is open and locked."""
+
+    path: Path
+    handle: int
+    content: bytes
+    journal: Journal
+
+    @classmethod
+    @contextmanager
+    def open(cls, place: Path, claim_id: str, scale: str) -> Iterator[Writer]:
+        """Wait for the lock, then read what is there; the file is made if it is missing."""
+        path = journal_path(place, claim_id, scale)
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise out_of_reach(place, error) from error
+        make_folder(place)
+        make_folder(path.parent)
+        handle = _open(path)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            content = read_bytes(path) or b""
+            yield cls(path, handle, content, parse(path, content))
+        except OSError as error:
+            raise out_of_reach(path, error) from error
+        finally:
+            os.close(handle)
+
+    def append(self, entry: Look | Registration) -> None:
+        """Write one line at the end, in one go, down to the disk."""
+        close = b"\n" if self.content and not self.content.endswith(b"\n") else b""
+        link = hashlib.sha256(self.content + close).hexdigest()
+        line = encode(self.path, {**entry.model_dump(mode="json"), BEFORE: link})
+        data = close + line + b"\n"
+        if len(self.content) + len(data) > JSON_LIMIT:
+            raise damaged(self.path, "is full", f"at most {JSON_LIMIT:,} bytes", "take fewer looks")
+        if os.write(self.handle, data) != len(data):
+            raise StoreUnreachableError(
+                f"{self.path}: the line could not be written whole\n  to do: free some space"
+            )
+        os.fsync(self.handle)
+        sync_folder(self.path.parent)
+
+
+def _open(path: Path) -> int:
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        handle = os.open(path, flags, 0o644)
+    except OSError as error:
+        raise out_of_reach(path, error) from error
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise damaged(path, "is not a regular file", "a regular file")
+    return handle
+
+
+def journal_path(place: Path, claim_id: str, scale: str) -> Path:
+    """Where the ledger of a claim at a scale lies; StoreError for a name that could lead away."""
+    for name in (claim_id, scale):
+        if not _NAME.fullmatch(name):
+            raise StoreError(
+                f"{name[:80]!r} cannot name a ledger\n"
+                "  expected: lower-case letters, digits and underscores, at most 64\n"
+                "  to do: use the id of the claim and the name of its scale"
+            )
+    return place / claim_id / f"{scale}.jsonl"
+
+
+def checked(digest: str) -> str:
+    """The digest itself, or StoreError for anything else."""
+    if not _DIGEST.fullmatch(digest):
+        raise StoreError(f"{digest[:80]!r} is no digest: 64 hexadecimal digits")
+    return digest
+
+
+def parse(path: Path, content: bytes) -> Journal:
+    """The entries of a ledger, each of which must follow exactly what is before it.
+
+    A line that cannot be read was torn by a crash if it is unfinished, or if a later entry
+    follows it, for then it was so when that entry was written. Any other is an error.
+    """
+    lines = content.split(b"\n")
+    unfinished = bool(lines[-1])
+    entries: list[Look | Registration] = []
+    torn: list[int] = []
+    unread: dict[int, StoreError] = {}
+    before = hashlib.sha256()
+    for number, line in enumerate(lines if unfinished else lines[:-1], start=1):
+        try:
+            entry, link = _entry(path, number, line)
+        except StoreError as error:
+            unread[number] = error
+        else:
+            if link != before.hexdigest():
+                raise next(iter(unread.values()), _bad(path, number, "does not follow the others"))
+            torn += unread
+            unread = {}
+            entries.append(entry)
+        before.update(line + b"\n")
+    if unread and not unfinished:
+        raise next(iter(unread.values()))
+    return Journal(tuple(entries), tuple(f"{path}:{number}" for number in [*torn, *unread]))
+
+
+_ENTRY: TypeAdapter[Look | Registration] = TypeAdapter(
+    Annotated[Look | Registration, Field(discriminator="kind")]
+)
+
+
+def _entry(path: Path, number: int, line: bytes) -> tuple[Look | Registration, str]:
+    """One line as an entry, with the digest that it gives of everything before it."""
+    try:
+        document = parse_json(path, line)
+    except StoreError as error:
+        raise _bad(path, number, "is not a line of JSON") from error
+    if not isinstance(document, dict) or not isinstance(document.get(BEFORE), str):
+        raise _bad(path, number, "is not an entry")
+    link = str(document.pop(BEFORE))
+    try:
+        return _ENTRY.validate_json(json.dumps(document)), link
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise _bad(path, number, f"is not an entry: {where}: {first['msg']}") from error
+
+
+def _bad(path: Path, number: int, what: str) -> StoreError:
+    return damaged(Path(f"{path}:{number}"), what, _KEPT, _ADVICE)
+
+
+def encode(path: Path, document: Mapping[str, Any]) -> bytes:
+    """The document as one line of JSON; StoreError if it holds what JSON cannot."""
+    try:
+        return canonical_json(document).encode("ascii")
+    except (TypeError, ValueError, RecursionError) as error:
+        what = f"an entry cannot be written as JSON: {error}"
+        raise damaged(
+            path, what, "finite numbers, texts, lists and mappings", "leave it out"
+        ) from error

@@ -1,0 +1,174 @@
+"""Recording and reading looks and registrations."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import JsonValue, ValidationError
+
+from repro.digest import digest as digest_of
+from repro.looks.entries import Arm, Edit, Entry, History, Journal, Look, Registration, Seen
+from repro.looks.journal import Writer, checked, encode, journal_path, parse
+from repro.store.files import damaged, is_folder, read_bytes
+
+Made = TypeVar("Made", Look, Registration)
+
+
+def record(place: Path, entry: Entry) -> Look:
+    """Append a look and return it; a look that only repeats the last one is not written again.
+
+    ``StoreError`` if a value that an earlier look of this process saw is now another one or
+    gone, for names or values that cannot be recorded, and for a ledger that was tampered with.
+    """
+    with Writer.open(place, entry.claim_id, entry.scale) as writer:
+        looks = writer.journal.processes.get(checked(entry.digest), ())
+        for look in looks:
+            _compare(writer.path, look, entry.values)
+        arms = {name: _arm(writer.path, values) for name, values in entry.values.items()}
+        look = _made(
+            writer.path,
+            Look,
+            digest=entry.digest,
+            number=len(looks) + 1,
+            time=entry.time or _now(),
+            arms=arms,
+            results={name: dict(each) for name, each in entry.results.items()},
+            conclusion=entry.conclusion,
+            version=entry.version,
+            planned=entry.planned,
+        )
+        if looks and look.model_copy(update=_stamp(looks[-1])) == looks[-1]:
+            return looks[-1]
+        writer.append(look)
+        return look
+
+
+def register(
+    place: Path,
+    claim_id: str,
+    scale: str,
+    digest: str,
+    fields: Mapping[str, JsonValue],
+    *,
+    visible: bool = False,
+    time: str = "",
+) -> None:
+    """Append the decisive fields of a claim, unless they are what was last registered.
+
+    ``visible``: all its results are there already.
+    """
+    with Writer.open(place, claim_id, scale) as writer:
+        made = [each for each in writer.journal.entries if isinstance(each, Registration)]
+        if not made or made[-1].digest != checked(digest):
+            stamp = time or _now()
+            made_now = _made(
+                writer.path,
+                Registration,
+                digest=digest,
+                time=stamp,
+                fields=dict(fields),
+                visible=visible,
+            )
+            writer.append(made_now)
+
+
+def read(place: Path, claim_id: str, scale: str) -> Journal:
+    """All entries about a claim at a scale; empty when there are none.
+
+    ``StoreError``, naming file and line, for a line that is no entry or that does not follow
+    what is before it.
+    """
+    path = journal_path(place, claim_id, scale)
+    if not (is_folder(place) and is_folder(path.parent)):
+        return Journal()
+    return parse(path, read_bytes(path) or b"")
+
+
+def history(place: Path, claim_id: str, scale: str, digest: str) -> History:
+    """The looks of the process with this digest, and of all others, oldest first."""
+    journal = read(place, claim_id, scale)
+    others = journal.processes
+    looks = others.pop(checked(digest), ())
+    return History(looks, others, journal.torn)
+
+
+def registrations(place: Path, claim_id: str, scale: str) -> tuple[Edit, ...]:
+    """Every registration in order, with what changed and how many looks came before it."""
+    edits: list[Edit] = []
+    looks = 0
+    for entry in read(place, claim_id, scale).entries:
+        if isinstance(entry, Look):
+            looks += 1
+            continue
+        before = edits[-1].registration.fields if edits else entry.fields
+        edits.append(Edit(entry, tuple(_changes(before, entry.fields)), looks))
+    return tuple(edits)
+
+
+def _made(path: Path, kind: type[Made], **fields: Any) -> Made:
+    """An entry of these fields, or what is wrong with one of them."""
+    try:
+        return kind(**fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        what = f"an entry cannot be written: {where}: {first['msg']}"
+        raise damaged(path, what, "finite numbers and texts", "leave it out") from error
+
+
+def _stamp(look: Look) -> dict[str, Any]:
+    return {"number": look.number, "time": look.time}
+
+
+def _arm(path: Path, values: Mapping[int, JsonValue]) -> Arm:
+    numbers = tuple(sorted(values))
+    listed = [[number, values[number]] for number in numbers]
+    return Arm(
+        replicates=numbers, sha256=hashlib.sha256(encode(path, {"values": listed})).hexdigest()
+    )
+
+
+def _compare(path: Path, look: Look, values: Seen) -> None:
+    """What an earlier look saw must still be what is there."""
+    for name, arm in look.arms.items():
+        now = values.get(name, {})
+        gone = [number for number in arm.replicates if number not in now]
+        what = f"replicate {gone[0]} is gone" if gone else "a value is another one"
+        if gone or _arm(path, {number: now[number] for number in arm.replicates}) != arm:
+            raise damaged(
+                path,
+                f"look {look.number} saw other values of arm {name!r}: {what}",
+                "every value that was looked at, unchanged; new ones may only be added",
+                "restore the runs or results as they were looked at",
+            )
+
+
+def _changes(before: JsonValue, after: JsonValue, path: str = "") -> Iterator[str]:
+    """The dotted paths at which two documents differ; list places count from 0."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in sorted(before.keys() | after.keys()):
+            yield from _changed(before, after, key, path)
+    elif isinstance(before, list) and isinstance(after, list):
+        for place in range(max(len(before), len(after))):
+            old, new = dict(enumerate(before)), dict(enumerate(after))
+            yield from _changed(old, new, place, path)
+    elif digest_of([before]) != digest_of([after]):
+        yield path
+
+
+def _changed(
+    before: Mapping[Any, JsonValue], after: Mapping[Any, JsonValue], key: str | int, path: str
+) -> Iterator[str]:
+    here = f"{path}.{key}" if path else str(key)
+    if key in before and key in after:
+        yield from _changes(before[key], after[key], here)
+    else:
+        yield here
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

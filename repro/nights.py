@@ -1,0 +1,157 @@
+"""Which seeds a claim has now, and what the ledger of looks remembers of it.
+
+An ordinary claim has the seeds that it plans. A sequential one starts with those and, each
+night, adds a pair (or goes to its next planned look) until it is decided, futile, or at its
+largest number. A negative control takes fresh seeds each night, so that its nights are
+independent, and the share of them with a difference can be counted.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from repro import looks
+from repro.check import Judgement, judge_claim
+from repro.check.history import Past
+from repro.check.looks import sequential_parts, should_stop
+from repro.check.provenance import version
+from repro.errors import StoreError, StoreUnreachableError
+from repro.evidence import Evidence, gather
+from repro.looks import Entry, Seen
+from repro.plan import plan_runs
+from repro.specs.claim import Claim
+from repro.specs.seeds import GroupSequential
+from repro.stats.result import TestResult
+from repro.store import RunStore
+from repro.store.places import check_root, prepare_root
+from repro.verdict import Validity
+
+FOLDER = "looks"
+"""The folder of the ledger inside a store."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The ledger of one store. ``write`` False only reads: nothing is registered or recorded."""
+
+    store: RunStore
+    write: bool = True
+
+    @property
+    def writes(self) -> bool:
+        """Whether to write: a store that can only be read is judged without a trace."""
+        root = self.store.root
+        return self.write and (not root.exists() or os.access(root, os.W_OK))
+
+    def past(self, claim: Claim) -> Past:
+        """What is on record about a claim at its scale."""
+        check_root(self.store.root)
+        place = self.store.root / FOLDER
+        return Past(
+            looks.registrations(place, claim.id, claim.scale),
+            looks.history(place, claim.id, claim.scale, claim.digest()),
+        )
+
+    def register(self, claim: Claim) -> None:
+        """Write down the decisive fields, before anything of them can be seen.
+
+        Where every run is in the store already, the results were visible before. A claim of
+        which nothing is run was declared beside results that exist, and is not registered.
+        """
+        if self.writes and claim.trained:
+            prepare_root(self.store.root)
+            place, fields = self.store.root / FOLDER, claim.decisive_fields()
+            there = not plan_runs([claim], self.store).missing
+            looks.register(place, claim.id, claim.scale, claim.digest(), fields, visible=there)
+
+    def recorded(self, one: Judgement) -> Judgement:
+        """The judgement, with this look on record and the past that now includes it.
+
+        A look is a claim by itself: what its family makes of it depends on which others are
+        judged, and is not recorded. Where a value that an earlier look saw has changed, the
+        evidence is INVALID, and so is what was found in it.
+        """
+        if self.writes and one.valid and (one.claim.trained or one.claim.sequential is not None):
+            prepare_root(self.store.root)
+            try:
+                looks.record(self.store.root / FOLDER, self._entry(one))
+            except StoreUnreachableError:
+                raise
+            except StoreError as error:
+                reason = str(error).replace("\n", " ")
+                one = replace(one, validity=Validity.INVALID, reason=reason, finding=None)
+        return replace(one, past=self.past(one.claim))
+
+    def _entry(self, one: Judgement) -> Entry:
+        return Entry(
+            claim_id=one.claim.id,
+            scale=one.claim.scale,
+            digest=one.claim.digest(),
+            values=self._seen(one),
+            results={each.expectation.id: _numbers(each.result) for each in one.decisive},
+            conclusion="" if one.finding is None else one.finding.conclusion.value,
+            version=version("repro-verdict"),
+            planned=one.claim.wanted,
+        )
+
+    def _seen(self, one: Judgement) -> Seen:
+        """Every value that was looked at by now: a control's earlier nights too."""
+        evidence, claim = one.evidence, one.claim
+        if claim.control is not None:
+            so_far = (claim.night + 1) * claim.seeds.plan
+            evidence = gather(claim.at_night(so_far=so_far), self.store)
+        return _values(evidence)
+
+
+def tonight(claim: Claim, ledger: Ledger, *, nightly: bool) -> Claim:
+    """The claim with the seeds that it should have now; ``nightly`` asks for new ones."""
+    seen = ledger.past(claim).history.looks
+    if claim.control is not None:
+        return claim.at_night(night=len(seen) if nightly else max(0, len(seen) - 1))
+    if claim.sequential is None or not seen:
+        return claim
+    now = max(seen[-1].planned, claim.seeds.plan)
+    if nightly and _open(claim.at_night(so_far=now), ledger.store):
+        now = _next(claim, now)
+    return claim.at_night(so_far=now)
+
+
+def _next(claim: Claim, now: int) -> int:
+    """One pair more, or the next planned look; never beyond the largest number."""
+    most = claim.seeds.max or claim.seeds.plan
+    if isinstance(claim.sequential, GroupSequential):
+        return next((look for look in claim.sequential.looks if look > now), most)
+    return min(now + 1, most)
+
+
+def _open(claim: Claim, store: RunStore) -> bool:
+    """Whether the seeds so far are all there and leave it open; else more would not help.
+
+    A member of a family goes on until it is decided at alpha divided by the number of members,
+    which is enough in the family, whatever the others find.
+    """
+    if claim.family is not None:
+        share = claim.alpha / len(claim.family.members)
+        claim = claim.model_copy(update={"alpha": share})
+    one = judge_claim(claim, gather(claim, store))
+    if one.finding is None:
+        return False
+    return not should_stop(one.finding, sequential_parts(claim, one.evidence, one.judged))
+
+
+def _values(evidence: Evidence) -> Seen:
+    return {
+        arm: {each.number: dict(each.values) for each in evidence.counted(arm)}
+        for arm, replicates in evidence.arms.items()
+        if replicates
+    }
+
+
+def _numbers(result: TestResult | None) -> Mapping[str, float | None]:
+    """The numbers of a test that a later reader of the ledger may want."""
+    if result is None:
+        return {}
+    found = {"p": result.p}
+    return {**found, "e": float(str(result.details["e"]))} if "e" in result.details else found

@@ -1,0 +1,110 @@
+"""What a reader is warned of beside a verdict, and claims that do not fit together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from repro.check.agreement import judge_published
+from repro.check.judgement import agree_on_families
+from repro.errors import ClaimError
+from repro.specs.claim import Claim, Published
+from repro.specs.expectation import Family
+from repro.stats.comparison import welch
+from repro.stats.sample import Sample, Summary
+from repro.store import RunStore
+from repro.verdict import FlagKind, Validity
+from repro.verify import Options, verify_claims
+from tests.check.made import judged, made
+
+LOWER = {"kind": "difference", "of": ["a", "b"], "direction": "lower"}
+APART = {"a": [1.0, 1.1, 1.2, 0.9], "b": [3.0, 3.2, 2.8, 3.1]}
+MARGIN = {"abs": 0.5, "why": "made for the tests of this project"}
+
+
+def kinds(claim: Claim, values: dict[str, list[float]]) -> set[str]:
+    """The kinds of the flags of a claim on these values."""
+    return {flag.kind for flag in judged(claim, values).verdict.flags}
+
+
+@pytest.mark.parametrize(("planned", "flagged"), [(4, False), (3, True)])
+def test_more_seeds_than_planned_are_a_flag(planned: int, *, flagged: bool) -> None:
+    """A table that has grown beyond its plan may have grown until it suited."""
+    claim = made(LOWER, seeds={"min": 3, "plan": planned})
+    assert (FlagKind.MORE_SEEDS in kinds(claim, APART)) == flagged
+
+
+def test_a_test_that_loses_its_level_here_is_a_flag() -> None:
+    """Student's test at three seeds and unequal spreads is fragile; Welch's is not."""
+    values = {"a": [1.0, 1.01, 0.99], "b": [3.0, 3.3, 2.7]}
+    claim = made({**LOWER, "test": "student"}, seeds={"min": 3, "plan": 3})
+    assert FlagKind.LEVEL in kinds(claim, values)
+    assert FlagKind.LEVEL not in kinds(made(LOWER, seeds={"min": 3, "plan": 3}), values)
+
+
+def test_a_shared_baseline_cancels_on_either_side() -> None:
+    """[ours, printed] and [printed, ours] of mirrored numbers agree alike with the paper."""
+    mine, printed = Sample.of(5.0, 5.2, 4.8, 5.1), Summary(10, 6.0, 0.2)
+    words = set()
+    for of in (["a", "b"], ["b", "a"]):
+        claim = made({**LOWER, "of": of, "direction": "different"}, published=[PRINTED])
+        arms = tuple(mine if arm == "a" else printed for arm in of)
+        compared = {"e0": (welch(arms[0], arms[1]), (arms[0], arms[1]))}
+        (found,) = judge_published(claim, Validity.VALID, compared)
+        words.add(found.agreement)
+        assert (found.replication is None) == (of == ["b", "a"])
+    assert words == {"COMPATIBLE"}
+
+
+PRINTED = Published.model_validate(
+    {
+        "expectation": "e0",
+        "locator": "Table 1",
+        "arms": {
+            "a": {"mean": "5.30", "sd": "0.20", "n": 10},
+            "b": {"mean": "6.0", "sd": "0.2", "n": 10},
+        },
+    },
+    strict=False,
+)
+
+
+def test_claims_of_one_family_declare_the_same_members() -> None:
+    """Two claims that disagree about their family are refused, with both files named."""
+    first = made(LOWER, family=family("one", "two"), id="one", file="one.yaml")
+    second = made(LOWER, family=family("one", "two", "three"), id="two", file="two.yaml")
+    agree_on_families([first, made(LOWER, family=family("one", "two"), id="two")])
+    with pytest.raises(ClaimError, match=r"two\.yaml: family 'both' .* one\.yaml"):
+        agree_on_families([first, second])
+
+
+def family(*members: str) -> Family:
+    """A family of these members."""
+    why = "made for the tests of this project"
+    return Family(name="both", method="holm", members=members, why=why)
+
+
+def test_no_scale_is_advised_that_the_claim_lacks() -> None:
+    """A claim of one scale is not told to run at a larger one."""
+    claim = made(LOWER, declared=("quick",), scale="quick")
+    assert not [step for step in judged(claim, APART).changes if step.command]
+    more = made(LOWER, declared=("quick", "paper"), scale="quick")
+    (step,) = [step for step in judged(more, APART).changes if step.command]
+    assert step.command == "repro verify made.yaml --scale paper"
+
+
+def test_a_changed_value_of_a_sequential_table_is_noticed(tmp_path: Path) -> None:
+    """What a look has seen must stay, in a table as in a store: else the evidence is INVALID."""
+    table = tmp_path / "made.csv"
+    seeds = {"min": 4, "plan": 4, "max": 20}
+    claim = made(LOWER, sequential={"method": "eprocess_t"}, seeds=seeds)
+    arms = {name: arm.model_copy(update={"table": str(table)}) for name, arm in claim.arms.items()}
+    claim = claim.model_copy(update={"arms": arms})
+    options = Options(RunStore(tmp_path / "store"), tmp_path / "reports")
+    for values, validity in ((APART["a"], "VALID"), ([9.0, *APART["a"][1:]], "INVALID")):
+        rows = [f"a,{i},loss,{v}" for i, v in enumerate(values)]
+        rows += [f"b,{i},loss,{v}" for i, v in enumerate(APART["b"])]
+        table.write_text("\n".join(["arm,seed,measurement,value", *rows]) + "\n", encoding="utf-8")
+        (document,) = verify_claims([claim], options).documents
+        assert document.verdict.validity == validity

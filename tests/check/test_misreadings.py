@@ -1,0 +1,274 @@
+"""Verdicts, flags and sentences that a reader could take for more, or for other, than they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from repro.check import check_claim, document_of, judge_claim, judge_families
+from repro.check.design import design_parts
+from repro.evidence import TableSource, TidyTable, from_table
+from repro.nights import Ledger
+from repro.report.document import Document
+from repro.specs.arm import Arm
+from repro.specs.claim import Claim
+from repro.store import RunStore
+from tests.check.made import LOSS, judged, made, only
+from tests.check.test_kinds import HIGH, LOW, difference, margin
+
+TWO = {"abs": 2.0, "why": "two units of loss"}
+WEAK = (9.38, 11.98, 9.68, 11.08, 9.78)
+PRINTED = {
+    "expectation": "e0",
+    "locator": "Table 1",
+    "arms": {
+        name: {"mean": mean, "sd": "0.2", "n": 5} for name, mean in (("a", "10"), ("b", "12"))
+    },
+}
+
+
+def numbered(of: Claim, first: int, n: int) -> Document:
+    """a wins in each of n units, numbered from ``first``."""
+    seeds = range(first, first + n)
+    rows = {
+        arm: {seed: {"loss": value} for seed in seeds} for arm, value in (("a", 1.0), ("b", 2.0))
+    }
+    return check_claim(of, from_table(of, TidyTable(TableSource("made.csv", "0" * 64), rows)))
+
+
+@pytest.mark.parametrize("first", [0, 1, 2, 100])
+def test_clusters_are_counted_from_the_first_unit(first: int) -> None:
+    """12 units are 4 clusters of 3, too few to decide, also where a table counts from 1."""
+    of = made({"kind": "proportion", "of": ["a", "b"], "clusters": 3})
+    document = numbered(of, first, 12)
+    assert document.verdict.conclusion == "INCONCLUSIVE"
+    assert "4 clusters cannot decide" in document.verdict.sentence
+    assert numbered(of, first, 15).results[0].p == pytest.approx(1 / 32)
+
+
+def test_ties_are_said_to_be_left_out() -> None:
+    """6 wins, no loss, 94 ties: what is confirmed is a share of the units that do not tie."""
+    one = {"kind": "proportion", "of": ["a", "b"], "clusters": "none"}
+    found = only(made(one), {"a": [1.0] * 100, "b": [2.0] * 6 + [1.0] * 94})
+    assert found.conclusion == "CONFIRMED"
+    assert found.statement.endswith("of the units of loss that are no ties")
+    assert found.sentence.endswith("where more than 50% of those that are no ties was declared.")
+
+
+@pytest.mark.parametrize(("method", "n"), [("pearson", 4), ("kendall", 5)])
+def test_the_fewest_points_of_a_correlation_are_judged(method: str, n: int) -> None:
+    """None of them can be left out, which is no reason to judge nothing."""
+    sizes = {"loss": LOSS, "size": {**LOSS, "label": "size"}}
+    arms = "abcde"[:n]
+    one = {"kind": "association", "of": list(arms), "against": "size", "points": "arms"}
+    of = made({**one, "method": method, "direction": "positive"}, arms=arms, measurements=sizes)
+    values = {
+        arm: {"loss": [i, i + 0.2], "size": [i * i, i * i + 0.3]} for i, arm in enumerate(arms)
+    }
+    found = only(of, values)
+    assert found.conclusion == "CONFIRMED"
+    assert "without_one_point" not in found.details
+
+
+def test_seeds_of_the_same_arms_are_not_planned_as_points_of_their_own() -> None:
+    """At worst the seeds of an arm agree: five arms can find what their five means can."""
+    sizes = {"loss": LOSS, "size": {**LOSS, "label": "size"}}
+    one = {"kind": "association", "of": list("abcde"), "against": "size", "direction": "positive"}
+    seeds, means = (
+        design_parts(made({**one, "points": points}, arms="abcde", measurements=sizes))[0]
+        for points in ("replicates", "arms")
+    )
+    assert seeds.minimum_detectable is not None
+    assert seeds.minimum_detectable == means.minimum_detectable
+
+
+def baseline(mean: str, sd: str, values: list[float], **more: Any) -> Document:
+    """My values of a against a printed b."""
+    printed = {"label": "B", "published": {"loss": {"mean": mean, "sd": sd, "n": 5}}}
+    plain = made(difference(**more))
+    arms = {"a": plain.arms["a"], "b": Arm.model_validate(printed)}
+    of = plain.model_copy(update={"arms": arms})
+    rows = {"a": {seed: {"loss": value} for seed, value in enumerate(values)}}
+    return check_claim(of, from_table(of, TidyTable(TableSource("made.csv", "0" * 64), rows)))
+
+
+@pytest.mark.parametrize(
+    ("mean", "sd", "flagged"),
+    [
+        ("11", "0.2", True),
+        ("11.0", "0.2", False),
+        ("10.60", "0.0", True),
+        ("10.600", "0.00", False),
+    ],
+)
+def test_a_conclusion_that_hangs_on_printed_digits_is_flagged(
+    mean: str, sd: str, *, flagged: bool
+) -> None:
+    """11 may be 10.5, and a deviation of 0.0 may be 0.05; 11.0 and 0.00 leave less room."""
+    values = [10.4, 10.6, 10.3, 10.7, 10.55] if mean.startswith("11") else [10.52, 10.55, 10.54]
+    document = baseline(mean, sd, values)
+    assert document.verdict.conclusion == "CONFIRMED"
+    texts = [one.text for one in document.verdict.flags if one.kind == "rounding"]
+    assert bool(texts) == flagged
+    if flagged:
+        (text,) = texts
+        assert text.startswith("Within the rounding of the printed numbers of B 'e0' could be ")
+        assert text.endswith("could be INCONCLUSIVE, not CONFIRMED.")
+
+
+def test_a_part_that_a_tree_does_not_need_is_no_matter_of_holm() -> None:
+    """With *any*, a part contradicted at p = 4e-8 says nothing about a Holm level."""
+    tree = {"any": ["e0", "e1"]}
+    document = judged(
+        made(difference(), difference(direction="higher"), combine=tree), {"a": LOW, "b": HIGH}
+    )
+    assert document.verdict.conclusion == "CONFIRMED"
+    assert "multiplicity" not in {one.kind for one in document.verdict.flags}
+    undecided = made(difference(direction="higher"), margin("equivalence", TWO), combine=tree)
+    document = judged(undecided, {"a": LOW, "b": HIGH})
+    assert document.verdict.conclusion == "INCONCLUSIVE"
+    assert "multiplicity" not in {one.kind for one in document.verdict.flags}
+    assert not any("Holm" in step.text for step in document.changes)
+
+
+@pytest.mark.parametrize(
+    ("direction", "word"), [("lower", "CONFIRMED"), ("higher", "CONTRADICTED")]
+)
+def test_what_its_family_leaves_open_is_explained_by_the_family(direction: str, word: str) -> None:
+    """p = 0.03 alone, 0.09 among three: the step names the family, and no Holm of one part."""
+    names = ["made", "second", "third"]
+    family = {"name": "both", "method": "holm", "members": names, "why": "all are about loss"}
+    of = made(difference(direction=direction), family=family)
+    (one,) = judge_families([judge_claim(of, from_table(of, table(WEAK, HIGH)))])
+    document = document_of(one)
+    assert document.verdict.conclusion == "INCONCLUSIVE"
+    (step,) = document.changes
+    assert step.text == (
+        f"By itself the claim is {word}, but not at its level among the 3 claims of its family: "
+        "more seeds would tell."
+    )
+
+
+def table(a: tuple[float, ...], b: tuple[float, ...]) -> TidyTable:
+    rows = {
+        arm: {seed: {"loss": value} for seed, value in enumerate(own)}
+        for arm, own in (("a", a), ("b", b))
+    }
+    return TidyTable(TableSource("made.csv", "0" * 64), rows)
+
+
+@pytest.mark.parametrize(
+    "one",
+    [margin("equivalence", {"relative": 0.2, "why": "a fifth of b"}), difference("brunner_munzel")],
+    ids=["relative", "brunner_munzel"],
+)
+def test_effects_in_other_units_are_not_set_beside_the_papers(one: Any) -> None:
+    """A relative difference, or a chance, is no difference of means: there is nothing to print."""
+    document = judged(made(one, published=[PRINTED]), {"a": LOW, "b": HIGH})
+    assert document.verdict.agreement == "NOT-CHECKABLE"
+    assert "replication should lie" not in document.verdict.agreement_reason
+    assert "units" in document.verdict.agreement_reason
+
+
+def test_a_difference_that_is_found_is_never_called_equality() -> None:
+    """0.004 with interval 0.0039 to 0.0041 is printed with the digits that it takes."""
+    low = [1 + value / 10_000 for value in LOW]
+    high = [value + 0.004 for value in low]
+    found = only(made(difference()), {"a": low, "b": high})
+    assert found.conclusion == "CONFIRMED"
+    assert found.sentence.startswith("The mean loss of A is 0.004 below that of B (95% interval")
+    relative = margin("equivalence", {"relative": 0.01, "why": "one in a hundred"})
+    low, high = [1 + value / 1e6 for value in LOW], [1 + value / 1e6 for value in HIGH]
+    found = only(made(relative), {"a": low * 1, "b": high})
+    assert found.sentence.startswith("The mean loss of A is 0.0002% below that of B")
+
+
+def test_seeds_without_a_partner_are_named() -> None:
+    """A sequential test looks at pairs: seeds 5 to 7 of a and 25 to 27 of b have none."""
+    seeds = {"min": 4, "plan": 4, "max": 30}
+    of = made(difference(), sequential={"method": "eprocess_t"}, seeds=seeds)
+    rows = {
+        "a": {seed: {"loss": value} for seed, value in enumerate((*LOW, 9.9, 10.1, 10.0))},
+        "b": {
+            seed if seed < 5 else seed + 20: {"loss": value}
+            for seed, value in enumerate((*HIGH, 11.9, 12.1, 12.0))
+        },
+    }
+    document = check_claim(of, from_table(of, TidyTable(TableSource("made.csv", "0" * 64), rows)))
+    assert document.results[0].details["without_a_partner"] == "5, 6, 7, 25, 26, 27; left out"
+    assert "without_a_partner" not in judged(of, {"a": LOW, "b": HIGH}).results[0].details
+
+
+def test_a_claim_on_a_table_is_never_called_declared_beforehand(tmp_path: Path) -> None:
+    """Nothing of it is run, so its numbers were there first: no record is made or claimed."""
+    of = made(difference())
+    ledger = Ledger(RunStore(tmp_path / "store"))
+    ledger.register(of)
+    one = ledger.recorded(judge_claim(of, from_table(of, table(LOW, HIGH))))
+    registration = document_of(one).registration
+    assert registration is not None
+    assert registration.state == "none"
+
+
+def test_a_part_that_was_never_tested_hides_no_fragility() -> None:
+    """e0 cannot be tested at all; that e1, which decides alone, hangs on one seed is still said."""
+    flat = {"a": [10.0] * 4, "b": [11.0] * 4, "c": [11.9, 10.8, 11.3, 11.5]}
+    other = {**difference(), "of": ["a", "c"]}
+    of = made(difference(), other, arms="abc", combine={"any": ["e0", "e1"]})
+    document = judged(of, flat)
+    assert [one.conclusion for one in document.results] == ["INCONCLUSIVE", "CONFIRMED"]
+    assert document.verdict.conclusion == "CONFIRMED"
+    assert "one seed left out" in {one.kind for one in document.verdict.flags}
+
+
+@pytest.mark.parametrize(
+    ("one", "said"),
+    [
+        (difference(), "is 4.67 above that of B"),
+        (margin("non_inferiority"), "where a margin of 0.5 was declared"),
+    ],
+    ids=["difference", "margin"],
+)
+def test_a_verdict_that_stands_says_when_it_was_reached(one: Any, said: str) -> None:
+    """Decided at 4 pairs; what came later points the other way, and is not the reason."""
+    seeds = {"min": 4, "plan": 4, "max": 30}
+    of = made(one, sequential={"method": "eprocess_t"}, seeds=seeds)
+    late = {"a": (*LOW, *(value + 8 for value in LOW * 2)), "b": (*HIGH, *LOW, *LOW)}
+    document = judged(of, late)
+    assert document.verdict.conclusion == "CONFIRMED"
+    assert said in document.verdict.sentence
+    assert document.verdict.sentence.endswith(
+        "; decided at 4 pairs, which stands whatever came later."
+    )
+    early = judged(of, {"a": LOW[:4], "b": HIGH[:4]})
+    assert early.verdict.conclusion == "CONFIRMED"
+    assert "decided at" not in early.verdict.sentence
+
+
+def test_an_undecided_tree_names_every_part() -> None:
+    """Each of two holds at p = 0.03 alone and none at Holm's level: both must be read."""
+    other = {**difference(), "of": ["a", "c"]}
+    of = made(difference(), other, arms="abc", combine={"any": ["e0", "e1"]})
+    document = judged(of, {"a": WEAK, "b": HIGH, "c": [value + 0.02 for value in HIGH]})
+    assert [one.conclusion for one in document.results] == ["CONFIRMED", "CONFIRMED"]
+    assert document.verdict.conclusion == "INCONCLUSIVE"
+    assert "that of B" in document.verdict.sentence
+    flat = made(difference(), {**other, "of": ["d", "c"]}, arms="abcd", combine=of.combine)
+    document = judged(flat, {"a": WEAK, "b": HIGH, "c": [12.0] * 5, "d": [11.0] * 5})
+    assert [one.conclusion for one in document.results] == ["CONFIRMED", "INCONCLUSIVE"]
+    assert document.verdict.conclusion == "INCONCLUSIVE"
+    assert "that of B" in document.verdict.sentence
+    assert "variance 0" in document.verdict.sentence
+
+
+def test_printed_seeds_are_not_told_to_grow() -> None:
+    """A number of seeds for both arms is no advice where one of them is printed."""
+    document = baseline("10.70", "0.20", [10.4, 10.6, 10.3, 10.9, 10.55])
+    assert document.verdict.conclusion == "INCONCLUSIVE"
+    (step,) = document.changes
+    assert step.text == (
+        "'e0': the seeds of B are printed and cannot be more, so how many others would settle it "
+        "is not computed."
+    )

@@ -1,0 +1,76 @@
+"""Nights as cron gives them: `repro verify FOLDER --nightly`, again and again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from tests.end_to_end.test_verify import CLAIMS, run
+
+NIGHTLY = Path(__file__).parent / "nightly"
+
+
+def claims(place: Path) -> Path:
+    """The nightly claims, beside the configurations that they name."""
+    folder = place / "claims"
+    if not folder.exists():
+        shutil.copytree(NIGHTLY, folder)
+        shutil.copytree(CLAIMS / "configurations", folder / "configurations")
+    return folder
+
+
+def night(place: Path, *more: str) -> tuple[int, dict[str, Any], dict[str, Any]]:
+    """Status, and the documents of the sequential claim and of the control."""
+    done = run(place, claims(place), *more)
+    assert "Traceback" not in done.stderr
+    documents = [
+        json.loads((place / "reports" / name / "quick" / "report.json").read_text(encoding="utf-8"))
+        for name in ("tiny_nightly", "tiny_control")
+    ]
+    return done.returncode, *documents
+
+
+def seeds(document: dict[str, Any]) -> list[int]:
+    """The numbers of the replicates of the last arm."""
+    return [one["number"] for one in document["arms"][1]["replicates"]]
+
+
+def test_two_nights_and_a_day(tmp_path: Path) -> None:
+    """A pair more and fresh controls on the second night; by day the same again, and no look."""
+    _, first, control = night(tmp_path, "--nightly")
+    assert seeds(first) == [0, 1, 2, 3]
+    assert seeds(control) == [5000, 5001, 5002]
+    status, second, control = night(tmp_path, "--nightly")
+    more = first["sequential"][0]["stop"] == "go on"
+    assert seeds(second) == list(range(5 if more else 4))
+    assert seeds(control) == [5003, 5004, 5005]
+    assert control["control"]["nights"] == 2
+    ledger = (tmp_path / "store" / "looks" / "tiny_nightly" / "quick.jsonl").read_bytes()
+    assert ledger.count(b'"kind":"look"') == 1 + more
+    again, day, by_day = night(tmp_path)
+    assert again == status
+    assert day["verdict"] == second["verdict"]
+    assert seeds(by_day) == seeds(control)
+    kept = tmp_path / "store" / "looks" / "tiny_nightly" / "quick.jsonl"
+    assert kept.read_bytes() == ledger
+
+
+def test_a_design_that_cannot_decide_trains_nothing(tmp_path: Path) -> None:
+    """Status 2 with what would do, and no store; with --force it is run."""
+    folder = claims(tmp_path)
+    text = (CLAIMS / "tiny_fair.yaml").read_text(encoding="utf-8")
+    weak = "planned_sd: {test_perplexity: {sd: 9, why: 'made for this test'}}\nmeasurements:"
+    path = folder / "tiny_fair.yaml"
+    path.write_text(text.replace("measurements:", weak, 1), encoding="utf-8")
+    done = run(tmp_path, path)
+    assert done.returncode == 2
+    assert "tiny_fair.yaml: 'not_better': 3 replicates give non-superiority a power of" in (
+        done.stderr
+    )
+    assert "--force" in done.stderr
+    assert not (tmp_path / "store").exists()
+    forced = run(tmp_path, path, "--force")
+    assert forced.returncode in (0, 1, 3)
+    assert "forced design" in forced.stdout

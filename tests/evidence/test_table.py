@@ -1,0 +1,245 @@
+"""The tidy CSV: what is read, exactly, and how every mistake is named."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from repro.errors import SpecError
+from repro.evidence import read_table
+from repro.evidence.table import MAX_BYTES, MOST
+from tests.evidence.tidy import HEADER, small
+
+GOOD = f"{HEADER}\na,0,ppl,90.5\na,1,ppl,91.25\nb,0,ppl,88\nb,1,ppl,8.75e1\n"
+
+
+def written(folder: Path, content: str | bytes) -> Path:
+    """A file with this content, to the byte."""
+    path = folder / "results.csv"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def mistakes(folder: Path, content: str | bytes) -> list[str]:
+    """What is said about a file: `line:column: what`, in reading order."""
+    with pytest.raises(SpecError) as caught:
+        read_table(written(folder, content), small())
+    assert caught.value.exit_code == 2
+    return [f"{one.place.line}:{one.place.column}: {one.what}" for one in caught.value.problems]
+
+
+def test_values_keep_every_bit(tmp_path: Path) -> None:
+    """A value is the float that its digits name, and seeds come in order."""
+    text = f"{HEADER}\na,7,ppl,0.1\na,3,ppl,90.123456789012345\nb,0,ppl,1e-300\n"
+    table = read_table(written(tmp_path, text), small())
+    assert table.values == {
+        "a": {3: {"ppl": 90.123456789012345}, 7: {"ppl": 0.1}},
+        "b": {0: {"ppl": 1e-300}},
+    }
+    assert list(table.values["a"]) == [3, 7]
+
+
+def test_the_digest_is_that_of_the_file(tmp_path: Path) -> None:
+    """The SHA-256 is the one that sha256sum prints, and the name is without its folders."""
+    table = read_table(written(tmp_path, GOOD), small())
+    assert table.source.sha256 == hashlib.sha256(GOOD.encode()).hexdigest()
+    assert table.source.file == "results.csv"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        GOOD.replace("\n", "\r\n"),
+        GOOD.replace("\n", "\r"),
+        "\ufeff" + GOOD,
+        GOOD + "\n\n",
+        GOOD.rstrip("\n"),
+        GOOD.replace(",", " , "),
+        '"arm","seed","measurement","value"\n' + GOOD.partition("\n")[2].replace("a,", '"a",'),
+        "value,measurement,seed,arm\n90.5,ppl,0,a\n91.25,ppl,1,a\n88,ppl,0,b\n87.5,ppl,1,b\n",
+        f"{HEADER}\nb,1,ppl,87.50\na,1,ppl,+91.25\nb,0,ppl,88.\na,0,ppl,.905E+2\n",
+    ],
+)
+def test_what_spreadsheets_write_is_read_alike(tmp_path: Path, content: str) -> None:
+    """Line ends, a byte-order mark, quotes, blanks and the order of rows mean nothing."""
+    table = read_table(written(tmp_path, content), small())
+    assert table.values == read_table(written(tmp_path, GOOD), small()).values
+
+
+BAD: dict[str, tuple[str | bytes, list[str]]] = {
+    "empty": ("", ["1:1: the file is empty"]),
+    "only blank lines": ("\n \n", ["1:1: the file is empty"]),
+    "header only": (
+        HEADER,
+        ["1:1: there are no rows for arm 'a'", "1:1: there are no rows for arm 'b'"],
+    ),
+    "missing column": ("arm,seed,value\na,0,1\n", ["1:1: row 1: there is no column 'measurement'"]),
+    "unknown column": (
+        "arm,seed,measurment,value\na,0,ppl,1\n",
+        [
+            "1:1: row 1: there is no column 'measurement'",
+            "1:10: row 1: unknown column 'measurment'",
+        ],
+    ),
+    "one column too many": (
+        f"{HEADER},note\na,0,ppl,1,x\n",
+        ["1:28: row 1: unknown column 'note'"],
+    ),
+    "column twice": (f"{HEADER},arm\n", ["1:28: row 1: column 'arm' stands there twice"]),
+    "semicolons": (
+        "arm;seed;measurement;value\na;0;ppl;1\n",
+        [
+            "1:1: row 1: there is no column 'arm'",
+            "1:1: row 1: there is no column 'measurement'",
+            "1:1: row 1: there is no column 'seed'",
+            "1:1: row 1: there is no column 'value'",
+            "1:1: row 1: unknown column 'arm;seed;measurement;value'",
+        ],
+    ),
+    "unknown arm": (f"{GOOD}aa,0,ppl,1\n", ["6:1: row 6, column arm: the claim has no arm 'aa'"]),
+    "arm of another place": (
+        f"{GOOD}c,0,ppl,1\n",
+        ["6:1: row 6, column arm: the values of 'c' are not read from here"],
+    ),
+    "unknown measurement": (
+        f"{GOOD}a,2,pl,1\n",
+        ["6:5: row 6, column measurement: the claim has no measurement 'pl'"],
+    ),
+    "duplicate": (f"{GOOD}a,1,ppl,2\n", ["6:1: row 6: arm 'a', seed 1, measurement 'ppl' again"]),
+    "not a number": (
+        f"{GOOD}a,2,ppl,ninety\n",
+        ["6:9: row 6, column value: 'ninety' is not a finite number"],
+    ),
+    "nan": (f"{GOOD}a,2,ppl,NaN\n", ["6:9: row 6, column value: 'NaN' is not a finite number"]),
+    "infinity": (
+        f"{GOOD}a,2,ppl,-inf\n",
+        ["6:9: row 6, column value: '-inf' is not a finite number"],
+    ),
+    "too large": (
+        f"{GOOD}a,2,ppl,1e999\n",
+        ["6:9: row 6, column value: '1e999' is not a finite number"],
+    ),
+    "decimal comma": (
+        f'{GOOD}a,2,ppl,"90,5"\n',
+        ["6:9: row 6, column value: '90,5' is not a finite number"],
+    ),
+    "underscore": (
+        f"{GOOD}a,2,ppl,1_0\n",
+        ["6:9: row 6, column value: '1_0' is not a finite number"],
+    ),
+    "no value": (f"{GOOD}a,2,ppl,\n", ["6:9: row 6, column value: the cell is empty"]),
+    "no arm": (f"{GOOD},2,ppl,1\n", ["6:1: row 6, column arm: the cell is empty"]),
+    "negative seed": (
+        f"{GOOD}a,-1,ppl,1\n",
+        ["6:3: row 6, column seed: '-1' is no number of a replicate"],
+    ),
+    "fractional seed": (
+        f"{GOOD}a,1.5,ppl,1\n",
+        ["6:3: row 6, column seed: '1.5' is no number of a replicate"],
+    ),
+    "seed with zeros": (
+        f"{GOOD}a,01,ppl,1\n",
+        ["6:3: row 6, column seed: '01' is no number of a replicate"],
+    ),
+    "no seed": (f"{GOOD}a,,ppl,1\n", ["6:3: row 6, column seed: the cell is empty"]),
+    "few cells": (f"{GOOD}a,2,ppl\n", ["6:1: row 6: 3 cells in a table of 4 columns"]),
+    "many cells": (f"{GOOD}a,2,ppl,1,234\n", ["6:1: row 6: 5 cells in a table of 4 columns"]),
+    "blank line inside": (
+        f"{HEADER}\n\n{GOOD.partition(chr(10))[2]}",
+        ["2:1: row 2: the row is empty"],
+    ),
+    "open quote": (
+        f'{GOOD}a,2,"ppl,1\n',
+        ["6:5: row 6: a quote inside a cell, or one that is not closed"],
+    ),
+    "NUL": (f"{GOOD}a,2,ppl,1\0\n", ["6:10: row 6: character U+0000 is not allowed"]),
+    "seeds that differ": (
+        f"{GOOD}a,0,rank,34\n",
+        ["3:1: row 3: seed 1 of arm 'a' has no value of measurement 'rank'"],
+    ),
+    "an arm without rows": (f"{HEADER}\na,0,ppl,1\n", ["1:1: there are no rows for arm 'b'"]),
+    "what decides is missing": (
+        f"{HEADER}\na,0,rank,1\nb,0,ppl,1\n",
+        ["1:1: there are no rows for measurement 'ppl' of arm 'a'"],
+    ),
+    "not UTF-8": (GOOD.encode() + b"a,2,ppl,\xff\n", ["6:9: byte 0xFF is not UTF-8"]),
+    "UTF-16": (GOOD.encode("utf-16"), ["1:1: byte 0xFF is not UTF-8"]),
+    "all at once": (
+        f"{GOOD}x,-1,y,nan\na,0,ppl,1\n",
+        [
+            "6:1: row 6, column arm: the claim has no arm 'x'",
+            "6:3: row 6, column seed: '-1' is no number of a replicate",
+            "6:6: row 6, column measurement: the claim has no measurement 'y'",
+            "6:8: row 6, column value: 'nan' is not a finite number",
+            "7:1: row 7: arm 'a', seed 0, measurement 'ppl' again",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", list(BAD))
+def test_every_mistake_is_named_with_its_row_and_column(tmp_path: Path, name: str) -> None:
+    """A table with mistakes is refused, and all of them are said, each where it is."""
+    content, expected = BAD[name]
+    assert mistakes(tmp_path, content) == expected
+
+
+def test_a_message_has_four_parts(tmp_path: Path) -> None:
+    """Where, what, what was expected, and what to do, to the letter."""
+    with pytest.raises(SpecError) as caught:
+        read_table(written(tmp_path, f"{GOOD}b,1,ppl,80\na,2,rnk,80%\n"), small())
+    assert str(caught.value).replace(str(tmp_path), "") == (
+        "/results.csv:6:1: row 6: arm 'b', seed 1, measurement 'ppl' again\n"
+        "  expected: one value for each\n"
+        "  to do: remove one of the two; the first is row 5\n"
+        "/results.csv:7:5: row 7, column measurement: the claim has no measurement 'rnk'\n"
+        "  expected: one of ppl, rank\n"
+        "  to do: did you mean 'rank'?\n"
+        "/results.csv:7:9: row 7, column value: '80%' is not a finite number\n"
+        "  expected: a finite number\n"
+        "  to do: write the number in the unit of the other rows, without a percent sign"
+    )
+
+
+def test_the_number_of_messages_has_an_end(tmp_path: Path) -> None:
+    """Of a thousand bad rows the first are named, and the rest are counted."""
+    said = mistakes(tmp_path, f"{HEADER}\n" + "a,x,ppl,1\n" * 1000)
+    assert len(said) == MOST + 1
+    assert said[-1].endswith(f"{1000 - MOST} more mistakes from here on")
+
+
+def test_a_folder_is_no_table(tmp_path: Path) -> None:
+    """A folder is refused in words."""
+    with pytest.raises(SpecError, match=r"not a regular file(.|\n)*expected: a CSV file"):
+        read_table(tmp_path, small())
+
+
+def test_a_device_is_no_table() -> None:
+    """A device that never ends is refused before anything is read."""
+    with pytest.raises(SpecError, match="not a regular file"):
+        read_table(Path("/dev/zero"), small())
+
+
+def test_a_pipe_does_not_wait(tmp_path: Path) -> None:
+    """A pipe that nobody writes to is refused at once."""
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(SpecError, match="not a regular file"):
+        read_table(tmp_path / "pipe.csv", small())
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """The path and the reason are said."""
+    with pytest.raises(SpecError, match=r"nothing\.csv(.|\n)*no such file"):
+        read_table(tmp_path / "nothing.csv", small())
+
+
+def test_an_endless_file_is_refused(tmp_path: Path) -> None:
+    """A file above the limit is not read to its end."""
+    path = tmp_path / "large.csv"
+    with path.open("wb") as stream:
+        stream.truncate(MAX_BYTES + 1)
+    with pytest.raises(SpecError, match="too large"):
+        read_table(path, small())
