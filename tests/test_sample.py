@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from repro.check import check_claim
 from repro.evidence import gather
 from repro.report.document import Document
 from repro.report.write import read_document
 from repro.specs.load import load_claim
 from repro.store import RunStore
+from repro.verify import Options, verify_claims
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "reports" / "sample"
 
 
-def test_the_sample_is_the_verdict_on_its_evidence() -> None:
+def test_the_sample_is_the_verdict_on_its_evidence(tmp_path: Path) -> None:
     """Judging the committed runs again gives the committed report, but for its provenance.
 
     After a change of words: `./dev verify claims/mos_rank.yaml --scale bench --no-train
@@ -23,7 +23,8 @@ def test_the_sample_is_the_verdict_on_its_evidence() -> None:
     """
     committed = read_document(SAMPLE / "mos_rank" / "bench" / "report.json")
     claim = load_claim(ROOT / "claims" / "mos_rank.yaml", "bench")
-    again = check_claim(claim, gather(claim, RunStore(SAMPLE / "store")))
+    options = Options(RunStore(SAMPLE / "store"), tmp_path, train=False)
+    (again,) = verify_claims([claim], options).documents
     assert without_provenance(again) == without_provenance(committed)
 
 

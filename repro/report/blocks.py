@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from repro.report.pictures import Plot
+
 Tone = Literal["good", "warn", "bad", "plain"]
-Scale = Literal["linear", "log"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,88 +96,13 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class DotRow:
-    """The values of one arm on one measurement; ``mark`` is their mean, ``bound`` a ceiling."""
-
-    label: str
-    note: str
-    colour: str
-    values: tuple[float, ...]
-    mark: float | None
-    bound: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class DotPanel:
-    """One measurement: every seed a dot, a row an arm."""
-
-    title: str
-    axis: str
-    scale: Scale
-    rows: tuple[DotRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A declared limit on the axis of an effect."""
-
-    at: float
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class EffectRow:
-    """One decisive expectation: its effect and interval against its limits.
-
-    ``region`` is the part of the axis that the claim speaks of; an absent end is infinite.
-    """
-
-    title: str
-    note: str
-    scale: Scale
-    effect: float | None
-    interval: tuple[float | None, float | None] | None
-    limits: tuple[Mark, ...]
-    region: tuple[float | None, float | None] | None
-
-
-@dataclass(frozen=True, slots=True)
-class DotPlot:
-    """The main picture: what was measured, and what follows for each expectation."""
-
-    panels: tuple[DotPanel, ...]
-    effects: tuple[EffectRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CurveLine:
-    """rank(tolerance) of one arm, one tuple of heights a replicate."""
-
-    label: str
-    colour: str
-    xs: tuple[float, ...]
-    replicates: tuple[tuple[float, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CurvePlot:
-    """How a count depends on its threshold."""
-
-    x_label: str
-    y_label: str
-    lines: tuple[CurveLine, ...]
-    thresholds: tuple[float, ...]
-    threshold_label: str
-
-
-@dataclass(frozen=True, slots=True)
 class Figure:
     """A picture with its caption and its text alternative; ``name`` is its file's stem."""
 
     name: str
     alt: str
     caption: str
-    plot: DotPlot | CurvePlot
+    plot: Plot
     block: Literal["figure"] = "figure"
 
 

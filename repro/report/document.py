@@ -11,13 +11,25 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from repro.report.judgement import (
+    ControlPart,
+    DesignPart,
+    FamilyPart,
+    Level,
+    RegistrationPart,
+    Robustness,
+    SequentialPart,
+)
+from repro.report.machine import Provenance
+from repro.report.published import AgreementWord, Published
 from repro.specs.base import Spec
 
 DOCUMENT_SCHEMA = 1
 
 ValidityWord = Literal["VALID", "INVALID", "INCOMPLETE", "STALE", "NOT-COMPARABLE"]
 ConclusionWord = Literal["CONFIRMED", "CONTRADICTED", "INCONCLUSIVE", "TRIVIAL"]
-AgreementWord = Literal["COMPATIBLE", "LARGER", "SMALLER", "OPPOSITE", "NOT-CHECKABLE"]
+EffectScale = Literal["difference", "relative", "ratio", "correlation", "share", "none"]
+Side = Literal["below", "above", "between", "outside", "none"]
 
 
 class Source(Spec):
@@ -78,29 +90,36 @@ class MeasurementPart(Spec):
 
     key: str
     label: str
-    kind: Literal["perplexity", "rank"]
+    kind: Literal["perplexity", "rank", "reported"]
     better: Literal["lower", "higher"]
     digits: int
 
 
 class Summary(Spec):
-    """Values over the replicates of one arm; sd has n - 1 and is absent for n = 1."""
+    """Values over the replicates of one arm; sd has n - 1 and is absent for n = 1.
+
+    Of a published arm these are the printed numbers, without a range, and n may be unknown.
+    """
 
     measurement: str
-    n: int
+    n: int | None
     mean: float
     sd: float | None
     geometric_mean: float | None
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
 
 class Replicate(Spec):
-    """One run: its number, key, state and its values by measurement key."""
+    """One replicate: its number, state and its values by measurement key.
+
+    ``key`` is that of its run, empty for a row of a table. ``imputed``: it diverged, and counts
+    as the worst value that any replicate had.
+    """
 
     number: int
     key: str
-    state: Literal["finished", "diverged", "missing", "excluded"]
+    state: Literal["finished", "diverged", "missing", "excluded", "imputed"]
     values: dict[str, float]
 
 
@@ -112,15 +131,30 @@ class Assumption(Spec):
     why: str
 
 
+class TableFile(Spec):
+    """The table that values were read from: its name, and the SHA-256 of its bytes."""
+
+    file: str
+    sha256: str
+
+
 class Arm(Spec):
-    """One side of a comparison: its configuration, resolved, and its replicates."""
+    """One side of a comparison, where its values are from, and its replicates.
+
+    ``configuration``, its ``source``, ``parameters`` and ``training`` are declared of an arm
+    that is trained; values that come from a ``table`` are only said to be of that training.
+    ``planned`` is the number of seeds that the claim plans.
+    """
 
     id: str
     label: str
-    configuration: str
-    parameters: int
+    evidence: Literal["runs", "table", "published"] = "runs"
+    table: TableFile | None = None
+    planned: int | None = None
+    configuration: str | None
+    parameters: int | None
     rank_bound: int | None
-    source: str
+    source: str | None
     assumed: tuple[Assumption, ...]
     training: dict[str, Any]
     replicates: tuple[Replicate, ...]
@@ -151,13 +185,28 @@ class LeftOut(Spec):
     conclusion: ConclusionWord | None
 
 
+class Point(Spec):
+    """One point of an association: ``x`` of ``against``, ``y`` of the measurement itself.
+
+    The replicate is absent where the point is an arm's mean; ``counted`` is false outside the
+    declared window.
+    """
+
+    arm: str
+    replicate: int | None
+    x: float
+    y: float
+    counted: bool
+
+
 class Result(Spec):
     """One tested expectation.
 
-    ``scale`` is that of effect, interval and limits: a ``difference`` of means, a ``ratio``, or
-    ``none`` for exact statements (separation, bound). ``claimed`` is the side of the limits
-    where the claim says the effect lies. ``sentence`` is the finding in one sentence,
-    ``statement`` what was declared.
+    ``scale`` is that of effect, interval and limits: a ``difference`` of means, one ``relative``
+    to the mean of b, a ``ratio``, a ``correlation``, a ``share``, or ``none`` for exact
+    statements (separation, bound). ``claimed`` is the side of the limits where the claim says
+    the effect lies. ``sentence`` is the finding in one sentence, ``statement`` what was declared.
+    ``against`` and ``points`` belong to associations: the other measurement, and the points.
     """
 
     id: str
@@ -165,21 +214,23 @@ class Result(Spec):
     role: Literal["decisive", "context"]
     statement: str
     measurement: str
+    against: str | None = None
     arms: tuple[str, ...]
     test: str
     alpha: float
-    scale: Literal["difference", "ratio", "none"]
+    scale: EffectScale
     effect_label: str
     effect: float | None
     interval: Interval | None
     limits: tuple[Limit, ...]
-    claimed: Literal["below", "above", "between", "none"]
+    claimed: Side
     p: float | None
     df: float | None
     conclusion: ConclusionWord | None
     sentence: str
     smallest_confirmable_margin: float | None
     left_out: tuple[LeftOut, ...]
+    points: tuple[Point, ...] = ()
     details: dict[str, str]
 
 
@@ -206,47 +257,11 @@ class Curve(Spec):
     threshold: float
 
 
-class PublishedArm(Spec):
-    """Printed numbers of one arm, as the strings they were printed as."""
-
-    arm: str
-    mean: str
-    sd: str | None
-    n: int | None
-
-
-class Published(Spec):
-    """A printed comparison that an expectation is about, and whether ours agrees with it."""
-
-    expectation: str
-    locator: str
-    arms: tuple[PublishedArm, ...]
-    p: str | None
-    agreement: AgreementWord
-    reason: str
-
-
 class ScaleStep(Spec):
     """Something that would change or sharpen the verdict, with the command for it if any."""
 
     text: str
     command: str | None
-
-
-class Provenance(Spec):
-    """Everything that derives from time or machine; never compared, never in a key."""
-
-    created: str
-    repro_version: str
-    python: str
-    packages: dict[str, str]
-    platform: str
-    processor: str
-    cores: int
-    devices: tuple[str, ...]
-    threads_per_run: int
-    run_seconds: dict[str, float]
-    command: str
 
 
 class Document(Spec):
@@ -263,4 +278,11 @@ class Document(Spec):
     curves: tuple[Curve, ...]
     published: tuple[Published, ...]
     changes: tuple[ScaleStep, ...]
+    robustness: tuple[Robustness, ...] = ()
+    design: tuple[DesignPart, ...] = ()
+    sequential: tuple[SequentialPart, ...] = ()
+    registration: RegistrationPart | None = None
+    control: ControlPart | None = None
+    family: FamilyPart | None = None
+    levels: tuple[Level, ...] = ()
     provenance: Provenance

@@ -25,11 +25,13 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator
 
 from repro.report import format as fmt
-from repro.report.blocks import Scale
 from repro.report.glyphs import FACE, spelled
 from repro.report.palette import NAMES, stand_in
+from repro.report.pictures import Scale
 
 LINE = 1.36
+LARGEST = 690.0
+"""The largest logarithm whose number a computer holds, with some air."""
 
 
 @lru_cache(maxsize=4096)
@@ -117,22 +119,32 @@ def axis(
         room = 0.2 if log else max(abs(low) * 0.02, 0.5)
         low, high = low - room, high + room
     low, high = low - pad * (high - low), high + pad * (high - low)
-    return Axis(math.exp(low) if log else low, math.exp(high) if log else high, left, right, scale)
+    if log:
+        low, high = (math.exp(min(max(end, -LARGEST), LARGEST)) for end in (low, high))
+    return Axis(low, high, left, right, scale)
 
 
-def ticks(on: Axis, size: float, *, upright: bool = False) -> list[tuple[float, str]]:
-    """Round values with their labels, as many as stand apart from each other."""
+def ticks(
+    on: Axis, size: float, *, upright: bool = False, percent: bool = False, whole: bool = False
+) -> list[tuple[float, str]]:
+    """Round values with their labels, as many as stand apart; shares as percentages if wanted."""
     for wanted in (6, 5, 4, 3, 2):
         values = [v for v in _round_values(on, wanted) if on.low <= v <= on.high]
-        labels = [(v, _tick_label(v, values)) for v in values]
+        values = [v for v in values if not whole or v == round(v)]
+        labels = [(v, _percent(v, values) if percent else _tick_label(v, values)) for v in values]
         if values and _apart(on, labels, size, upright=upright):
             return labels
     middle = math.sqrt(on.low * on.high) if on.scale == "log" else (on.low + on.high) / 2
-    return [(middle, fmt.significant(middle))]
+    middle = round(middle) if whole else middle
+    return [(middle, fmt.share(middle) if percent else fmt.significant(middle))]
+
+
+def _percent(value: float, values: Sequence[float]) -> str:
+    return f"{_tick_label(100 * value, [100 * v for v in values])}%"
 
 
 def _round_values(on: Axis, wanted: int) -> list[float]:
-    decades = math.log10(on.high / on.low) if on.scale == "log" else 0.0
+    decades = math.log10(on.high) - math.log10(on.low) if on.scale == "log" else 0.0
     if decades < 0.9:
         return [
             float(v) for v in MaxNLocator(wanted, steps=[1, 2, 5, 10]).tick_values(on.low, on.high)
@@ -202,12 +214,14 @@ class Sheet:
         )  # fmt: skip
 
     def marks(
-        self, xs: Sequence[float], ys: Sequence[float], colour: str, shape: str, size: float
-    ) -> None:
+        self, xs: Sequence[float], ys: Sequence[float], colour: str, shape: str, size: float, *,
+        hollow: bool = False,
+    ) -> None:  # fmt: skip
         """Markers of one shape, ringed by the page so that neighbours stay countable."""
+        face, edge = ("page", colour) if hollow else (colour, "page")
         self.axes.plot(
-            xs, ys, linestyle="", marker=shape, markersize=size, color=stand_in(colour),
-            markeredgecolor=stand_in("page"), markeredgewidth=0.6, clip_on=False,
+            xs, ys, linestyle="", marker=shape, markersize=size, color=stand_in(face),
+            markeredgecolor=stand_in(edge), markeredgewidth=1.1 if hollow else 0.6, clip_on=False,
         )  # fmt: skip
 
     def box(self, left: float, right: float, top: float, bottom: float, colour: str) -> None:

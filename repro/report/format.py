@@ -73,12 +73,47 @@ def p_value(p: float) -> str:
     if p < 1e-4:
         mantissa, exponent = f"{p:.1e}".split("e")
         return f"p = {mantissa}e{MINUS}{abs(int(exponent))}"
-    return f"p = {significant(p, 2)}"
+    return f"p = {significant(p, 2) if p < 0.995 else fixed(p, 4)}"
+
+
+def bare_p(p: float) -> str:
+    """A p-value in a column of them: `0.0027`, `< 1e-300`."""
+    return p_value(p).removeprefix("p").removeprefix(" = ").strip()
+
+
+def e_value(e: float) -> str:
+    """An e-value to three digits, with an exponent from a million on."""
+    if e < 1e6:
+        return significant(e)
+    mantissa, exponent = f"{e:.1e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def bound(level: float) -> str:
+    """A declared level as it was declared: `20`, `0.0451`."""
+    return signed(f"{level:.3g}")
+
+
+def chance(power: float) -> str:
+    """A probability as a percentage of two digits, never printed as certain: `80%`, `> 99%`."""
+    if power > 0.99:
+        return "> 99%"
+    return "< 0.1%" if power < 0.001 else f"{significant(100 * power, 2)}%"
 
 
 def percent(share: float) -> str:
     """`90%`, `99.5%`."""
     return f"{float(f'{100 * share:.10g}'):g}%"
+
+
+def share(number: float, digits: int = 3) -> str:
+    """A share as a percentage of so many digits: `93.3%`."""
+    return f"{significant(100 * number, digits)}%"
+
+
+def relative(number: float, more: int = 0) -> str:
+    """A share as a signed percentage: `+1.2%`; ``more`` digits than one after the point."""
+    return f"{plus(100 * number, 1 + more)}%"
 
 
 def value(number: float, measurement: MeasurementPart) -> str:
@@ -97,27 +132,49 @@ def mean_and_sd(summary: Summary, measurement: MeasurementPart) -> str:
     return mean if summary.sd is None else f"{mean} ± {spread(summary.sd, measurement)}"
 
 
+def value_range(summary: Summary, measurement: MeasurementPart) -> str:
+    """`56.10 to 56.61`: from the least to the largest value, of an arm whose values are known."""
+    if summary.low is None or summary.high is None:
+        return DASH
+    return span(value(summary.low, measurement), value(summary.high, measurement))
+
+
 def span(low: str, high: str) -> str:
     """`791 to 830`, or the value alone when both ends print alike."""
     return low if low == high else f"{low} to {high}"
 
 
 def effect(number: float, scale: str, digits: int) -> str:
-    """A point on the axis of an expectation: a multiple, a signed difference, or a number."""
+    """A point on the axis of an expectation: a multiple, a signed difference, a percentage."""
+    if scale in ("difference", "correlation"):
+        return plus(number, digits if scale == "difference" else 2)
     if scale == "ratio":
         return times(number)
-    return plus(number, digits) if scale == "difference" else significant(number)
+    if scale == "relative":
+        return relative(number)
+    return share(number) if scale == "share" else significant(number)
+
+
+def size(number: float, scale: str, digits: int) -> str:
+    """How large a margin or an effect is, without a sign."""
+    if scale == "difference":
+        return fixed(number, digits)
+    return effect(number, scale, digits).removeprefix("+")
+
+
+def ends(low: float | None, high: float | None, scale: str, digits: int) -> str:
+    """`+0.11 to +0.42`, `from 20.1 times up`; an absent end is said in words."""
+    first, last = (None if end is None else effect(end, scale, digits) for end in (low, high))
+    if first is None or last is None:
+        if first == last:
+            return "without ends"
+        return f"up to {last}" if first is None else f"from {first} up"
+    return f"{first.removesuffix(' times')} to {last}"
 
 
 def interval(given: Interval, scale: str, digits: int) -> str:
-    """`90% interval +0.11 to +0.42`; an absent end is said in words."""
-    ends = [None if e is None else effect(e, scale, digits) for e in (given.low, given.high)]
-    name = f"{percent(given.level)} interval"
-    if ends[0] is None or ends[1] is None:
-        sides = {(True, True): "without ends", (True, False): f"up to {ends[1]}"}
-        return f"{name} {sides.get((ends[0] is None, ends[1] is None), f'from {ends[0]} up')}"
-    low = ends[0].removesuffix(" times")
-    return f"{name} {low} to {ends[1]}"
+    """`90% interval +0.11 to +0.42`."""
+    return f"{percent(given.level)} interval {ends(given.low, given.high, scale, digits)}"
 
 
 def moment(created: str) -> datetime | None:

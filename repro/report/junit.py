@@ -9,7 +9,11 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET
 
 from repro.report import format as fmt
+from repro.report import words
+from repro.report.analyses import agreement_of_analyses, several_analyses
 from repro.report.document import Document, Result
+from repro.report.findings import level_said
+from repro.report.watching import looks_said
 
 FAILURES = ("CONTRADICTED", "TRIVIAL")
 
@@ -50,11 +54,26 @@ def _outcome(case: ET.Element, kind: str, word: str, message: str) -> None:
 def _validity_case(suite: ET.Element, document: Document) -> None:
     verdict = document.verdict
     controls = [f"{c.statement}: {c.state}, {c.measured}" for c in document.canaries]
-    said = "; ".join([f"{verdict.validity}: {verdict.validity_reason}", *controls])
+    chips = [f"{chip.label}: {chip.badge.word}" for chip in words.cautions(document)]
+    said = "; ".join([f"{verdict.validity}: {verdict.validity_reason}", *controls, *chips])
     case = _case(suite, document, "validity and controls", said)
     if verdict.validity != "VALID":
         kind = "error" if verdict.validity == "INVALID" else "skipped"
         _outcome(case, kind, verdict.validity, f"{verdict.validity}: {verdict.validity_reason}")
+
+
+def _facts(document: Document, result: Result) -> list[str]:
+    """How many analyses agree, how often it was looked at, and where its test loses its level."""
+    own = result.id
+    return [
+        *(
+            agreement_of_analyses(one)
+            for one in several_analyses(document)
+            if one.expectation == own
+        ),
+        *(looks_said(one) for one in document.sequential if one.expectation == own),
+        *(level_said(one) for one in document.levels if one.expectation == own),
+    ]
 
 
 def _expectation_case(suite: ET.Element, document: Document, result: Result) -> None:
@@ -62,7 +81,8 @@ def _expectation_case(suite: ET.Element, document: Document, result: Result) -> 
     found = result.conclusion or verdict.validity
     expected = verdict.expected or "CONFIRMED"
     message = f"expected {expected}, found {found}: {result.sentence}"
-    case = _case(suite, document, result.id, f"{result.statement} {message}")
+    facts = [f"{result.statement} {message}", *_facts(document, result)]
+    case = _case(suite, document, result.id, " ".join(facts))
     valid = verdict.validity == "VALID"
     if valid and found == expected == verdict.conclusion and verdict.as_expected:
         return

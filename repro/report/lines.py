@@ -46,7 +46,10 @@ def line(document: Document, link: str = "") -> Line:
         validity=words.badge(verdict.validity, words.VALIDITIES),
         conclusion=words.short_word(verdict) if concluded else words.NO_CONCLUSION,
         agreement=words.badge(verdict.agreement, words.AGREEMENTS),
-        flags=tuple(fmt.plain_name(flag.kind) for flag in verdict.flags),
+        flags=(
+            *(fmt.plain_name(flag.kind) for flag in verdict.flags),
+            *(chip.badge.word for chip in words.cautions(d)),
+        ),
         sentence=verdict.sentence,
         as_expected=verdict.as_expected or not concluded,
         created=fmt.date(d.provenance.created),

@@ -5,115 +5,110 @@ Nothing is drawn here, and nothing is computed that the document does not hold.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from repro.report import format as fmt
-from repro.report.blocks import (
+from repro.report.associations import scatter_alt, scatter_plot, scatter_said
+from repro.report.blocks import Figure, Paragraph
+from repro.report.document import Arm, Curve, Document, MeasurementPart, Summary
+from repro.report.effects import effect_row
+from repro.report.lookup import (
+    arm_label,
+    colour_of,
+    decisive,
+    measurement_of,
+    summary_of,
+    upper_first,
+)
+from repro.report.pictures import (
     CurveLine,
     CurvePlot,
     DotPanel,
     DotPlot,
     DotRow,
     EffectRow,
-    Figure,
-    Mark,
-    Paragraph,
     Scale,
 )
-from repro.report.document import Arm, Curve, Document, MeasurementPart, Result, Summary
-from repro.report.palette import ARMS
-
-
-def measurement_of(document: Document, key: str) -> MeasurementPart | None:
-    """The measurement with that key; None when the document does not describe it."""
-    return next((m for m in document.measurements if m.key == key), None)
-
-
-def summary_of(arm: Arm, key: str) -> Summary | None:
-    """What an arm measured under that key; None before its first run."""
-    return next((s for s in arm.summaries if s.measurement == key), None)
-
-
-def arm_label(document: Document, arm_id: str) -> str:
-    """What a reader calls an arm."""
-    return next((arm.label for arm in document.arms if arm.id == arm_id), arm_id)
-
-
-def decisive(document: Document) -> tuple[Result, ...]:
-    """The expectations that count."""
-    return tuple(r for r in document.results if r.role == "decisive")
-
-
-def digits_of(document: Document, result: Result) -> int:
-    """Digits after the point of a difference on the axis of an expectation."""
-    measurement = measurement_of(document, result.measurement)
-    return 2 if measurement is None else max(measurement.digits, 0)
-
-
-def effect_note(document: Document, result: Result) -> str:
-    """`23.4 times, 90% interval from 20.1 times up: CONFIRMED`."""
-    digits = digits_of(document, result)
-    parts = [] if result.effect is None else [fmt.effect(result.effect, result.scale, digits)]
-    if result.interval is not None:
-        parts.append(fmt.interval(result.interval, result.scale, digits))
-    return f"{', '.join(parts) or 'no effect yet'}: {result.conclusion or 'no conclusion'}"
-
-
-def limit_text(document: Document, result: Result, at: float, label: str) -> str:
-    """A limit by name and value; the value is not repeated where the label says it."""
-    if at == 0 and "zero" in label.lower():
-        return label
-    said = re.findall(r"[-+]?[0-9]+(?:\.[0-9]+)?", label.replace(fmt.MINUS, "-"))
-    if any(float(number) in (at, abs(at)) for number in said):
-        return label
-    return f"{label} ({fmt.effect(at, result.scale, digits_of(document, result))})"
-
-
-def upper_first(text: str) -> str:
-    """The text with a capital at its start."""
-    return text[:1].upper() + text[1:]
-
-
-def colour_of(document: Document, arm_id: str) -> str:
-    """Each arm keeps its colour through all figures."""
-    ids = [arm.id for arm in document.arms]
-    return ARMS[ids.index(arm_id) % len(ARMS)] if arm_id in ids else ARMS[0]
 
 
 def main_figure(document: Document) -> Figure | Paragraph:
     """Every seed a dot, and each decisive effect against its limits; words when nothing ran."""
     panels = tuple(_panel(document, m) for m in _shown_measurements(document))
-    rows = [_effect(document, result) for result in decisive(document)]
+    scatters = tuple(scatter_plot(document, r) for r in decisive(document) if r.points)
+    rows = [effect_row(document, result) for result in decisive(document)]
     effects = tuple(row for row in rows if row is not None)
-    if not effects and not any(row.values for panel in panels for row in panel.rows):
+    drawn = any(row.values or row.mark is not None for panel in panels for row in panel.rows)
+    if not effects and not scatters and not drawn:
         return Paragraph("No run has been measured so far, so there is nothing to draw.")
+    caption = [_dots_said(document, panels)] if panels else []
+    caption += [scatter_said(document, r) for r in decisive(document) if r.points]
+    if effects:
+        caption.append(_effects_said(effects))
+    plot = DotPlot(panels, effects, scatters)
+    alts = [scatter_alt(document, r) for r in decisive(document) if r.points]
+    return Figure("main", _main_alt(panels, alts, effects), " ".join(caption), plot)
+
+
+def _dots_said(document: Document, panels: tuple[DotPanel, ...]) -> str:
     log = any(panel.scale == "log" for panel in panels)
     mean = "geometric mean of its arm, on a logarithmic axis" if log else "mean of its arm"
-    caption = f"Each dot is one trained model; the upright stroke is the {mean}."
-    if effects:
-        caption += (
-            " Below, each effect that decides the claim: a diamond with its interval, against the"
-            " limits that the claim file declares; the shaded side is the claimed one."
-        )
-    return Figure("main", _main_alt(panels, effects), caption, DotPlot(panels, effects))
+    trained = all(arm.evidence == "runs" for arm in document.arms)
+    dot = "one trained model" if trained else "one seed"
+    rows = [row for panel in panels for row in panel.rows]
+    printed = any(row.mark is not None and not row.values for row in rows)
+    alone = " A stroke without dots is a printed mean." if printed else ""
+    said = f"Each dot is {dot}; the upright stroke is the {mean}.{alone}"
+    if not any(row.values for row in rows):
+        said = "Each upright stroke is a printed mean."
+    ordered = any(_along(document, m) for m in document.measurements)
+    order = " The arms stand in the declared order." if ordered else ""
+    return f"{said}{order}"
+
+
+def _effects_said(effects: tuple[EffectRow, ...]) -> str:
+    parts = "parts are" if any(len(row.axis.regions) > 1 for row in effects) else "side is"
+    bar = ""
+    if any(row.sides for row in effects):
+        bar = " The bar below a share divides all that differ between both arms; ties are left out."
+    return (
+        "Below, each effect that decides the claim: a diamond with its interval, against the"
+        f" limits that the claim file declares; the shaded {parts} the claimed one"
+        f"{'s' if parts != 'side is' else ''}.{bar}"
+    )
 
 
 def _shown_measurements(document: Document) -> list[MeasurementPart]:
-    keys = dict.fromkeys(result.measurement for result in decisive(document))
-    found = [m for m in (measurement_of(document, key) for key in keys) if m is not None]
-    return found or list(document.measurements[:1])
+    """Those of the decisive expectations; an association is drawn as points instead."""
+    found = decisive(document)
+    keys = dict.fromkeys(result.measurement for result in found if not result.points)
+    shown = [m for m in (measurement_of(document, key) for key in keys) if m is not None]
+    return shown or ([] if any(r.points for r in found) else list(document.measurements[:1]))
+
+
+def _along(document: Document, m: MeasurementPart) -> list[str]:
+    """The arms of a declared trend or order of a measurement, in that order."""
+    for result in decisive(document):
+        if result.measurement == m.key and result.kind in ("trend", "ordering"):
+            return list(result.arms)
+    return []
+
+
+def _in_order(document: Document, m: MeasurementPart) -> list[Arm]:
+    along = _along(document, m)
+    place = {arm: i for i, arm in enumerate(along)}
+    return sorted(document.arms, key=lambda arm: place.get(arm.id, len(along)))
 
 
 def _panel(document: Document, m: MeasurementPart) -> DotPanel:
     values = [r.values[m.key] for a in document.arms for r in a.replicates if m.key in r.values]
+    values += [s.mean for a in document.arms for s in a.summaries if s.measurement == m.key]
     ratio = any(r.scale == "ratio" and r.measurement == m.key for r in decisive(document))
     log = (m.kind == "rank" or ratio) and all(value > 0 for value in values)
     better = f"{m.better} is better"
     axis = f"{m.label}, logarithmic axis" if log else f"{m.label}, {better}"
     title = upper_first(m.label)
     scale = _scale(log=log)
-    rows = tuple(_dot_row(document, arm, m, scale) for arm in document.arms)
+    rows = tuple(_dot_row(document, arm, m, scale) for arm in _in_order(document, m))
     return DotPanel(title, axis, scale, rows)
 
 
@@ -124,7 +119,9 @@ def _scale(*, log: bool) -> Scale:
 def _dot_row(document: Document, arm: Arm, m: MeasurementPart, scale: Scale) -> DotRow:
     values = tuple(r.values[m.key] for r in arm.replicates if m.key in r.values)
     summary = summary_of(arm, m.key)
-    mark = None if summary is None else summary.geometric_mean if scale == "log" else summary.mean
+    mark = None if summary is None else summary.mean
+    if summary is not None and scale == "log" and arm.evidence != "published":
+        mark = summary.geometric_mean
     bound = float(arm.rank_bound) if m.kind == "rank" and arm.rank_bound else None
     colour = colour_of(document, arm.id)
     return DotRow(arm.label, _row_note(summary, m, arm, scale), colour, values, mark, bound)
@@ -133,13 +130,16 @@ def _dot_row(document: Document, arm: Arm, m: MeasurementPart, scale: Scale) -> 
 def _row_note(summary: Summary | None, m: MeasurementPart, arm: Arm, scale: Scale) -> str:
     if summary is None:
         return "no value yet"
+    if summary.low is None or summary.high is None:
+        return f"{fmt.mean_and_sd(summary, m)}, as printed"
     low, high = fmt.value(summary.low, m), fmt.value(summary.high, m)
-    if low == high:
-        note = f"{low} in {_all_seeds(summary.n)}"
+    n = summary.n or len(arm.replicates)
+    if summary.low == summary.high:
+        note = f"{low} in {_all_seeds(n)}"
     elif scale == "log" and summary.geometric_mean is not None:
         note = f"{fmt.span(low, high)}, geometric mean {fmt.value(summary.geometric_mean, m)}"
     else:
-        note = f"{fmt.mean_and_sd(summary, m)}, {fmt.number_of(summary.n, 'seed')}"
+        note = f"{fmt.mean_and_sd(summary, m)}, {fmt.number_of(n, 'seed')}"
     bounded = m.kind == "rank" and arm.rank_bound
     return f"{note}; bound {fmt.count(arm.rank_bound or 0)}" if bounded else note
 
@@ -148,39 +148,17 @@ def _all_seeds(n: int) -> str:
     return {1: "the only seed", 2: "both seeds"}.get(n, f"all {fmt.count(n)} seeds")
 
 
-def _effect(document: Document, result: Result) -> EffectRow | None:
-    if result.scale == "none" or (result.effect is None and result.interval is None):
-        return None
-    ends = None if result.interval is None else (result.interval.low, result.interval.high)
-    points = [result.effect, *(ends or ()), *(limit.value for limit in result.limits)]
-    log = result.scale == "ratio" and all(point is None or point > 0 for point in points)
-    limits = tuple(
-        Mark(limit.value, limit_text(document, result, limit.value, limit.label))
-        for limit in result.limits
-    )
-    note = effect_note(document, result)
-    title, scale = upper_first(result.effect_label), _scale(log=log)
-    return EffectRow(title, note, scale, result.effect, ends, limits, _region(result))
-
-
-def _region(result: Result) -> tuple[float | None, float | None] | None:
-    values = [limit.value for limit in result.limits]
-    if not values or result.claimed == "none":
-        return None
-    return {
-        "below": (None, min(values)),
-        "above": (max(values), None),
-        "between": (min(values), max(values)),
-    }[result.claimed]
-
-
-def _main_alt(panels: Iterable[DotPanel], effects: Iterable[EffectRow]) -> str:
+def _main_alt(
+    panels: Iterable[DotPanel], scatters: Iterable[str], effects: Iterable[EffectRow]
+) -> str:
     said = [
         f"{panel.title}: " + "; ".join(f"{row.label} {row.note}" for row in panel.rows) + "."
         for panel in panels
     ]
+    said += scatters
     for row in effects:
-        limits = "".join(f"; {limit.label}" for limit in row.limits)
+        limits = "".join(f"; {limit.label}" for limit in row.axis.limits)
+        limits += "".join(f"; {side.label}" for side in row.sides)
         said.append(f"{row.title}: {row.note}{limits}.")
     return " ".join(said)
 

@@ -10,11 +10,20 @@ from repro.report.document import Arm, Document
 
 Settings = dict[str, str]
 
+EVIDENCE = {
+    "runs": "trained here",
+    "table": "read from a table",
+    "published": "printed numbers",
+}
+"""Where values are from, as a reader is told."""
+
 
 def how_it_was_run(document: Document) -> tuple[Block, ...]:
     """The declared side: claim file, configurations, settings, and what no paper prints."""
     blocks: list[Block] = [_claim_pairs(document)]
-    if document.arms:
+    if any(arm.evidence != "runs" for arm in document.arms):
+        blocks += [_sources(document), *_own_values(document)]
+    if _trained(document):
         blocks.append(_configurations(document))
         blocks += _settings_tables(document)
     assumed = _assumptions(document)
@@ -40,8 +49,52 @@ def _claim_pairs(document: Document) -> Pairs:
     )
 
 
+def _trained(document: Document) -> list[Arm]:
+    """The arms that have a configuration."""
+    return [arm for arm in document.arms if arm.configuration is not None]
+
+
+def _sources(document: Document) -> Table:
+    """Where the values of every arm are from, when not all were trained."""
+    rows = []
+    for arm in document.arms:
+        file = digest = fmt.DASH
+        if arm.table is not None:
+            file, digest = arm.table.file, arm.table.sha256
+        rows.append((arm.label, EVIDENCE[arm.evidence], seeds_of(arm), file, digest))
+    columns = (
+        *(Column("Arm"), Column("Values"), Column("Seeds", "number")),
+        *(Column("File", "code"), Column("SHA-256 of the file", "key")),
+    )
+    return Table("Where the values are from", columns, tuple(rows))
+
+
+def _own_values(document: Document) -> list[Paragraph]:
+    """What nothing here has checked."""
+    arms = [arm for arm in _trained(document) if arm.evidence == "table"]
+    if not arms:
+        return []
+    whose = "all arms" if len(arms) == len(document.arms) else ", ".join(a.label for a in arms)
+    text = (
+        f"The values of {whose} were not computed here: that they belong to the configurations "
+        "below is what the table is taken to say, and nothing has checked it."
+    )
+    return [Paragraph(text)]
+
+
+def seeds_of(arm: Arm) -> str:
+    """`5 of 5` of the planned runs; the seeds of a table, and how many were planned."""
+    finished = sum(one.state == "finished" for one in arm.replicates)
+    if arm.evidence == "published":
+        counts = sorted({summary.n for summary in arm.summaries if summary.n is not None})
+        return f"{', '.join(map(fmt.count, counts))}, as printed" if counts else "not printed"
+    if arm.evidence == "table" and arm.planned is not None:
+        return f"{fmt.count(finished)}, {fmt.count(arm.planned)} planned"
+    return f"{finished} of {len(arm.replicates)}"
+
+
 def _configurations(document: Document) -> Table:
-    rows = tuple((arm.label, arm.configuration, arm.source) for arm in document.arms)
+    rows = tuple((a.label, a.configuration or "", a.source or "") for a in _trained(document))
     columns = (Column("Arm"), Column("Configuration", "code"), Column("Where it is from"))
     return Table("The configuration of each arm", columns, rows)
 
@@ -61,17 +114,18 @@ def flatten(value: Any, prefix: str = "") -> Settings:
 
 def _settings_tables(document: Document) -> list[Table]:
     """What differs between the arms first: that is the experiment. Then what they share."""
-    settings = [flatten(arm.training) for arm in document.arms]
+    arms = _trained(document)
+    settings = [flatten(arm.training) for arm in arms]
     names = list(dict.fromkeys(name for one in settings for name in one))
     rows = {name: [one.get(name, fmt.DASH) for one in settings] for name in names}
     differ = tuple((n, *cells) for n, cells in rows.items() if len(set(cells)) > 1)
     same = tuple((n, cells[0]) for n, cells in rows.items() if len(set(cells)) == 1)
     tables = []
     if differ:
-        columns = (Column("Setting"), *(Column(arm.label) for arm in document.arms))
+        columns = (Column("Setting"), *(Column(arm.label) for arm in arms))
         tables.append(Table("What differs between the arms", columns, differ))
     if same:
-        title = "What is the same in all arms" if len(settings) > 1 else "How it was trained"
+        title = "What is the same in all arms" if len(arms) > 1 else "How it was trained"
         tables.append(Table(title, (Column("Setting"), Column("Value")), same))
     return tables
 
@@ -84,7 +138,7 @@ def _assumptions(document: Document) -> Table:
             sharing.setdefault((item.path, item.value, item.why), []).append(arm.label)
     rows = []
     for (path, value, why), arms in sharing.items():
-        whose = "all arms" if len(arms) == len(document.arms) > 1 else ", ".join(arms)
+        whose = "all arms" if len(arms) == len(_trained(document)) > 1 else ", ".join(arms)
         rows.append((path, value, whose, why))
     columns = (Column("Setting", "code"), Column("Value"), Column("Arms"), Column("Why"))
     return Table("Assumed, because no paper prints it", columns, tuple(rows))
@@ -94,13 +148,18 @@ def runs(document: Document) -> tuple[Block, ...]:
     """Every run with its number, state, values, seconds and key."""
     total = sum(len(arm.replicates) for arm in document.arms)
     if not total:
-        return (Paragraph("No run is there yet."),)
+        return () if _all_printed(document) else (Paragraph("No run is there yet."),)
     heads = [m.label for m in document.measurements]
     columns = [Column("Arm"), Column("Seed", "number"), Column("State")]
     columns += [Column(head, "number") for head in heads]
     columns += [Column("Seconds", "number"), Column("Key", "key")]
     rows = tuple(row for arm in document.arms for row in _run_rows(document, arm))
-    return (Table(fmt.number_of(total, "run"), tuple(columns), rows),)
+    trained = all(arm.evidence != "table" for arm in document.arms)
+    return (Table(fmt.number_of(total, "run" if trained else "replicate"), tuple(columns), rows),)
+
+
+def _all_printed(document: Document) -> bool:
+    return bool(document.arms) and all(arm.evidence == "published" for arm in document.arms)
 
 
 def _run_rows(document: Document, arm: Arm) -> list[tuple[str, ...]]:
@@ -112,7 +171,7 @@ def _run_rows(document: Document, arm: Arm) -> list[tuple[str, ...]]:
         ]
         seconds = document.provenance.run_seconds.get(run.key)
         spent = fmt.DASH if seconds is None else fmt.fixed(seconds, 1)
-        rows.append((arm.label, str(run.number), run.state, *values, spent, run.key))
+        rows.append((arm.label, str(run.number), run.state, *values, spent, run.key or fmt.DASH))
     return rows
 
 

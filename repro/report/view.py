@@ -55,8 +55,11 @@ def _tidied(value: Any) -> Any:
 
 
 def seeds(document: Document) -> str:
-    """`5 seeds an arm`: finished replicates, a range when the arms differ."""
-    counts = [sum(r.state == "finished" for r in arm.replicates) for arm in document.arms]
+    """`5 seeds an arm`: finished replicates, a range when the arms differ; printed arms apart."""
+    own = [arm for arm in document.arms if arm.evidence != "published"]
+    counts = [sum(r.state == "finished" for r in arm.replicates) for arm in own]
+    if document.arms and not own:
+        return "printed numbers"
     if not counts or max(counts) == 0:
         return "no finished run"
     low, high = fmt.count(min(counts)), fmt.count(max(counts))
@@ -97,6 +100,7 @@ def _chips(document: Document) -> tuple[Chip, ...]:
     chips += [
         Chip("Fragile", Badge(fmt.plain_name(flag.kind), "warn", "alarm")) for flag in verdict.flags
     ]
+    chips += words.cautions(document)
     if not verdict.as_expected and verdict.conclusion is not None:
         expected = verdict.expected or "CONFIRMED"
         chips.append(Chip("Expected", Badge(f"{expected}, and it is not", "bad", "alarm")))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from repro.report.blocks import Badge, Tone
-from repro.report.document import Canary, VerdictPart
+from repro.report import format as fmt
+from repro.report.blocks import Badge, Chip, Tone
+from repro.report.document import Canary, Document, VerdictPart
 
 CONCLUSIONS: dict[str, tuple[Tone, str]] = {
     "CONFIRMED": ("good", "check"),
@@ -31,6 +32,34 @@ CANARIES: dict[str, tuple[Tone, str]] = {
     "failed": ("bad", "cross"),
     "missing": ("plain", "part"),
 }
+STOPS = {
+    "confirmed": "More seeds are not needed: it is confirmed.",
+    "contradicted": "More seeds are not needed: it is contradicted.",
+    "futile": "More seeds are of no use: they would hardly decide it.",
+    "go on": "It is not decided yet, and more seeds may decide it.",
+}
+REGISTRATIONS = {
+    "before": "What decides this claim was fixed before the first result was visible.",
+    "after": "What decides this claim was fixed after results were visible, so it may have been "
+    "fitted to them.",
+    "none": "There is no record of when this claim was declared, so nothing shows that it was "
+    "declared before its results were visible.",
+}
+FAMILIES = {
+    "holm": (
+        "Holm's method",
+        "Its purpose: that hardly ever any claim of the family is confirmed by accident.",
+    ),
+    "bh": (
+        "Benjamini and Hochberg's method",
+        "Its purpose: that few of the confirmed claims of the family are accidents.",
+    ),
+    "e_bh": (
+        "e-BH",
+        "Its purpose: that few of the confirmed claims are accidents, whenever one looks.",
+    ),
+}
+"""What a family is judged by, and what that is good for."""
 NO_CONCLUSION = Badge("none", "plain", "none")
 
 _HEADLINES = {
@@ -90,3 +119,22 @@ def short_word(verdict: VerdictPart) -> Badge:
     found = badge(verdict.conclusion, CONCLUSIONS)
     fragile = verdict.flags and verdict.conclusion == "CONFIRMED"
     return Badge(found.word, "warn", found.icon) if fragile else found
+
+
+def cautions(document: Document) -> tuple[Chip, ...]:
+    """What a reader must know of how the judgement was reached, beside the verdict's flags."""
+    chips = []
+    declared = document.registration
+    if declared is not None and any(edit.after_results for edit in declared.edits):
+        chips.append(Chip("Claim", Badge("edited after results were visible", "bad", "alarm")))
+    elif declared is not None and declared.state == "after":
+        chips.append(Chip("Claim", Badge("declared after results were visible", "warn", "alarm")))
+    for part in document.design:
+        if part.refused:
+            word = f"cannot decide {fmt.plain_name(part.expectation)}"
+            chips.append(Chip("Design", Badge(word, "warn", "alarm")))
+    control = document.control
+    if control is not None and control.low > control.alpha:
+        word = "differences where there are none, too often"
+        chips.append(Chip("Control", Badge(word, "bad", "alarm")))
+    return tuple(chips)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -29,6 +29,14 @@ def write_report(document: Document, folder: Path) -> list[Path]:
 def document_text(document: Document) -> str:
     """The one JSON text of a document: keys sorted, two blanks a level, a newline at the end."""
     data = document.model_dump(mode="json", by_alias=True)
+    return json.dumps(data, indent=2, sort_keys=True, allow_nan=False) + "\n"
+
+
+def documents_text(documents: Sequence[Document]) -> str:
+    """The JSON text of one document; of several, or none, an array of them."""
+    if len(documents) == 1:
+        return document_text(documents[0])
+    data = [document.model_dump(mode="json", by_alias=True) for document in documents]
     return json.dumps(data, indent=2, sort_keys=True, allow_nan=False) + "\n"
 
 

@@ -23,15 +23,17 @@ from tests.report.documents import (
     result,
     verdict,
 )
+from tests.report.judged import JUDGED, everything
 
 
 def with_text(text: str) -> Document:
-    """mos_rank with ``text`` in place of every free string."""
+    """A document with every part, and ``text`` in place of every free string."""
 
     def put(value: Any, key: str = "") -> Any:
         fixed = {
             "key", "measurement", "arm", "arms", "conclusion", "validity", "agreement", "role", "scale",
-            "state", "kind", "better", "name", "design", "claimed", "expected", "created", "id",
+            "state", "kind", "better", "name", "design", "claimed", "expected", "created", "id", "evidence",
+            "against", "choice", "expectation", "method", "stop",
         }  # fmt: skip
         if isinstance(value, dict):
             return {k: put(v, k) for k, v in value.items()}
@@ -39,7 +41,7 @@ def with_text(text: str) -> Document:
             return [put(item, key) for item in value]
         return text if isinstance(value, str) and key not in fixed else value
 
-    data = put(json.loads(mos_rank().model_dump_json(by_alias=True)))
+    data = put(json.loads(everything().model_dump_json(by_alias=True)))
     return Document.model_validate_json(json.dumps(data))
 
 
@@ -244,12 +246,16 @@ ENDLESS = "x" * 5000
 
 def endless() -> Document:
     """Words of 5,000 letters wherever a person writes."""
-    data = json.loads(mos_rank().model_dump_json(by_alias=True))
+    data = json.loads(everything().model_dump_json(by_alias=True))
     data["claim"]["title"] = data["verdict"]["sentence"] = ENDLESS
     data["claim"]["source"]["quote"] = data["claim"]["source"]["locator"] = ENDLESS
     data["arms"][0]["label"] = data["results"][0]["statement"] = ENDLESS
     data["results"][0]["effect_label"] = data["results"][0]["limits"][0]["label"] = ENDLESS
     data["canaries"][0]["statement"] = data["canaries"][0]["measured"] = ENDLESS
+    data["robustness"][0]["analyses"][1]["name"] = data["registration"]["edits"][0]["paths"][0] = (
+        ENDLESS
+    )
+    data["design"][1]["refused"] = data["family"]["members"][1]["claim"] = ENDLESS
     return Document.model_validate_json(json.dumps(data))
 
 
@@ -261,4 +267,5 @@ def all_documents() -> dict[str, Document]:
         "thirty_seeds": thirty_seeds(), "stale": state("STALE"),
         "not_comparable": state("NOT-COMPARABLE"), "trivial": trivial(),
         "hostile": with_text(HOSTILE), "endless": endless(),
+        **{name: document() for name, document in JUDGED.items()},
     }  # fmt: skip

@@ -9,11 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repro.report import format as fmt
-from repro.report.blocks import DotPanel, DotPlot, DotRow, EffectRow, Figure, Mark, Scale
+from repro.report.blocks import Figure
 from repro.report.document import Document
 from repro.report.drawing import axis, coloured, text_width, ticks, wrap
 from repro.report.figures import draw
 from repro.report.palette import LIGHT
+from repro.report.pictures import (
+    DotPanel,
+    DotPlot,
+    DotRow,
+    EffectAxis,
+    EffectRow,
+    Mark,
+    Scale,
+)
 from repro.report.view import view
 from tests.report.cases import all_documents
 
@@ -89,8 +98,9 @@ def test_ties_stay_countable(n: int, phone: bool) -> None:
 
 def test_open_intervals_have_arrows() -> None:
     """An interval without an end runs to the edge of its strip and ends in an arrow."""
-    row = EffectRow("t", "n", "linear", 1.0, (0.5, None), (Mark(0.0, "zero"),), (0.0, None))
-    closed = EffectRow("t", "n", "linear", 1.0, (0.5, 1.5), (Mark(0.0, "zero"),), (0.0, None))
+    zero = EffectAxis("linear", (Mark(0.0, "zero"),), ((0.0, None),))
+    row = EffectRow("t", "n", zero, 1.0, (0.5, None))
+    closed = EffectRow("t", "n", zero, 1.0, (0.5, 1.5))
     dots = DotRow("a", "n", "arm-1", (1.0,), None, None)
     arrows = [draw(figure_of(dots, effects=(one,))).count("<use ") for one in (row, closed)]
     assert arrows[0] == arrows[1] + 1

@@ -33,6 +33,7 @@ def test_plus(number: float, text: str) -> None:
     [
         (0.0027, "p = 0.0027"), (0.62, "p = 0.62"), (0.05, "p = 0.050"), (0.00012, "p = 0.00012"),
         (2.0e-11, "p = 2.0e−11"), (0.0, "p < 1e-300"), (1.0, "p > 0.9999"), (0.99993, "p > 0.9999"),
+        (0.9963, "p = 0.9963"), (0.994, "p = 0.99"),
     ],
 )  # fmt: skip
 def test_p_value(p: float, text: str) -> None:
@@ -65,6 +66,54 @@ def test_significant(number: float, text: str) -> None:
 def test_interval(low: float | None, high: float | None, scale: str, text: str) -> None:
     """An interval names its level, and says in words which end is absent."""
     assert fmt.interval(Interval(low=low, high=high, level=0.9), scale, 2) == text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "scale", "text"),
+    [
+        (-0.034, 0.0123, "relative", "−3.4% to +1.2%"),
+        (-0.98, -0.621, "correlation", "−0.98 to −0.62"),
+        (0.39, 1.0, "share", "39.0% to 100%"),
+        (None, 24.0, "ratio", "up to 24.0 times"),
+        (None, None, "difference", "without ends"),
+    ],
+)
+def test_ends(low: float | None, high: float | None, scale: str, text: str) -> None:
+    """Each scale has its own unit: percentages, a correlation's sign, multiples."""
+    assert fmt.ends(low, high, scale, 2) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "scale", "text"),
+    [(0.092, "difference", "0.09"), (0.034, "relative", "3.4%"), (1.2, "ratio", "1.20 times"),
+     (0.3, "correlation", "0.30"), (0.86, "share", "86.0%")],
+)  # fmt: skip
+def test_size(number: float, scale: str, text: str) -> None:
+    """A margin has the unit of its scale and no sign."""
+    assert fmt.size(number, scale, 2) == text
+
+
+def test_evidence_in_columns() -> None:
+    """In a column a p-value stands without its letter, and an e-value has an exponent when huge."""
+    assert [fmt.bare_p(p) for p in (0.0027, 2e-11, 1.0)] == ["0.0027", "2.0e−11", "> 0.9999"]
+    assert [fmt.e_value(e) for e in (0.46, 412.5, 2.4e7, 1e300)] == [
+        "0.460", "412", "2.4e7", "1.0e300",
+    ]  # fmt: skip
+
+
+def test_chance() -> None:
+    """Power is never printed as certain, nor as impossible."""
+    assert [fmt.chance(x) for x in (0.8123, 0.027, 0.9999, 0.0)] == [
+        "81%",
+        "2.7%",
+        "> 99%",
+        "< 0.1%",
+    ]
+
+
+def test_bound() -> None:
+    """A level that decides reads as it was declared."""
+    assert [fmt.bound(x) for x in (20.0, 0.0451, 1000.0)] == ["20", "0.0451", "1e+03"]
 
 
 def test_mean_and_sd() -> None:

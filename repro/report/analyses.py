@@ -1,0 +1,176 @@
+"""Would another choice change the verdict? Flags, every analysis, every seed left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from repro.report import format as fmt
+from repro.report import words
+from repro.report.blocks import Block, Column, Figure, Paragraph, Table
+from repro.report.document import Document, Result
+from repro.report.effects import effect_axis
+from repro.report.judgement import Analysis, Robustness
+from repro.report.lookup import (
+    arm_label,
+    digits_of,
+    result_of,
+    scale_of,
+    title_of,
+    upper_first,
+)
+from repro.report.pictures import AnalysisRow, SpecificationPlot
+from repro.report.plots import curve_figures
+
+FEW = 12
+"""Analyses whose table stands beside their picture; those of more wait in a fold."""
+NAMED = 4
+
+
+def robustness(document: Document) -> tuple[Block, ...]:
+    """The flags, a specification curve an expectation, each seed left out, every tolerance."""
+    blocks: list[Block] = [
+        Paragraph(flag.text, f"Fragile, {fmt.plain_name(flag.kind)}:")
+        for flag in document.verdict.flags
+    ]
+    if not document.verdict.flags and document.verdict.conclusion is not None:
+        blocks.append(
+            Paragraph(
+                "No flag: no other choice that was tried changes the conclusion of the claim."
+            )
+        )
+    for number, part in enumerate(several_analyses(document), 1):
+        blocks += _curve(document, part, number)
+    left_out = [r for r in document.results if r.left_out]
+    if left_out:
+        blocks.append(_left_out_table(document, left_out))
+    return (*blocks, *curve_figures(document))
+
+
+def all_analyses(document: Document) -> tuple[Block, ...]:
+    """The tables of those expectations that have many analyses."""
+    return tuple(_table(document, p) for p in several_analyses(document) if len(p.analyses) > FEW)
+
+
+def agreement_of_analyses(part: Robustness) -> str:
+    """How many other analyses conclude as the declared one does, and which do not."""
+    declared = next((one for one in part.analyses if one.declared), part.analyses[0])
+    others = [one for one in part.analyses if one is not declared]
+    counts = Counter(one.conclusion for one in others)
+    same = counts.pop(declared.conclusion, 0)
+    word = declared.conclusion or "no conclusion"
+    every = fmt.number_of(len(others), "other analysis", "other analyses")
+    said = [f"{fmt.count(same)} of {every} conclude{'s' if same == 1 else ''} {word}"]
+    said[0] += ", as the declared one does"
+    for other, times in sorted(counts.items(), key=lambda item: (-item[1], str(item[0]))):
+        names = [one.name for one in others if one.conclusion == other]
+        more = "" if times <= NAMED else f" and {fmt.count(times - NAMED)} more"
+        shown = f"({', '.join(names[:NAMED])}{more})"
+        what = "cannot be made" if other is None else f"conclude{'s' if times == 1 else ''} {other}"
+        said.append(f"{fmt.count(times)} {what} {shown}")
+    return f"{'; '.join(said)}."
+
+
+def several_analyses(document: Document) -> list[Robustness]:
+    """What has another analysis than the declared one."""
+    return [part for part in document.robustness if len(part.analyses) > 1]
+
+
+def _curve(document: Document, part: Robustness, number: int) -> list[Block]:
+    blocks: list[Block] = [Paragraph(agreement_of_analyses(part), f"{title_of(part.expectation)}:")]
+    figure = _figure(document, part, number)
+    if figure is not None:
+        blocks.append(figure)
+    if len(part.analyses) <= FEW:
+        blocks.append(_table(document, part))
+    return blocks
+
+
+def _declared_first(part: Robustness) -> list[Analysis]:
+    return sorted(part.analyses, key=lambda one: not one.declared)
+
+
+def _figure(document: Document, part: Robustness, number: int) -> Figure | None:
+    result = result_of(document, part.expectation)
+    with_effect = [one for one in part.analyses if one.effect is not None]
+    if result is None or result.scale == "none" or len(with_effect) < 2:
+        return None
+    points = [value for one in with_effect for value in (one.effect, one.low, one.high)]
+    reach = tuple(value for value in points if value is not None)
+    title = f"{upper_first(result.effect_label)}, under every analysis"
+    rows = tuple(_row(one) for one in _declared_first(part))
+    plot = SpecificationPlot(title, effect_axis(document, result, points), rows, reach)
+    fold = (
+        " Their numbers are in the table of all analyses, near the end." if len(rows) > FEW else ""
+    )
+    caption = (
+        "Every row is an admissible analysis of the same runs: its effect with its interval, and"
+        " what it concludes. The bold one with the diamond is the declared one, and the verdict"
+        f" uses that one alone.{fold}"
+    )
+    return Figure(f"analyses-{number}", _alt(document, result, part), caption, plot)
+
+
+def _row(one: Analysis) -> AnalysisRow:
+    badge = words.conclusion(one.conclusion)
+    interval = None if one.low is None and one.high is None else (one.low, one.high)
+    note = "" if one.effect is not None else "cannot be made" if one.refused else "in other units"
+    word = "refused" if one.refused else badge.word
+    return AnalysisRow(one.name, word, badge.tone, one.effect, interval, note, one.declared)
+
+
+def _alt(document: Document, result: Result, part: Robustness) -> str:
+    digits = digits_of(document, result)
+    shown = _declared_first(part)[: 1 if len(part.analyses) > 2 * FEW else None]
+    said = [f"{upper_first(result.effect_label)} under {fmt.count(len(part.analyses))} analyses."]
+    for one in shown:
+        effect = "" if one.effect is None else f" {fmt.effect(one.effect, result.scale, digits)},"
+        said.append(f"{one.name}:{effect} {_row(one).word}.")
+    return " ".join([*said, agreement_of_analyses(part)])
+
+
+def _table(document: Document, part: Robustness) -> Table:
+    result = result_of(document, part.expectation)
+    digits = 2 if result is None else digits_of(document, result)
+    scale = "number" if result is None else scale_of(result)
+    rows = []
+    for one in _declared_first(part):
+        effect = fmt.DASH if one.effect is None else fmt.effect(one.effect, scale, digits)
+        ends = fmt.DASH
+        if one.low is not None or one.high is not None:
+            ends = fmt.ends(one.low, one.high, scale, digits)
+        p = fmt.DASH if one.p is None else fmt.bare_p(one.p)
+        word = f"refused: {one.refused}" if one.refused else one.conclusion or "none"
+        rows.append((one.name, one.choice, effect, ends, p, word))
+    columns = (
+        *(Column("Analysis"), Column("What is chosen"), Column("Effect", "number")),
+        *(Column("Interval", "number"), Column("p", "number"), Column("Conclusion")),
+    )
+    caption = f"{title_of(part.expectation)}: all {fmt.count(len(rows))} analyses"
+    return Table(caption, columns, tuple(rows))
+
+
+def _left_out_table(document: Document, results: list[Result]) -> Table:
+    rows = []
+    for result in results:
+        for arm in dict.fromkeys(item.arm for item in result.left_out):
+            role = "" if result.role == "decisive" else " (not counted)"
+            name = f"{fmt.plain_name(result.id)}{role}"
+            rows.append((name, arm_label(document, arm), _left_out_text(result, arm)))
+    columns = (Column("Expectation"), Column("One seed left out of"), Column("Conclusion"))
+    return Table("Each seed left out in turn", columns, tuple(rows))
+
+
+def _left_out_text(result: Result, arm: str) -> str:
+    items = [item for item in result.left_out if item.arm == arm]
+    counts = Counter(item.conclusion for item in items)
+    said = []
+    for word, times in counts.most_common():
+        if word is None:
+            said.append(f"too few seeds left to test {times} of {len(items)} times")
+            continue
+        text = f"{word} {times} of {len(items)} times"
+        if word != result.conclusion:
+            numbers = ", ".join(str(i.replicate) for i in items if i.conclusion == word)
+            text += f" (without seed {numbers})"
+        said.append(text)
+    return "; ".join(said)

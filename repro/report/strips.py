@@ -1,0 +1,101 @@
+"""Effects drawn: an estimate with its interval on an axis, against its declared limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from repro.report.drawing import LINE, Axis, Sheet, axis, text_width, wrap
+from repro.report.layout import DASHED, SMALL, heading, legend, tick_row, within
+from repro.report.pictures import EffectAxis, EffectRow, Ends, Mark
+
+
+def effect(sheet: Sheet, row: EffectRow, top: float) -> float:
+    """An effect below its words; returns where the next thing may start."""
+    top = heading(sheet, row.title, top)
+    top = sheet.lines(0, top - 3, wrap(row.note, SMALL, sheet.width - 4, 3), SMALL, colour="muted")
+    top = legend(sheet, row.sides, top + 2)
+    points = [end for end in row.interval or () if end is not None]
+    points += [] if row.effect is None else [row.effect]
+    on = effect_axis(row.axis, points, 10, sheet.width - 16)
+    strip = limit_labels(sheet, row.axis.limits, on, top + 3)
+    bottom = strip + 24
+    ground(sheet, row.axis, on, strip, bottom)
+    estimate(sheet, row.effect, row.interval, on, (strip + bottom) / 2)
+    if row.sides and row.effect is not None:
+        _divided(sheet, row, on, bottom, bottom + 9)
+        bottom += 9
+    return tick_row(sheet, on, bottom, "", percent=row.axis.percent)
+
+
+def effect_axis(kind: EffectAxis, points: Sequence[float], left: float, right: float) -> Axis:
+    """The axis that holds the points and the limits, or the whole span of one that has ends."""
+    if kind.span is not None:
+        return Axis(*kind.span, left, right, kind.scale)
+    held = [*points, *(limit.at for limit in kind.limits)]
+    if kind.scale == "linear" or not held:
+        held.append(0.0 if kind.scale == "linear" else 1.0)
+    return axis(held, left, right, kind.scale, 0.09)
+
+
+def ground(sheet: Sheet, kind: EffectAxis, on: Axis, top: float, bottom: float) -> None:
+    """The claimed regions, the limits and zero, behind what was estimated."""
+    for low, high in kind.regions:
+        left = on.left if low is None else on.at(low)
+        sheet.box(left, on.right if high is None else on.at(high), top, bottom, "region")
+    for limit in kind.limits:
+        sheet.line([on.at(limit.at)] * 2, [top, bottom], "warn", 1.2, DASHED)
+    signed = kind.scale == "linear" and (kind.span is None or kind.span[0] < 0)
+    if signed and all(limit.at for limit in kind.limits):
+        sheet.line([on.at(0.0)] * 2, [top, bottom], "rule", 1.0)
+
+
+def limit_labels(sheet: Sheet, limits: Sequence[Mark], on: Axis, top: float) -> float:
+    """Labels above their limits, on as many lines as they need; returns where the strip starts."""
+    rows: list[list[tuple[float, float]]] = []
+    for limit in sorted(limits, key=lambda mark: mark.at):
+        label = wrap(limit.label, SMALL, sheet.width - 8, 1)[0]
+        middle = within(sheet, on.at(limit.at), label)
+        half = text_width(label, SMALL) / 2
+        box = (middle - half - 5, middle + half + 5)
+        free = (
+            i for i, others in enumerate(rows) if all(box[0] >= b or box[1] <= a for a, b in others)
+        )
+        line = next(free, len(rows))
+        if line == len(rows):
+            rows.append([])
+        rows[line].append(box)
+        sheet.text(middle, top + line * SMALL * LINE, label, SMALL, "warn", align="center")
+    return top + len(rows) * SMALL * LINE + 1
+
+
+def estimate(
+    sheet: Sheet,
+    at: float | None,
+    interval: Ends | None,
+    on: Axis,
+    y: float,
+    *,
+    minor: bool = False,
+) -> None:
+    """A diamond with its interval; a small dot with a thin one where it is not the main one."""
+    if interval is not None:
+        low, high = interval
+        left = on.left if low is None else on.at(low)
+        right = on.right if high is None else on.at(high)
+        sheet.line([left, right], [y, y], "ink", 1.2 if minor else 2.2)
+        for end, x, arrow in ((low, left, "<"), (high, right, ">")):
+            if end is None:
+                sheet.marks([x], [y], "ink", arrow, 5 if minor else 7)
+            elif not minor:
+                sheet.line([x, x], [y - 4, y + 4], "ink", 1.6)
+    if at is not None:
+        shape, size = ("o", 5.0) if minor else ("D", 7.0)
+        sheet.marks([on.at(at)], [y], "ink", shape, size)
+
+
+def _divided(sheet: Sheet, row: EffectRow, on: Axis, top: float, bottom: float) -> None:
+    """A bar of the whole, divided where the share ends."""
+    ends = [on.left, on.at(row.effect or 0.0), on.right]
+    for key, left, right in zip(row.sides, ends, ends[1:], strict=False):
+        if right > left:
+            sheet.box(left + (0.6 if left > on.left else 0), right, top + 1, bottom - 1, key.colour)
