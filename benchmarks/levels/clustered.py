@@ -1,0 +1,85 @@
+"""The rule about points that belong to clusters: whole clusters change places."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import permutations
+
+import numpy as np
+from scipy.stats import permutation_test
+
+from benchmarks.levels.cells import Array, Data, Outcome, Rule
+from benchmarks.levels.means import sample
+from repro.stats.association import association
+from repro.stats.clustered import DRAWS, SEED
+from repro.verdict import Finding, conclude_association
+
+POINTS = 5
+"""Points in a cluster."""
+
+BATCH = 500
+"""Draws judged at once; each has a coefficient in ten thousand orders."""
+
+
+def associated(alpha: float) -> Rule:
+    """Two variables go together, Pearson; each ``POINTS`` points in a row belong together."""
+
+    def judge(row: Data) -> Finding:
+        x, y = sample(row[0]), sample(row[1])
+        clusters = [point // POINTS for point in range(x.n)]
+        result = association(x, y, clusters=clusters, alpha=alpha)
+        return conclude_association(result, direction="different")
+
+    def decide(data: Data) -> Outcome:
+        draws = len(data[0])
+        p = [
+            _p(data[0][start : start + BATCH], data[1][start : start + BATCH])
+            for start in range(0, draws, BATCH)
+        ]
+        return Outcome(np.concatenate(p) <= alpha, np.zeros(draws, bool))
+
+    return Rule(decide, judge)
+
+
+def _p(x: Array, y: Array) -> Array:
+    """Two-sided p of each draw, from the products of whichever clusters meet."""
+    x, y = (v - v.mean(-1, keepdims=True) for v in (x, y))
+    x, y = (v.reshape(len(v), -1, POINTS) for v in (x, y))
+    first = np.argsort(x[:, :, 0], axis=-1)[:, :, None]  # the order in which clusters are drawn
+    x, y = (np.take_along_axis(v, first, axis=1) for v in (x, y))
+    products = x @ np.swapaxes(y, 1, 2)
+    count = x.shape[1]
+    sizes = np.abs(products.reshape(len(x), -1) @ _meetings(count).T)
+    own = np.abs(np.trace(products, axis1=1, axis2=2))[:, None]
+    hits = np.sum(sizes >= own * (1 - 1e-9), axis=-1)
+    exact = len(_meetings(count)) < DRAWS
+    return np.asarray(hits / len(_meetings(count)) if exact else (hits + 1) / (DRAWS + 1))
+
+
+@lru_cache(maxsize=8)
+def _meetings(count: int) -> Array:
+    """One row an order: 1 for each pair of clusters of x and y that meet, else 0."""
+    orders = np.array(list(permutations(range(count)))) if count < 8 else _drawn(count)
+    rows = np.zeros((len(orders), count, count))
+    rows[np.arange(len(orders))[:, None], np.arange(count), orders] = 1.0
+    return rows.reshape(len(orders), -1)
+
+
+def _drawn(count: int) -> np.ndarray:
+    """The orders that the engine draws."""
+    found: list[np.ndarray] = []
+
+    def note(order: np.ndarray, axis: int) -> np.ndarray:
+        found.append(np.moveaxis(order, axis, -1).reshape(-1, count).astype(int))
+        return np.asarray(order.sum(axis))
+
+    permutation_test(
+        (np.arange(count),),
+        note,
+        permutation_type="pairings",
+        n_resamples=DRAWS,
+        batch=1000,
+        vectorized=True,
+        rng=np.random.default_rng(SEED),
+    )
+    return np.concatenate(found)[1:]  # the first is the order observed

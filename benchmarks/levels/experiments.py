@@ -1,0 +1,131 @@
+"""The table of all experiments: every kind of expectation, by every test, and its gate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from benchmarks.levels import nulls
+from benchmarks.levels.cells import Cell, Experiment, Setup, always, never
+from repro.stats.coefficients import METHODS
+
+
+def _normal(cell: Cell) -> bool:
+    return cell.tails == "normal"
+
+
+def _alike(cell: Cell) -> bool:
+    """Where the null, arms that are alike, is true."""
+    return cell.sd_ratio == 1
+
+
+def _of_points(
+    kind: str, test: str, make: Callable[[Cell], Setup], gated: Callable[[Cell], bool], fewest: int
+) -> Experiment:
+    return Experiment(kind, test, make, gated, fewest, sd_ratios=False)
+
+
+MARGINS = ("equivalence", "non_superiority", "non_inferiority")
+
+EXPERIMENTS: tuple[Experiment, ...] = (
+    Experiment("difference", "welch", partial(nulls.difference, "welch"), always),
+    Experiment(
+        "difference, directed", "welch", partial(nulls.difference, "welch", directed=True), always
+    ),
+    Experiment("difference", "student", partial(nulls.difference, "student"), never),
+    Experiment(
+        "difference",
+        "permutation",
+        partial(nulls.difference, "permutation"),
+        never,
+        5,
+        most_draws=20_000,
+    ),
+    Experiment("difference", "brunner_munzel", partial(nulls.difference, "brunner_munzel"), never),
+    Experiment("difference", "yuen", partial(nulls.difference, "yuen"), never, 5),
+    Experiment("difference, paired", "paired", nulls.paired, always),
+    Experiment("difference, smallest effect", "welch", nulls.smallest_effect, always),
+    Experiment(
+        "difference, relative smallest effect",
+        "welch_relative",
+        nulls.smallest_relative_effect,
+        always,
+    ),
+    *(Experiment(kind, "welch", partial(nulls.margin, kind), always) for kind in MARGINS),
+    *(
+        Experiment(f"{kind}, relative", "contrast", partial(nulls.relative_margin, kind), always)
+        for kind in MARGINS
+    ),
+    Experiment("ratio", "welch of logarithms", nulls.ratio, always),
+    Experiment("separation", "separation", nulls.separation, _alike),
+    Experiment("bound, share", "binomial", nulls.share, always, sd_ratios=False),
+    Experiment(
+        "proportion", "sign", partial(nulls.wins, half=False), always, sd_ratios=False, tails=False
+    ),
+    Experiment(
+        "proportion, one half",
+        "sign",
+        partial(nulls.wins, half=True),
+        always,
+        5,
+        sd_ratios=False,
+        tails=False,
+    ),
+    Experiment(
+        "proportion, clusters", "cluster_sign", nulls.clusters, always, 5, 16, sd_ratios=False
+    ),
+    _of_points("association", "pearson", partial(nulls.independent, "pearson"), always, 4),
+    _of_points("association", "spearman", partial(nulls.independent, "spearman"), never, 5),
+    _of_points("association", "kendall", partial(nulls.independent, "kendall"), never, 5),
+    _of_points(
+        "association, dependent tails", "pearson", partial(nulls.association, "pearson"), _normal, 4
+    ),
+    Experiment(
+        "association, clustered",
+        "pearson",
+        nulls.clustered_points,
+        always,
+        sd_ratios=False,
+        tails=False,
+        sizes=(5, 8),
+    ),
+    *(
+        _of_points(
+            f"association, {side.replace('_', ' ')}",
+            method,
+            partial(nulls.magnitude, method, side),
+            _normal if method == "pearson" else never,
+            5,
+        )
+        for method in METHODS
+        for side in nulls.SIDES
+    ),
+    Experiment("trend", "welch", nulls.slope, always),
+    Experiment("trend", "jonckheere", partial(nulls.trend, "jonckheere"), _alike),
+    Experiment("trend", "kendall", partial(nulls.trend, "kendall"), never),
+    Experiment("ordering", "welch, holm", nulls.ordering, always),
+    Experiment("ordering, all alike", "welch, holm", nulls.no_order, always),
+    Experiment("conjunction, one false leaf", "welch", nulls.one_false_leaf, always),
+    Experiment("conjunction, all at the margin", "welch", nulls.all_at_the_margin, always),
+    Experiment("disjunction", "holm", nulls.disjunction, always),
+    Experiment("family, four claims", "holm", partial(nulls.family, "holm"), always),
+    Experiment("family, four claims", "bh", partial(nulls.family, "bh"), never),
+    *(
+        Experiment(
+            f"sequential, {kind}",
+            "eprocess_t",
+            partial(nulls.nightly, kind),
+            always,
+            sizes=(60,),
+            tolerance=0.0,
+        )
+        for kind in ("difference", "directed", "equivalence", "non_superiority")
+    ),
+    *(
+        Experiment(
+            f"sequential, {kind}", "group_obf", partial(nulls.planned, kind), always, sizes=(20,)
+        )
+        for kind in ("difference", "equivalence")
+    ),
+)
+"""All of them; ``difference`` by another test than Welch's is listed and not gated."""

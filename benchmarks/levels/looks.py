@@ -1,0 +1,102 @@
+"""Rules that are looked at again and again: the e-process every night, and planned looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy.special import ndtr, stdtr
+
+from benchmarks.levels.cells import Array, Data, Mask, Outcome, Rule
+from benchmarks.levels.means import sample
+from repro.stats.eprocess import threshold
+from repro.stats.sequential import sequential
+from repro.stats.spending import boundaries, group_obf
+from repro.stats.stopping import Question
+from repro.verdict import Finding, conclude_sequential
+
+NIGHTS = tuple(range(3, 61))
+PLANNED = (5, 10, 15, 20)
+
+
+Beyond = Callable[[Data, float, int], Mask]
+"""Whether, look by look, the interval lies wholly above (1) or below (-1) a border."""
+
+
+def nightly(question: Question, alpha: float, looks: Sequence[int] = NIGHTS) -> Rule:
+    """The e-process, looked at every night until the last number of pairs."""
+    sizes = np.array(looks, dtype=float)
+    reach = threshold(sizes, sizes, alpha=question.tails * alpha)
+
+    def judge(row: Data) -> Finding:
+        a, b = sample(row[0]), sample(row[1])
+        return conclude_sequential(sequential(a, b, question, looks=looks, alpha=alpha))
+
+    def beyond(data: Data, border: float, side: int) -> Mask:
+        effect, variance_a, variance_b = running(data, looks)
+        se = np.sqrt((variance_a + variance_b) / sizes)
+        return np.asarray(side * (effect - border) > reach * se)
+
+    return _rule(question, judge, beyond)
+
+
+def planned(question: Question, alpha: float, looks: Sequence[int] = PLANNED) -> Rule:
+    """Welch's test at a few looks that were planned, O'Brien-Fleming spending."""
+    sizes = np.array(looks, dtype=float)
+    nominal = ndtr(-np.array(boundaries(tuple(sizes / sizes[-1]), question.tails * alpha)))
+
+    def judge(row: Data) -> Finding:
+        a, b = sample(row[0]), sample(row[1])
+        result = group_obf(a, b, question, looks=looks, planned_looks=looks, alpha=alpha)
+        return conclude_sequential(result)
+
+    def beyond(data: Data, border: float, side: int) -> Mask:
+        effect, variance_a, variance_b = running(data, looks)
+        total = variance_a + variance_b
+        df = total**2 / (variance_a**2 + variance_b**2) * (sizes - 1)
+        t = side * (effect - border) / np.sqrt(total / sizes)
+        return np.asarray(stdtr(df, -t) < nominal)
+
+    return _rule(question, judge, beyond)
+
+
+def running(data: Data, looks: Sequence[int]) -> tuple[Array, Array, Array]:
+    """Difference of means and the variances of both arms at every look; (draw, look)."""
+    moments = []
+    sizes = np.arange(1, data[0].shape[-1] + 1)
+    places = np.array(looks) - 1
+    for arm in data:
+        total = np.cumsum(arm, axis=-1)[:, places]
+        squares = np.cumsum(arm**2, axis=-1)[:, places]
+        mean = total / sizes[places]
+        moments.append((mean, (squares - total * mean) / places))
+    (mean_a, variance_a), (mean_b, variance_b) = moments
+    return mean_a - mean_b, variance_a, variance_b
+
+
+def _rule(question: Question, judge: Callable[[Data], Finding], beyond: Beyond) -> Rule:
+    """The first look whose interval holds none of the borders decides; that verdict stands."""
+
+    def decide(data: Data) -> Outcome:
+        above = {border: beyond(data, border, 1) for border in question.borders}
+        below = {border: beyond(data, border, -1) for border in question.borders}
+        excluded = [above[border] | below[border] for border in question.borders]
+        found = np.all(excluded, axis=0)
+        decided = found.any(axis=-1)
+        first = found.argmax(axis=-1)[:, None]
+
+        def at_first(mask: Mask) -> Mask:
+            return np.take_along_axis(mask, first, axis=-1)[:, 0]
+
+        confirmed = decided.copy()
+        if question.low is not None:
+            confirmed &= at_first(above[question.low])
+        if question.high is not None:
+            confirmed &= at_first(below[question.high])
+        return Outcome(confirmed, decided & ~confirmed)
+
+    def covers(data: Data, truth: float) -> Mask:
+        missed = beyond(data, truth, 1) | beyond(data, truth, -1)
+        return np.asarray(~missed.any(axis=-1))
+
+    return Rule(decide, judge, covers)

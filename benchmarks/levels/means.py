@@ -1,0 +1,282 @@
+"""Rules about two means: difference, margins, ratio; and about pairs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from benchmarks.levels.cells import Array, Data, Mask, Outcome, Rule
+from repro.stats import equivalence as margins
+from repro.stats import simulated
+from repro.stats.comparison import TESTS, welch_relative
+from repro.stats.ratio import ratio_of_geometric_means
+from repro.stats.relative import scaled_contrast
+from repro.stats.result import TestResult
+from repro.stats.sample import Sample
+from repro.verdict import (
+    Direction,
+    Finding,
+    conclude_difference,
+    conclude_equivalence,
+    conclude_non_superiority,
+    conclude_ratio,
+)
+
+Kernel = Callable[[Array, Array], tuple[Array, Array, Array]]
+"""Effect, standard error and degrees of freedom of each draw."""
+
+
+def sample(row: Array) -> Sample:
+    """One draw of one arm, as the engine takes it."""
+    return Sample.of(*map(float, row))
+
+
+def welch_kernel(a: Array, b: Array) -> tuple[Array, Array, Array]:
+    """Each arm with its own variance."""
+    n_a, n_b = a.shape[-1], b.shape[-1]
+    part_a, part_b = a.var(-1, ddof=1) / n_a, b.var(-1, ddof=1) / n_b
+    df = (part_a + part_b) ** 2 / (part_a**2 / (n_a - 1) + part_b**2 / (n_b - 1))
+    return a.mean(-1) - b.mean(-1), np.sqrt(part_a + part_b), df
+
+
+def student_kernel(a: Array, b: Array) -> tuple[Array, Array, Array]:
+    """One pooled variance."""
+    n_a, n_b = a.shape[-1], b.shape[-1]
+    squares = (n_a - 1) * a.var(-1, ddof=1) + (n_b - 1) * b.var(-1, ddof=1)
+    df = n_a + n_b - 2
+    se = np.sqrt(squares / df * (1 / n_a + 1 / n_b))
+    return a.mean(-1) - b.mean(-1), se, np.full(len(se), float(df))
+
+
+def paired_kernel(a: Array, b: Array) -> tuple[Array, Array, Array]:
+    """The differences within pairs."""
+    own = a - b
+    se = own.std(-1, ddof=1) / math.sqrt(own.shape[-1])
+    return own.mean(-1), se, np.full(len(own), own.shape[-1] - 1.0)
+
+
+def yuen_kernel(a: Array, b: Array) -> tuple[Array, Array, Array]:
+    """Means without the lowest and highest fifth, with winsorised variances (Yuen 1974)."""
+    means, parts, sizes = [], [], []
+    for arm in (np.sort(a, axis=-1), np.sort(b, axis=-1)):
+        n = arm.shape[-1]
+        cut = int(0.2 * n)
+        kept = n - 2 * cut
+        wins = np.clip(arm, arm[:, cut : cut + 1], arm[:, n - cut - 1 : n - cut])
+        means.append(arm[:, cut : n - cut].mean(-1))
+        parts.append(wins.var(-1, ddof=1) * (n - 1) / (kept * (kept - 1)))
+        sizes.append(kept)
+    total = parts[0] + parts[1]
+    df = total**2 / (parts[0] ** 2 / (sizes[0] - 1) + parts[1] ** 2 / (sizes[1] - 1))
+    return means[0] - means[1], np.sqrt(total), df
+
+
+KERNELS: dict[str, Kernel] = {
+    "welch": welch_kernel,
+    "student": student_kernel,
+    "paired": paired_kernel,
+    "yuen": yuen_kernel,
+}
+SIMULATED = {
+    "permutation": simulated.permutation,
+    "brunner_munzel": simulated.brunner_munzel,
+}
+
+
+def p_above(t: Array, df: Array) -> Array:
+    """One-sided p of *not above*."""
+    return np.asarray(stdtr(df, -t))
+
+
+def within(kernel: Kernel, level: float) -> Callable[[Data, float], Mask]:
+    """Whether the interval of this level holds the truth: no tail beyond it is as rare."""
+
+    def covers(data: Data, truth: float) -> Mask:
+        effect, se, df = kernel(*data)
+        return p_above(np.abs(effect - truth) / se, df) >= (1 - level) / 2
+
+    return covers
+
+
+def difference(
+    test: str, direction: Direction, alpha: float, smallest: float | None = None
+) -> Rule:
+    """Two-sided test of two means; with ``smallest`` the interval must lie beyond it."""
+
+    def judge(row: Data) -> Finding:
+        result = TESTS[test](sample(row[0]), sample(row[1]), alpha=alpha)
+        return conclude_difference(result, direction=direction, smallest_effect=smallest)
+
+    if test in SIMULATED:
+        return Rule(lambda data: _by_decisions(test, data, direction, alpha), judge)
+    kernel = KERNELS[test]
+
+    def decide(data: Data) -> Outcome:
+        effect, se, df = kernel(*data)
+        up, down = (_above(sign * effect, se, df, alpha / 2) for sign in (1, -1))
+        if smallest is None:
+            return _sided(up, down, direction)
+        sign = 1 if direction == "higher" else -1
+        beyond = _above(sign * effect - smallest, se, df, alpha / 2, strict=True)
+        short = _above(smallest - sign * effect, se, df, alpha / 2, strict=True)
+        real = _above(sign * effect, se, df, alpha / 2, strict=True)
+        return Outcome(beyond, short & ~real)
+
+    return Rule(decide, judge, within(kernel, 1 - alpha))
+
+
+def difference_relative(
+    direction: Literal["higher", "lower"], alpha: float, smallest: float
+) -> Rule:
+    """Two-sided test of a relative difference beyond its smallest effect (a share of B)."""
+    sign = 1 if direction == "higher" else -1
+
+    def judge(row: Data) -> Finding:
+        a, b = sample(row[0]), sample(row[1])
+        result = welch_relative(a, b, smallest=smallest, direction=direction, alpha=alpha)
+        return conclude_difference(result, direction=direction, smallest_effect=smallest)
+
+    def decide(data: Data) -> Outcome:
+        beyond, short, safe = _relative(data, sign * smallest, alpha / 2)
+        above_0, below_0, _ = _relative(data, 0.0, alpha / 2)
+        if sign < 0:
+            beyond, short, above_0 = short, beyond, below_0
+        return Outcome(beyond & safe, short & ~above_0 & safe)
+
+    return Rule(decide, judge, covers_relative(1 - alpha))
+
+
+def region(
+    kind: str, alpha: float, low: float | None, high: float | None, *, relative: bool = False
+) -> Rule:
+    """Equivalence, non-superiority or non-inferiority: the interval lies within the margins."""
+
+    def judge(row: Data) -> Finding:
+        result = _region_result(kind, (sample(row[0]), sample(row[1])), low, high, alpha, relative)
+        if kind == "equivalence":
+            return conclude_equivalence(result)
+        return conclude_non_superiority(result)
+
+    def decide(data: Data) -> Outcome:
+        size = len(data[0])
+        inside, outside = np.ones(size, bool), np.zeros(size, bool)
+        for border, sign in ((low, 1), (high, -1)):
+            if border is not None:
+                above, below, safe = _against(data, border, alpha, relative=relative)
+                inside &= (above if sign > 0 else below) & safe
+                outside |= (below if sign > 0 else above) & safe
+        return Outcome(inside, outside)
+
+    level = 1 - 2 * alpha
+    return Rule(decide, judge, covers_relative(level) if relative else within(welch_kernel, level))
+
+
+def region_p(data: Data, low: float | None, high: float | None) -> tuple[Array, Array]:
+    """The p of lying inside the absolute margins, and of lying beyond one of them."""
+    effect, se, df = welch_kernel(*data)
+    inside, outside = np.zeros(len(effect)), np.ones(len(effect))
+    for border, sign in ((low, 1), (high, -1)):
+        if border is not None:
+            t = sign * (effect - border) / se
+            inside = np.maximum(inside, p_above(t, df))
+            outside = np.minimum(outside, p_above(-t, df))
+    return inside, outside
+
+
+def ratio(at_least: float, alpha: float) -> Rule:
+    """The ratio of geometric means is at least so large; Welch on logarithms."""
+    border = math.log(at_least)
+
+    def judge(row: Data) -> Finding:
+        a, b = sample(row[0]), sample(row[1])
+        return conclude_ratio(ratio_of_geometric_means(a, b, at_least=at_least, alpha=alpha))
+
+    def decide(data: Data) -> Outcome:
+        effect, se, df = welch_kernel(*map(np.log, data))
+        up = _above(effect - border, se, df, alpha, strict=True)
+        return Outcome(up, _above(border - effect, se, df, alpha, strict=True))
+
+    def covers(data: Data, truth: float) -> Mask:
+        logs = (np.log(data[0]), np.log(data[1]))
+        return within(welch_kernel, 1 - 2 * alpha)(logs, math.log(truth))
+
+    return Rule(decide, judge, covers)
+
+
+def covers_relative(level: float) -> Callable[[Data, float], Mask]:
+    """Whether the interval of the relative difference holds the truth; refused counts as such."""
+
+    def covers(data: Data, truth: float) -> Mask:
+        above, below, safe = _relative(data, truth, (1 - level) / 2)
+        return np.asarray(~(above | below) | ~safe)
+
+    return covers
+
+
+def _region_result(
+    kind: str,
+    arms: tuple[Sample, Sample],
+    low: float | None,
+    high: float | None,
+    alpha: float,
+    relative: bool,
+) -> TestResult:
+    a, b = arms
+    size = high if high is not None else -low if low is not None else 0.0
+    if kind == "equivalence" and relative:
+        return margins.tost_relative(a, b, relative=size, alpha=alpha)
+    if kind == "equivalence":
+        return margins.tost(a, b, low=-size, high=size, alpha=alpha)
+    if kind == "non_superiority" and relative:
+        return margins.non_superiority_relative(a, b, relative=size, better="higher", alpha=alpha)
+    if kind == "non_superiority":
+        return margins.non_superiority(a, b, margin=size, better="higher", alpha=alpha)
+    if relative:
+        return margins.non_inferiority_relative(a, b, relative=size, better="higher", alpha=alpha)
+    return margins.non_inferiority(a, b, margin=size, better="higher", alpha=alpha)
+
+
+def _against(
+    data: Data, border: float, alpha: float, *, relative: bool
+) -> tuple[Mask, Mask, Mask | bool]:
+    """Whether the effect lies above the border, below it, and whether the test can be had."""
+    if relative:
+        return _relative(data, border, alpha)
+    effect, se, df = welch_kernel(*data)
+    above = _above(effect - border, se, df, alpha, strict=True)
+    return above, _above(border - effect, se, df, alpha, strict=True), True
+
+
+def _relative(data: Data, border: float, tail: float) -> tuple[Mask, Mask, Mask]:
+    """As ``_against``, by the contrast ``mean A - (1 + border) mean B``; B is above 0."""
+    moments = [
+        (arm.mean(-1), arm.std(-1, ddof=1) / math.sqrt(arm.shape[-1]), arm.shape[-1])
+        for arm in data
+    ]
+    effect, se, df = scaled_contrast(moments[0], moments[1], 1 + border)
+    mean_b, error_b, n_b = moments[1]
+    safe = -stdtrit(n_b - 1, tail) * error_b < np.abs(mean_b)
+    t = np.asarray(effect / se)
+    return p_above(t, np.asarray(df)) < tail, p_above(-t, np.asarray(df)) < tail, safe
+
+
+def _above(distance: Array, se: Array, df: Array, tail: float, *, strict: bool = False) -> Mask:
+    """Whether the distance is significantly above 0; ``strict`` where an interval decides."""
+    p = p_above(distance / se, df)
+    return np.asarray(p < tail if strict else p <= tail)
+
+
+def _by_decisions(test: str, data: Data, direction: Direction, alpha: float) -> Outcome:
+    decide = SIMULATED[test]
+    up, down = decide(data[0], data[1], alpha), decide(data[1], data[0], alpha)
+    return _sided(up, down, direction)
+
+
+def _sided(up: Mask, down: Mask, direction: Direction) -> Outcome:
+    if direction == "different":
+        return Outcome(up | down, np.zeros(len(up), bool))
+    return Outcome(up, down) if direction == "higher" else Outcome(down, up)

@@ -1,0 +1,273 @@
+"""Every kind of expectation at the boundary of its null: rules and draws.
+
+At the boundary one draw serves two rates: that of a false CONFIRMED, were the truth just beyond
+it, and of a false CONTRADICTED, were it just within.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from benchmarks.levels import clustered, exact, joined, looks, means, points
+from benchmarks.levels.cells import (
+    Cell,
+    Data,
+    Draw,
+    Setup,
+    degrees,
+    noise,
+)
+from repro.stats import stopping
+from repro.stats.coefficients import Method
+from repro.stats.trend import TrendTest
+from repro.verdict import Direction
+
+FAR = 50.0
+"""So many standard errors leave nothing to doubt."""
+
+
+def arms(cell: Cell, *shifts: float, n: int | None = None) -> Draw:
+    """One arm for each shift of its mean; the first has the larger spread."""
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        sds = [cell.sd_ratio] + [1.0] * (len(shifts) - 1)
+        shape = (draws, n or cell.n)
+        return tuple(
+            shift + sd * noise(rng, cell.tails, shape)
+            for shift, sd in zip(shifts, sds, strict=True)
+        )
+
+    return draw
+
+
+def pairs_of_arms(cell: Cell, *shifts: float) -> Draw:
+    """Two arms for each shift of the difference: several measurements, or several claims."""
+    draws = [arms(cell, shift, 0.0) for shift in shifts]
+    return lambda rng, size: tuple(arm for one in draws for arm in one(rng, size))
+
+
+def difference(test: str, cell: Cell, *, directed: bool = False) -> Setup:
+    direction: Direction = "higher" if directed else "different"
+    return Setup(means.difference(test, direction, cell.alpha), arms(cell, 0.0, 0.0), 0.0)
+
+
+def paired(cell: Cell) -> Setup:
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        shared = noise(rng, cell.tails, (draws, cell.n))
+        a, b = arms(cell, 0.0, 0.0)(rng, draws)
+        return a + shared, b + shared
+
+    return Setup(means.difference("paired", "different", cell.alpha), draw, 0.0)
+
+
+def smallest_effect(cell: Cell) -> Setup:
+    least = 2 * cell.se
+    rule = means.difference("welch", "higher", cell.alpha, least)
+    return Setup(rule, arms(cell, least, 0.0), least)
+
+
+def smallest_relative_effect(cell: Cell) -> Setup:
+    mean_b = 8 * cell.se
+    rule = means.difference_relative("higher", cell.alpha, 0.5)
+    return Setup(rule, arms(cell, 1.5 * mean_b, mean_b), 0.5)
+
+
+def margin(kind: str, cell: Cell) -> Setup:
+    margin = 4 * cell.se
+    low = None if kind == "non_superiority" else -margin
+    high = None if kind == "non_inferiority" else margin
+    truth = -margin if high is None else margin
+    return Setup(means.region(kind, cell.alpha, low, high), arms(cell, truth, 0.0), truth)
+
+
+def relative_margin(kind: str, cell: Cell) -> Setup:
+    """At the lower margin r the contrast has 1 - r of B, and so even more unequal spreads.
+
+    There r is a fifth, so that 3:1 becomes 3.75:1 and not 6:1.
+    """
+    size = 0.2 if kind == "non_inferiority" else 0.5
+    mean_b = 4 * cell.se / size
+    low = None if kind == "non_superiority" else -size
+    high = None if kind == "non_inferiority" else size
+    truth = -size if high is None else size
+    rule = means.region(kind, cell.alpha, low, high, relative=True)
+    return Setup(rule, arms(cell, (1 + truth) * mean_b, mean_b), truth)
+
+
+def ratio(cell: Cell) -> Setup:
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        a, b = arms(cell, 0.0, 0.0)(rng, draws)
+        return 30.0 * np.exp(0.1 * a), 10.0 * np.exp(0.1 * b)
+
+    return Setup(means.ratio(3.0, cell.alpha), draw, 3.0)
+
+
+def separation(cell: Cell) -> Setup:
+    return Setup(exact.separated(cell.alpha), arms(cell, 0.0, 0.0))
+
+
+def attainable(cell: Cell) -> float:
+    """The share that so many replicates exceed, if they all agree, with chance alpha."""
+    return math.exp(math.log(cell.alpha) / cell.n) - 1e-6
+
+
+def share(cell: Cell) -> Setup:
+    of = attainable(cell)
+    limit = quantile(cell.tails, of)
+    rule = exact.share_within(limit, of, cell.alpha)
+    return Setup(rule, arms(cell, 0.0), of)
+
+
+def quantile(tails: str, share: float) -> float:
+    if tails == "normal":
+        return float(ndtri(share))
+    if tails == "uniform":
+        return math.sqrt(3) * (2 * share - 1)
+    df = degrees(tails)
+    return float(stdtrit(df, share)) * math.sqrt((df - 2) / df)
+
+
+def wins(cell: Cell, *, half: bool) -> Setup:
+    share = 0.5 if half else attainable(cell)
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        won = rng.random((draws, cell.n)) < share
+        return won.astype(float), np.full((draws, cell.n), 0.5)
+
+    return Setup(exact.wins(share, cell.alpha), draw, share)
+
+
+def clusters(cell: Cell) -> Setup:
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        shared = noise(rng, cell.tails, (draws, cell.n, 1))
+        own = noise(rng, cell.tails, (draws, cell.n, exact.CLUSTER))
+        values = (2 * shared + own).reshape(draws, -1)
+        return values, np.zeros(values.shape)
+
+    return Setup(exact.clustered_wins(cell.alpha), draw)
+
+
+def scatter(cell: Cell, rho: float) -> Draw:
+    """Two variables with this Pearson correlation: bivariate normal, or bivariate t.
+
+    Bivariate t variables share one divisor a point, so that they depend on each other also
+    where their correlation is 0.
+    """
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        tails = "uniform" if cell.tails == "uniform" else "normal"
+        x, y = (noise(rng, tails, (draws, cell.n)) for _ in range(2))
+        y = rho * x + math.sqrt(1 - rho**2) * y
+        if cell.tails.startswith("t"):
+            df = degrees(cell.tails)
+            divisor = np.sqrt(rng.chisquare(df, (draws, cell.n)) / df)
+            x, y = x / divisor, y / divisor
+        return x, y
+
+    return draw
+
+
+def association(method: Method, cell: Cell) -> Setup:
+    return Setup(points.associated(method, "different", cell.alpha), scatter(cell, 0.0), 0.0)
+
+
+def independent(method: Method, cell: Cell) -> Setup:
+    """No association because the variables are independent, whatever their tails."""
+    return Setup(points.associated(method, "different", cell.alpha), arms(cell, 0.0, 0.0), 0.0)
+
+
+def clustered_points(cell: Cell) -> Setup:
+    """Independent variables, whose points share an effect of their cluster twice their spread."""
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        shared = noise(rng, cell.tails, (2, draws, cell.n, 1))
+        own = noise(rng, cell.tails, (2, draws, cell.n, clustered.POINTS))
+        x, y = (2 * shared + own).reshape(2, draws, -1)
+        return x, y
+
+    return Setup(clustered.associated(cell.alpha), draw, 0.0)
+
+
+PEARSON_OF: dict[Method, Callable[[float], float]] = {
+    "pearson": lambda bound: bound,
+    "spearman": lambda bound: 2 * math.sin(math.pi * bound / 6),
+    "kendall": lambda bound: math.sin(math.pi * bound / 2),
+}
+"""The Pearson correlation of bivariate normal points with such a coefficient (Kendall 1970)."""
+
+
+Side: TypeAlias = Literal["at_most", "at_least"]
+SIDES: tuple[Side, ...] = ("at_most", "at_least")
+
+
+def magnitude(method: Method, side: Side, cell: Cell) -> Setup:
+    rho = PEARSON_OF[method](0.5)
+    return Setup(points.size(method, side, 0.5, cell.alpha), scatter(cell, rho), 0.5)
+
+
+def trend(test: TrendTest, cell: Cell) -> Setup:
+    return Setup(points.rising(test, cell.alpha), arms(cell, 0.0, 0.0, 0.0))
+
+
+def slope(cell: Cell) -> Setup:
+    return Setup(points.sloping(cell.alpha), arms(cell, 0.0, 0.0, 0.0), 0.0)
+
+
+def ordering(cell: Cell) -> Setup:
+    """Two arms alike, the third far above: one pair is out of order."""
+    return Setup(points.ordered(cell.alpha), arms(cell, 0.0, 0.0, FAR * cell.se))
+
+
+def no_order(cell: Cell) -> Setup:
+    """All arms alike: where a reversed pair is most often found by chance."""
+    return Setup(points.ordered(cell.alpha), arms(cell, 0.0, 0.0, 0.0))
+
+
+def one_false_leaf(cell: Cell) -> Setup:
+    """Three equivalences of which the first is at its margin, the others beyond doubt."""
+    margin = 4 * cell.se
+    leaves = [(-margin, margin)] + [(-FAR * cell.se, FAR * cell.se)] * 2
+    return Setup(joined.joined("all", leaves, cell.alpha), pairs_of_arms(cell, margin, 0, 0))
+
+
+def all_at_the_margin(cell: Cell) -> Setup:
+    """Three claims of non-inferiority, each just true: one is contradicted by chance."""
+    margin = 4 * cell.se
+    rule = joined.joined("all", [(-margin, None)] * 3, cell.alpha)
+    return Setup(rule, pairs_of_arms(cell, *[-margin] * 3))
+
+
+def disjunction(cell: Cell) -> Setup:
+    """Three claims of non-inferiority, each just false: one is confirmed by chance."""
+    margin = 4 * cell.se
+    rule = joined.joined("any", [(-margin, None)] * 3, cell.alpha)
+    return Setup(rule, pairs_of_arms(cell, *[-margin] * 3))
+
+
+def family(method: Literal["holm", "bh"], cell: Cell) -> Setup:
+    return Setup(joined.family(method, cell.alpha), pairs_of_arms(cell, 0, 0, 0, 0))
+
+
+def nightly(kind: str, cell: Cell) -> Setup:
+    question, truth = asked(kind, 1.0)
+    return Setup(looks.nightly(question, cell.alpha), arms(cell, truth, 0.0, n=60), truth)
+
+
+def planned(kind: str, cell: Cell) -> Setup:
+    question, truth = asked(kind, 4 * math.hypot(cell.sd_ratio, 1) / math.sqrt(20))
+    return Setup(looks.planned(question, cell.alpha), arms(cell, truth, 0.0, n=20), truth)
+
+
+def asked(kind: str, margin: float) -> tuple[stopping.Question, float]:
+    if kind == "difference":
+        return stopping.difference("different"), 0.0
+    if kind == "directed":
+        return stopping.difference("higher"), 0.0
+    if kind == "equivalence":
+        return stopping.equivalence(-margin, margin), margin
+    return stopping.non_superiority(margin, "higher"), margin

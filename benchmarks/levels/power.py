@@ -1,0 +1,259 @@
+"""Power and coverage: what the design doctor promises, and what comes out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from benchmarks.levels import exact, looks, means, points
+from benchmarks.levels.cells import SEED, Cell, Data, Draw, Setup, generator
+from benchmarks.levels.measure import CHUNK, DRAWS
+from benchmarks.levels.nulls import arms
+from repro.stats import stopping
+from repro.stats.planned_test import TESTS, PlannedTest, power_of_test
+from repro.stats.power import power_above
+
+ERRORS = 4
+"""Standard errors by which promise and outcome may differ by chance (1 in 16,000)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A planned test, and draws at the planned truth. ``level`` is the interval's coverage.
+
+    ``level`` is exact where the power function gives it, nominal else (then ``at_least``).
+    """
+
+    name: str
+    planned: PlannedTest
+    setup: Setup
+    level: float | None = None
+    at_least: bool = False
+    most_draws: int = 10**9
+
+    @property
+    def kind(self) -> str:
+        """The kind of expectation, as a claim file calls it."""
+        return {"share": "bound"}.get(self.planned.kind, self.planned.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What was promised and what came out; ``error`` is the Monte Carlo error of the difference."""
+
+    kind: str
+    plan: str
+    n: int
+    sd: tuple[float, ...]
+    effect: float
+    draws: int
+    promised: float
+    power: float
+    error: float
+    promised_coverage: float | None
+    coverage: float | None
+    coverage_at_least: bool
+
+    @property
+    def power_kept(self) -> bool:
+        """Whether the power is the promised one, within Monte Carlo error."""
+        return abs(self.power - self.promised) <= ERRORS * self.error
+
+    @property
+    def coverage_kept(self) -> bool:
+        """Whether the interval covers as promised, within Monte Carlo error."""
+        if self.coverage is None or self.promised_coverage is None:
+            return True
+        level = self.promised_coverage
+        reach = ERRORS * math.sqrt(level * (1 - level) / self.draws)
+        excess = self.coverage - level
+        return excess >= -reach and (self.coverage_at_least or excess <= reach)
+
+    def record(self) -> dict[str, Any]:
+        """As plain numbers, for JSON."""
+        return {**asdict(self), "kept": self.power_kept and self.coverage_kept}
+
+
+def keep(plan: Plan, *, draws: int = DRAWS, seed: int = SEED) -> Promise:
+    """Simulates a planned design and holds the outcome against the promise."""
+    promised, promise_error = power_of_test(plan.planned)
+    draws = min(draws, plan.most_draws)
+    rng = generator(plan.name, Cell(plan.planned.n[0]), seed)
+    confirmed, covered = _simulate(plan.setup, rng, draws)
+    own = max(promised * (1 - promised), 1 / draws) / draws
+    known = plan.level is not None
+    return Promise(
+        kind=plan.kind,
+        plan=plan.name,
+        n=plan.planned.n[0],
+        sd=plan.planned.sd,
+        effect=plan.planned.truth,
+        draws=draws,
+        promised=promised,
+        power=confirmed / draws,
+        error=math.hypot(math.sqrt(own), promise_error or 0.0),
+        promised_coverage=plan.level,
+        coverage=covered / draws if known else None,
+        coverage_at_least=plan.at_least,
+    )
+
+
+def _simulate(setup: Setup, rng: np.random.Generator, draws: int) -> tuple[int, int]:
+    width = sum(arm.size for arm in setup.draw(np.random.default_rng(0), 1))
+    confirmed = covered = 0
+    left = draws
+    while left:
+        size = min(left, max(1, CHUNK // width))
+        data = setup.draw(rng, size)
+        confirmed += int(np.count_nonzero(setup.rule.decide(data).confirmed))
+        if setup.rule.covers is not None and setup.truth is not None:
+            covered += int(np.count_nonzero(setup.rule.covers(data, setup.truth)))
+        left -= size
+    return confirmed, covered
+
+
+def _welch_coverage(planned: PlannedTest, tails: int) -> float:
+    """The exact coverage of Welch's interval: on each side it errs as a one-sided test does."""
+    side = replace(planned.design, alpha=planned.alpha / tails)
+    return 1 - 2 * power_above(side, 0.0, 0.0)
+
+
+def _difference(test: str, n: int, effect: float, sd: float = 1.0) -> Plan:
+    """A higher by ``effect``, two-sided; sd of A to B's 1."""
+    spread = math.hypot(sd, 1) if test == "paired" else sd
+    planned = PlannedTest(
+        "difference", (n,), (spread,) if test == "paired" else (sd, 1.0), test=test, effect=effect
+    )
+    setup = Setup(means.difference(test, "higher", 0.05), arms(Cell(n, sd), effect, 0.0), effect)
+    level = None
+    if test == "welch":
+        level = _welch_coverage(planned, 2)
+    elif test == "paired" or (test == "student" and sd == 1):
+        level = 0.95
+    return Plan(
+        f"{test}, difference",
+        planned,
+        setup,
+        level,
+        most_draws=10_000 if test == "permutation" else 10**9,
+    )
+
+
+def _least(n: int, effect: float, least: float) -> Plan:
+    planned = PlannedTest("difference", (n,), (1.0, 1.0), effect=effect, low=least)
+    rule = means.difference("welch", "higher", 0.05, least)
+    setup = Setup(rule, arms(Cell(n), effect, 0.0), effect)
+    return Plan(
+        "welch, difference above a smallest effect", planned, setup, _welch_coverage(planned, 2)
+    )
+
+
+def _margin(kind: str, n: int, effect: float, margin: float, sd: float = 1.0) -> Plan:
+    low = None if kind == "non_superiority" else -margin
+    high = None if kind == "non_inferiority" else margin
+    planned = PlannedTest(kind, (n,), (sd, 1.0), effect=effect, low=low, high=high)
+    setup = Setup(means.region(kind, 0.05, low, high), arms(Cell(n, sd), effect, 0.0), effect)
+    return Plan(kind, planned, setup, _welch_coverage(planned, 1))
+
+
+def _ratio(n: int, ratio: float, sd: float) -> Plan:
+    planned = PlannedTest("ratio", (n,), (0.1 * sd, 0.1), effect=ratio, low=3.0)
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        a, b = arms(Cell(n, sd), 0.0, 0.0)(rng, draws)
+        return 10.0 * ratio * np.exp(0.1 * a), 10.0 * np.exp(0.1 * b)
+
+    setup = Setup(means.ratio(3.0, 0.05), draw, ratio)
+    return Plan("ratio", planned, setup, _welch_coverage(planned, 1))
+
+
+def _separation(n: int, distance: float, sd: float) -> Plan:
+    planned = PlannedTest("separation", (n,), (sd, 1.0), effect=distance)
+    return Plan(
+        "separation",
+        planned,
+        Setup(exact.separated(0.05), arms(Cell(n, sd), distance, 0.0)),
+    )
+
+
+def _share(kind: str, n: int, share: float, of: float) -> Plan:
+    planned = PlannedTest(kind, (n,), effect=share, low=of)
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        inside = np.where(rng.random((draws, n)) < share, 1.0, 0.0)
+        return (1 - inside,) if kind == "share" else (inside, np.full((draws, n), 0.5))
+
+    rule = exact.share_within(0.5, of, 0.05) if kind == "share" else exact.wins(of, 0.05)
+    return Plan(f"{kind}", planned, Setup(rule, draw, share), 0.90, at_least=True)
+
+
+def _correlation(n: int, rho: float) -> Plan:
+    """A positive correlation, two-sided: planned one-sided at half the level."""
+    planned = PlannedTest("association", (n,), alpha=0.025, effect=rho, low=0.0)
+    rule = points.associated("pearson", "positive", 0.05)
+    return Plan("association, positive", planned, Setup(rule, _points(n, rho), rho))
+
+
+def _size(side: str, n: int, rho: float, bound: float) -> Plan:
+    at_most = side == "at_most"
+    planned = PlannedTest(
+        "association",
+        (n,),
+        effect=rho,
+        low=-bound if at_most else bound,
+        high=bound if at_most else None,
+    )
+    rule = points.size("pearson", "at_most" if at_most else "at_least", bound, 0.05)
+    return Plan(
+        f"association, {side.replace('_', ' ')}", planned, Setup(rule, _points(n, rho), rho)
+    )
+
+
+def _points(n: int, rho: float) -> Draw:
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        x = rng.standard_normal((draws, n))
+        return x, rho * x + math.sqrt(1 - rho**2) * rng.standard_normal((draws, n))
+
+    return draw
+
+
+def _nightly(n: int, effect: float) -> Plan:
+    """Looked at after every pair from the second on."""
+    planned = PlannedTest("sequential", (n,), (1.0, 1.0), effect=effect)
+    rule = looks.nightly(stopping.difference("higher"), 0.05, range(2, n + 1))
+    setup = Setup(rule, arms(Cell(n), effect, 0.0), effect)
+    return Plan("sequential, every pair", planned, setup, 0.95, at_least=True)
+
+
+PLANS: tuple[Plan, ...] = (
+    _difference("welch", 5, 2.0),
+    _difference("welch", 10, 3.0, 3.0),
+    _least(10, 2.0, 0.5),
+    _least(20, 1.5, 0.5),
+    *(_difference(test, n, effect) for test in TESTS[1:] for n, effect in ((5, 2.2), (10, 1.3))),
+    *(
+        _margin(kind, n, 0.0, margin, sd)
+        for kind in ("equivalence", "non_inferiority", "non_superiority")
+        for n, margin, sd in ((10, 1.4, 1.0), (20, 2.0, 3.0))
+    ),
+    _ratio(5, 3.6, 1.0),
+    _ratio(10, 4.0, 3.0),
+    _separation(5, 3.0, 1.0),
+    _separation(5, 6.0, 3.0),
+    _share("share", 10, 0.99, 0.7),
+    _share("share", 30, 0.9, 0.7),
+    _share("proportion", 10, 0.9, 0.5),
+    _share("proportion", 30, 0.75, 0.5),
+    _correlation(20, 0.6),
+    _correlation(50, 0.4),
+    _size("at_most", 72, 0.0, 0.3),
+    _size("at_most", 200, 0.1, 0.3),
+    _size("at_least", 30, 0.8, 0.5),
+    _size("at_least", 72, 0.7, 0.5),
+    _nightly(20, 1.0),
+    _nightly(30, 1.0),
+)
+"""At least two designs for each kind that has a power function."""

@@ -1,0 +1,31 @@
+"""Power and coverage are what the design doctor promises, within Monte Carlo error."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.levels.power import PLANS, Plan, keep
+from repro.stats.design import assess
+from repro.stats.planned_test import COMPUTED, SIMULATED
+
+DRAWS = 50_000
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=lambda one: f"{one.name}, n = {one.planned.n[0]}")
+def test_power_and_coverage_are_as_promised(plan: Plan) -> None:
+    """Both lie within four Monte Carlo standard errors of the promise."""
+    promise = keep(plan, draws=500 if plan.planned.test == "permutation" else DRAWS)
+    assert promise.power_kept, promise
+    assert promise.coverage_kept, promise
+
+
+def test_every_test_with_a_power_has_two_designs() -> None:
+    """No power function is left without a check, nor with only one."""
+    names = [plan.planned.name for plan in PLANS]
+    assert {name for name in (*COMPUTED, *SIMULATED) if names.count(name) < 2} == set()
+
+
+def test_the_promise_is_the_design_doctors() -> None:
+    """The number that is checked is the one that is printed by the plan."""
+    plan = PLANS[0]
+    assert keep(plan, draws=100).promised == assess(plan.planned).power

@@ -1,0 +1,71 @@
+"""What the README and the reports say is what was measured, and committed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.levels import publish, table
+from benchmarks.levels.experiments import EXPERIMENTS
+from benchmarks.levels.measure import grid
+from benchmarks.levels.power import PLANS
+from repro.stats import levels
+
+RESULTS = publish.latest()
+README = publish.README.read_text(encoding="utf-8")
+
+
+def test_the_readme_shows_the_committed_results() -> None:
+    """Written again from the results, the README does not change."""
+    assert publish.with_tables(README, RESULTS) == README
+
+
+def test_the_package_holds_the_committed_rates() -> None:
+    """The data that reports look up are those of the results."""
+    data = json.loads(publish.PACKAGE.read_text(encoding="utf-8"))
+    assert data == publish.package_data(RESULTS)
+
+
+def test_the_markdown_is_that_of_the_results() -> None:
+    """The readable form is a function of the JSON."""
+    (path,) = sorted(publish.RESULTS.glob(f"levels-{RESULTS['date']}.md"))
+    assert path.read_text(encoding="utf-8") == table.markdown(RESULTS)
+
+
+def test_the_results_are_complete() -> None:
+    """Every cell of every kind and every planned design is there, at the declared sizes."""
+    cells = [(one.kind, one.test, cell.n) for one in EXPERIMENTS for cell in grid(one)]
+    assert [(one["kind"], one["test"], one["n"]) for one in RESULTS["rates"]] == cells
+    assert [one["plan"] for one in RESULTS["promises"]] == [one.name for one in PLANS]
+    assert {one["draws"] for one in RESULTS["rates"] if one["gated"]} == {100_000}
+
+
+def test_every_committed_gate_holds() -> None:
+    """No gated cell failed, and no promise was broken, in the long run."""
+    assert [one for one in RESULTS["rates"] if one["verdict"] == "FAILS"] == []
+    assert [one for one in RESULTS["promises"] if not one["kept"]] == []
+
+
+def test_every_loss_is_in_the_readme_and_in_the_package() -> None:
+    """A test that loses its level has a row, and a name for the reports."""
+    lost = [one for one in RESULTS["rates"] if one["verdict"] == "listed, loses its level"]
+    assert lost
+    for one in lost:
+        assert f"{100 * one['confirmed']:.1f} %" in README
+        assert publish.key(one) in levels.NAMES
+
+
+@pytest.mark.parametrize("kind", sorted({row.kind for row in table.ROWS}))
+def test_every_kind_has_a_row_and_a_command(kind: str) -> None:
+    """The README names for each kind the command that measures it again."""
+    assert f"`./dev exec python -m benchmarks.levels --kind {kind}`" in README
+
+
+def test_the_results_lie_where_the_readme_of_the_benchmarks_says() -> None:
+    """There is a JSON file for every Markdown file."""
+    stems = {path.stem for path in publish.RESULTS.glob("levels-*")}
+    for stem in stems:
+        assert Path(publish.RESULTS / f"{stem}.json").is_file()
+        assert Path(publish.RESULTS / f"{stem}.md").is_file()

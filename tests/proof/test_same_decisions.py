@@ -1,0 +1,85 @@
+"""What is simulated is what is shipped: decision by decision, draw by draw.
+
+The simulations judge many draws at once. Here the same draws go one by one through the public
+test and the rule of the verdict, and every conclusion must be the same word.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.levels.cells import Cell, Experiment, Setup, generator
+from benchmarks.levels.experiments import EXPERIMENTS
+from benchmarks.levels.measure import grid
+from benchmarks.levels.power import PLANS, Plan
+from repro.verdict import Conclusion
+
+SEED = 1935
+DEAR = {"group_obf": 25, "eprocess_t": 50, "permutation": 50, "brunner_munzel": 60}
+"""Cases a cell where one takes long."""
+
+
+def cases(experiment: Experiment) -> list[tuple[Experiment, Cell]]:
+    """All cells at the usual level, and at one that many draws reach."""
+    found = []
+    for alpha in (0.05, 0.3):
+        cells = list(grid(experiment, sizes=(3, 5, 10), alpha=alpha))
+        found += [(experiment, cell) for cell in cells if _tied(experiment, cell)]
+    return found
+
+
+def _tied(experiment: Experiment, cell: Cell) -> bool:
+    """Permutations are tied where all splits are tried; beyond, see the test below."""
+    return experiment.test != "permutation" or cell.n == 5
+
+
+def words(setup: Setup, data: tuple[np.ndarray, ...], size: int) -> tuple[list[str], list[str]]:
+    """The conclusions of the simulation and of the engine."""
+    outcome = setup.rule.decide(data)
+    simulated = [
+        "CONFIRMED" if yes else "CONTRADICTED" if no else "neither"
+        for yes, no in zip(outcome.confirmed, outcome.contradicted, strict=True)
+    ]
+    concluded = [setup.rule.conclude(tuple(arm[i] for arm in data)) for i in range(size)]
+    decided = (Conclusion.CONFIRMED, Conclusion.CONTRADICTED)
+    return simulated, [str(word) if word in decided else "neither" for word in concluded]
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda one: one.name)
+def test_the_simulation_decides_as_the_engine_does(experiment: Experiment) -> None:
+    """Every draw of every cell has the same conclusion by both ways."""
+    seen = set()
+    pairs = cases(experiment)
+    assert pairs
+    for _, cell in pairs:
+        size = DEAR.get(experiment.test, 120)
+        setup = experiment.make(cell)
+        data = setup.draw(generator(experiment.name, cell, SEED), size)
+        simulated, engine = words(setup, data, size)
+        assert simulated == engine, cell
+        seen |= set(engine)
+    assert "CONFIRMED" in seen, "a test of agreement where nothing is ever confirmed is empty"
+
+
+TIED_PLANS = [one for one in PLANS if one.planned.test != "permutation" or one.planned.n[0] <= 5]
+
+
+@pytest.mark.parametrize("plan", TIED_PLANS, ids=lambda one: one.name)
+def test_planned_designs_are_decided_as_the_engine_does(plan: Plan) -> None:
+    """At the planned truth, too, each draw has the same conclusion by both ways."""
+    size = 20 if plan.planned.kind == "sequential" else 100
+    data = plan.setup.draw(np.random.default_rng([SEED, 2]), size)
+    simulated, engine = words(plan.setup, data, size)
+    assert simulated == engine
+    assert "CONFIRMED" in engine
+
+
+def test_splits_drawn_at_random_decide_as_all_of_them() -> None:
+    """With ten an arm the simulated permutation test decides as the engine's, near ties aside."""
+    experiment = next(one for one in EXPERIMENTS if one.test == "permutation")
+    cell = Cell(10, alpha=0.3)
+    setup = experiment.make(cell)
+    data = setup.draw(generator(experiment.name, cell, SEED), 4)
+    simulated, engine = words(setup, data, 4)
+    assert sum(one != other for one, other in zip(simulated, engine, strict=True)) <= 1
