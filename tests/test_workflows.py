@@ -68,17 +68,33 @@ def test_the_nightly_keeps_its_runs_whatever_the_verdicts() -> None:
     nightly = steps(ROOT / ".github" / "workflows" / "nightly.yml")
     by_action = {step["uses"].split("@")[0]: step for step in nightly if "uses" in step}
     restore, save = by_action["actions/cache/restore"], by_action["actions/cache/save"]
-    assert save["if"] == by_action["actions/upload-artifact"]["if"] == "always()"
+    assert save["if"] == by_action["actions/upload-artifact"]["if"]
+    assert save["if"] == "always() && steps.verify.outcome != 'skipped'"
     assert save["with"]["path"] == restore["with"]["path"] == ".store"
     assert save["with"]["key"] == restore["with"]["key"]
     assert save["with"]["key"].startswith(restore["with"]["restore-keys"])
 
 
+def test_the_nightly_does_not_begin_anew_in_silence() -> None:
+    """Without the runs of earlier nights it fails, but for the first night and on request."""
+    nightly = steps(ROOT / ".github" / "workflows" / "nightly.yml")
+    names = [step.get("name", "") for step in nightly]
+    refusal = nightly[names.index("Do not begin anew in silence")]
+    assert nightly[names.index("Restore the runs of earlier nights")]["id"] == "restore"
+    assert refusal["if"] == (
+        "github.run_number > 1 && steps.restore.outputs.cache-matched-key == '' "
+        "&& inputs.restart != true"
+    )
+    assert "exit 1" in refusal["run"]
+    assert names.index("Do not begin anew in silence") < names.index("Set up")
+
+
 def test_the_nightly_verifies_all_claims_with_a_summary() -> None:
-    """It runs the command that the README gives for cron, and a table on the run's page."""
+    """The command that the README gives for cron, one for the nightly claims, and a table."""
     commands = [
         step.get("run", "") for step in steps(ROOT / ".github" / "workflows" / "nightly.yml")
     ]
     assert [line for line in commands if "verify" in line] == [
-        './dev verify claims/ --scale "$SCALE" --summary "$GITHUB_STEP_SUMMARY"'
+        './dev verify claims/ --scale "$SCALE" --summary "$GITHUB_STEP_SUMMARY"',
+        './dev verify claims/nightly --nightly --summary "$GITHUB_STEP_SUMMARY"',
     ]
