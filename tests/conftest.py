@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 # Examples are the same on every machine and in every run; a slow machine is not a bug.
 hypothesis.settings.register_profile("repro", deadline=None, derandomize=True, database=None)
 hypothesis.settings.load_profile("repro")
+
+# A shell that starts the tests in the background has SIGINT ignored, for their children too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # As root in a container there is no sandbox; the rest keeps Chromium off the network.
 CHROMIUM_FLAGS = (
