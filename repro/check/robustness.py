@@ -12,6 +12,7 @@ from repro.check.expectations import Judged, detail_reader, judge
 from repro.check.kinds import Read, kind_of, name_of_test
 from repro.check.without import Case, is_slow, many_splits
 from repro.check.words import WORDS
+from repro.errors import ClaimError
 from repro.evidence import Evidence
 from repro.report import format as fmt
 from repro.report.judgement import Analysis, Choice, Robustness
@@ -29,6 +30,7 @@ INDEPENDENT: Mapping[TestOfDifference, str] = {
     "yuen": "Yuen's test (trimmed means)",
 }
 PRIORS = (0.25, 1.0, 4.0)
+SCHEDULES = {0.5: "after half of the epochs", 1.0: "after the last epoch"}
 TOLERANCES = {"tenth": "a tenth of", "tenfold": "ten times"}
 
 
@@ -62,6 +64,7 @@ def _others(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Anal
     yield from _logarithms(claim, evidence, declared)
     yield from _priors(claim, evidence, declared)
     yield from _measurements(claim, evidence, declared)
+    yield from _schedules(claim, evidence, declared)
     yield from _tolerances(claim, evidence, declared)
 
 
@@ -138,6 +141,26 @@ def _tolerances(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[
     for name, words in TOLERANCES.items():
         again = judge(one, claim, detail_reader(evidence, name))
         yield _analysis(declared, again, "tolerance", f"at {words} Press's threshold")
+
+
+def _schedules(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
+    """The same expectation on validation perplexity, had training ended elsewhere."""
+    one = declared.expectation
+    own = claim.measurements[one.measurement]
+    if not isinstance(own, Perplexity) or own.split == "train" or len(one.reads) > 1:
+        return
+    for share, words in SCHEDULES.items():
+        try:
+            samples = {arm: evidence.at_epoch(arm, share) for arm in one.of}
+        except ClaimError:
+            return
+        again = judge(one, claim, _fixed(samples))
+        yield _analysis(declared, again, "schedule", f"validation perplexity {words}")
+
+
+def _fixed(samples: Mapping[str, Sample]) -> Read:
+    """Reads these samples, whatever the measurement."""
+    return lambda arm, _measurement: samples[arm]
 
 
 def _seeds(

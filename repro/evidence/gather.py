@@ -18,6 +18,9 @@ from repro.specs.run import RunSpec
 if TYPE_CHECKING:
     from repro.store import RunStore
 
+LARGEST_LOSS = 700.0
+"""Losses in nats whose exponential is still a number."""
+
 Tables = Mapping[str, TidyTable]
 """arm -> the table that it is read from."""
 
@@ -109,4 +112,7 @@ def _read(claim: Claim, run: RunSpec, store: RunStore) -> Replicate:
     values = {name: one.value for name, one in found.items()}
     details = {name: one.details for name, one in found.items()}
     whole: State = "finished" if len(found) == len(stored) else "missing"
-    return Replicate(run.replicate, key, whole, values, details, provenance)
+    losses = [row.get("valid_loss") for row in store.history(key)]
+    known = all(isinstance(loss, float) and loss < LARGEST_LOSS for loss in losses)
+    schedule = tuple(math.exp(float(loss)) for loss in losses if loss is not None) if known else ()
+    return Replicate(run.replicate, key, whole, values, details, provenance, schedule=schedule)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,6 +22,7 @@ class Replicate:
     """One replicate: values and details by the claim's names for its measurements.
 
     ``number`` is that of a planned run, or the seed of a table, whose ``key`` is empty.
+    ``schedule`` is the validation perplexity after each epoch of a run.
     """
 
     number: int
@@ -30,6 +32,7 @@ class Replicate:
     details: Mapping[str, Mapping[str, Any]]
     provenance: Mapping[str, Any]
     problem: str = ""
+    schedule: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,17 @@ class Evidence:
             tuple(float(one.details[measurement][name]) for one in counted),
             tuple(one.number for one in counted),
         )
+
+    def at_epoch(self, arm: str, share: float) -> Sample:
+        """The validation perplexity of each replicate after a share of its epochs.
+
+        ClaimError where some replicate has no history.
+        """
+        counted = self.counted(arm)
+        if not counted or not all(one.schedule for one in counted):
+            raise ClaimError(f"only runs have a history of their epochs, and '{arm}' has none")
+        values = tuple(one.schedule[math.ceil(share * len(one.schedule)) - 1] for one in counted)
+        return Sample(values, tuple(one.number for one in counted))
 
     def without(self, arm: str, number: int) -> Evidence:
         """The evidence with one replicate of one arm left out."""

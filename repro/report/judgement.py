@@ -7,7 +7,9 @@ from typing import Literal
 from repro.specs.base import Spec
 
 ConclusionWord = Literal["CONFIRMED", "CONTRADICTED", "INCONCLUSIVE", "TRIVIAL"]
-Choice = Literal["declared", "test", "scale", "prior", "seed", "tolerance", "measurement"]
+Choice = Literal[
+    "declared", "test", "scale", "prior", "seed", "tolerance", "schedule", "measurement"
+]
 
 
 class Analysis(Spec):

@@ -1,0 +1,89 @@
+"""The verdict had training ended elsewhere: a schedule among the admissible analyses."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from repro.check import check_claim
+from repro.evidence import Evidence, gather
+from repro.report.judgement import Analysis
+from repro.specs.measurement import Perplexity
+from repro.store import RunStore
+from tests.check.evidence import claim, evidence
+from tests.check.nights import WEIGHTS
+
+MOS, SOFTMAX = (56.4, 56.5, 56.3, 56.6, 56.4), (56.5, 56.4, 56.6, 56.3, 56.5)
+
+
+def with_schedules(known: Evidence, gap: float) -> Evidence:
+    """Three epochs a run; after two of them MoS lies ``gap`` below Softmax, then nothing does."""
+    arms = {
+        arm: tuple(
+            replace(
+                one,
+                schedule=(90.0, 70.0 + one.number / 10 - (gap if arm == "mos" else 0), 57.0),
+            )
+            for one in replicates
+        )
+        for arm, replicates in known.arms.items()
+    }
+    return replace(known, arms=arms)
+
+
+def schedules(known: Evidence) -> dict[str, Analysis]:
+    """The schedule analyses of *MoS is not better* on this evidence."""
+    (panel,) = check_claim(claim("fair_mos"), known).robustness
+    return {one.name: one for one in panel.analyses if one.choice == "schedule"}
+
+
+def known() -> Evidence:
+    """Five seeds an arm, equal at the end."""
+    columns = {"mos": MOS, "softmax": SOFTMAX}
+    values = {arm: {"test_perplexity": column} for arm, column in columns.items()}
+    return evidence(claim("fair_mos"), values)
+
+
+def test_half_way_another_verdict_may_hold() -> None:
+    """Five below after two of three epochs contradicts *not better*; the headline stays."""
+    of = with_schedules(known(), 5.0)
+    half = schedules(of)["validation perplexity after half of the epochs"]
+    assert half.effect == pytest.approx(-5.0)
+    assert half.conclusion == "CONTRADICTED"
+    assert not half.declared
+    document = check_claim(claim("fair_mos"), of)
+    assert document.verdict.conclusion == check_claim(claim("fair_mos"), known()).verdict.conclusion
+
+
+def test_constant_values_after_the_last_epoch_are_refused_in_words() -> None:
+    """Where every run ends alike the test refuses, and the row says so."""
+    last = schedules(with_schedules(known(), 5.0))["validation perplexity after the last epoch"]
+    assert last.conclusion is None
+    assert "variance 0" in last.refused
+
+
+def test_without_a_history_there_is_no_such_analysis() -> None:
+    """Values of a table have no epochs."""
+    assert schedules(known()) == {}
+
+
+def test_the_history_of_a_run_becomes_its_schedule(tmp_path: Path) -> None:
+    """Validation losses in nats of a stored run are read as perplexities; one lost hides all."""
+    of, store = claim("fair_mos"), RunStore(tmp_path / "store")
+    for number, second in ((0, 4.0), (1, None)):
+        run = of.run("mos", number)
+        store.put_run(
+            run,
+            history=[{"epoch": 1, "valid_loss": 5.0}, {"epoch": 2, "valid_loss": second}],
+            weights=WEIGHTS,
+            best_epoch=2,
+        )
+        measured = of.measurements["test_perplexity"]
+        assert isinstance(measured, Perplexity)
+        store.put_measurement(run.key, measured, value=60.0)
+    first, other, *_ = gather(of, store).arms["mos"]
+    assert first.schedule == pytest.approx((math.exp(5), math.exp(4)))
+    assert other.schedule == ()
