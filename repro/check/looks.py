@@ -59,7 +59,7 @@ def _part(one: OnMeans, claim: Claim, evidence: Evidence) -> SequentialPart:
     return SequentialPart(
         expectation=one.id,
         method="eprocess_t" if evidence_based else "group_obf",
-        bound=1 / claim.alpha if evidence_based else claim.alpha,
+        bound=1 / claim.alpha if evidence_based and one.kind == "difference" else claim.alpha,
         looks=tuple(_look(n, each) for n, each in zip(looks, results, strict=True)),
         crossing=decided if isinstance(decided, int) else None,
         stop=_stop(question_of(one, claim), claim, arms, last),
@@ -73,22 +73,12 @@ def _look(n: int, result: TestResult) -> LookPart:
     interval = result.interval
     return LookPart(
         seeds=n,
-        e=_evidence(result),
+        e=_number(result, "e") if "e" in result.details else None,
         p=1.0 if result.p is None else result.p,
         low=None if interval is None else _finite(interval.low),
         high=None if interval is None else _finite(interval.high),
         conclusion=WORDS[conclude_sequential(result).conclusion],
     )
-
-
-def _evidence(result: TestResult) -> float | None:
-    """What is compared with the bound: of a margin twice the one-sided e-value, which is 1/p."""
-    if "e" not in result.details:
-        return None
-    one_sided = result.low is not None or result.high is not None
-    if one_sided and result.details["kind"] != "difference" and result.p:
-        return 1 / result.p
-    return _number(result, "e")
 
 
 def _stop(

@@ -74,7 +74,8 @@ class LookPart(Spec):
 class SequentialPart(Spec):
     """All looks of one expectation; ``crossing`` is the number of seeds that decided it first.
 
-    ``bound`` is what e must reach, or what p, which allows for all looks, must not exceed.
+    ``bound`` is what e must reach (above 1), or what p, which allows for all looks, must not
+    exceed: planned looks and margins, whose e-values are one-sided, are decided by p.
     ``stop`` says whether more seeds are of use: a decision, ``futile`` or ``go on``.
     """
 

@@ -43,7 +43,12 @@ def looks_said(part: SequentialPart) -> str:
         return "It has not been looked at yet."
     seeds = fmt.span(fmt.count(part.looks[0].seeds), fmt.count(part.looks[-1].seeds))
     said = [f"It was looked at {_times(len(part.looks))}, with {seeds} seeds an arm."]
-    if part.method == "eprocess_t":
+    if part.method == "eprocess_t" and part.bound < 1:
+        said.append(
+            "It may be looked at every night without fooling anybody: p allows for all looks, and "
+            f"decides at {fmt.bound(part.bound)} and below."
+        )
+    elif part.method == "eprocess_t":
         said.append(
             "An e-value may be looked at every night without fooling anybody: it decides when it "
             f"reaches {fmt.bound(part.bound)}."
@@ -94,7 +99,7 @@ def _look_said(look: LookPart) -> str:
 def _evidence(part: SequentialPart) -> tuple[LooksPanel, ...]:
     seeds, bound = tuple(look.seeds for look in part.looks), fmt.bound(part.bound)
     values: tuple[float | None, ...]
-    if part.method == "eprocess_t":
+    if part.bound > 1:
         values = tuple(look.e for look in part.looks)
         title, label = "e-value, on a logarithmic axis", f"decides from {bound} up"
     else:

@@ -108,3 +108,21 @@ def test_a_changed_value_of_a_sequential_table_is_noticed(tmp_path: Path) -> Non
         table.write_text("\n".join(["arm,seed,measurement,value", *rows]) + "\n", encoding="utf-8")
         (document,) = verify_claims([claim], options).documents
         assert document.verdict.validity == validity
+
+
+@pytest.mark.parametrize(("kind", "bound"), [("difference", 20.0), ("equivalence", 0.05)])
+def test_what_is_drawn_against_the_bound_is_what_decides(kind: str, bound: float) -> None:
+    """A difference is decided by its e-value, a margin by its p, where that first crosses."""
+    own = LOWER if kind == "difference" else {"kind": kind, "of": ["a", "b"], "margin": MARGIN}
+    claim = made(own, sequential={"method": "eprocess_t"}, seeds={"min": 4, "plan": 4, "max": 20})
+    noise = [0.02 * (i % 5 - 2) for i in range(12)]
+    gap = 1.0 if kind == "difference" else 0.0
+    values = {"a": [5 + x for x in noise], "b": [5 + gap + x for x in reversed(noise)]}
+    (part,) = judged(claim, values).sequential
+    assert part.bound == bound
+    beyond = [
+        look.seeds
+        for look in part.looks
+        if (look.e is not None and look.e >= bound if bound > 1 else look.p <= bound)
+    ]
+    assert part.crossing == min(beyond)
