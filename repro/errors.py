@@ -5,7 +5,8 @@
     ├── ClaimError              well-formed, but meaningless: a test without a variance (exit 2)
     ├── StoreError              the run store is damaged or out of reach (exit 4 or 5)
     ├── DataError               a corpus is missing or is not what a run needs (exit 5)
-    │   └── CorpusError         it cannot be loaded, so that no run of it can be done (exit 5)
+    │   ├── CorpusError         it cannot be loaded, so that no run of it can be done (exit 5)
+    │   └── OwnPartError        a user's own layer or trunk is wrong; nothing was run (exit 2)
     ├── RunError                runs that a search needs were not finished (exit 5)
     ├── OutputError             reports cannot be written where they should go (exit 5)
     └── DeviceError             the device asked for is not there (exit 5)
@@ -100,6 +101,12 @@ class DataError(ReproError):
 
 class CorpusError(DataError):
     """A corpus cannot be loaded: whatever is wrong, it concerns every run of this corpus."""
+
+
+class OwnPartError(DataError):
+    """A user's own output layer or trunk was tried before any training, and is wrong."""
+
+    exit_code = 2
 
 
 class RunError(ReproError):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from repro.check import Judgement, check_claim, document_of, judge_claim, judge_families
 from repro.check.design import refuse_designs
 from repro.check.judgement import agree_on_families
-from repro.errors import ClaimError, DataError, OutputError
+from repro.errors import ClaimError, DataError, OutputError, OwnPartError
 from repro.evidence import (
     Evidence,
     TidyTable,
@@ -83,7 +83,8 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
 
     What fails on the way is named in ``failures``, and every claim is judged all the same: a
     run that is missing makes its claim INCOMPLETE. Raises SpecError for a table with mistakes,
-    OutputError when the reports cannot be written, DeviceError when the device is not there,
+    OwnPartError for a mistake in a user's own layer or trunk that is to be trained, OutputError
+    when the reports cannot be written, DeviceError when the device is not there,
     StoreUnreachableError when the store is not.
     """
     agree_on_families(claims)
@@ -202,6 +203,8 @@ def _execute(
             data=options.data,
             report=choose_reporter(labels),
         )
+    except OwnPartError:  # a mistake in a configuration, and nothing was run
+        raise
     except DataError as error:
         return 0, (str(error),)
     return len(done.done), tuple(f"{labels[one.key]}: {one.message}" for one in done.failed)

@@ -23,6 +23,7 @@ from repro.execution.engine import SerialEngine, pool_size
 from repro.execution.engine import engine as make_engine
 from repro.execution.grouping import task_memory
 from repro.execution.measuring import Pool
+from repro.execution.own_parts import try_own_parts
 from repro.execution.pool import ProcessPool
 from repro.execution.progress import Reporter, SilentReporter
 from repro.execution.tasks import make_tasks
@@ -78,7 +79,8 @@ def execute(
     several as one model (``batched``), whichever is faster (``auto``), or here (``serial``). An
     engine that is given by name is closed in the end. A run that another process is training
     is waited for. One that fails does not stop the others; but DataError is raised if no run
-    could be done because of its corpus, and DeviceError or StoreUnreachableError at once.
+    could be done because of its corpus, DeviceError or StoreUnreachableError at once, and
+    OwnPartError before anything is trained if a user's own part of a model is wrong.
     """
     start = time.monotonic()
     work = _Work.sort(merged(plan), store)
@@ -88,6 +90,7 @@ def execute(
         size = pool_size(workers, chosen, needs)
         with _opened(engine, size, chosen) as executor:
             pool = Pool(executor, size, chosen)
+            try_own_parts(work.todo, store, pool)
             tell = _say_nothing if report is None else _say
             tasks = make_tasks(work.todo, store, data, _name(engine), pool, tell)
             dispatch = Dispatch(executor, store, tasks, report or SilentReporter())

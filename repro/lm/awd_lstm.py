@@ -45,7 +45,13 @@ class LstmLayer(Initialised):
     def forward(
         self, x_TBI: Tensor, state: LayerState, regularisation: Regularisation
     ) -> tuple[Tensor, LayerState]:
-        """Run over a window with one mask on the recurrent matrix."""
+        """Run over a window with one mask on the recurrent matrix.
+
+        Raises ValueError for vectors of another size than I, over which torch would read on.
+        """
+        if x_TBI.shape[-1] != self.input_weight.shape[1]:
+            message = f"vectors of size {x_TBI.shape[-1]} for {self.input_weight.shape[1]} inputs"
+            raise ValueError(message)
         recurrent_weight = regularisation.weight(self.recurrent_weight)
         weights = [self.input_weight, recurrent_weight, self.input_bias, self.recurrent_bias]
         rounded = [factor(weight) for weight in weights]

@@ -20,7 +20,7 @@ from repro.lm.precision import products_in
 from repro.lm.windows import windows_of
 
 WINDOW = 70
-"""Steps that are run at a time; the state is carried over, so no number depends on it."""
+"""Steps that are run at a time; the state is carried over, so numbers differ by round-off only."""
 
 CHUNK_BYTES = 64 * 2**20
 """Size of the largest block of log-probabilities."""
@@ -60,16 +60,20 @@ def rows_of(output: OutputLayer, contexts: Iterable[Tensor]) -> Iterator[Tensor]
 
     A block holds CHUNK_BYTES at most (or one row). The work is done as blocks are asked for.
     """
-    size = rows_per_chunk(len(output.weight), CHUNK_BYTES // output.weight.element_size())
-    rows_ND: Tensor | None = None
+    size = rows_per_chunk(max(output.weight.shape), CHUNK_BYTES // output.weight.element_size())
+    waiting: list[Tensor] = []
+    count = 0
     for context_TBD in contexts:
-        new_ND = context_TBD.flatten(0, 1)
-        rows_ND = new_ND if rows_ND is None else torch.cat([rows_ND, new_ND])
-        while len(rows_ND) >= size:
-            yield _log_probabilities(output, rows_ND[:size])
-            rows_ND = rows_ND[size:]
-    if rows_ND is not None and len(rows_ND):
-        yield _log_probabilities(output, rows_ND)
+        waiting.append(context_TBD.flatten(0, 1))
+        count += len(waiting[-1])
+        if count >= size:
+            rows_ND = torch.cat(waiting)
+            count = len(rows_ND) % size
+            full_ND, rest_ND = rows_ND.split([len(rows_ND) - count, count])
+            yield from (_log_probabilities(output, block) for block in full_ND.split(size))
+            waiting = [rest_ND]
+    if count:
+        yield _log_probabilities(output, torch.cat(waiting))
 
 
 def contexts(

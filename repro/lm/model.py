@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import assert_never
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +20,7 @@ from repro.lm.output.sigsoftmax import SigSoftmaxOutput
 from repro.lm.output.softmax import SoftmaxOutput
 from repro.lm.own_trunk import OwnTrunk, own_trunk
 from repro.lm.regularisation import QUIET, Regularisation
-from repro.specs.model import Gss, MoC, Model, MoS, Output, Own, Plif, SigSoftmax
+from repro.specs.model import Gss, MoC, Model, MoS, Output, Own, Plif, SigSoftmax, Softmax
 
 
 class Embedding(Initialised):
@@ -112,6 +113,8 @@ def build_output(
             )
         case Own():
             layer = own_output(spec, vocabulary, size, context_size, dtype)
-        case _:
+        case Softmax():
             layer = SoftmaxOutput(vocabulary, size, dtype)
+        case _:
+            assert_never(spec)
     return layer

@@ -5,7 +5,7 @@ Everything that can be wrong with it is found when a model is built, before anyt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any, TypeVar
@@ -27,18 +27,25 @@ TRIAL_SEED = 20180430
 def make(spec: Own, kind: type[Part], *sizes: Any) -> Part:
     """What ``spec`` names, called with ``sizes`` and its options: a ``kind``.
 
-    Raises DataError when it is not there, cannot be called so, is no ``kind``, is of another
-    version than ``spec`` states, or has random numbers that are not those of a seed.
+    Raises DataError when it is not there, cannot be called so, is no ``kind`` or not all of one,
+    is of another version than ``spec`` states, or has random numbers that are not those of a seed.
     """
     maker = load_object(spec.use)
     version = version_of(spec.use)
     if version != spec.version:
         raise differs(spec, f"its version here is {version}", f"version {spec.version}", version)
-    with blaming(spec, "it cannot be made with the model's sizes and its options"):
+    arguments = [*map(str, sizes), *(f"{name}={value}" for name, value in spec.options.items())]
+    call = f"what can be called with ({', '.join(arguments)})"
+    with blaming(spec, "it cannot be made with the model's sizes and its options", call):
         made, again = (maker(*sizes, **spec.options) for _ in range(2))
     if not isinstance(made, kind):
         what = f"it makes no {kind.__name__}, but a {type(made).__name__}"
         raise wrong(spec, what, f"a subclass of {kind.__module__}.{kind.__qualname__}")
+    members = {name: getattr(type(made), name, None) for name in dir(type(made))}
+    missing = [n for n, member in members.items() if getattr(member, "__isabstractmethod__", False)]
+    if missing:
+        what = f"it does not define {', '.join(missing)}"
+        raise wrong(spec, what, f"every method that {kind.__name__} leaves open")
     for (name, buffer), other in zip(made.named_buffers(), again.buffers(), strict=False):
         if not torch.equal(buffer, other):
             what = f"its buffer {name} is another each time that it is made"
@@ -89,8 +96,26 @@ def check_tensor(spec: Own, what: str, found: object, shape: tuple[int, ...], li
         raise wrong(spec, f"{what} is not finite at its initial values", "finite numbers")
 
 
-def in_both_modes(spec: Own, part: Initialised, what: str, run: Callable[[], Tensor]) -> None:
-    """Raise DataError unless ``run`` of ``part`` gives the same in training and evaluation mode.
+def check_gradients(spec: Own, part: Initialised, result: Tensor, input_: Tensor) -> None:
+    """Raise DataError unless ``result`` depends on ``input_`` and on all that is to be trained."""
+    sources = {n: p for n, p in part.named_parameters() if p.requires_grad} | {"its input": input_}
+    with blaming(spec, "it cannot be differentiated"):
+        gradients: Sequence[Tensor | None] = torch.autograd.grad(
+            result.sum(), list(sources.values()), allow_unused=True
+        )
+    found = zip(sources, gradients, strict=True)
+    if untrained := [name for name, gradient in found if gradient is None]:
+        what = f"no gradient reaches {', '.join(untrained)}"
+        expected = (
+            "one for each parameter; what `transform` uses, parameters_of_transform() returns"
+        )
+        raise wrong(spec, what, expected)
+
+
+def in_both_modes(
+    spec: Own, part: Initialised, what: str, run: Callable[[], Tensor], rtol: float = 1e-4
+) -> Tensor:
+    """What ``run`` of ``part`` gives, in training and evaluation mode the same, or DataError.
 
     What differs is random numbers or statistics that are not the regularisation's: they would
     not be those of the seed, and would go on in evaluation.
@@ -98,19 +123,23 @@ def in_both_modes(spec: Own, part: Initialised, what: str, run: Callable[[], Ten
     part.train()
     training = run()
     part.eval()
-    if not torch.allclose(training, run(), rtol=1e-4, atol=1e-6):
+    evaluation = run()
+    if not torch.allclose(training, evaluation, rtol=rtol, atol=1e-6):
         text = f"{what} depends on train() and eval(), or on random numbers"
         raise wrong(spec, text, "dropout and noise by the regularisation that it is given")
+    return evaluation
 
 
 @contextmanager
-def blaming(spec: Own, what: str) -> Iterator[None]:
+def blaming(
+    spec: Own, what: str, expected: str = "what the README says of a component of your own"
+) -> Iterator[None]:
     """Turn whatever a user's code raises into a DataError that names it."""
     try:
         yield
     except Exception as error:  # a user's code may raise anything
         text = f"{what}: {type(error).__name__}: {error}"
-        raise wrong(spec, text, "what the README says of a component of your own") from error
+        raise wrong(spec, text, expected) from error
 
 
 def wrong(spec: Own, what: str, expected: str) -> DataError:

@@ -13,6 +13,7 @@ from repro.lm.awd_lstm import TrunkOutput, detached
 from repro.lm.initialisation import Initialised
 from repro.lm.own import (
     blaming,
+    check_gradients,
     check_parameters,
     check_tensor,
     in_both_modes,
@@ -51,8 +52,8 @@ def own_trunk(model: Model, spec: Own, dtype: torch.dtype) -> OwnTrunk:
     """The trunk that ``spec`` names, for the sizes of ``model``; its parameters are not filled.
 
     Raises DataError when it is not there, is no trunk, is not what ``spec`` states, or, tried on
-    two short windows, gives anything but finite contexts of the right shape and a state, or
-    others in evaluation mode.
+    two short windows, gives anything but finite contexts of the right shape and a state,
+    others in evaluation mode, or contexts that do not depend on all of its parameters.
     """
     sizes = (model.embedding_size, model.hidden_size, model.context_size, model.layers)
     trunk: OwnTrunk = make(spec, OwnTrunk, *sizes, dtype)  # type: ignore[type-abstract]
@@ -61,24 +62,25 @@ def own_trunk(model: Model, spec: Own, dtype: torch.dtype) -> OwnTrunk:
     return trunk
 
 
-@torch.no_grad()
 def _try(spec: Own, trunk: OwnTrunk, model: Model, dtype: torch.dtype) -> None:
     shape = (sum(TRIED_WINDOWS), TRIED_STREAMS, model.embedding_size)
     words_TBE = torch.linspace(-0.1, 0.1, math.prod(shape), dtype=dtype).view(shape)
-    in_both_modes(
+    words_TBE.requires_grad_()
+    contexts_TBD = in_both_modes(
         spec, trunk, "its context", lambda: _contexts(spec, trunk, words_TBE, model.context_size)
     )
+    check_gradients(spec, trunk, contexts_TBD, words_TBE)
 
 
 def _contexts(spec: Own, trunk: OwnTrunk, words_TBE: Tensor, context_size: int) -> Tensor:
     """The contexts (T, B, D) of the tried windows, everything checked that comes with them."""
     with blaming(spec, "it has no state at the beginning of a text"):
         state = trunk.zero_state(TRIED_STREAMS, words_TBE)
+    _check_state(spec, state, words_TBE)
     contexts = []
     for vectors_TBE in words_TBE.split(TRIED_WINDOWS):
-        _check_state(spec, state, words_TBE)
         with blaming(spec, "it cannot run over a window"):
-            output = trunk(vectors_TBE, detached(state), QUIET)
+            output = trunk(vectors_TBE, state, QUIET)
         if not isinstance(output, TrunkOutput):
             made = type(output).__name__
             raise wrong(spec, f"a window gives a {made}", "a repro.lm.awd_lstm.TrunkOutput")
@@ -86,8 +88,8 @@ def _contexts(spec: Own, trunk: OwnTrunk, words_TBE: Tensor, context_size: int) 
         check_tensor(spec, "its context", output.context, shape, words_TBE)
         check_tensor(spec, "its raw output", output.raw, shape, words_TBE)
         contexts.append(output.context)
-        state = output.state
-    _check_state(spec, state, words_TBE)
+        _check_state(spec, output.state, words_TBE)
+        state = detached(output.state)
     return torch.cat(contexts)
 
 

@@ -22,12 +22,14 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from repro.errors import DataError
 from repro.lm.randomness import philox
 from repro.specs.corpus import SyntheticCorpus
 from repro.specs.measurement import Split
 
 Matrix = npt.NDArray[np.float64]
 ZIPF_OFFSET = 10
+LONGEST_ITERATION = 10_000
 FLOAT64_EPSILON = float(np.finfo(np.float64).eps)
 
 
@@ -64,16 +66,25 @@ def conditional_matrix(spec: SyntheticCorpus) -> Matrix:
 
 
 def stationary_distribution(spec: SyntheticCorpus) -> Matrix:
-    """Long-run frequency of each word, (V,): the fixed point of q = q P*, by iteration."""
+    """Long-run frequency of each word, (V,): the fixed point of q = q P*, by iteration.
+
+    Raises DataError when the iteration has not come to an end, as in a language that
+    (nearly) falls apart, or goes round in a circle.
+    """
     conditional_VV = conditional_matrix(spec)
     q_V = np.full(spec.vocabulary, 1 / spec.vocabulary)
-    for _ in range(10_000):
+    for _ in range(LONGEST_ITERATION):
         following_V = q_V @ conditional_VV
         following_V /= following_V.sum()
         if np.abs(following_V - q_V).sum() < 1e-14:
-            break
+            return q_V
         q_V = following_V
-    return q_V
+    message = (
+        f"{spec.label}: its long-run frequencies do not settle in {LONGEST_ITERATION:,} steps\n"
+        "  expected: a language in which every word leads to every other soon enough\n"
+        "  to do: lower corpus.sharpness, or take more components"
+    )
+    raise DataError(message)
 
 
 def entropy_perplexity(spec: SyntheticCorpus) -> float:

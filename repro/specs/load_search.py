@@ -164,7 +164,7 @@ def _value(base: Configuration, path: str, value: Any, place: Place) -> Iterator
     if one.recipe.valid_batch_size != base.recipe.valid_batch_size:
         what = "recipe.valid_batch_size: it is part of the measurement that settings are ranked by"
         yield Problem(place, what, "the same for all settings", "remove it; change it in the base")
-    for idle, why in idle_settings(one):
-        if overlap(idle, path):
-            what = f"{idle}: {shown(value)} has no effect: {why}"
+    for idle in idle_settings(one):
+        if overlap(idle.setting, path):
+            what = f"{idle.setting}: {shown(value)} has no effect: {idle.why}"
             yield Problem(place, what, "only values that have an effect", "leave it out")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from repro.errors import Problem
 from repro.specs.configuration import AnyConfiguration, Configuration
@@ -18,13 +19,20 @@ LEAST_TOKENS = 2
 """A stream of fewer tokens has no pair of a word and its successor, so nothing to predict."""
 
 
+class Idle(NamedTuple):
+    """A setting that changes no number of a training."""
+
+    setting: str
+    why: str
+    advice: str = "leave it out, or change the model"
+
+
 def _no_idle_settings(draft: Draft) -> Iterator[Problem]:
     """A setting that changes nothing would look like a difference between arms."""
     for name, steps, configuration in configured(draft):
-        for setting, reason in idle_settings(configuration):
-            what = f"{setting} of arm '{name}' has no effect: {reason}"
-            advice = "leave it out, or change the model"
-            yield draft.problem(steps, what, "only settings that have an effect", advice)
+        for idle in idle_settings(configuration):
+            what = f"{idle.setting} of arm '{name}' has no effect: {idle.why}"
+            yield draft.problem(steps, what, "only settings that have an effect", idle.advice)
 
 
 def configured(draft: Draft) -> Iterator[tuple[str, Steps, AnyConfiguration]]:
@@ -41,39 +49,40 @@ def _on_text(draft: Draft) -> Iterator[tuple[str, Steps, Configuration]]:
             yield name, steps, configuration
 
 
-def idle_settings(configuration: AnyConfiguration) -> Iterator[tuple[str, str]]:
-    """Settings that change no number of this training, and why."""
+def idle_settings(configuration: AnyConfiguration) -> Iterator[Idle]:
+    """Settings that change no number of this training, why, and what to do."""
     model = configuration.model
     if configuration.recipe.dropout.latent and not model.mixes():
-        yield "recipe.dropout.latent", f"output {model.output.kind} has no latent contexts"
+        yield Idle("recipe.dropout.latent", f"output {model.output.kind} has no latent contexts")
     if isinstance(configuration, Configuration):
         yield from _idle_on_text(configuration.model, configuration.recipe)
 
 
-def _idle_on_text(model: Model, recipe: Recipe) -> Iterator[tuple[str, str]]:
+def _idle_on_text(model: Model, recipe: Recipe) -> Iterator[Idle]:
     one_layer = model.layers == 1 and model.trunk is None
     if recipe.dropout.hidden and one_layer:
-        yield "recipe.dropout.hidden", "with one layer there is nothing between layers"
+        yield Idle("recipe.dropout.hidden", "with one layer there is nothing between layers")
     if one_layer and model.hidden_size != model.context_size:
-        yield "model.hidden_size", "the only layer has the size context_size; make them equal"
+        advice = f"write {model.context_size}, as context_size, or change the model"
+        yield Idle("model.hidden_size", "the only layer has the size context_size", advice)
     if recipe.stop is not None and recipe.stop.patience >= recipe.epochs - 1:
-        yield "recipe.stop.patience", "training has no more epochs than would be waited for"
+        yield Idle("recipe.stop.patience", "training has no more epochs than would be waited for")
     yield from _idle_of_window("recipe.window", recipe.window)
     if recipe.late and _one_rate(recipe):
-        yield "recipe.averaging.rate", "all steps have one rate"
+        yield Idle("recipe.averaging.rate", "all steps have one rate")
     if recipe.finetuning is not None:
         if recipe.finetuning.window is not None:
             yield from _idle_of_window("recipe.finetuning.window", recipe.finetuning.window)
         stage = recipe.stage(recipe.epochs + 1)
         if stage.late and _one_rate(stage):
-            yield "recipe.finetuning.rate", "all steps have one rate"
+            yield Idle("recipe.finetuning.rate", "all steps have one rate")
 
 
-def _idle_of_window(place: str, window: Window) -> Iterator[tuple[str, str]]:
+def _idle_of_window(place: str, window: Window) -> Iterator[Idle]:
     if window.max_delta is not None and not window.random:
-        yield f"{place}.max_delta", "the windows are not random"
+        yield Idle(f"{place}.max_delta", "the windows are not random")
     if window.last_rate is not None and not window.random:
-        yield f"{place}.last_rate", "the windows are not random, so all have one rate"
+        yield Idle(f"{place}.last_rate", "the windows are not random, so all have one rate")
 
 
 def _one_rate(recipe: Recipe) -> bool:

@@ -7,7 +7,7 @@ the last layer), V vocabulary, K components.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, assert_never
 
 from pydantic import Field, model_validator
 
@@ -97,7 +97,7 @@ class Own(Spec):
     use: ObjectName
     version: Annotated[str, Field(min_length=1, max_length=100)]
     parameters: Annotated[int, Field(ge=0, le=10**9)] = 0
-    options: dict[Name, float] = {}
+    options: dict[Name, int | float] = {}
 
 
 Output = Annotated[
@@ -179,8 +179,10 @@ def output_parameters(output: Output, context_size: int, decoder_size: int) -> i
             return parameters
         case MoC(components=components) | MoS(components=components):
             return (context_size + 1) * components * decoder_size + context_size * components
-        case _:
+        case Softmax() | SigSoftmax() | Gss():
             return 0
+        case _:
+            assert_never(output)
 
 
 def structural_bound(output: Output, decoder_size: int) -> int | None:
@@ -193,5 +195,7 @@ def structural_bound(output: Output, decoder_size: int) -> int | None:
     match output:
         case Softmax() | MoC() | Plif(only="temperature" | "gradient_noise"):
             return decoder_size + 2
-        case _:
+        case SigSoftmax() | Gss() | Plif() | MoS() | Own():
             return None
+        case _:
+            assert_never(output)

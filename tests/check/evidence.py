@@ -1,18 +1,27 @@
-"""Evidence made by hand, for claims that are shipped."""
+"""Evidence made by hand, for claims that are shipped, and what is judged of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from repro.check import check_claim, verdict_of
 from repro.evidence import Evidence, Replicate, State
+from repro.report.document import Document
 from repro.specs.claim import Claim, ScaleName
 from repro.specs.load import load_claim
 from repro.specs.measurement import Rank
+from repro.verdict import exit_code
 
 CLAIMS = Path(__file__).parents[2] / "claims"
 Values = Mapping[str, Mapping[str, Sequence[float]]]
 """arm -> measurement -> one value a replicate."""
+
+HIGH = (797.0, 830.0, 795.0, 798.0, 791.0)
+"""Ranks of MoS far above those of the other arms."""
+
+PLIF = (90.0, 90.4, 89.8, 90.2, 90.1)
 
 
 def claim(name: str, scale: ScaleName = "quick", **changes: object) -> Claim:
@@ -85,3 +94,38 @@ def ranks(mos: Sequence[float], moc: float = 34, softmax: float = 34) -> Values:
         "moc": {"rank": [moc] * n, "test_perplexity": perplexity},
         "softmax": {"rank": [softmax] * n, "test_perplexity": perplexity},
     }
+
+
+def fair(shift: float, base: float = 56.4, scatter: float = 0.1) -> Values:
+    """MoS lower than Softmax by ``shift``."""
+    noise = (0.0, 1.0, -1.0, 0.5, -0.5, 0.8, -0.8, 0.2, -0.2, 0.1)
+    softmax = [base + scatter * x for x in noise]
+    return {
+        "mos": {"test_perplexity": [x - shift for x in softmax]},
+        "softmax": {"test_perplexity": softmax},
+    }
+
+
+def plif(frozen: float, softmax: float, train_softmax: float) -> Values:
+    """LMS-PLIF near 90 on test and train, the other arms shifted by these amounts."""
+
+    def arm(shift: float, train: float) -> dict[str, list[float]]:
+        test = [x + shift for x in PLIF]
+        fit = [x + train for x in PLIF]
+        return {
+            "test_perplexity": test,
+            "train_perplexity": fit,
+            "train_perplexity_while_training": fit,
+        }
+
+    return {"plif": arm(0, 0), "frozen": arm(frozen, 0), "softmax": arm(softmax, train_softmax)}
+
+
+def judged(of: Claim, values: Values, **how: Any) -> Document:
+    """The document of a claim on values."""
+    return check_claim(of, evidence(of, values, **how), command="repro verify x")
+
+
+def code(document: Document) -> int:
+    """The exit status for one document."""
+    return exit_code([verdict_of(document)])

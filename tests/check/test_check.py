@@ -4,28 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import Any
 
 import pytest
 
-from repro.check import check_claim, verdict_of
-from repro.report.document import Document
-from repro.specs.claim import Claim, Expect, ScaleName
+from repro.specs.claim import Expect, ScaleName
 from repro.specs.seeds import Seeds
-from repro.verdict import exit_code
-from tests.check.evidence import Values, claim, evidence, ranks
-
-HIGH = (797.0, 830.0, 795.0, 798.0, 791.0)
-
-
-def code(document: Document) -> int:
-    """The exit status for one document."""
-    return exit_code([verdict_of(document)])
-
-
-def judged(of: Claim, values: Values, **how: Any) -> Document:
-    """The document of a claim on values."""
-    return check_claim(of, evidence(of, values, **how), command="repro verify x")
+from tests.check.evidence import HIGH, Values, claim, code, fair, judged, plif, ranks
 
 
 def test_high_ranks_confirm_the_rank_claim() -> None:
@@ -150,24 +134,6 @@ def test_a_rank_at_its_ceiling_is_flagged() -> None:
     assert "ceiling" in {flag.kind for flag in document.verdict.flags}
 
 
-PLIF = (90.0, 90.4, 89.8, 90.2, 90.1)
-
-
-def plif(frozen: float, softmax: float, train_softmax: float) -> Values:
-    """LMS-PLIF near 90 on test and train, the other arms shifted by these amounts."""
-
-    def arm(shift: float, train: float) -> dict[str, list[float]]:
-        test = [x + shift for x in PLIF]
-        fit = [x + train for x in PLIF]
-        return {
-            "test_perplexity": test,
-            "train_perplexity": fit,
-            "train_perplexity_while_training": fit,
-        }
-
-    return {"plif": arm(0, 0), "frozen": arm(frozen, 0), "softmax": arm(softmax, train_softmax)}
-
-
 @pytest.mark.parametrize(
     ("values", "conclusion"),
     [
@@ -193,16 +159,6 @@ def test_the_papers_rule_is_repeated_and_counts_for_nothing() -> None:
     assert entry.test == "Student's t-test, two-sided"
     assert "by the paper's rule the difference is not significant" in entry.sentence
     assert "no evidence of equality" in entry.sentence
-
-
-def fair(shift: float, base: float = 56.4, scatter: float = 0.1) -> Values:
-    """MoS lower than Softmax by ``shift``."""
-    noise = (0.0, 1.0, -1.0, 0.5, -0.5, 0.8, -0.8, 0.2, -0.2, 0.1)
-    softmax = [base + scatter * x for x in noise]
-    return {
-        "mos": {"test_perplexity": [x - shift for x in softmax]},
-        "softmax": {"test_perplexity": softmax},
-    }
 
 
 @pytest.mark.parametrize(
@@ -293,8 +249,7 @@ def test_judging_never_imports_torch() -> None:
     program = (
         "import sys; from tests.without_torch import NoTorch\n"
         "sys.meta_path.insert(0, NoTorch())\n"
-        "from tests.check.test_check import HIGH, judged\n"
-        "from tests.check.evidence import claim, ranks\n"
+        "from tests.check.evidence import HIGH, claim, judged, ranks\n"
         "print(judged(claim('mos_rank'), ranks(HIGH)).verdict.conclusion)"
     )
     done = subprocess.run(

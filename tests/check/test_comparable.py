@@ -15,8 +15,7 @@ from repro.specs.claim import Claim, Comparable, Sameness
 from repro.specs.configuration import Tuning
 from repro.specs.corpus import Digests
 from repro.specs.recipe import FromEpoch, Window
-from tests.check.evidence import claim, evidence
-from tests.check.test_check import fair
+from tests.check.evidence import claim, evidence, fair
 from tests.evidence.tidy import printed_softmax
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tests.check.evidence import claim, ranks
-from tests.check.test_check import HIGH, code, fair, judged, plif
+from tests.check.evidence import HIGH, claim, code, fair, judged, plif, ranks
 
 
 def test_runs_of_an_older_revision_are_stale() -> None:

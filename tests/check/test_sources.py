@@ -13,8 +13,7 @@ from repro.report.document import Document
 from repro.report.view import view
 from repro.report.write import document_text
 from repro.specs.claim import Claim, ScaleName
-from tests.check.evidence import claim, evidence
-from tests.check.test_check import fair
+from tests.check.evidence import claim, evidence, fair
 from tests.evidence.tidy import MOS, RANKS, printed_softmax
 
 MINE = "a pandas frame"

@@ -78,7 +78,10 @@ def place(tmp_path: Path) -> Path:
 
 
 def test_own_text_trunk_and_output_layer_are_verified(place: Path) -> None:
-    """What `repro corpus` prints goes into a configuration; edited, the module is refused."""
+    """What `repro corpus` prints goes into a configuration; edited, the module is refused.
+
+    At once, as a mistake in a configuration; what is finished is judged without the module.
+    """
     described = repro(place, "corpus", "data/letters", "--unit", "characters")
     assert "vocabulary: 4\n  tokens: {train: 400, valid: 400, test: 400}" in described.stdout
     module = place / "python" / "my_layers.py"
@@ -104,6 +107,14 @@ def test_own_text_trunk_and_output_layer_are_verified(place: Path) -> None:
     assert all(1.5 < each < 2.2 for each in bits)  # of four letters; the source has 1.75 bits
     module.write_text(module.read_text() + "# edited\n")
     refused = repro(place, *verify, "another_store")
-    assert refused.returncode == 5
-    assert f"my_layers:Gru: its version here is sha256:{file_digest(module)[:16]}" in refused.stderr
+    assert refused.returncode == 2
+    mistake = f"my_layers:Gru: its version here is sha256:{file_digest(module)[:16]}"
+    assert refused.stderr.count(mistake) == 1
     assert "Traceback" not in refused.stderr + refused.stdout
+    assert refused.stdout == ""
+    module.unlink()
+    again = repro(place, *verify, "store")
+    assert (again.returncode, again.stdout.splitlines()[0]) == (
+        done.returncode,
+        done.stdout.splitlines()[0],
+    )

@@ -11,8 +11,7 @@ from repro.evidence import State, settled
 from repro.report.document import Document
 from repro.specs.claim import Claim
 from repro.specs.seeds import EProcess, Seeds
-from tests.check.evidence import claim, evidence, ranks
-from tests.check.test_check import fair
+from tests.check.evidence import claim, evidence, fair, ranks
 
 States = Mapping[tuple[str, int], State]
 LOST: States = {("mos", 1): "diverged"}

@@ -52,10 +52,6 @@ def together(store: RunStore, *plan: PlannedRun) -> tuple[Outcome, ...]:
     return run_task(Task(plan, store.root, None, "cpu", Choice("batched", len(plan))))
 
 
-def statuses(outcomes: tuple[Outcome, ...]) -> list[str]:
-    return [outcome.status for outcome in outcomes]
-
-
 def training_of(store: RunStore, planned: PlannedRun) -> Any:
     return store.provenance(planned.run.key)["training"]
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from repro.execution import dispatch
 from repro.execution.engine import SerialEngine
 from repro.execution.execute import execute
 from repro.execution.ledger import Ledger
@@ -19,19 +18,6 @@ from tests.execution.replicates import TOLERANCE, assert_close, plan_of, togethe
 from tests.execution.tiny import TEST, TRAIN, tiny_plan
 
 FILES = ("record.json", "history.jsonl", "model.safetensors")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> RunStore:
-    return RunStore(tmp_path / "runs")
-
-
-@pytest.fixture
-def _here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tasks are done in this process: what they are is another matter."""
-    monkeypatch.setattr("repro.execution.execute.make_engine", lambda *_, **__: SerialEngine())
-    monkeypatch.setattr(dispatch, "BUSY_SECONDS", 0.05)
-    monkeypatch.setattr(dispatch, "TICK_SECONDS", 0.05)
 
 
 @pytest.mark.slow

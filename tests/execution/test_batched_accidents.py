@@ -9,34 +9,13 @@ from typing import Any
 import pytest
 
 from repro.execution import dispatch
-from repro.execution.engine import SerialEngine
 from repro.execution.execute import execute
 from repro.execution.ledger import Ledger
 from repro.execution.pool import WorkerLostError
 from repro.execution.worker import Outcome, Task, run_task
-from repro.specs.run import PlannedRun
 from repro.store import RunStore
-from tests.execution.replicates import (
-    TOLERANCE,
-    assert_close,
-    plan_of,
-    statuses,
-    together,
-    training_of,
-)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> RunStore:
-    return RunStore(tmp_path / "runs")
-
-
-@pytest.fixture
-def _here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tasks are done in this process: what they are is another matter."""
-    monkeypatch.setattr("repro.execution.execute.make_engine", lambda *_, **__: SerialEngine())
-    monkeypatch.setattr(dispatch, "BUSY_SECONDS", 0.05)
-    monkeypatch.setattr(dispatch, "TICK_SECONDS", 0.05)
+from tests.execution.doing import cut_off, statuses
+from tests.execution.replicates import TOLERANCE, assert_close, plan_of, together, training_of
 
 
 @pytest.mark.usefixtures("_here")
@@ -193,22 +172,11 @@ def test_members_at_different_epochs_go_on_together(
     plan = plan_of(3, "float64", epochs=4)
     whole = RunStore(tmp_path / "whole")
     together(whole, *plan)
-    real = Ledger.training
-
-    def cut_off(planned: PlannedRun, epoch: int) -> None:
-        def training(self: Ledger, state: Any) -> None:
-            if state.epoch == epoch:
-                raise KeyboardInterrupt
-            real(self, state)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(Ledger, "training", training)
-            with pytest.raises(KeyboardInterrupt):
-                together(store, planned)
-
-    cut_off(plan[0], 2)
-    cut_off(plan[2], 4)
-    begun: dict[str, int] = {}
+    with cut_off(monkeypatch, lambda state: state.epoch == 2):
+        together(store, plan[0])
+    with cut_off(monkeypatch, lambda state: state.epoch == 4):
+        together(store, plan[2])
+    begun, real = dict[str, int](), Ledger.training
 
     def training(self: Ledger, state: Any) -> None:
         begun.setdefault(state.run_key, state.epoch)
@@ -231,17 +199,8 @@ def test_an_interrupted_batch_goes_on(
     plan = plan_of(3, "float64", epochs=4)
     whole = RunStore(tmp_path / "whole")
     together(whole, *plan)
-    real = Ledger.training
-
-    def training(self: Ledger, state: Any) -> None:
-        if state.epoch == 3 and state.step == 7:
-            raise KeyboardInterrupt
-        real(self, state)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "training", training)
-        with pytest.raises(KeyboardInterrupt):
-            execute(plan, store, engine="batched", workers=1, device="cpu")
+    with cut_off(monkeypatch, lambda state: (state.epoch, state.step) == (3, 7)):
+        execute(plan, store, engine="batched", workers=1, device="cpu")
     assert {store.state(planned.run.key) for planned in plan} == {"started"}
     done = execute(plan, store, engine="batched", workers=1, device="cpu")
     assert len(done.trained) == 3

@@ -10,20 +10,11 @@ import pytest
 from repro.execution.execute import execute
 from repro.execution.ledger import Ledger
 from repro.execution.numerics import numerics
-from repro.execution.worker import Outcome, Task, run_task
 from repro.specs.run import PlannedRun
 from repro.store import RunStore
+from tests.execution.doing import do
 from tests.execution.tiny import TEST, TRAIN, tiny_plan, tiny_run
 from tests.store.filled import put_run
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> RunStore:
-    return RunStore(tmp_path / "runs")
-
-
-def do(store: RunStore, *planned: PlannedRun) -> tuple[Outcome, ...]:
-    return run_task(Task(planned, store.root, None, "cpu"))
 
 
 def test_what_killed_writes_left_is_gone_when_training_begins(

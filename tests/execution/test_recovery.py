@@ -97,11 +97,6 @@ def reference(undisturbed: RunStore) -> dict[str, bytes]:
     return files
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> RunStore:
-    return RunStore(tmp_path / "runs")
-
-
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_stopped_execution_goes_on(
     store: RunStore, reference: dict[str, bytes], number: signal.Signals

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
@@ -39,11 +38,6 @@ class Terminal(io.StringIO):
 
     def isatty(self) -> bool:
         return True
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> RunStore:
-    return RunStore(tmp_path / "runs")
 
 
 def training(epoch: int, done: int, in_all: int) -> dict[str, str | int]:

@@ -142,3 +142,11 @@ def test_detached_states_have_no_history():
     output = own(torch.rand(T, B, 6), own.zero_state(B, torch.rand(1)))
     assert output.state[0][0].requires_grad
     assert not any(part.requires_grad for layer in detached(output.state) for part in layer)
+
+
+def test_vectors_of_another_size_are_refused():
+    """In float32 torch's own LSTM reads on in memory that is not the vectors'."""
+    layer = LstmLayer(6, 8, torch.float32)
+    state = (torch.zeros(1, 2, 8), torch.zeros(1, 2, 8))
+    with pytest.raises(ValueError, match="vectors of size 10 for 6 inputs"):
+        layer(torch.zeros(5, 2, 10), state, QUIET)

@@ -13,7 +13,7 @@ from repro.lm.training import train
 from repro.specs.run import PlannedRun
 from repro.store.work import cost
 from tests.lm import small
-from tests.lm.test_training import Killed, assert_same, killed_after, trained
+from tests.lm.trainings import Killed, assert_same, killed_after, trained
 
 
 def end(recipe, losses):

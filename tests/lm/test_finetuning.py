@@ -12,7 +12,7 @@ from repro.specs.run import PlannedRun
 from repro.store.work import cost
 from tests.lm import small
 from tests.lm.asgd import losses_by_asgd
-from tests.lm.test_training import Killed, assert_same, killed_after, trained
+from tests.lm.trainings import Killed, assert_same, killed_after, trained
 
 RANDOM = {"base": 10, "random": True}
 

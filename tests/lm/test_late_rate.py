@@ -5,7 +5,7 @@ import pytest
 from repro.lm.checkpoint import FILE_NAME
 from tests.lm import small
 from tests.lm.asgd import losses_by_asgd
-from tests.lm.test_training import Killed, assert_same, killed_after, trained
+from tests.lm.trainings import Killed, assert_same, killed_after, trained
 
 WINDOW = {"base": 10, "random": True, "last_rate": "drawn"}
 

@@ -21,7 +21,7 @@ from repro.specs.parts import parameter_names, parts
 from repro.specs.run import RunSpec
 from tests.lm import small
 from tests.lm.test_optimiser import model_with_gradients
-from tests.lm.test_training import trained
+from tests.lm.trainings import trained
 
 RATES = {"trunk": 3.0, "trunk.layers.1": 4.0, "output.bias": 0.5, "output.mixture": 7.0}
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 
 import pytest
 import torch
@@ -13,132 +11,20 @@ from torch.nn import functional as F
 
 from repro.digest import file_digest
 from repro.errors import DataError
-from repro.lm.corpus import load_corpus
-from repro.lm.training import train
 from repro.specs.model import Own
 from tests.lm import small
-
-README = Path(__file__).parents[2] / "README.md"
-BIASED = """
-
-import torch
-from torch import nn
-from repro.lm.initialisation import zeros
-
-
-class Shifted(PointwiseOutput):
-    def __init__(self, vocabulary, embedding_size, context_size, dtype):
-        super().__init__(vocabulary, embedding_size, dtype)
-        self.shift = nn.Parameter(torch.empty(2, dtype=dtype))
-
-    def initial(self):
-        return {**super().initial(), "shift": zeros()}
-
-    def parameters_of_transform(self):
-        return (self.shift,)
-
-    def transform(self, z, *parameters):
-        return z + parameters[0][0] * z.sin() + parameters[0][1] * z.cos()
-
-
-def linear(vocabulary, embedding_size, context_size, dtype):
-    return nn.Linear(embedding_size, vocabulary)
-
-
-class Plain(PointwiseOutput):
-    def __init__(self, vocabulary, embedding_size, context_size, dtype):
-        super().__init__(vocabulary, embedding_size, dtype)
-
-    def transform(self, z, *parameters):
-        return z
-
-
-class NotFinite(Plain):
-    def transform(self, z, *parameters):
-        return (z - 100).log()
-
-
-class Logits(Plain):
-    def log_probabilities(self, context_TBD):
-        return self.logits(context_TBD)
-
-
-class Transposed(Plain):
-    def log_probabilities(self, context_TBD):
-        return super().log_probabilities(context_TBD).transpose(0, 1)
-
-
-class Bits(Plain):
-    def loss(self, *arguments):
-        return super().loss(*arguments) / 0.6931
-
-
-class Sums(Plain):
-    def loss(self, context_TBD, targets_TB, *arguments):
-        return super().loss(context_TBD, targets_TB, *arguments) * torch.ones(targets_TB.shape)
-
-
-class Dropping(Plain):
-    def log_probabilities(self, context_TBD):
-        return super().log_probabilities(nn.functional.dropout(context_TBD, training=self.training))
-
-
-class RateOfNothing(Plain):
-    def learning_rates(self):
-        return {"weights": 0.1}
-
-
-class RateBelowZero(Plain):
-    def learning_rates(self):
-        return {"weight": -0.1}
-
-
-class RateOfNoNumber(Plain):
-    def learning_rates(self):
-        return {"weight": "small"}
-
-
-class RatesInAList(Plain):
-    def learning_rates(self):
-        return [("weight", 0.1)]
-
-
-class RandomBuffer(Plain):
-    def __init__(self, *arguments):
-        super().__init__(*arguments)
-        self.register_buffer("signs", torch.rand(self.bias.shape).round())
-
-
-class Forgetful(Shifted):
-    def initial(self):
-        return {"weight": zeros(), "bias": zeros()}
-"""
+from tests.lm.outside import README, SHIFTED, own
+from tests.lm.trainings import assert_same, resumed, trained
 
 
 @pytest.fixture
-def module(tmp_path, monkeypatch):
-    """The module of the README's example, with a second layer, where Python finds it."""
-    (example,) = re.findall(r"```py\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
-    path = tmp_path / "outside" / "my_layers.py"
-    path.parent.mkdir()
-    path.write_text(example + BIASED, encoding="utf-8")
-    monkeypatch.syspath_prepend(path.parent)
-    yield path
-    sys.modules.pop("my_layers", None)
-
-
-def own(path, name="Cubic", **changes):
-    version = f"sha256:{file_digest(path)[:16]}"
-    return {"kind": "own", "use": f"my_layers:{name}", "version": version, **changes}
+def module(outside):
+    """The README's module with more layers."""
+    return outside(SHIFTED)
 
 
 def cubic(path, **changes):
-    return own(path, options={"strength": 0.1}, **changes)
-
-
-def trained(run, folder=None, progress=None):
-    corpus = load_corpus(run.training.corpus, None)
-    return train([run], corpus, device=torch.device("cpu"), folders=[folder], progress=progress)[0]
+    return own(path, "Cubic", options={"strength": 0.1}, **changes)
 
 
 def test_the_readme_s_layer_computes_its_formula(module):
@@ -163,19 +49,9 @@ def test_the_readme_s_line_of_configuration_is_read(module):
 def test_it_is_trained_and_goes_on_like_any_other(module, tmp_path):
     """Training loss falls; interrupted after an epoch and started again, the bits are the same."""
     run = small.run(cubic(module), small.rich_recipe())
-
-    def stop(where):
-        if (where.epoch, where.step) == (3, 1):
-            raise KeyboardInterrupt
-
     whole = trained(run)
-    with pytest.raises(KeyboardInterrupt):
-        trained(run, tmp_path, stop)
-    again = trained(run, tmp_path)
-    assert again.history == whole.history
+    assert_same(resumed(run, tmp_path, 3, 1), whole)
     assert whole.history[-1].train_loss < whole.history[0].train_loss
-    ours, theirs = again.model.state_dict(), whole.model.state_dict()
-    assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
 
 
 def test_its_parameters_are_counted_trained_and_checked(module):
@@ -235,41 +111,12 @@ def test_an_installed_module_has_the_version_of_its_distribution(module):
 def test_what_is_not_there_or_is_no_layer_is_refused(module, use, message):
     """The message names the object and what is wrong with it."""
     with pytest.raises(DataError, match=message) as refused:
-        small.built(small.model(own(module) | {"use": use}), 30)
+        small.built(small.model(own(module, "Cubic") | {"use": use}), 30)
     assert str(refused.value).startswith(use)
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("NotFinite", "its log_probabilities is not finite at its initial values"),
-        ("Logits", "its probabilities do not sum to 1"),
-        (
-            "Transposed",
-            r"its log_probabilities has the shape \(2, 3, 30\)\n  expected: .* \(3, 2, 30\)",
-        ),
-        ("Bits", "its loss is 4.* and its log-probabilities give 3"),
-        ("Sums", r"its loss has the shape \(3, 2\)\n  expected: the shape \(\)"),
-        ("Dropping", r"its log_probabilities depends on train\(\) and eval\(\)"),
-        ("RateOfNothing", "its learning_rates has 'weights', which is no parameter"),
-        ("RateBelowZero", r"the learning rate of weight is -0\.1\n  expected: a number above 0"),
-        ("RateOfNoNumber", "the learning rate of weight is 'small'"),
-        ("RatesInAList", "its learning_rates is a list"),
-        ("RandomBuffer", "its buffer signs is another each time that it is made"),
-        (
-            "Cubic",
-            "it cannot be made with the model's sizes and its options: TypeError: .*strength",
-        ),
-    ],
-)
-def test_what_is_wrong_with_it_is_said_before_training(module, name, message):
-    """One error that names the class and says what was expected; no traceback, no number."""
-    with pytest.raises(DataError, match=message) as refused:
-        small.built(small.model(own(module, name)), 30)
-    assert str(refused.value).startswith(f"my_layers:{name}: ")
-
-
-def test_a_parameter_without_initial_values_is_refused(module):
-    """It would be trained from whatever was in memory."""
-    with pytest.raises(DataError, match=r"no initial values for shift\n  expected: a distribution"):
-        small.built(small.model(own(module, "Forgetful", parameters=2)), 30)
+def test_whole_numbers_stay_whole_among_the_options():
+    """A layer that counts something with an option is given an integer."""
+    spec = Own(use="my_layers:Cubic", version="1", options={"pieces": 3, "strength": 0.5})
+    read = Own.model_validate_json(spec.model_dump_json())
+    assert [type(value) for value in read.options.values()] == [int, float]

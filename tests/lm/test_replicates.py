@@ -1,69 +1,24 @@
 """Replicates trained together: the numbers of each are those of its own plain run."""
 
-import shutil
-from functools import cache
-
 import pytest
 import torch
 from torch import nn
 
 from repro.lm import awd_lstm
 from repro.lm.awd_lstm import TrunkOutput
-from repro.lm.checkpoint import DAMAGED_NAME, FILE_NAME
 from repro.lm.corpus import load_corpus
 from repro.lm.initialisation import initialise, uniform
 from repro.lm.own_trunk import OwnTrunk
 from repro.lm.records import Progress
 from repro.lm.recurrence import recur
 from repro.lm.regularisation import QUIET
-from repro.lm.replicates import Replicate
 from repro.lm.training import train
 from tests.lm import small
-from tests.lm.test_training import CPU, Killed, assert_same, killed_after, trained
+from tests.lm.replicates import assert_close, plain, runs_of, together
+from tests.lm.trainings import CPU, assert_same, trained
 
-TIGHT = {"rtol": 1e-11, "atol": 1e-11}
 NT = {"kind": "nt", "n": 1}
 NT_RECIPE = {"epochs": 5, "averaging": NT, "learning_rate": 10.0, "decay": "constant"}
-
-
-def runs_of(count=3, output=small.SOFTMAX, decoder=None, tokens=240, **changes):
-    """Replicates in float64, with everything at once that they could share by mistake."""
-    values = {"epochs": 3, "precision": "float64", "averaging": {"kind": "et", "epoch": 1}}
-    first = small.run(output, small.rich_recipe(**{**values, **changes}))
-    parts = {
-        "model": small.model(output, decoder=decoder),
-        "corpus": small.corpus(tokens={"train": tokens, "valid": 60, "test": 60}),
-    }
-    training = first.training.model_copy(update=parts)
-    return [
-        first.model_copy(update={"training": training, "replicate": replicate})
-        for replicate in range(count)
-    ]
-
-
-@cache
-def plain(run):
-    """A run by itself; no test changes it."""
-    return trained(run)
-
-
-def together(runs, folders=None, progress=None):
-    corpus = load_corpus(runs[0].training.corpus, None)
-    folders = folders or [None] * len(runs)
-    return train(runs, corpus, device=CPU, folders=folders, progress=progress, together=True)
-
-
-def assert_close(one, two, **tolerance):
-    """The same epochs and decisions, and numbers within a tolerance (by default a tight one)."""
-    tolerance = tolerance or TIGHT
-    assert one.run.key == two.run.key
-    assert (one.best_epoch, one.diverged) == (two.best_epoch, two.diverged)
-    for ours, theirs in zip(one.history, two.history, strict=True):
-        for name in ("epoch", "averaging", "tokens"):
-            assert getattr(ours, name) == getattr(theirs, name)
-        for name in ("train_loss", "valid_loss", "window_loss"):
-            torch.testing.assert_close(getattr(ours, name), getattr(theirs, name), **tolerance)
-    torch.testing.assert_close(one.model.state_dict(), two.model.state_dict(), **tolerance)
 
 
 @pytest.fixture
@@ -180,95 +135,6 @@ def test_in_bf16_they_agree_by_its_own_round_off():
         for ours, theirs in zip(result.history, plain(run).history, strict=True):
             assert ours.train_loss == pytest.approx(theirs.train_loss, rel=1e-4)  # measured: 1e-5
             assert ours.valid_loss == pytest.approx(theirs.valid_loss, rel=1e-4)  # measured: 3e-5
-
-
-@pytest.mark.parametrize("epoch", [1, 3])
-def test_one_that_diverges_leaves_the_others_alone(monkeypatch, epoch):
-    """NaN in the weights of one replicate, from the first epoch or later, is its own affair."""
-    runs = runs_of(3, epochs=4)
-    expected = [plain(run) for run in runs]
-    begin = Replicate.begin_epoch
-
-    def poisoned(self):
-        stage = begin(self)
-        if (self.run.replicate, self.epoch) == (1, epoch):
-            for parameter in self.model.parameters():
-                parameter.data.fill_(torch.nan)
-        return stage
-
-    monkeypatch.setattr(Replicate, "begin_epoch", poisoned)
-    first, second, third = together(runs)
-    assert second.diverged == epoch
-    assert len(second.history) == epoch - 1
-    assert_close(first, expected[0])
-    assert_close(third, expected[2])
-
-
-def test_a_rate_that_one_cannot_bear_is_its_own_affair(monkeypatch):
-    """Weights that grow beyond all bounds step by step end one run and no other."""
-    runs = runs_of(3)
-    expected = [plain(run) for run in runs]
-    factor = Replicate.factor
-
-    def wild(self, stage, own):
-        return factor(self, stage, own) * (1e200 if self.run.replicate == 0 else 1.0)
-
-    monkeypatch.setattr(Replicate, "factor", wild)
-    results = together(runs)
-    assert results[0].diverged == 1
-    for result, alone in zip(results[1:], expected[1:], strict=True):
-        assert_close(result, alone)
-
-
-def test_checkpoints_go_from_plain_to_together_and_back(tmp_path):
-    """Begun plain and ended together, or the other way round, at different epochs of each."""
-    runs = runs_of(3)
-    expected = [plain(run) for run in runs]
-    folders = [tmp_path / str(run.replicate) for run in runs]
-    for run, folder, epoch in zip(runs[:2], folders, (2, 3), strict=False):
-        with pytest.raises(Killed):
-            trained(run, folder, killed_after(epoch, 2))
-    for result, alone in zip(together(runs, folders), expected, strict=True):
-        assert_close(result, alone)
-    shutil.rmtree(tmp_path)
-    with pytest.raises(Killed):
-        together(runs, folders, killed_after(3, 2))
-    for run, folder, alone in zip(runs, folders, expected, strict=True):
-        assert (folder / FILE_NAME).exists()
-        assert_close(trained(run, folder), alone)
-
-
-def test_killed_and_resumed_together_the_bits_are_the_same(tmp_path):
-    """Killed in any epoch, a batch ends with the bits of one that was not interrupted."""
-    runs = runs_of(3, small.MOS)
-    whole = together(runs)
-    folders = [tmp_path / str(run.replicate) for run in runs]
-    for epoch in (1, 2, 3):
-        with pytest.raises(Killed):
-            together(runs, folders, killed_after(epoch, 2))
-    for one, two in zip(together(runs, folders), whole, strict=True):
-        assert_same(one, two)
-    seen: list[Progress] = []
-    together(runs, folders, seen.append)
-    assert seen == []
-
-
-def test_a_damaged_checkpoint_is_the_damage_of_one(tmp_path):
-    """One replicate starts anew and says so; the others go on from where they were."""
-    runs = runs_of(2)
-    folders = [tmp_path / str(run.replicate) for run in runs]
-    with pytest.raises(Killed):
-        together(runs, folders, killed_after(3, 2))
-    path = folders[0] / FILE_NAME
-    path.write_bytes(path.read_bytes()[:-9])
-    seen: list[Progress] = []
-    first, second = together(runs, folders, seen.append)
-    assert "is damaged" in first.notes[0]
-    assert (folders[0] / DAMAGED_NAME).exists()
-    assert second.notes == ()
-    assert {where.epoch for where in seen if where.run_key == runs[1].key} == {3}
-    assert_close(first, plain(runs[0]))
-    assert_close(second, plain(runs[1]))
 
 
 def test_the_order_of_the_batch_is_that_of_the_results():

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from repro.errors import DataError
 from repro.lm import synthetic
 from tests.lm import small
 
@@ -32,6 +33,12 @@ def test_the_stationary_distribution_is_a_fixed_point():
     q = synthetic.stationary_distribution(small.corpus())
     np.testing.assert_allclose(q @ synthetic.conditional_matrix(small.corpus()), q, rtol=1e-10)
     assert q.sum() == pytest.approx(1)
+
+
+def test_a_language_that_never_settles_is_refused():
+    """Nearly certain successors of one topic go round in circles, and have no limit."""
+    with pytest.raises(DataError, match="do not settle in 10,000 steps"):
+        synthetic.stationary_distribution(small.corpus(components=1, sharpness=1e4))
 
 
 def test_one_component_has_the_rank_of_a_softmax():

@@ -1,15 +1,12 @@
-"""The training loop: what it records, what it depends on, how it goes on."""
+"""The training loop: what it computes and records, and what that depends on."""
 
 import math
 import random
-import shutil
 
 import numpy as np
 import pytest
 import torch
 
-from repro.errors import StoreError
-from repro.lm.checkpoint import FILE_NAME
 from repro.lm.corpus import load_corpus
 from repro.lm.evaluation import mean_loss
 from repro.lm.randomness import Streams
@@ -19,36 +16,7 @@ from repro.lm.synthetic import entropy_perplexity
 from repro.lm.training import train
 from repro.lm.windows import draw_windows
 from tests.lm import small
-
-CPU = torch.device("cpu")
-
-
-class Killed(BaseException):
-    """What a signal would do."""
-
-
-def trained(run, folder=None, progress=None):
-    corpus = load_corpus(run.language.corpus, None)
-    (result,) = train([run], corpus, device=CPU, folders=[folder], progress=progress)
-    return result
-
-
-def assert_same(one, two):
-    """Bit for bit."""
-    assert one.history == two.history
-    assert one.best_epoch == two.best_epoch
-    assert one.diverged == two.diverged
-    ours, theirs = one.model.state_dict(), two.model.state_dict()
-    assert ours.keys() == theirs.keys()
-    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
-
-
-def killed_after(epoch, step):
-    def progress(where):
-        if (where.epoch, where.step) == (epoch, step):
-            raise Killed
-
-    return progress
+from tests.lm.trainings import CPU, assert_same, trained
 
 
 @pytest.mark.parametrize("name", small.OUTPUTS)
@@ -148,85 +116,6 @@ def test_replicates_and_configurations_differ():
     """Another replicate has other numbers from the first epoch on."""
     losses = {trained(small.run(replicate=r)).history[0].train_loss for r in range(3)}
     assert len(losses) == 3
-
-
-@pytest.mark.parametrize("name", ["softmax", "plif", "mos"])
-@pytest.mark.parametrize("epoch", [1, 2, 3, 4])
-@pytest.mark.parametrize("step", [0, 7])
-def test_killed_and_resumed_equals_uninterrupted(tmp_path, name, epoch, step):
-    """Killed at any epoch's beginning or middle and started again, the bits are the same."""
-    run = small.run(small.OUTPUTS[name], small.rich_recipe())
-    with pytest.raises(Killed):
-        trained(run, tmp_path, killed_after(epoch, step))
-    assert (tmp_path / FILE_NAME).exists() == (epoch > 1)
-    assert_same(trained(run, tmp_path), trained(run))
-
-
-@pytest.mark.parametrize("name", sorted(small.OUTPUTS.keys() - {"softmax", "plif", "mos"}))
-def test_every_output_layer_goes_on_where_it_was_killed(tmp_path, name):
-    """Trained twice, and killed in the third epoch and started again: the bits are the same."""
-    run = small.run(small.OUTPUTS[name], small.rich_recipe())
-    whole = trained(run)
-    assert_same(trained(run), whole)
-    with pytest.raises(Killed):
-        trained(run, tmp_path, killed_after(3, 7))
-    assert_same(trained(run, tmp_path), whole)
-
-
-@pytest.mark.parametrize("name", ["softmax", "moc", "mos"])
-def test_a_free_decoder_is_trained_resumed_and_averaged(tmp_path, name):
-    """The embedding of its own is in the checkpoint, and learns."""
-    tied = small.run(small.OUTPUTS[name], small.rich_recipe())
-    model = small.model(small.OUTPUTS[name], decoder="free")
-    run = tied.model_copy(update={"training": tied.training.model_copy(update={"model": model})})
-    whole = trained(run)
-    assert whole.history[-1].train_loss < whole.history[0].train_loss
-    with pytest.raises(Killed):
-        trained(run, tmp_path, killed_after(3, 7))
-    assert_same(trained(run, tmp_path), whole)
-
-
-def test_resumed_after_the_nt_switch(tmp_path):
-    """The history that decides on the switch survives an interruption."""
-    rule = {"kind": "nt", "n": 1}
-    recipe = small.rich_recipe(epochs=6, averaging=rule, learning_rate=60.0, decay="constant")
-    run = small.run(recipe_=recipe)
-    whole = trained(run)
-    assert [record.averaging for record in whole.history].count(True) in range(1, 6)
-    for epoch in (2, 3, 4, 5, 6):
-        with pytest.raises(Killed):
-            trained(run, tmp_path, killed_after(epoch, 1))
-    assert_same(trained(run, tmp_path), whole)
-
-
-def test_a_finished_run_is_not_trained_again(tmp_path):
-    """Started once more, a finished run reports no step and returns the same model."""
-    run = small.run()
-    first = trained(run, tmp_path)
-    steps: list[Progress] = []
-    assert_same(trained(run, tmp_path, steps.append), first)
-    assert steps == []
-
-
-def test_a_damaged_checkpoint_means_training_from_the_start(tmp_path):
-    """Training starts anew, says so in the notes, and ends with the same numbers."""
-    run = small.run()
-    first = trained(run, tmp_path)
-    path = tmp_path / FILE_NAME
-    path.write_bytes(path.read_bytes()[:-9])
-    again = trained(run, tmp_path)
-    assert_same(again, first)
-    assert "is damaged" in again.notes[0]
-    assert first.notes == ()
-
-
-def test_the_checkpoint_of_another_run_stops_training(tmp_path):
-    """A folder with another run's checkpoint is refused and left as it is."""
-    trained(small.run(), tmp_path)
-    before = (tmp_path / FILE_NAME).read_bytes()
-    with pytest.raises(StoreError, match="belongs to another run"):
-        trained(small.run(replicate=1), tmp_path)
-    assert (tmp_path / FILE_NAME).read_bytes() == before
 
 
 def test_averaging_starts_after_the_switch():
@@ -345,13 +234,6 @@ def test_a_corpus_of_another_size_is_refused():
     """A run and a corpus that do not belong together are a mistake of the caller."""
     with pytest.raises(ValueError, match="not for a corpus of 31 words"):
         train([small.run()], small.random_corpus(31), device=CPU, folders=[None])
-
-
-def test_no_temporary_files_are_left(tmp_path):
-    """A finished run's folder holds its checkpoint and nothing else."""
-    trained(small.run(), tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == [FILE_NAME]
-    shutil.rmtree(tmp_path)
 
 
 @pytest.mark.gpu

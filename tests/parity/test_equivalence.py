@@ -5,8 +5,9 @@ import statistics
 import pytest
 
 from benchmarks.equivalence.__main__ import append, main, read
+from benchmarks.equivalence.last_step import last_steps
 from benchmarks.equivalence.plan import report
-from benchmarks.equivalence.runs import ours, theirs, training_spec
+from benchmarks.equivalence.runs import ARMS, ours, theirs, training_spec
 from repro.specs.recipe import NoAveraging
 from repro.stats.power import Design, power_equivalence
 from tests.parity.shared import corpus, run_of
@@ -46,18 +47,30 @@ def test_values_are_added_to_the_file(tmp_path):
 
 
 def test_the_plan_has_the_power_that_is_asked_for(tmp_path, capsys):
-    """The number of seeds has 80 % power, and one less has not."""
-    pilot = [298.0, 300.0, 303.0]
+    """The number of seeds has 80 % power with the scatter of each arm, and one less has not."""
+    pilot = {"ours": [298.0, 300.0, 303.0], "theirs": [297.0, 299.0, 301.0, 306.0]}
     path = tmp_path / "pilot.csv"
-    for seed, value in enumerate(pilot):
-        append(path, "ours", seed, value)
+    for arm in ARMS:
+        for seed, value in enumerate(pilot[arm]):
+            append(path, arm, seed, value)
     assert main(["--out", str(path), "--plan"]) == 0
     line = capsys.readouterr().out.strip()
     assert line == report(pilot)
     planned = int(line.split(": ")[1].split()[0])
-    margin, sd = 0.01 * statistics.mean(pilot), statistics.stdev(pilot)
+    margin = 0.01 * statistics.mean(map(statistics.mean, pilot.values()))
+    ours_sd, theirs_sd = map(statistics.stdev, pilot.values())
     enough, short = (
-        power_equivalence(Design(sd, sd, n, n), 0.0, low=-margin, high=margin)
+        power_equivalence(Design(ours_sd, theirs_sd, n, n), 0.0, low=-margin, high=margin)
         for n in (planned, planned - 1)
     )
     assert short < 0.8 <= enough
+
+
+def test_the_last_step_is_seen_apart(root):
+    """Looking at the weights before an epoch's last step changes nothing of the training."""
+    spec = run_of("awd-lstm-lm", precision="float32", epochs=3).language
+    found = list(last_steps(1, spec, corpus(), root))
+    assert len(found) == 3
+    assert all(length > 1 and before != after for length, before, after in found)
+    best = min(after for _, _, after in found)
+    assert best == pytest.approx(theirs(1, spec, corpus(), root), rel=1e-5)

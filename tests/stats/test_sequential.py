@@ -1,9 +1,8 @@
-"""What is decided at every look, and when to stop."""
+"""The e-process and its verdict at every look: p, interval and decision."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -14,35 +13,11 @@ from repro.stats.contrast import student_contrast
 from repro.stats.eprocess import balanced, e_value, eprocess_t, one_sided_e_value
 from repro.stats.result import Interval, known
 from repro.stats.sample import Sample
-from repro.stats.sequential import predicted_power, sequential
-from repro.stats.stopping import (
-    Question,
-    difference,
-    equivalence,
-    non_inferiority,
-    non_superiority,
-    stop,
-)
+from repro.stats.sequential import sequential
+from repro.stats.stopping import Question, difference, non_inferiority, stop
+from tests.stats.questions import LOOKS, QUESTIONS, SEED, arms
 
-SEED = 1908
-LOOKS = range(3, 21)
-QUESTIONS = {
-    "higher": difference("higher"),
-    "lower": difference("lower"),
-    "different": difference("different"),
-    "smallest effect": difference("higher", smallest_effect=0.4),
-    "equivalence": equivalence(-1.5, 1.5),
-    "non-superiority": non_superiority(1.5, "higher"),
-    "non-inferiority": non_inferiority(0.5, "higher"),
-}
 ASKED = pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS.keys())
-
-
-def arms(effect: float, n: int = 20, seed: int = SEED) -> tuple[Sample, Sample]:
-    """Two normal samples whose means differ by ``effect`` standard deviations."""
-    rng = np.random.default_rng(seed)
-    a, b = rng.normal(effect, 1, n), rng.normal(0, 1, n)
-    return Sample.of(*map(float, a)), Sample.of(*map(float, b))
 
 
 def test_three_pairs_cannot_decide():
@@ -152,40 +127,6 @@ def test_p_interval_and_decision_tell_the_same(question, effect):
     assert stop(result) == result.details["decided"]
 
 
-DECISIONS = [
-    ("higher", (0.1, 0.9), "confirmed"),
-    ("higher", (-0.9, -0.1), "contradicted"),
-    ("higher", (-0.1, 0.9), None),
-    ("lower", (-0.9, -0.1), "confirmed"),
-    ("lower", (0.1, 0.9), "contradicted"),
-    ("different", (-0.9, -0.1), "confirmed"),
-    ("different", (-0.1, 0.1), None),
-    ("smallest effect", (0.5, 0.9), "confirmed"),
-    ("smallest effect", (0.1, 0.3), "trivial"),
-    ("smallest effect", (-0.1, 0.3), "contradicted"),
-    ("smallest effect", (-0.3, -0.1), "contradicted"),
-    ("smallest effect", (0.1, 0.5), None),
-    ("equivalence", (0.1, 1.4), "confirmed"),
-    ("equivalence", (1.6, 1.9), "contradicted"),
-    ("equivalence", (-1.9, -1.6), "contradicted"),
-    ("equivalence", (1.4, 1.6), None),
-    ("equivalence", (-2.0, 2.0), None),
-    ("non-superiority", (-9.0, 1.4), "confirmed"),
-    ("non-superiority", (1.6, 9.0), "contradicted"),
-    ("non-inferiority", (-0.4, 9.0), "confirmed"),
-    ("non-inferiority", (-9.0, -0.6), "contradicted"),
-    ("non-inferiority", (-0.6, 0.0), None),
-]
-
-
-@pytest.mark.parametrize(("name", "ends", "decision"), DECISIONS)
-def test_the_rules_of_decision(name, ends, decision):
-    """
-    An interval decides by the table of METHODS.md 2.1.
-    """
-    assert QUESTIONS[name].decide(Interval(ends[0], ends[1], 0.95)) == decision
-
-
 def test_the_verdict_stands_at_the_first_crossing():
     """
     What was decided stays decided though later pairs bring the evidence back below 1/alpha.
@@ -243,86 +184,3 @@ def test_other_priors_are_shown():
         result = sequential(a, b, difference("higher"), looks=LOOKS, g=g)
         assert result.details["e"] == result.details[f"e_g_{g:g}"]
         assert result.details["decided"] == result.details[f"decided_g_{g:g}"]
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: difference(cast("Any", "up")), "higher, lower or different"),
-        (lambda: difference("higher", smallest_effect=-1), "not negative"),
-        (lambda: difference("different", smallest_effect=1), "belongs to a claim of higher"),
-        (lambda: equivalence(0.0, 1.0), "both sides of 0"),
-        (lambda: equivalence(-1.0, math.inf), "finite number"),
-        (lambda: non_superiority(-0.1, "lower"), "at least 0"),
-        (lambda: non_inferiority(math.nan, "lower"), "at least 0"),
-        (lambda: non_inferiority(0.1, cast("Any", "smaller")), "better is lower or higher"),
-    ],
-)
-def test_questions_without_sense_are_refused(make, message):
-    """
-    A question whose direction, margin or smallest effect means nothing is refused.
-    """
-    with pytest.raises(ClaimError, match=message):
-        make()
-
-
-def test_margins_follow_what_is_better():
-    """
-    Not superior bounds the gain and not inferior the loss, whichever values are better.
-    """
-    assert non_superiority(0.3, "lower") == Question("non_superiority", low=-0.3)
-    assert non_superiority(0.3, "higher") == Question("non_superiority", high=0.3)
-    assert non_inferiority(0.3, "lower") == Question("non_inferiority", high=0.3)
-    assert non_inferiority(0.3, "higher") == Question("non_inferiority", low=-0.3)
-
-
-# Stopping
-
-
-def test_futility_is_a_low_chance():
-    """
-    Below 10 % the advice is to stop, at 10 % it is not; a decision comes before futility.
-    """
-    open_still = sequential(*arms(0.0), difference("higher"), looks=LOOKS)
-    assert open_still.details["decided"] is None
-    assert stop(open_still) is None
-    assert stop(open_still, chance=0.0999) == "futile"
-    assert stop(open_still, chance=0.10) is None
-    decided = sequential(*arms(2.0), difference("higher"), looks=LOOKS)
-    assert stop(decided, chance=0.0) == "confirmed"
-    with pytest.raises(ClaimError, match="not sequential"):
-        stop(student(*arms(0.0)))
-
-
-@pytest.mark.parametrize(("name", "effect"), [("higher", 1.4), ("equivalence", 1.0)])
-def test_predicted_power_is_that_of_the_process(name, effect):
-    """
-    The predicted chance agrees, within Monte Carlo error, with continuations that are drawn and
-    judged one by one.
-    """
-    question, (a, b) = QUESTIONS[name], arms(effect, n=8)
-    predicted = predicted_power(a, b, question, maximum=16)
-    rng = np.random.default_rng([SEED, 3])
-    hits = 0
-    for _ in range(400):
-        more = [
-            Sample.of(
-                *arm.values, *map(float, rng.normal(arm.summary().mean, arm.summary().spread, 8))
-            )
-            for arm in (a, b)
-        ]
-        result = sequential(more[0], more[1], question, looks=range(9, 17))
-        hits += result.details["decided"] is not None
-    assert 0.1 < predicted < 0.95
-    assert abs(predicted - hits / 400) < 4 * math.sqrt(0.25 / 400 + 0.25 / 2000)
-
-
-def test_predicted_power_ends_with_the_plan():
-    """
-    Without a pair to add the chance is 0; it grows with the maximum, and repeats exactly.
-    """
-    a, b = arms(0.4, n=6)
-    chances = [predicted_power(a, b, difference("higher"), maximum=n) for n in (6, 10, 30, 60)]
-    assert chances[0] == 0
-    assert chances == sorted(chances)
-    assert chances[-1] == predicted_power(a, b, difference("higher"), maximum=60)

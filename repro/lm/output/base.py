@@ -1,4 +1,4 @@
-"""What every output layer is: a decoder tied to the embedding, a loss, log-probabilities."""
+"""What every output layer is: a decoder, a loss, log-probabilities."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ class OutputLayer(Initialised):
     """Contexts -> distributions over the vocabulary.
 
     ``weight`` (V, E) is the decoder's matrix and, tied, the embedding of the words; ``bias``
-    (V,) is the decoder's. Subclasses are finite for logits up to 1e4 in size, in the precision
+    (V,) is the decoder's. E is the size of the decoder: where it is free (``decoder: free``, and
+    in dialog models) that may be another than the embedding's, and is D but for mixtures and a
+    user's own. Subclasses are finite for logits up to 1e4 in size, in the precision
     of their parameters.
     """
 

@@ -13,8 +13,9 @@ from repro.lm.regularisation import QUIET, Regularisation
 class SoftmaxOutput(OutputLayer):
     """p(v) proportional to exp(w_v . h + b_v).
 
-    The matrix of log-probabilities has rank E + 2 at most: E for the product, one for the
-    bias, one for the normaliser of each row.
+    The matrix of log-probabilities has rank d + 2 at most, d the size of the decoder (E where it
+    is tied, D where it is free): d for the product, one for the bias, one for the normaliser of
+    each row.
     """
 
     def loss(
