@@ -13,7 +13,7 @@ from typing import Final
 import torch
 
 from benchmarks.equivalence.plan import report
-from benchmarks.equivalence.publish import COLUMNS, MEASUREMENT, RESULTS, arm_values, publish
+from benchmarks.equivalence.publish import COLUMNS, MEASUREMENT, RESULTS, by_arm, publish
 from benchmarks.equivalence.runs import ARMS, Arm, ours, theirs, training_spec
 from repro.lm.corpus import load_corpus
 
@@ -22,8 +22,8 @@ PILOT: Final = Path(__file__).with_name("pilot.csv")
 
 EPILOG = """
 Each finished seed is appended to the CSV, and one that is there already is not trained again, so
-a command that was stopped goes on where it was. With --plan nothing is trained: our values in
-the CSV are a pilot, and what is printed is how many seeds their scatter asks for. With --publish
+a command that was stopped goes on where it was. With --plan nothing is trained: the values in the
+CSV are a pilot, and what is printed is how many seeds an arm their scatter asks for. With --publish
 values.csv is judged, and results/equivalence-DATE.{json,md} are written.
 """
 
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Trains what is missing, or plans, or publishes."""
     given = _parser().parse_args(arguments)
     if given.plan:
-        print(report(arm_values(read(given.out), "ours")))
+        print(report(by_arm(read(given.out))))
         return 0
     if given.publish:
         print(publish(read(PILOT), read(VALUES), given.commits, RESULTS))

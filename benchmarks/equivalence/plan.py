@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import mean, stdev
 from typing import Final
 
@@ -14,14 +14,17 @@ MARGIN: Final = 0.01
 POWER: Final = 0.80
 
 
-def report(pilot: Sequence[float]) -> str:
-    """Planned seeds an arm, from a pilot of ours: theirs as scattered, and no true difference."""
-    margin = MARGIN * mean(pilot)
-    design = Design(stdev(pilot), stdev(pilot), len(pilot), len(pilot))
+def report(pilot: Mapping[str, Sequence[float]]) -> str:
+    """Planned seeds an arm, from a pilot of both arms; no true difference is assumed."""
+    ours, theirs = pilot["ours"], pilot["theirs"]
+    margin = MARGIN * mean([mean(ours), mean(theirs)])
     planned = seeds_needed(
-        design, lambda one: power_equivalence(one, 0.0, low=-margin, high=margin), target=POWER
+        Design(stdev(ours), stdev(theirs), len(ours), len(theirs)),
+        lambda one: power_equivalence(one, 0.0, low=-margin, high=margin),
+        target=POWER,
     )
     return (
-        f"mean {mean(pilot):.2f}, standard deviation {stdev(pilot):.2f}, margin {margin:.2f}: "
-        f"{planned} seeds an arm for {POWER:.0%} power"
+        f"mean {mean(ours):.2f} and {mean(theirs):.2f}, standard deviation {stdev(ours):.2f} and "
+        f"{stdev(theirs):.2f} (ours, theirs), margin {margin:.2f}: {planned} seeds an arm for "
+        f"{POWER:.0%} power"
     )

@@ -48,16 +48,9 @@ def theirs(seed: int, spec: TrainingSpec, corpus: CorpusData, root: Path) -> flo
     they would have saved last are evaluated by the function that evaluates ours, and their own
     function must agree. Raises ArithmeticError where it does not.
     """
-    recipe = spec.recipe
-    np.random.seed(seed)  # noqa: NPY002
-    torch.manual_seed(seed)
-    reference = load_reference(root, "awd-lstm-lm")
-    model = reference.build(spec.model, spec.corpus.vocabulary, recipe)
-    text_LB = batchify(corpus.train, recipe.batch_size)
-    valid_LB = batchify(corpus.valid, recipe.valid_batch_size)
+    published = begin(seed, spec, corpus, root)
     best = LanguageModel(spec.model, spec.corpus.vocabulary)
-    published = Published(reference, model, recipe, text_LB, valid_LB)
-    published.when_saving(lambda: take_weights(best, model))
+    published.when_saving(lambda: take_weights(best, published.model))
     published.run_epochs()
     perplexity = _perplexity(best, spec, corpus)
     own = math.exp(published.best_loss)
@@ -65,6 +58,17 @@ def theirs(seed: int, spec: TrainingSpec, corpus: CorpusData, root: Path) -> flo
         message = f"the same weights have perplexity {own} by their function, {perplexity} by ours"
         raise ArithmeticError(message)
     return perplexity
+
+
+def begin(seed: int, spec: TrainingSpec, corpus: CorpusData, root: Path) -> Published:
+    """The published training before its first step, its weights drawn."""
+    np.random.seed(seed)  # noqa: NPY002
+    torch.manual_seed(seed)
+    reference, recipe = load_reference(root, "awd-lstm-lm"), spec.recipe
+    model = reference.build(spec.model, spec.corpus.vocabulary, recipe)
+    train_LB = batchify(corpus.train, recipe.batch_size)
+    valid_LB = batchify(corpus.valid, recipe.valid_batch_size)
+    return Published(reference, model, recipe, train_LB, valid_LB)
 
 
 def _perplexity(model: LanguageModel, spec: TrainingSpec, corpus: CorpusData) -> float:

@@ -32,9 +32,8 @@ def measure(settings: Settings) -> Found:
     timings = alternate(
         {
             "engine": Job("benchmarks.speed.replicates:through_engine", {}, plain),
-            "in turn": Job(
-                "benchmarks.speed.replicates:in_turn", {"threads": settings.threads}, plain
-            ),
+            "in turn": _in_turn(settings.threads, REPLICATES),
+            "one alone": _in_turn(1, 1),
         },
         settings.samples,
     )
@@ -42,7 +41,20 @@ def measure(settings: Settings) -> Found:
     what = (
         f"{REPLICATES} replicates of {STEPS} steps, over one process of {settings.threads} threads"
     )
-    return Found([Row.of_ratio(what, ratio, GOAL)], timings)
+    ideal = REPLICATES / settings.threads * timings["one alone"].seconds
+    bound = Row(
+        "the same, were the processes no hindrance to each other",
+        timings["in turn"].seconds / ideal,
+        "x",
+        quiet=timings["in turn"].quiet and timings["one alone"].quiet,
+    )
+    return Found([Row.of_ratio(what, ratio, GOAL), bound], timings)
+
+
+def _in_turn(threads: int, replicates: int) -> Job:
+    options = {"threads": threads, "replicates": replicates}
+    environment = threads_of(threads) | ALLOCATOR
+    return Job("benchmarks.speed.replicates:in_turn", options, environment)
 
 
 def through_engine(metronome: Metronome) -> None:
@@ -67,8 +79,8 @@ def through_engine(metronome: Metronome) -> None:
                 assert len(done.trained) == REPLICATES, done.failed
 
 
-def in_turn(metronome: Metronome, *, threads: int) -> None:
-    """``train`` of the same runs in this process."""
+def in_turn(metronome: Metronome, *, threads: int, replicates: int) -> None:
+    """``train`` of so many of the runs in this process."""
     from benchmarks.speed.ours import CPU, computing
     from repro.lm.corpus import load_corpus
     from repro.lm.training import train
@@ -77,7 +89,7 @@ def in_turn(metronome: Metronome, *, threads: int) -> None:
         spec = specification(Path(folder))
         corpus = load_corpus(spec.corpus, Path(folder))
         for turn in range(10**6):
-            runs = [planned.run for planned in _runs(spec, turn)]
+            runs = [planned.run for planned in _runs(spec, turn)[:replicates]]
             metronome.tick()
             train(runs, corpus, device=CPU, folders=[None] * len(runs))
 

@@ -45,9 +45,9 @@ def awd_bf16(settings: Settings) -> Found:
 
 
 def _measure(shape: Shape, settings: Settings, recipe: Mapping[str, Any] | None = None) -> Found:
-    references, threads = str(reference_folder(settings)), settings.threads
+    references = str(reference_folder(settings))
     losses = in_process("benchmarks.speed.theirs:checked_losses", references, shape)
-    timings = alternate(jobs(shape, references, threads, recipe), settings.samples)
+    timings = alternate(jobs(shape, settings, recipe), settings.samples)
     goals = GOALS[f"{shape} bf16" if recipe else shape]
     rows = [
         Row.of_ratio(
@@ -60,22 +60,16 @@ def _measure(shape: Shape, settings: Settings, recipe: Mapping[str, Any] | None 
     return Found(rows, timings, {"losses, ours and theirs": losses})
 
 
-def jobs(
-    shape: Shape, references: str, threads: int, recipe: Mapping[str, Any] | None
-) -> dict[str, Job]:
+def jobs(shape: Shape, settings: Settings, recipe: Mapping[str, Any] | None) -> dict[str, Job]:
     """Ours, theirs as published, theirs with the settings of our allocator, one product."""
-    plain = threads_of(threads)
-    own = {"shape": shape, "threads": threads, "recipe": dict(recipe or {})}
-    other = {"shape": shape, "references": references}
+    plain = threads_of(settings.threads)
+    own = {"shape": shape, "threads": settings.threads, "recipe": dict(recipe or {})}
+    other = {"shape": shape, "references": str(reference_folder(settings))}
     return {
         OURS: Job("benchmarks.speed.ours:training_steps", own, plain | ALLOCATOR),
         PUBLISHED: Job("benchmarks.speed.theirs:training_steps", other, plain),
         EQUAL: Job("benchmarks.speed.theirs:training_steps", other, plain | ALLOCATOR),
-        LIMIT: Job(
-            "benchmarks.speed.ours:product",
-            {"size": PRODUCT, "threads": threads, "bf16": bool(recipe)},
-            plain,
-        ),
+        LIMIT: product(settings, bf16=bool(recipe)),
     }
 
 
@@ -88,18 +82,29 @@ def _rates(shape: Shape, timings: Mapping[str, Timing], *, bf16: bool) -> list[R
         for name in (OURS, PUBLISHED, EQUAL)
     ]
     flop = flop_per_token(spec.model, spec.corpus.vocabulary) * tokens
+    return rows + against_product(flop, timings, bf16=bf16, goal=None if bf16 else SHARE)
+
+
+def against_product(
+    flop: float, timings: Mapping[str, Timing], *, bf16: bool = False, goal: Goal | None = None
+) -> list[Row]:
+    """How near ``flop`` operations come to the rate of one large product, and what is possible."""
     own = flop / timings[OURS].seconds / 1e9
     limit = 2.0 * PRODUCT**3 / timings[LIMIT].seconds / 1e9
     most = timings[PUBLISHED].seconds * limit * 1e9 / flop
     quiet = timings[OURS].quiet and timings[LIMIT].quiet
-    product = "bf16 product" if bf16 else "float32 product"
-    goal = None if bf16 else SHARE
+    kind = "bf16" if bf16 else "float32"
     return [
-        *rows,
-        Row(f"machine's own {product} of size {PRODUCT}", limit, "GFLOP/s", quiet=quiet),
+        Row(f"machine's own {kind} product of size {PRODUCT}", limit, "GFLOP/s", quiet=quiet),
         Row(f"share of that rate, at {own:.0f} GFLOP/s", 100 * own / limit, "%", goal, quiet=quiet),
-        Row("over the published, were all of a step at that rate", most, "x", quiet=quiet),
+        Row("over the published, were all of it at that rate", most, "x", quiet=quiet),
     ]
+
+
+def product(settings: Settings, *, bf16: bool = False) -> Job:
+    """One large product, the machine's own rate."""
+    options = {"size": PRODUCT, "threads": settings.threads, "bf16": bf16}
+    return Job("benchmarks.speed.ours:product", options, threads_of(settings.threads))
 
 
 def _peaks(timings: Mapping[str, Timing], goal: Goal | None) -> list[Row]:
