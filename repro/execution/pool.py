@@ -61,6 +61,7 @@ class ProcessPool(Executor):
     def __init__(
         self, workers: int, *, environment: Mapping[str, str] | None = None, attempts: int = 3
     ) -> None:
+        _occupy_standard_streams()
         self._workers = workers
         self._environment = dict(environment or {})
         self._attempts = attempts
@@ -181,7 +182,6 @@ class _Child:
     """One worker process and the pipes to it."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        _occupy_standard_streams()
         self._connection, theirs = Pipe()
         life, self._life = os.pipe()
         try:
@@ -241,7 +241,10 @@ class _Child:
 
 
 def _occupy_standard_streams() -> None:
-    """Lead those of the file numbers 0 to 2 that are closed nowhere, so that no pipe gets one."""
+    """Lead those of the file numbers 0 to 2 that are closed nowhere, so that no pipe gets one.
+
+    Before the first thread: a worker that another thread starts meanwhile would lack a stream.
+    """
     while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(handle, True)
     os.close(handle)

@@ -172,9 +172,14 @@ def test_workers_do_not_look_into_the_current_folder(
 
 
 def test_workers_start_without_standard_streams(tmp_path: Path) -> None:
-    """With stdin, stdout and stderr closed, calls are answered all the same."""
+    """With stdin, stdout and stderr closed, calls are answered, also if workers start together."""
     script = (
-        "import os, sys\n"
+        "import os, sys, time\n"
+        "inheritable = os.set_inheritable\n"
+        "def slow(*arguments):\n"
+        "    time.sleep(0.1)\n"
+        "    inheritable(*arguments)\n"
+        "os.set_inheritable = slow\n"
         "from repro.execution.pool import ProcessPool\n"
         "from tests.execution import calls\n"
         "for number in range(3):\n"
