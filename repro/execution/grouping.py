@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from repro.specs.model import MoC, MoS
+from repro.specs.model import latent_contexts
 from repro.specs.run import AnyTraining, DialogTrainingSpec, PlannedRun
 from repro.store import RunStore
 from repro.store.work import PROCESS_MEMORY, memory, remaining
@@ -83,8 +83,7 @@ def replicate_memory(training: AnyTraining) -> float:
     else:
         tokens *= (training.recipe.small_batch_size or recipe.batch_size) / recipe.batch_size
         numbers = ACTIVATIONS * sum(size for _, size in training.model.layer_sizes())
-    if isinstance(model.output, MoC | MoS):
-        numbers += 4.0 * model.output.components * model.decoder_size
+    numbers += 4.0 * latent_contexts(model.output) * model.decoder_size
     size = 8.0 if recipe.precision == "float64" else 4.0
     return size * (KEPT * training.parameters + tokens * numbers)
 

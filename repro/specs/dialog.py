@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from repro.specs.base import Count, Name, Positive, Probability, Spec
 from repro.specs.corpus import Digests, SplitTokens
-from repro.specs.model import MoC, MoS, Output, Own, output_parameters, structural_bound
+from repro.specs.model import Output, maps_contexts, output_parameters, structural_bound
 from repro.specs.recipe import Averaging, Finetuning, NoAveraging, Products, Stop
 
 LONGEST = 40
@@ -86,7 +86,7 @@ class Seq2Seq(Spec):
 
     def mixes(self) -> bool:
         """Whether the output layer maps the context to latent contexts of another size."""
-        return isinstance(self.output, MoC | MoS | Own)
+        return maps_contexts(self.output)
 
     @property
     def decoder_size(self) -> int:

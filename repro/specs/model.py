@@ -141,7 +141,7 @@ class Model(Spec):
 
         A user's own may: it is told both sizes.
         """
-        return isinstance(self.output, MoC | MoS | Own)
+        return maps_contexts(self.output)
 
     @property
     def decoder_size(self) -> int:
@@ -170,6 +170,33 @@ class Model(Spec):
         return structural_bound(self.output, self.decoder_size)
 
 
+def latent_contexts(output: Output) -> int:
+    """How many latent contexts a mixture makes of each context: K; other outputs make none."""
+    match output:
+        case MoC(components=components) | MoS(components=components):
+            return components
+        case Softmax() | SigSoftmax() | Gss() | Plif() | Own():
+            return 0
+        case _:
+            assert_never(output)
+
+
+def maps_contexts(output: Output) -> bool:
+    """Whether a decoder may have another size than the context: a mixture's, or a user's own."""
+    return latent_contexts(output) > 0 or isinstance(output, Own)
+
+
+def softmaxes(output: Output) -> int:
+    """How often the decoder is multiplied for each context: K times by MoS, else once."""
+    match output:
+        case MoS(components=components):
+            return components
+        case Softmax() | SigSoftmax() | Gss() | Plif() | MoC() | Own():
+            return 1
+        case _:
+            assert_never(output)
+
+
 def output_parameters(output: Output, context_size: int, decoder_size: int) -> int:
     """Parameters of an output layer beside the decoder's matrix and bias."""
     match output:
@@ -177,8 +204,8 @@ def output_parameters(output: Output, context_size: int, decoder_size: int) -> i
             return pieces
         case Own(parameters=parameters):
             return parameters
-        case MoC(components=components) | MoS(components=components):
-            return (context_size + 1) * components * decoder_size + context_size * components
+        case MoC() | MoS():
+            return latent_contexts(output) * (decoder_size * (context_size + 1) + context_size)
         case Softmax() | SigSoftmax() | Gss():
             return 0
         case _:

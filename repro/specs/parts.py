@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from repro.errors import Problem
 from repro.specs.configuration import Configuration
-from repro.specs.model import MoC, Model, MoS, Own, Plif
+from repro.specs.model import Model, Own, Plif, latent_contexts
 from repro.specs.wording import choose
 from repro.specs.yaml import Document
 
@@ -19,7 +19,7 @@ def parameter_names(model: Model) -> tuple[str, ...]:
     names = ["output.weight", "output.bias"]
     if model.trunk is None:
         names += [f"trunk.layers.{layer}.{name}" for layer in range(model.layers) for name in LSTM]
-    if isinstance(model.output, MoC | MoS):
+    if latent_contexts(model.output):
         names += [f"output.mixture.{name}" for name in MIXTURE]
     if isinstance(model.output, Plif) and not model.output.frozen:
         names.append("output.slopes")

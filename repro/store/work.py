@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from repro.specs.dialog import gru_parameters
 from repro.specs.measurement import Bleu, Measurable, Perplexity, Rank, measurement_key
-from repro.specs.model import MoC, MoS
+from repro.specs.model import latent_contexts, softmaxes
 from repro.specs.run import AnyTraining, DialogTrainingSpec, PlannedRun
 from repro.store.reading import StoreReader
 
@@ -148,8 +148,5 @@ def _decoded_weights(spec: AnyTraining) -> float:
     """Those of the output layer; a mixture of softmaxes decodes K times."""
     model = spec.model
     decoder = spec.corpus.vocabulary * model.decoder_size
-    output = model.output
-    if isinstance(output, MoC | MoS):
-        latent = model.context_size * output.components * (model.decoder_size + 1)
-        return latent + decoder * (output.components if isinstance(output, MoS) else 1)
-    return decoder
+    latent = latent_contexts(model.output) * model.context_size * (model.decoder_size + 1)
+    return latent + softmaxes(model.output) * decoder
