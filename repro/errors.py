@@ -16,6 +16,7 @@ Each error carries what it is about as data; the command line decides how to pri
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -104,9 +105,17 @@ class CorpusError(DataError):
 
 
 class OwnPartError(DataError):
-    """A user's own output layer or trunk was tried before any training, and is wrong."""
+    """A user's own output layer or trunk was tried before any training, and is wrong.
+
+    ``found`` is what is wrong, by the digest of the configuration or by the arms that have it;
+    the same is said once.
+    """
 
     exit_code = 2
+
+    def __init__(self, found: Mapping[str, str]) -> None:
+        self.found = found
+        super().__init__("\n\n".join(dict.fromkeys(found.values())))
 
 
 class RunError(ReproError):

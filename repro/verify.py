@@ -96,7 +96,10 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     trained = 0
     failures: tuple[str, ...] = ()
     if options.train and planned.missing:
-        trained, failures = _execute(planned.missing, planned.labels, options)
+        try:
+            trained, failures = _execute(planned.missing, planned.labels, options)
+        except OwnPartError as error:
+            raise OwnPartError(_in_arms(error.found, claims)) from None
     judged = [
         _judged(claim, _evidence(claim, own, options), ledger, options)
         for claim, own in zip(claims, tables, strict=True)
@@ -184,6 +187,19 @@ def _make_folder(reports: Path) -> None:
         raise OutputError(reports, error) from None
     if not os.access(reports, os.W_OK):
         raise OutputError(reports, PermissionError("it cannot be written"))
+
+
+def _in_arms(found: Mapping[str, str], claims: Sequence[Claim]) -> dict[str, str]:
+    """What is wrong with configurations, by the arms that have them, and with their names."""
+    arms: dict[tuple[str, str], list[str]] = {}
+    for claim in claims:
+        for name in claim.trained:
+            mistake = found.get(claim.run(name, 0).training.digest())
+            if mistake:
+                arm = f"arm {name} ({claim.arms[name].configuration_id})"
+                arms.setdefault((claim.id, mistake), []).append(arm)
+    named = {f"{claim}: {', '.join(names)}": mistake for (claim, mistake), names in arms.items()}
+    return {where: f"{where}: {mistake}" for where, mistake in named.items()}
 
 
 def _execute(

@@ -12,6 +12,7 @@ from typing import Literal
 
 from repro.errors import DataError, OwnPartError
 from repro.execution.measuring import Pool
+from repro.execution.pool import WorkerLostError
 from repro.execution.worker import TRAINED
 from repro.specs.model import Own
 from repro.specs.run import AnyTraining, PlannedRun, TrainingSpec
@@ -22,19 +23,20 @@ def try_own_parts(todo: Iterable[PlannedRun], store: RunStore, pool: Pool) -> No
     """Build the model of each configuration that has a part of a user's own, once, on ``pool``.
 
     Of runs that are trained already none is built. Raises OwnPartError with everything that is
-    wrong, a blank line between.
+    wrong, by configuration.
     """
     trainings = {
         planned.run.training.digest(): planned.run.training
         for planned in todo
         if own_parts(planned.run.training) and store.state(planned.run.key) not in TRAINED
     }
-    futures = [
-        pool.executor.submit(mistake, training, pool.device) for training in trainings.values()
-    ]
-    found = dict.fromkeys(filter(None, map(_answer, futures)))
-    if found:
-        raise OwnPartError("\n\n".join(found))
+    futures = {
+        digest: pool.executor.submit(mistake, training, pool.device)
+        for digest, training in trainings.items()
+    }
+    answers = {digest: _answer(future, trainings[digest]) for digest, future in futures.items()}
+    if any(answers.values()):
+        raise OwnPartError({digest: answer for digest, answer in answers.items() if answer})
 
 
 def own_parts(training: AnyTraining) -> tuple[str, ...]:
@@ -46,26 +48,34 @@ def own_parts(training: AnyTraining) -> tuple[str, ...]:
 def mistake(training: AnyTraining, device: Literal["cpu", "cuda"]) -> str:
     """What a worker does: build a model as for training; what is wrong with it, or nothing."""
     from repro.execution.numerics import numerics  # noqa: PLC0415 - the caller stays light
-    from repro.lm.either import build  # noqa: PLC0415 - as above
+    from repro.lm.either import try_out  # noqa: PLC0415 - as above
 
     with numerics(device):
         try:
-            build(training)
+            try_out(training)
         except DataError as error:
             return str(error)
         except Exception as error:  # noqa: BLE001 - a user's code may raise anything
-            parts = " and ".join(own_parts(training))
-            return (
-                f"{parts}: a model with it cannot be built: {type(error).__name__}: {error}\n"
-                "  expected: what the README says of a component of your own\n"
-                "  to do: correct the class"
-            )
+            return _wrong(training, f"{type(error).__name__}: {error}")
     return ""
 
 
-def _answer(future: Future[str]) -> str:
-    """What a worker says; nothing if it cannot try, as without torch: tasks will say why."""
+def _wrong(training: AnyTraining, why: str) -> str:
+    return (
+        f"{' and '.join(own_parts(training))}: a model with it cannot be built: {why}\n"
+        "  expected: what the README says of a component of your own\n"
+        "  to do: correct the class"
+    )
+
+
+def _answer(future: Future[str], training: AnyTraining) -> str:
+    """What a worker says, or what became of it; nothing where the first task will say why.
+
+    As without torch, or where there is no memory for so many models at once.
+    """
     try:
         return future.result()
+    except WorkerLostError as error:
+        return "" if error.killed else _wrong(training, str(error))
     except Exception:  # noqa: BLE001 - whatever it is, the first task meets it again
         return ""

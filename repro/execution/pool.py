@@ -37,7 +37,14 @@ _START = (
 
 
 class WorkerLostError(BrokenExecutor):
-    """The process of a task died, each time that the task was given out."""
+    """The process of a task died, each time that the task was given out.
+
+    ``killed``: by SIGKILL, as for want of memory, so that another time it may live.
+    """
+
+    def __init__(self, message: str, *, killed: bool) -> None:
+        super().__init__(message)
+        self.killed = killed
 
 
 class _DiedError(Exception):
@@ -157,7 +164,7 @@ class ProcessPool(Executor):
     def _lost(self, statuses: list[int]) -> BrokenExecutor:
         if self._terminated or not statuses:
             return BrokenExecutor("the pool was terminated")
-        return WorkerLostError(_describe(statuses))
+        return WorkerLostError(_describe(statuses), killed=statuses[-1] == -signal.SIGKILL)
 
     def _start(self) -> _Child:
         child = _Child(self._environment)

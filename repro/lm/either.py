@@ -18,6 +18,7 @@ from repro.lm.dialog import training as dialog
 from repro.lm.dialog.corpus import DialogData, load_dialogs
 from repro.lm.dialog.model import DialogModel
 from repro.lm.model import LanguageModel
+from repro.lm.optimiser import learning_rates
 from repro.lm.records import Progress, TrainedRun
 from repro.lm.replicates import DTYPES
 from repro.specs.dialog import DialogCorpus
@@ -66,3 +67,10 @@ def build(training: AnyTraining) -> AnyModel:
             return DialogModel(training.model, vocabulary, dtype)
         case _:
             assert_never(training)
+
+
+def try_out(training: AnyTraining) -> None:
+    """Build the model, and its optimiser as far as its recipe can be wrong about it: DataError."""
+    model = build(training)
+    if isinstance(training, TrainingSpec) and isinstance(model, LanguageModel):
+        learning_rates(model, training.recipe)

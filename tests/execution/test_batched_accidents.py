@@ -84,7 +84,7 @@ def test_a_batch_that_kills_its_process_is_given_out_in_halves(
     def task_of(task: Task) -> tuple[Outcome, ...]:
         sizes.append(len(task.runs))
         if len(task.runs) > 2 or guilty in [planned.run.key for planned in task.runs]:
-            raise WorkerLostError("its process was killed 3 times")
+            raise WorkerLostError("its process was killed 3 times", killed=True)
         return run_task(task)
 
     monkeypatch.setattr(dispatch, "run_task", task_of)

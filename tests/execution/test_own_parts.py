@@ -14,6 +14,7 @@ from repro.digest import file_digest
 from repro.errors import DataError, OwnPartError
 from repro.execution.engine import SerialEngine
 from repro.execution.execute import execute
+from repro.execution.pool import WorkerLostError
 from repro.execution.worker import Task
 from repro.specs.corpus import Digests
 from repro.specs.dialog import DialogCorpus, DialogRecipe, Seq2Seq, SplitResponses
@@ -73,13 +74,16 @@ def part(module: Path, name: str = "Plain", **changes: Any) -> Own:
     return Own.model_validate({"use": f"parts_of_mine:{name}", "version": version, **changes})
 
 
-def plan_of(*parts: Own, replicates: int = 3, **changes: Any) -> list[PlannedRun]:
+def plan_of(
+    *parts: Own, replicates: int = 3, rates: dict[str, float] | None = None, **changes: Any
+) -> list[PlannedRun]:
     """An arm for each output layer."""
     plan = []
     for own in parts:
         training = tiny_run().language
         model = Model(**{**dict(training.model), "output": own, **changes})
-        training = TrainingSpec(model=model, corpus=training.corpus, recipe=training.recipe)
+        recipe = training.recipe.model_copy(update={"learning_rates": rates})
+        training = TrainingSpec(model=model, corpus=training.corpus, recipe=recipe)
         plan += [
             PlannedRun(
                 run=tiny_run(number).model_copy(update={"training": training}), measurements=(TEST,)
@@ -87,6 +91,20 @@ def plan_of(*parts: Own, replicates: int = 3, **changes: Any) -> list[PlannedRun
             for number in range(replicates)
         ]
     return plan
+
+
+def lost_engine(error: Exception) -> Executor:
+    """One that answers every trial with ``error``, and does its tasks."""
+
+    class Lost(SerialEngine):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+            if fn.__name__ != "mistake":
+                return super().submit(fn, *args, **kwargs)
+            future: Future[Any] = Future()
+            future.set_exception(error)
+            return future
+
+    return Lost()
 
 
 def run_here(plan: list[PlannedRun], store: RunStore) -> Any:
@@ -123,6 +141,29 @@ def test_every_mistake_is_said(
         "parts_of_mine:Plain",
     ]
     assert all("  to do: " in each for each in found)
+
+
+def test_a_rate_of_a_part_that_is_not_there(
+    store: RunStore, work: Callable[[Work], list[Task]], module: Path
+) -> None:
+    """Which names a user's own part has is known when it is built, and said then."""
+    tasks = work(trained)
+    with pytest.raises(OwnPartError, match=r"that is trained is named 'output\.slope'"):
+        run_here(plan_of(part(module), rates={"output.slope": 0.5}), store)
+    assert tasks == []
+    run_here(plan_of(part(module), rates={"output.bias": 0.5}), store)
+    assert len(tasks) == 3
+
+
+def test_the_configurations_of_mistakes_are_known(
+    store: RunStore, work: Callable[[Work], list[Task]], module: Path
+) -> None:
+    """So that a caller can say which arms they concern."""
+    work(trained)
+    plan = [*plan_of(part(module, parameters=5)), *plan_of(part(module), replicates=1)]
+    with pytest.raises(OwnPartError) as caught:
+        run_here(plan, store)
+    assert caught.value.found == {plan[0].run.training.digest(): str(caught.value)}
 
 
 @pytest.mark.parametrize("absent", ["nobody_has_this:Part", "parts_of_mine:Part"])
@@ -195,19 +236,26 @@ def test_what_is_trained_already_needs_no_module(
 def test_parts_that_cannot_be_tried_are_left_to_their_tasks(
     store: RunStore, work: Callable[[Work], list[Task]], module: Path
 ) -> None:
-    """Where a worker dies or has no torch, each run says so by itself."""
-
-    class Lost(SerialEngine):
-        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-            if fn.__name__ != "mistake":
-                return super().submit(fn, *args, **kwargs)
-            future: Future[Any] = Future()
-            future.set_exception(ImportError("no torch"))
-            return future
-
+    """Where a worker has no torch, each run says so by itself."""
     tasks = work(trained)
-    executor: Executor = Lost()
-    execute(plan_of(part(module)), store, engine=executor, device="cpu")
+    execute(plan_of(part(module)), store, engine=lost_engine(ImportError("no torch")), device="cpu")
+    assert len(tasks) == 3
+
+
+def test_a_part_that_kills_its_process(store: RunStore, module: Path) -> None:
+    """Said before the other arms are trained for days, as any other mistake."""
+    module.write_text("import os\nos._exit(7)\n", encoding="utf-8")
+    with pytest.raises(OwnPartError, match=r"^parts_of_mine:Plain: .*ended with status 7"):
+        execute(plan_of(part(module)), store, workers=1, device="cpu")
+
+
+def test_a_trial_that_is_killed_is_left_to_the_tasks(
+    store: RunStore, work: Callable[[Work], list[Task]], module: Path
+) -> None:
+    """For want of memory, say, which a single model may have later."""
+    killed = WorkerLostError("its process was killed 3 times", killed=True)
+    tasks = work(trained)
+    execute(plan_of(part(module)), store, engine=lost_engine(killed), device="cpu")
     assert len(tasks) == 3
 
 

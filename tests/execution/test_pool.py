@@ -75,8 +75,9 @@ def test_a_killed_worker_is_replaced(pool: ProcessPool, tmp_path: Path) -> None:
 def test_a_task_that_kills_every_worker_fails(pool: ProcessPool, tmp_path: Path) -> None:
     """After three times it is given up, and the message names memory; the pool goes on."""
     future = pool.submit(calls.die, tmp_path / "mark", 99)
-    with pytest.raises(WorkerLostError, match=r"killed 3 times.*memory\n.*fewer --workers"):
+    with pytest.raises(WorkerLostError, match=r"killed 3 times.*memory\n.*fewer --workers") as lost:
         future.result()
+    assert lost.value.killed
     assert (tmp_path / "mark").read_text() == "xxx"
     assert pool.submit(calls.double, 4).result() == 8
 
@@ -84,8 +85,9 @@ def test_a_task_that_kills_every_worker_fails(pool: ProcessPool, tmp_path: Path)
 def test_a_crash_names_its_signal(pool: ProcessPool, tmp_path: Path) -> None:
     """Only a kill speaks of memory."""
     future = pool.submit(calls.die, tmp_path / "mark", 99, signal.SIGTERM)
-    with pytest.raises(WorkerLostError, match="died of SIGTERM"):
+    with pytest.raises(WorkerLostError, match="died of SIGTERM") as lost:
         future.result()
+    assert not lost.value.killed
     with pytest.raises(WorkerLostError, match="ended with status 7"):
         pool.submit(calls.leave, 7).result()
 
