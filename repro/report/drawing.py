@@ -60,7 +60,10 @@ def plain_style() -> Iterator[None]:
 
 
 def wrap(text: str, size: float, width: float, most: int, weight: str = "normal") -> list[str]:
-    """Lines of at most ``width`` points; long words are broken, and ``most`` lines are kept."""
+    """Lines of at most ``width`` points; long words are broken, and ``most`` lines are kept.
+
+    ``width`` is 75 at least: a character that the face lacks is as wide as `[U+10FFFD]`.
+    """
     lines = [""]
     for word in text[:600].split():
         for piece in _pieces(word, size, width, weight):

@@ -5,7 +5,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from repro.report import format as fmt
@@ -65,7 +65,9 @@ def test_ticks_read_as_their_values(low: float, high: float) -> None:
         )
 
 
-@given(st.text(min_size=1, max_size=200), st.integers(40, 300), st.integers(1, 4))
+@example("\u07fd", 75, 1)
+@example("\U000e0100" * 3, 75, 2)
+@given(st.text(min_size=1, max_size=200), st.integers(75, 300), st.integers(1, 4))
 def test_wrapped_lines_fit(text: str, width: int, most: int) -> None:
     """Wrapped text has at most so many lines, and none is wider than its room."""
     lines = wrap(fmt.clean(text), 9.6, width, most)
