@@ -5,6 +5,7 @@ the deviations need a search. Student's p rises with either of them, so its extr
 corners. Welch's degrees of freedom depend on the ratio of the two deviations alone, so along
 a ray from 0 its p rises too, and its extremes lie on the two lower or the two upper edges of
 the box; there it may have a peak or a trough inside, which is searched. METHODS.md 1.5.
+A one-sided p against the printed difference is 1 minus the one in its direction.
 """
 
 from __future__ import annotations
@@ -76,6 +77,8 @@ def _spans(arrays: _Arrays, variant: Variant) -> list[Span]:
         farther = np.maximum(np.abs(arrays.low), arrays.high) > arrays.high
         low = 2 * np.where(farther, contrary, least)
         high = np.where(crosses, 1.0, 2 * most)
+    elif variant.against:
+        low, high = np.where(crosses, contrary, 1 - most), 1 - least
     else:
         low, high = least, np.where(crosses, 1 - contrary, most)
     return list(zip(low.tolist(), np.minimum(high, 1.0).tolist(), strict=True))

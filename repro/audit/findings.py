@@ -37,6 +37,7 @@ def findings(row: Row, assumed: Variant, judged: Judged, family: Adjusted) -> tu
     """The sentences about one row, most important first."""
     return (
         *_grade_sentence(row, assumed, judged),
+        *_went_against(row, assumed),
         *_other_test(row, assumed),
         *_printed_at_alpha(row),
         *_multiplicity(row, family),
@@ -71,6 +72,16 @@ def _grade_sentence(row: Row, assumed: Variant, judged: Judged) -> Iterator[str]
             f"Alpha {number(alpha)} lies between the p-values {span_text(span)} that the "
             "unrounded numbers could give, so what is printed does not decide significance."
         )
+
+
+def _went_against(row: Row, assumed: Variant) -> Iterator[str]:
+    """Where the printed p is that of a one-sided test which the data went against."""
+    alpha = number(row.comparison.alpha)
+    then = f"at alpha {alpha} the printed p is {SIGNIFICANT[row.significant()]}."
+    if assumed.against and assumed in row.matches:
+        yield f"The difference went against the alternative of this one-sided test; {then}"
+    elif row.comparison.tails is None and row.matches and all(one.against for one in row.matches):
+        yield f"If the test was one-sided, the difference went against its alternative; {then}"
 
 
 def _several(row: Row) -> str:
@@ -114,7 +125,7 @@ def _other_test(row: Row, assumed: Variant) -> Iterator[str]:
         return
     others = [replace(assumed, test="welch" if assumed.test == "student" else "student")]
     if assumed.tails == 1 and row.comparison.tails is None:
-        others.append(replace(assumed, tails=2))
+        others.append(replace(assumed, tails=2, against=False))
     mine, alpha = row.intervals.get(assumed), row.comparison.alpha
     ours = None if mine is None else decision(mine, alpha)
     for other in others:

@@ -16,7 +16,9 @@ class Grade(StrEnum):
 
     - DECISION-INCONSISTENT: no admissible variant matches, and the printed p and the whole
       interval of the assumed test lie on opposite sides of alpha. Admissible are all
-      variants, or, where the table declares test or tails, those that keep to it.
+      variants, or, where the table declares test or tails, those that keep to it. The
+      alternative of a one-sided test may have either direction: a p above one half is that
+      of a test which the difference went against, and not significant.
     - DECISION-FRAGILE: alpha lies inside the interval of the assumed test, so the unrounded
       numbers may decide either way. (Not for a paired test: there rounding is not what is open.)
     - INCONSISTENT: no variant matches; the decision is the same.

@@ -10,6 +10,7 @@ from repro.audit.variants import Variant
 
 DECLARED = "declared by the table"
 TAILS = "the tails are declared"
+ALTERNATIVE = "the printed p decides its alternative"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +29,15 @@ def assume(rows: Sequence[Row]) -> list[Assumed]:
     fits (a p that nothing fits says nothing about the test). Where that leaves none or
     several, they are judged by Welch; so they are where an unusual variant (one-sided, ddof 0,
     another n) fits a single printed p, which among so many variants one does by chance.
+    The direction of a one-sided alternative is not printed: the p of each row decides it.
     """
     open_rows = [row for row in rows if row.comparison.test is None]
-    variant, why = _joint(open_rows)
-    return [_declared(row) or _kept(row, Assumed(variant, why)) for row in rows]
+    joint = Assumed(*_joint(open_rows))
+    assumed = [_declared(row) or _kept(row, joint) for row in rows]
+    return [
+        replace(one, why=f"{one.why}; {ALTERNATIVE}") if one.variant.against else one
+        for one in assumed
+    ]
 
 
 def _declared(row: Row) -> Assumed | None:
@@ -39,15 +45,16 @@ def _declared(row: Row) -> Assumed | None:
     if test is None:
         return None
     rest = "" if tails is not None else "; two-sided as nothing else is declared"
-    return Assumed(Variant(test, tails or 2), DECLARED + rest)
+    return Assumed(_turned(row, Variant(test, tails or 2)), DECLARED + rest)
 
 
 def _kept(row: Row, joint: Assumed) -> Assumed:
     """The joint variant with the tails that the row declares; Welch where n has no neighbour."""
     tails = row.comparison.tails
-    assumed = joint if tails is None else Assumed(_turned(row, joint.variant), joint.why)
+    assumed = Assumed(_turned(row, joint.variant), joint.why)
     if row.intervals and assumed.variant not in row.intervals:
-        return Assumed(Variant("welch", tails or 2), "by default: the joint variant has no n here")
+        welch = _turned(row, Variant("welch", tails or 2))
+        return Assumed(welch, "by default: the joint variant has no n here")
     if tails is not None and tails != joint.variant.tails:
         return replace(assumed, why=f"{assumed.why}; {TAILS}")
     return assumed
@@ -59,7 +66,9 @@ def _joint(rows: Sequence[Row]) -> tuple[Variant, str]:
     telling = [row for row in printed if row.matches]
     fitting = [
         variant
-        for variant in dict.fromkeys(one for row in telling for one in row.matches)
+        for variant in dict.fromkeys(
+            replace(one, against=False) for row in telling for one in row.matches
+        )
         if all(_turned(row, variant) in row.matches for row in telling)
     ]
     fitted = f"{len(telling)} of {len(printed)} printed p-values"
@@ -82,5 +91,11 @@ def _ordinary(variant: Variant) -> bool:
 
 
 def _turned(row: Row, variant: Variant) -> Variant:
-    """The variant with the tails that the row declares."""
-    return replace(variant, tails=row.comparison.tails or variant.tails)
+    """The variant with the tails that the row declares, and the alternative of its p."""
+    turned = replace(variant, tails=row.comparison.tails or variant.tails, against=False)
+    if turned.tails == 2:
+        return turned
+    other = replace(turned, against=True)
+    if turned in row.matches or other not in row.intervals:
+        return turned
+    return other

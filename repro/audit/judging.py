@@ -86,7 +86,8 @@ def _correlation(row: Row, assumed: Variant) -> str:
         return unknown
     if p is None or p.relation != "=" or 0 in (p.value, a.sd.value, b.sd.value):
         return unknown
-    statistic = -float(stdtrit(a.n - 1, p.value / assumed.tails))
+    tail = 1 - p.value if assumed.against else p.value / assumed.tails
+    statistic = -float(stdtrit(a.n - 1, tail))
     if statistic <= 0:
         return unknown
     deviation = (a.mean.value - b.mean.value) * math.sqrt(a.n) / statistic

@@ -15,6 +15,7 @@ from repro.stats.result import Interval, check_alpha
 from repro.stats.sample import Summary
 
 SMALLEST = 1e-100
+HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,8 @@ class Row:
             return None
         if variant.tails == 2:
             return contrast.p_two_sided()
-        return contrast.p_greater() if contrast.effect >= 0 else contrast.p_less()
+        greater = (contrast.effect >= 0) != variant.against
+        return contrast.p_greater() if greater else contrast.p_less()
 
     def contrast(self, variant: Variant) -> Contrast | None:
         """Mean A minus mean B as printed; ``None`` if not printed, paired, or without variance."""
@@ -190,22 +192,41 @@ def rows_of(comparisons: Sequence[PrintedComparison], other_n: Sequence[int]) ->
 def _intervals(
     comparisons: Sequence[PrintedComparison], mentioned: set[int]
 ) -> list[dict[Variant, Span]]:
-    """The interval of every variant of every comparison, one variant at a time."""
+    """The interval of every variant of every comparison, one variant at a time.
+
+    Those of a comparison stand in the order of their enumeration, whatever the other rows are.
+    """
     found: list[dict[Variant, Span]] = [{} for _ in comparisons]
+    tried: list[list[Variant]] = [[] for _ in comparisons]
     wanted: dict[Variant, list[tuple[int, Box]]] = {}
     for index, one in enumerate(comparisons):
         box = _box(one)
         if box is None:
             continue
         others = bool(mentioned - {box.n_a, box.n_b})
-        for variant in enumerate_variants(one.test, other_n=others):
+        for variant in enumerate_variants(one.test, other_n=others, against=_alternatives(one)):
             if min(box.n_a, box.n_b) + variant.shift >= 2:
+                tried[index].append(variant)
                 wanted.setdefault(variant, []).append((index, box))
     for variant, entries in wanted.items():
         spans = feasible([box for _, box in entries], variant)
         for (index, _), span in zip(entries, spans, strict=True):
             found[index][variant] = span
-    return found
+    return [{one: spans[one] for one in its} for its, spans in zip(tried, found, strict=True)]
+
+
+def _alternatives(comparison: PrintedComparison) -> tuple[bool, ...]:
+    """Whether a one-sided alternative is against the printed difference; which its p may be of.
+
+    A p above one half is of the one against. A bound such as `> .05` may be of either where
+    the table declares one-sided; where it does not, it is no evidence of such a test.
+    """
+    p, a, b = comparison.p, comparison.a.mean, comparison.b.mean
+    if p is None or a is None or b is None or a.value == b.value:
+        return (False,)
+    if p.relation == "=":
+        return (p.low >= HALF,)
+    return (False, True) if comparison.tails == 1 and p.relation == ">" else (False,)
 
 
 def _box(comparison: PrintedComparison) -> Box | None:

@@ -19,14 +19,16 @@ SHIFTS: tuple[Shift, ...] = (0, -1, 1)
 class Variant:
     """A test, its tails, the ddof of the printed deviations, and n as stated or one beside it.
 
-    One-sided is in the direction of the printed difference. ``ddof`` 0 means that the printed
-    deviations had n in the denominator.
+    The alternative of a one-sided test has the direction of the printed difference, or, with
+    ``against``, the opposite one. ``ddof`` 0 means that the printed deviations had n in the
+    denominator.
     """
 
     test: Test = "welch"
     tails: Tails = 2
     ddof: Ddof = 1
     shift: Shift = 0
+    against: bool = False
 
     def label(self, n: tuple[int | None, int | None]) -> str:
         """A stable name, such as `student two-sided ddof=1 n=10`."""
@@ -34,7 +36,8 @@ class Variant:
 
     def parts(self, n: tuple[int | None, int | None]) -> tuple[str, str, str, str]:
         """The parts of the name: test, tails, ddof, n; the last empty where n is unknown."""
-        tails = "two-sided" if self.tails == 2 else "one-sided"
+        one_sided = "one-sided against the difference" if self.against else "one-sided"
+        tails = "two-sided" if self.tails == 2 else one_sided
         return self.test, tails, f"ddof={self.ddof}", _sizes(n, self.shift)
 
     def beyond(self, other: Variant, n: tuple[int | None, int | None]) -> tuple[str, ...]:
@@ -43,18 +46,23 @@ class Variant:
         return tuple(one for one, two in zip(mine, theirs, strict=True) if one != two)
 
 
-def enumerate_variants(test: Test | None, *, other_n: bool) -> Iterator[Variant]:
+def enumerate_variants(
+    test: Test | None, *, other_n: bool, against: Sequence[bool] = (False,)
+) -> Iterator[Variant]:
     """Student and Welch, and paired where declared; each two- and one-sided, ddof 1 and 0.
 
-    With ``other_n`` (the paper mentions another n) also n - 1 and n + 1.
+    With ``other_n`` (the paper mentions another n) also n - 1 and n + 1. ``against`` are the
+    alternatives that a one-sided test may have.
     """
     tests: list[Test] = ["student", "welch"]
     if test == "paired":
         tests.append("paired")
     ddofs: Sequence[Ddof] = (1, 0)
-    tails: Sequence[Tails] = (2, 1)
-    for shift, ddof, each, tail in product(SHIFTS[: 3 if other_n else 1], ddofs, tests, tails):
-        yield Variant(each, tail, ddof, shift)
+    sides: list[tuple[Tails, bool]] = [(2, False), *((1, one) for one in against)]
+    for shift, ddof, each, (tails, way) in product(
+        SHIFTS[: 3 if other_n else 1], ddofs, tests, sides
+    ):
+        yield Variant(each, tails, ddof, shift, way)
 
 
 def _sizes(n: tuple[int | None, int | None], shift: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -26,7 +28,7 @@ BOXES = {
 }
 VARIANTS = [
     variant
-    for variant in enumerate_variants(None, other_n=True)
+    for variant in enumerate_variants(None, other_n=True, against=(False, True))
     if variant.shift == 0 or (variant.shift == 1 and variant.ddof == 1)
 ]
 
@@ -44,6 +46,9 @@ def p_values(box, variant, difference, sd_a, sd_b):
     n_a, n_b = box.n_a + variant.shift, box.n_b + variant.shift
     if variant.ddof == 0:
         sd_a, sd_b = sd_a * np.sqrt(n_a / (n_a - 1)), sd_b * np.sqrt(n_b / (n_b - 1))
+    alternative: Literal["two-sided", "less", "greater"] = "two-sided"
+    if variant.tails == 1:
+        alternative = "less" if variant.against else "greater"
     found = stats.ttest_ind_from_stats(
         difference,
         sd_a,
@@ -52,7 +57,7 @@ def p_values(box, variant, difference, sd_a, sd_b):
         sd_b,
         n_b,
         equal_var=variant.test == "student",
-        alternative="two-sided" if variant.tails == 2 else "greater",
+        alternative=alternative,
     )
     return found.pvalue
 
@@ -138,6 +143,14 @@ def test_a_paired_test_may_have_any_correlation():
     ((low, high),) = feasible([box], Variant("paired"))
     for ours, sd in ((low, 0.5), (high, 2.5)):
         assert ours == pytest.approx(2 * stats.t.sf(0.5 / (sd / np.sqrt(8)), 7), rel=1e-9)
+
+
+def test_a_paired_test_against_the_difference_may_have_any_correlation():
+    """Its p is 1 minus that of the other alternative, so its ends are those the other way round."""
+    box = Box((0.5, 0.5), (1.0, 1.0), (1.5, 1.5), 8, 8)
+    ((low, high),) = feasible([box], Variant("paired", 1, against=True))
+    for ours, sd in ((high, 0.5), (low, 2.5)):
+        assert ours == pytest.approx(stats.t.cdf(0.5 / (sd / np.sqrt(8)), 7), rel=1e-9)
 
 
 def test_rows_do_not_change_each_other():

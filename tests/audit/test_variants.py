@@ -29,6 +29,8 @@ def test_a_label_is_stable():
     assert Variant("student").label((10, 10)) == STUDENT
     assert Variant("welch", 1, 0, -1).label((10, 12)) == "welch one-sided ddof=0 n=9+11"
     assert Variant().label((None, 10)) == "welch two-sided ddof=1"
+    against = Variant("welch", 1, against=True)
+    assert against.label((5, 5)) == "welch one-sided against the difference ddof=1 n=5"
 
 
 def test_row_by_row_2_to_17_variants_fit_the_ten_and_jointly_only_one():
