@@ -9,17 +9,17 @@ independent, and the share of them with a difference can be counted.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from repro import looks
 from repro.check import Judgement, judge_claim
-from repro.check.history import Past
+from repro.check.history import Past, nights
 from repro.check.looks import sequential_parts, should_stop
 from repro.check.provenance import version
 from repro.errors import StoreError, StoreUnreachableError
 from repro.evidence import Evidence, gather
-from repro.looks import Entry, Seen
+from repro.looks import Entry, Look, Seen
 from repro.plan import plan_runs
 from repro.specs.claim import Claim
 from repro.specs.seeds import GroupSequential
@@ -109,13 +109,22 @@ def tonight(claim: Claim, ledger: Ledger, *, nightly: bool) -> Claim:
     """The claim with the seeds that it should have now; ``nightly`` asks for new ones."""
     seen = ledger.past(claim).history.looks
     if claim.control is not None:
-        return claim.at_night(night=len(seen) if nightly else max(0, len(seen) - 1))
+        return claim.at_night(night=max(0, _last_night(claim, seen) + nightly))
     if claim.sequential is None or not seen:
         return claim
     now = max(seen[-1].planned, claim.seeds.plan)
     if nightly and _open(claim.at_night(so_far=now), ledger.store):
         now = _next(claim, now)
     return claim.at_night(so_far=now)
+
+
+def _last_night(claim: Claim, seen: Sequence[Look]) -> int:
+    """The last night of a negative control that was judged; -1 before the first.
+
+    There were never more nights than looks. What lies beyond are seeds that the claim no longer
+    has, and the ledger will say so when they are compared.
+    """
+    return min(max(nights(claim, seen), default=-1), len(seen) - 1)
 
 
 def _next(claim: Claim, now: int) -> int:

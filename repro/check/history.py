@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from repro.looks import Edit, History
+from repro.looks import Edit, History, Look
 from repro.report import judgement as part
 from repro.specs.claim import Claim
 from repro.stats.bound import clopper_pearson
@@ -39,18 +39,43 @@ def registration_part(claim: Claim, past: Past) -> part.RegistrationPart:
     )
 
 
+def nights(claim: Claim, looks: Sequence[Look]) -> dict[int, Look]:
+    """The nights of a negative control that were judged, each with the first look at it.
+
+    A night is a block of fresh seeds, numbered from 0, not a line of the ledger. Judged again,
+    by another version of the program say, it is the same night, and the first judgement stands,
+    as the first crossing of a sequential claim does: nobody can judge a night until it fits.
+    What was said later stays on record.
+    """
+    found: dict[int, Look] = {}
+    for look in looks:
+        found.setdefault(_night(claim, look), look)
+    return found
+
+
+def _night(claim: Claim, look: Look) -> int:
+    """The block of the last seed that was looked at; a look sees all nights until then."""
+    last = {name: max(arm.replicates) for name, arm in look.arms.items() if arm.replicates}
+    blocks = [
+        (last[name] - claim.arms[name].first_seed) // claim.seeds.plan
+        for name in claim.trained
+        if name in last
+    ]
+    return max(blocks, default=0)
+
+
 def control_part(claim: Claim, past: Past) -> part.ControlPart | None:
     """In how many nights a negative control found a difference; None before the first.
 
     The interval is Clopper and Pearson's, 95 %, two-sided.
     """
-    looks = past.history.looks
-    if claim.control is None or not looks:
+    judged = {} if claim.control is None else nights(claim, past.history.looks)
+    if not judged:
         return None
-    found = sum(look.conclusion == "CONFIRMED" for look in looks)
-    interval = clopper_pearson(found, len(looks), level=LEVEL)
+    found = sum(look.conclusion == "CONFIRMED" for look in judged.values())
+    interval = clopper_pearson(found, len(judged), level=LEVEL)
     return part.ControlPart(
-        nights=len(looks),
+        nights=len(judged),
         found=found,
         alpha=claim.alpha,
         low=interval.low,

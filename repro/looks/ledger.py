@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,10 +17,17 @@ from repro.looks.journal import Writer, checked, encode, journal_path, parse
 from repro.store.files import damaged, is_folder, read_bytes
 
 Made = TypeVar("Made", Look, Registration)
+Numbers = Mapping[str, Mapping[str, float | None]]
+
+ROUND_OFF = 1e-9
+"""Relative; numbers that lie no further apart are one number on two machines."""
 
 
 def record(place: Path, entry: Entry) -> Look:
     """Append a look and return it; a look that only repeats the last one is not written again.
+
+    A repeat saw the same and says the same up to round-off, by the same version of the program.
+    What another version says of the same values is on record beside it.
 
     ``StoreError`` if a value that an earlier look of this process saw is now another one or
     gone, for names or values that cannot be recorded, and for a ledger that was tampered with.
@@ -41,7 +49,7 @@ def record(place: Path, entry: Entry) -> Look:
             version=entry.version,
             planned=entry.planned,
         )
-        if looks and look.model_copy(update=_stamp(looks[-1])) == looks[-1]:
+        if looks and _repeats(look, looks[-1]):
             return looks[-1]
         writer.append(look)
         return look
@@ -120,8 +128,26 @@ def _made(path: Path, kind: type[Made], **fields: Any) -> Made:
         raise damaged(path, what, "finite numbers and texts", "leave it out") from error
 
 
-def _stamp(look: Look) -> dict[str, Any]:
-    return {"number": look.number, "time": look.time}
+def _repeats(look: Look, last: Look) -> bool:
+    """Whether a look says again what the last one said: all but number and time is the same."""
+    known = {"number": last.number, "time": last.time, "results": last.results}
+    return look.model_copy(update=known) == last and _alike(look.results, last.results)
+
+
+def _alike(results: Numbers, others: Numbers) -> bool:
+    """Whether results are the same up to round-off."""
+    ours, theirs = _flat(results), _flat(others)
+    return ours.keys() == theirs.keys() and all(_close(ours[one], theirs[one]) for one in ours)
+
+
+def _flat(results: Numbers) -> dict[tuple[str, str], float | None]:
+    return {(one, name): x for one, numbers in results.items() for name, x in numbers.items()}
+
+
+def _close(one: float | None, other: float | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return math.isclose(one, other, rel_tol=ROUND_OFF)
 
 
 def _arm(path: Path, values: Mapping[int, JsonValue]) -> Arm:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -45,6 +46,24 @@ def test_the_same_look_is_written_once(tmp_path):
     assert record(tmp_path, entry(time="2027-01-01T00:00:00")).number == 1
     assert file(tmp_path).read_bytes() == before
     assert record(tmp_path, entry(conclusion="CONFIRMED")).number == 2
+
+
+def test_round_off_is_no_other_look(tmp_path):
+    """
+    Numbers that differ in their last digits repeat a look; a visible difference is another one.
+    """
+    for e, number in ((2.5, 1), (2.5 * (1 + 1e-15), 1), (2.5001, 2), (None, 3), (0.0, 4)):
+        look = replace(entry(), results={"not_better": {"e": e, "p": None}})
+        assert record(tmp_path, look).number == number
+    assert record(tmp_path, replace(look, results={"not_better": {"p": None}})).number == 5
+
+
+def test_what_another_version_says_is_kept(tmp_path):
+    """
+    The same look by another version of the program is on record beside the first, once.
+    """
+    for version, number in (("0.1.0", 1), ("0.2.0", 2), ("0.2.0", 2)):
+        assert record(tmp_path, entry(version=version)).number == number
 
 
 def test_nothing_is_rewritten(tmp_path):
