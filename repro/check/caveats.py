@@ -65,7 +65,7 @@ def _diverged(claim: Claim, evidence: Evidence) -> list[Flag]:
         label = claim.arms[arm].label
         for state, fate in (
             ("diverged", "excluded by the declared policy"),
-            ("imputed", "counted as the worst value of any, by the declared policy"),
+            ("imputed", "counted as worse than any value, by the declared policy"),
         ):
             lost = [str(one.number) for one in replicates if one.state == state]
             if lost:

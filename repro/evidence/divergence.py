@@ -7,12 +7,16 @@ from dataclasses import replace
 from repro.evidence.records import Evidence, Replicate
 from repro.specs.claim import Claim
 
+JUST = 1e-9
+"""How much worse, relatively: far above round-off, far below any digit that is shown."""
+
 
 def settled(claim: Claim, evidence: Evidence) -> Evidence:
     """The evidence as the claim's policy wants it judged.
 
-    ``worst``: a diverged replicate takes, for each measurement, the worst value (and the details
-    of it) that any finished replicate of any arm has. ``exclude<=k``: it is left out, and in a
+    ``worst``: a diverged replicate takes, for each measurement, a value just worse than any that
+    a finished replicate of any arm has (and the details of that one): its place in an order, and
+    no size. ``exclude<=k``: it is left out, and in a
     paired or sequential analysis the replicates of the same number in the other arms with it.
     Evidence that is settled once stays as it is.
     """
@@ -26,7 +30,10 @@ def settled(claim: Claim, evidence: Evidence) -> Evidence:
 def _imputed(claim: Claim, evidence: Evidence) -> Evidence:
     worst = {name: _worst(name, one.better, evidence) for name, one in claim.measurements.items()}
     known = {name: one for name, one in worst.items() if one is not None}
-    values = {name: one.values[name] for name, one in known.items()}
+    values = {
+        name: _just_worse(one.values[name], claim.measurements[name].better)
+        for name, one in known.items()
+    }
     details = {name: one.details[name] for name, one in known.items() if name in one.details}
 
     def counted(one: Replicate) -> Replicate:
@@ -36,6 +43,12 @@ def _imputed(claim: Claim, evidence: Evidence) -> Evidence:
 
     arms = {arm: tuple(map(counted, runs)) for arm, runs in evidence.arms.items()}
     return replace(evidence, arms=arms)
+
+
+def _just_worse(value: float, better: str) -> float:
+    """A value that is told apart by a test of order, and that a reader sees as ``value``."""
+    step = JUST * (abs(value) or 1.0)
+    return value + step if better == "lower" else value - step
 
 
 def _worst(name: str, better: str, evidence: Evidence) -> Replicate | None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 State = Literal["finished", "diverged", "imputed", "excluded", "missing", "stale", "damaged"]
-"""``imputed``: diverged, and counted as the worst value; ``excluded``: its pair diverged."""
+"""``imputed``: diverged, and counted as worse than any; ``excluded``: its pair diverged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +89,11 @@ class Evidence:
         counted = self.counted(arm)
         if not all(measurement in one.values for one in counted):
             raise ClaimError(f"there are no values of '{measurement}' for arm '{arm}'")
-        values = tuple(one.values[measurement] for one in counted)
-        return Sample(values, tuple(one.number for one in counted))
+        return Sample(
+            tuple(one.values[measurement] for one in counted),
+            tuple(one.number for one in counted),
+            tuple(one.number for one in counted if one.state == "imputed"),
+        )
 
     def read(self, arm: str, measurement: str) -> Sample | Summary:
         """The sample of an arm, or the summary that is printed of it; ClaimError for neither."""

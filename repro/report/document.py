@@ -114,7 +114,7 @@ class Replicate(Spec):
     """One replicate: its number, state and its values by measurement key.
 
     ``key`` is that of its run, empty for a row of a table. ``imputed``: it diverged, and counts
-    as the worst value that any replicate had.
+    as worse than any that finished.
     """
 
     number: int

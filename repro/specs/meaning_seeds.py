@@ -14,6 +14,7 @@ from repro.specs.expectation import (
     Expectation,
     Proportion,
     Separation,
+    Trend,
 )
 from repro.specs.meaning_relations import fewest_points, fewest_units
 
@@ -94,4 +95,32 @@ def _least_splits(alpha: float, tails: int) -> int:
     return n
 
 
-RULES = (_seeds, _enough_seeds)
+def _diverged(draft: Draft) -> Iterator[Problem]:
+    """A replicate that diverged has a place in an order, the last, but no value."""
+    seeds = draft.seeds.value
+    if seeds is None or seeds.diverged != "worst" or draft.sequential.value is not None:
+        return
+    sized = [one.id for _, one in draft.readable() if not _is_of_order(one)]
+    if sized:
+        what = f"a run that diverges is worst, but by no amount that {', '.join(sized)} could use"
+        tests = "brunner_munzel, separation, bound, jonckheere, kendall, proportion"
+        expected = f"invalid or exclude<=k; or tests of order alone: {tests}"
+        yield draft.problem((*draft.seeds.steps, "diverged"), what, expected, "write `exclude<=1`")
+
+
+def _is_of_order(one: Expectation) -> bool:
+    """Whether only the order of the values counts, or what lies within a limit."""
+    match one:
+        case Bound() | Separation():
+            return True
+        case Difference(test="brunner_munzel"):
+            return True
+        case Trend(test="jonckheere" | "kendall"):
+            return True
+        case Proportion(also=()):
+            return True
+        case _:
+            return False
+
+
+RULES = (_seeds, _enough_seeds, _diverged)

@@ -6,7 +6,7 @@ from scipy.special import bdtr, bdtrc, betaincinv
 
 from repro.errors import ClaimError
 from repro.stats.result import Interval, TestResult, check_alpha, check_finite
-from repro.stats.sample import Arm, Sample, require_sample
+from repro.stats.sample import Arm, Sample, beyond, require_sample
 
 
 def bound(
@@ -15,9 +15,10 @@ def bound(
     """Structural bound: every replicate lies within the limits, which belong to it.
 
     Nothing is estimated, so there is no p; ``details["violators"]`` lists the replicates
-    outside. ``effect`` is the share inside and ``interval`` its Clopper-Pearson interval of
-    level ``1 - 2 alpha``: what these replicates say about those that were not run.
-    ``ClaimError`` for a summary or without a limit. Clopper & Pearson 1934; METHODS.md 1.3.
+    outside, those that diverged among them; a limit is kept up to round-off. ``effect`` is the
+    share inside and ``interval`` its Clopper-Pearson interval of level ``1 - 2 alpha``: what
+    these replicates say about those that were not run. ``ClaimError`` for a summary or without
+    a limit. Clopper & Pearson 1934; METHODS.md 1.3.
     """
     sample, violators = _outside(a, "bound", at_least, at_most)
     return _result("bound", sample, violators, alpha)
@@ -67,8 +68,11 @@ def _outside(
     high = check_finite("at_most", at_most) if at_most is not None else float("inf")
     if low > high:
         raise ClaimError(f"no value is at least {low} and at most {high}")
-    pairs = zip(sample.replicates, sample.values, strict=True)
-    return sample, tuple(replicate for replicate, value in pairs if not low <= value <= high)
+    return sample, tuple(
+        replicate
+        for replicate, value in zip(sample.replicates, sample.values, strict=True)
+        if replicate in sample.diverged or beyond(low, value) or beyond(value, high)
+    )
 
 
 def _result(

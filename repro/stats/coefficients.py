@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from repro.errors import ClaimError
-from repro.stats.sample import ROUND_OFF, Sample
+from repro.stats.sample import ROUND_OFF, Sample, levelled
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 Method: TypeAlias = Literal["pearson", "spearman", "kendall"]
@@ -39,6 +39,8 @@ def aligned(x: Sample, y: Sample, method: Method) -> tuple[Array, Array]:
         raise ClaimError(f"{method} needs at least {FEWEST[method]} points, not {x.n}")
     if x.constant or y.constant:
         raise ClaimError("a variable that does not vary correlates with nothing")
+    if method != "pearson":
+        (x,), (y,) = levelled(x), levelled(y)
     partner = dict(zip(y.replicates, y.values, strict=True))
     points = sorted(zip(x.values, (partner[number] for number in x.replicates), strict=True))
     first, second = np.array(points).T

@@ -11,7 +11,7 @@ from repro.errors import ClaimError
 from repro.stats.alternative import Alternative, interval_level, p_values
 from repro.stats.permutation import Array
 from repro.stats.result import Interval, TestResult, check_alpha
-from repro.stats.sample import Arm, Sample, require_sample
+from repro.stats.sample import Arm, Sample, levelled, require_sample
 
 
 def brunner_munzel(
@@ -83,9 +83,10 @@ def rank_interval(x: Array, y: Array, level: float) -> Interval | None:
 
 
 def _checked(a: Arm, b: Arm) -> tuple[Sample, Sample]:
-    arms = require_sample(a, "brunner_munzel"), require_sample(b, "brunner_munzel")
+    given = require_sample(a, "brunner_munzel"), require_sample(b, "brunner_munzel")
+    first, second = arms = levelled(*given)
     if min(arm.n for arm in arms) < 2:
         raise ClaimError("a test of ranks needs at least two replicates in each arm")
-    if len({*arms[0].values, *arms[1].values}) == 1:
+    if len({*first.values, *second.values}) == 1:
         raise ClaimError("all values of both arms agree, so that there are no ranks to compare")
-    return arms
+    return first, second

@@ -7,13 +7,18 @@ one number for each.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from repro.errors import ClaimError
 
 ROUND_OFF = 1e-12
 """Values whose relative spread is no larger than this are one value, summed in another order."""
+
+
+def beyond(a: float, b: float) -> bool:
+    """Whether ``a`` is above ``b`` by more than round-off; either may be infinite."""
+    return a > b and not math.isclose(a, b, rel_tol=ROUND_OFF, abs_tol=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +64,15 @@ class Summary:
 class Sample:
     """One finite value for each replicate of an arm; ``replicates`` are their numbers.
 
+    ``diverged`` are those of them that have no value of their own, but one that is worse than
+    any: of use to tests of order, and beyond every bound.
     Raises ``ClaimError`` for an empty sample, a value that is not finite, and a replicate
     that occurs twice (the same run counted as two would fake precision).
     """
 
     values: tuple[float, ...]
     replicates: tuple[int, ...]
+    diverged: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.values:
@@ -132,7 +140,24 @@ class Sample:
             for value, number in zip(self.values, self.replicates, strict=True)
             if number != replicate
         ]
-        return Sample(tuple(value for value, _ in kept), tuple(number for _, number in kept))
+        return Sample(
+            tuple(value for value, _ in kept),
+            tuple(number for _, number in kept),
+            tuple(number for number in self.diverged if number != replicate),
+        )
+
+
+def levelled(*samples: Sample) -> tuple[Sample, ...]:
+    """The samples with values equal up to round-off made equal: the ties of a test of order."""
+    same: dict[float, float] = {}
+    least = -math.inf
+    for value in sorted({value for sample in samples for value in sample.values}):
+        if beyond(value, least):
+            least = value
+        same[value] = least
+    return tuple(
+        replace(sample, values=tuple(same[value] for value in sample.values)) for sample in samples
+    )
 
 
 Arm: TypeAlias = Sample | Summary

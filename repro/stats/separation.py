@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from repro.errors import ClaimError
 from repro.stats.result import TestResult, check_alpha
-from repro.stats.sample import Arm, Sample, require_sample
+from repro.stats.sample import Arm, Sample, beyond, require_sample
 
 Direction: TypeAlias = Literal["higher", "lower"]
 
@@ -37,9 +37,9 @@ def separation(
             f"p = {chance:.3g}, above alpha = {alpha:g}; add replicates"
         )
     upper, lower = (first, second) if direction == "higher" else (second, first)
-    separated = min(upper.values) > factor * max(lower.values)
-    reversed_ = min(lower.values) > max(upper.values)
-    pairs = sum(x > factor * y for x in upper.values for y in lower.values)
+    separated = beyond(min(upper.values), factor * max(lower.values))
+    reversed_ = beyond(min(lower.values), max(upper.values))
+    pairs = sum(beyond(x, factor * y) for x in upper.values for y in lower.values)
     return TestResult(
         test="separation",
         effect=pairs / (first.n * second.n),

@@ -14,7 +14,7 @@ from scipy.special import ndtr
 from repro.errors import ClaimError
 from repro.stats.coefficients import Array
 from repro.stats.result import TestResult, check_alpha
-from repro.stats.sample import Arm, Sample, require_sample
+from repro.stats.sample import Arm, Sample, levelled, require_sample
 
 Trend: TypeAlias = Literal["increasing", "decreasing"]
 TrendTest: TypeAlias = Literal["jonckheere", "kendall"]
@@ -47,7 +47,7 @@ def trend(
     Wolfe 1999, section 6.2.
     """
     check_alpha(alpha)
-    samples = [require_sample(group, "trend") for group in groups]
+    samples = levelled(*(require_sample(group, "trend") for group in groups))
     sizes = tuple(sample.n for sample in samples)
     _check(samples, sizes, direction, test, alpha)
     values = np.array([value for sample in samples for value in sample.values])
@@ -188,7 +188,7 @@ def _bounds(sizes: Sizes) -> list[tuple[int, int]]:
 
 
 def _check(
-    samples: list[Sample], sizes: Sizes, direction: Trend, test: TrendTest, alpha: float
+    samples: Sequence[Sample], sizes: Sizes, direction: Trend, test: TrendTest, alpha: float
 ) -> None:
     if direction not in ("increasing", "decreasing"):
         raise ClaimError(f"direction is increasing or decreasing, not {direction!r}")

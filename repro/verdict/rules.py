@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 from repro.errors import ClaimError
 from repro.stats.contrast import Contrast
 from repro.stats.result import TestResult, known
+from repro.stats.sample import beyond
 from repro.verdict.words import Conclusion, Finding
 
 Direction: TypeAlias = Literal["higher", "lower", "different"]
@@ -74,7 +75,7 @@ def conclude_ratio(result: TestResult) -> Finding:
     """
     _need(result, "ratio")
     if result.details.get("exact"):
-        return _certain(holds=result.effect >= known(result.low))
+        return _certain(holds=not beyond(known(result.low), result.effect))
     return _by_interval(result, edge_is_claimed=True)
 
 

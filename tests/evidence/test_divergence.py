@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from repro.check import check_claim
 from repro.evidence import State, settled
 from repro.report.document import Document
 from repro.specs.claim import Claim
+from repro.specs.expectation import Expectation
 from repro.specs.seeds import EProcess, Seeds
+from repro.stats.sample import beyond
 from tests.check.evidence import claim, evidence, fair, ranks
 
 States = Mapping[tuple[str, int], State]
@@ -50,15 +54,22 @@ def test_exclude_allows_as_many_as_it_says(lost: int, validity: str) -> None:
     assert [one.state for one in mos.replicates[:lost]] == ["excluded"] * lost
 
 
-def test_worst_takes_the_worst_value_of_all_arms() -> None:
-    """With perplexities, where lower is better, it is the largest finished one of any arm."""
+def test_worst_is_worse_than_any_value_of_all_arms() -> None:
+    """With perplexities, where lower is better: above the largest finished one of any arm.
+
+    Told apart by a test of order, and by nobody who reads it.
+    """
     of = declared("worst")
     found = evidence(of, fair(0.1), states=LOST)
     highest = max(fair(0.1)["softmax"]["test_perplexity"])
     sample = settled(of, found).sample("mos", "test_perplexity")
     assert sample.n == 10
-    assert sample.values[1] == highest
+    assert sample.values[1] == pytest.approx(highest, rel=1e-8)
+    assert beyond(sample.values[1], highest)
     assert highest > max(v for i, v in enumerate(sample.values) if i != 1)
+    assert sample.diverged == (1,)
+    assert sample.without(2).diverged == (1,)
+    assert sample.without(1).diverged == ()
 
 
 def test_worst_of_what_should_be_high_is_the_lowest() -> None:
@@ -66,7 +77,10 @@ def test_worst_of_what_should_be_high_is_the_lowest() -> None:
     of = claim("mos_rank", seeds=Seeds(min=3, plan=5, diverged="worst"))
     values = ranks((800, 801, 802, 803, 804), moc=30, softmax=31)
     found = settled(of, evidence(of, values, states={("mos", 4): "diverged"}))
-    assert found.sample("mos", "rank").values == (800, 801, 802, 803, 30)
+    *finished, lost = found.sample("mos", "rank").values
+    assert finished == [800, 801, 802, 803]
+    assert lost == pytest.approx(30, rel=1e-8)
+    assert beyond(30, lost)
     assert found.detail("mos", "rank", "tenth").values[4] == 30
 
 
@@ -75,20 +89,47 @@ def test_worst_is_said_and_shown() -> None:
     document = judged(declared("worst"))
     assert document.verdict.validity == "VALID"
     (said,) = flagged(document)
-    assert said.startswith("MoS†: 1 run diverged and counted as the worst value of any")
+    assert said.startswith("MoS†: 1 run diverged and counted as worse than any value")
     assert said.endswith("(seed 1).")
     assert document.arms[0].replicates[1].state == "imputed"
     assert document.arms[0].summaries[0].n == 10
 
 
+def expecting(**keys: Any) -> Claim:
+    """fair_mos, of which one expectation of order is left, under the policy ``worst``."""
+    one = TypeAdapter(Expectation).validate_python(
+        {"id": "only", "measurement": "test_perplexity", **keys}
+    )
+    return declared("worst", expectations=(one,), combine=None, published=())
+
+
 def test_worst_can_turn_a_verdict() -> None:
-    """MoS is better by 0.5, until three of its runs diverge: then nothing says that it is."""
-    of = declared("worst")
+    """MoS tends to be lower by 0.5, until half its runs diverge: then nothing says that it does."""
+    of = expecting(
+        kind="difference", of=("mos", "softmax"), direction="lower", test="brunner_munzel"
+    )
     sound = check_claim(of, evidence(of, fair(0.5)))
-    states: States = {("mos", i): "diverged" for i in range(3)}
+    states: States = {("mos", i): "diverged" for i in range(5)}
     hurt = check_claim(of, evidence(of, fair(0.5), states=states))
-    assert sound.verdict.conclusion == "CONTRADICTED"
-    assert hurt.verdict.conclusion != "CONTRADICTED"
+    assert sound.verdict.conclusion == "CONFIRMED"
+    assert hurt.verdict.conclusion == "INCONCLUSIVE"
+
+
+@pytest.mark.parametrize(
+    ("share", "sound", "hurt"),
+    [(None, "CONFIRMED", "CONTRADICTED"), (0.7, "CONFIRMED", "INCONCLUSIVE")],
+)
+def test_a_run_that_diverged_keeps_no_bound(share: float | None, sound: str, hurt: str) -> None:
+    """However wide the bound is: six of ten keep it when four diverge."""
+    why = "made for the tests"
+    declared_share = {} if share is None else {"share": {"value": share, "why": why}}
+    of = expecting(kind="bound", of=("mos",), at_most={"value": 1e6, "why": why}, **declared_share)
+    states: States = {("mos", i): "diverged" for i in range(4)}
+    for lost, conclusion in (({}, sound), (states, hurt)):
+        document = check_claim(of, evidence(of, fair(0.1), states=lost))
+        assert document.verdict.conclusion == conclusion
+        (result,) = document.results
+        assert f"{10 - len(lost)} of 10 seeds of MoS† keep within" in result.sentence
 
 
 def test_worst_still_needs_the_least_number_that_finished() -> None:

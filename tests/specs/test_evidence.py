@@ -104,6 +104,20 @@ def test_a_table_cannot_be_a_link_that_leads_elsewhere(folder, target):
     assert "secret" not in str(caught.value)
 
 
+def test_a_folder_in_place_of_a_table_is_called_a_folder(folder):
+    """A folder by the name of the table is not said to be absent, nor to be meant."""
+    (folder / "table_claim.csv").unlink()
+    (folder / "table_claim.csv").mkdir()
+    with pytest.raises(SpecError) as caught:
+        load_claim(folder / "table_claim.yaml", "paper")
+    said = str(caught.value.problems[0]).replace(str(folder), "")
+    assert said == (
+        "/table_claim.yaml:11:28: arms.new.table: 'table_claim.csv' is a folder\n"
+        "  expected: a CSV file\n"
+        "  to do: write the path of the file in it, or put the file itself there"
+    )
+
+
 def test_a_table_may_lie_in_a_folder_below(folder):
     """A table below the claim's folder is found under the name with its folder."""
     (folder / "data").mkdir()
