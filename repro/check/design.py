@@ -102,12 +102,14 @@ def _scatter(one: Expectation, claim: Claim) -> Scatter:
     """What the claim plans with, else what the paper prints for the arms of this expectation."""
     planned = claim.planned_sd.get(one.measurement)
     relative = isinstance(one, Ratio) or _relative_margin(one)
+    paired = isinstance(one, Difference) and one.test == "paired"
+    wanted = "sd_of_differences" if paired else "relative_sd" if relative else "sd"
     if planned is not None:
-        size = planned.relative_sd if relative else planned.sd
+        size: float | None = getattr(planned, wanted)
         if size is not None:
             return Scatter((size,), planned.why)
-        wanted = "relative_sd" if relative else "sd"
-        return Scatter((), "", f"the claim plans no {wanted} of '{one.measurement}'")
+    if planned is not None or paired:
+        return Scatter((), "", f"the claim plans no {wanted} of '{one.measurement}' (planned_sd)")
     for printed in claim.published if claim.scale == "paper" else ():
         if printed.expectation == one.id and (sds := _printed(one, printed, relative=relative)):
             return Scatter(sds, printed.locator)

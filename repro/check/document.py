@@ -6,6 +6,7 @@ from repro.check import words
 from repro.check.agreement import judge_published, overall
 from repro.check.changes import what_would_change
 from repro.check.design import design_parts
+from repro.check.digits import with_digits
 from repro.check.fragility import flags
 from repro.check.history import control_part, registration_part
 from repro.check.judgement import Judgement
@@ -27,13 +28,14 @@ from repro.verdict import Agreement, Conclusion, Flag, FlagKind, Verdict
 
 def document_of(one: Judgement, *, command: str = "") -> doc.Document:
     """The whole report of a judged claim."""
-    claim, evidence, judged, past = one.claim, one.evidence, one.judged, one.past
+    evidence, judged, past = one.evidence, one.judged, one.past
+    claim = with_digits(one.claim, evidence)
     published = judge_published(claim, one.validity, _compared(one) if one.valid else {})
     agreement, agreement_reason = overall(claim, published)
     if agreement is not Agreement.NOT_CHECKABLE and (origin := origins(claim, evidence)):
         agreement_reason = " ".join((f"{agreement_reason}.", *origin))
     design = design_parts(claim)
-    registration = None if past is None else registration_part(claim, past)
+    registration = None if past is None else registration_part(one.claim, past)
     cases = left_out(claim, evidence, judged, arms=_with_seeds(one)) if one.valid else ()
     levels = measured_levels(judged, evidence)
     more = (*_forced(one, design), *_edited(registration), *_levels(one, levels))
@@ -41,7 +43,7 @@ def document_of(one: Judgement, *, command: str = "") -> doc.Document:
     entries = tuple(as_entry(each, claim, evidence, cases, valid=one.valid) for each in judged)
     return doc.Document(
         schema=1,
-        claim=claim_part(claim),
+        claim=claim_part(one.claim),
         scale=scale_part(claim, evidence),
         verdict=_verdict_part(one, verdict, entries, agreement_reason),
         measurements=measurement_parts(claim),
@@ -55,7 +57,7 @@ def document_of(one: Judgement, *, command: str = "") -> doc.Document:
         design=design,
         sequential=sequential_parts(claim, evidence, judged) if one.valid else (),
         registration=registration,
-        control=None if past is None else control_part(claim, past),
+        control=None if past is None else control_part(one.claim, past),
         family=one.family,
         levels=levels,
         provenance=collect(evidence, command),
@@ -161,12 +163,12 @@ def _sentence(one: Judgement, verdict: Verdict, entries: tuple[doc.Result, ...])
     alone = ""
     if one.alone is not None and one.alone.conclusion is not verdict.conclusion:
         alone = one.alone.conclusion.value.capitalize()
-    return words.why(verdict.conclusion, own, tree=one.claim.combine is not None, alone=alone)
+    return words.why(verdict.conclusion, own, tree=one.claim.combine, alone=alone)
 
 
 def _false_alarm(one: Judgement, own: list[doc.Result]) -> str:
     """A negative control that found a difference; over many nights a share of alpha must."""
-    sentence = words.why(Conclusion.CONFIRMED, own, tree=one.claim.combine is not None)
+    sentence = words.why(Conclusion.CONFIRMED, own, tree=one.claim.combine)
     control = None if one.past is None else control_part(one.claim, one.past)
     chance = fmt.percent(one.claim.alpha)
     nights = "" if control is None else f", in {control.found} of {control.nights} nights so far"

@@ -13,7 +13,7 @@ from repro.check.words import WORDS
 from repro.evidence import Evidence
 from repro.report import document as doc
 from repro.specs.claim import Claim
-from repro.specs.expectation import Association, Expectation
+from repro.specs.expectation import Association, Expectation, Proportion
 from repro.stats.equivalence import MARGIN
 from repro.stats.result import TestResult
 
@@ -124,4 +124,5 @@ def _details(
     alone = result.details.get("left_out")
     if isinstance(alone, tuple) and alone:
         facts = {**facts, "without_a_partner": f"{', '.join(map(str, alone))}; left out"}
-    return {"seeds": " and ".join(str(n) for n in result.n), **facts}
+    units = isinstance(one, Proportion)
+    return ({} if units else {"seeds": " and ".join(str(n) for n in result.n)}) | facts

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from repro.report import document as doc
+from repro.specs.expectation import All, Tree
 from repro.verdict import Conclusion
 
 WORDS: dict[Conclusion, doc.ConclusionWord] = {
@@ -21,16 +22,20 @@ HEADS = {
     Conclusion.TRIVIAL: "{n} effects are real but smaller than was declared to matter",
 }
 TREES = {
-    Conclusion.CONFIRMED: "The declared combination holds",
-    Conclusion.CONTRADICTED: "The declared combination is contradicted",
-    Conclusion.INCONCLUSIVE: "The declared combination is not decided",
-    Conclusion.TRIVIAL: "The declared combination holds only trivially",
+    Conclusion.CONFIRMED: "The declared combination ({tree}) holds",
+    Conclusion.CONTRADICTED: "The declared combination ({tree}) is contradicted",
+    Conclusion.INCONCLUSIVE: "The declared combination ({tree}) is not decided",
+    Conclusion.TRIVIAL: "The declared combination ({tree}) holds only trivially",
 }
 ALONE = "Contradicted on its own, but not at its Holm level among {n} expectations"
 
 
 def why(
-    conclusion: Conclusion, found: Sequence[doc.Result], *, tree: bool = False, alone: str = ""
+    conclusion: Conclusion,
+    found: Sequence[doc.Result],
+    *,
+    tree: Tree | None = None,
+    alone: str = "",
 ) -> str:
     """Why, in one sentence: the findings that decide, as clauses where there are several.
 
@@ -49,11 +54,19 @@ def why(
     if tree:
         undecided = conclusion is Conclusion.INCONCLUSIVE
         shown = [one.sentence for one in found] if undecided or not deciding else deciding
-        return f"{TREES[conclusion]}: {'; '.join(clause(one) for one in shown)}."
+        head = TREES[conclusion].format(tree=joined(tree))
+        return f"{head}: {'; '.join(clause(one) for one in shown)}."
     if len(deciding) == 1:
         return deciding[0]
     head = HEADS[conclusion].format(n=_count(len(deciding), conclusion))
     return f"{head}: {'; '.join(clause(one) for one in deciding)}."
+
+
+def joined(tree: Tree) -> str:
+    """How expectations are joined: `at least one of x, y at its Holm level`, `all of x, (...)`."""
+    parts = tree.all if isinstance(tree, All) else tree.any
+    names = ", ".join(one if isinstance(one, str) else f"({joined(one)})" for one in parts)
+    return f"all of {names}" if isinstance(tree, All) else f"at least one of {names} by Holm"
 
 
 def _count(n: int, conclusion: Conclusion) -> str:

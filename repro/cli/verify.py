@@ -127,7 +127,8 @@ def _report_verdicts(
     for document in verified.documents:
         verdict, claim, scale = document.verdict, document.claim.id, document.scale.name
         word = verdict.conclusion or "no conclusion"
-        flags = f", fragile: {', '.join(f.kind for f in verdict.flags)}" if verdict.flags else ""
+        kinds = dict.fromkeys(flag.kind for flag in verdict.flags)
+        flags = f", fragile: {', '.join(kinds)}" if kinds else ""
         typer.echo(f"{claim} ({scale}): {verdict.validity}, {word}{flags}", err=err)
         typer.echo(f"  {verdict.sentence}", err=err)
         typer.echo(f"  {options.reports / claim / scale / 'report.html'}", err=err)

@@ -14,7 +14,7 @@ DivergedPolicy = Annotated[
     str, StringConstraints(pattern=r"^(invalid|worst|exclude<=(0|[1-9][0-9]{0,3}))$")
 ]
 """``invalid``: one that diverges makes the evidence INVALID. ``exclude<=k``: up to k an arm are
-left out and named. ``worst``: each counts as the worst value that any replicate had."""
+left out and named. ``worst``: each counts as worse than any that finished, in tests of order."""
 
 
 class Seeds(Spec):
@@ -62,15 +62,19 @@ class PlannedSd(Spec):
     """The scatter of a measurement over seeds that the design was planned with.
 
     ``sd`` is in the units of the measurement, ``relative_sd`` a share of the mean (which a
-    ratio and a relative margin need).
+    ratio and a relative margin need), ``sd_of_differences`` that of a minus b over the seeds
+    (which a paired test needs: the scatter of the arms does not tell it).
     """
 
     sd: Annotated[float, Field(ge=0)] | None = None
     relative_sd: Annotated[float, Field(ge=0, lt=10)] | None = None
+    sd_of_differences: Annotated[float, Field(ge=0)] | None = None
     why: Reason
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
-        if (self.sd is None) == (self.relative_sd is None):
-            raise ValueError("a planned scatter has one size: either sd or relative_sd")
+        sizes = (self.sd, self.relative_sd, self.sd_of_differences)
+        if sum(size is not None for size in sizes) != 1:
+            message = "a planned scatter has one size: sd, relative_sd or sd_of_differences"
+            raise ValueError(message)
         return self

@@ -173,10 +173,9 @@ def test_effects_in_other_units_are_not_set_beside_the_papers(one: Any) -> None:
 
 
 def test_a_difference_that_is_found_is_never_called_equality() -> None:
-    """0.004 with interval 0.0039 to 0.0041 is printed with the digits that it takes."""
-    low = [1 + value / 10_000 for value in LOW]
-    high = [value + 0.004 for value in low]
-    found = only(made(difference()), {"a": low, "b": high})
+    """0.004 of pairs, of which each scatters by 0.16, is printed with the digits that it takes."""
+    high = [value + 0.004 + place / 10_000 for place, value in enumerate(LOW, start=-2)]
+    found = only(made(difference(test="paired"), design="paired"), {"a": LOW, "b": high})
     assert found.conclusion == "CONFIRMED"
     assert found.sentence.startswith("The mean loss of A is 0.004 below that of B (95% interval")
     relative = margin("equivalence", {"relative": 0.01, "why": "one in a hundred"})

@@ -98,7 +98,8 @@ class DifferenceKind(Kind[Difference]):
             return _as_published(claim, result, said)
         limits = [limit.value for limit in self.limits(one, claim)]
         reach = difference_ends(found.interval, (0.0, *limits), shown)
-        return f"{said}{reach}, {p_words(result)}{_least(one)}{stands(result)}."
+        p = p_words(result, against_none=one.smallest_effect is not None)
+        return f"{said}{reach}, {p}{_least(one)}{stands(result)}."
 
     def limits(self, one: Difference, claim: Claim) -> tuple[doc.Limit, ...]:
         """No difference, or the smallest effect of interest on the claimed side."""

@@ -77,6 +77,11 @@ def _visible(result: TestResult, text: Callable[[int], str]) -> str:
     return next((one for one in texts if one.strip("0.%")), "")
 
 
-def p_words(result: TestResult) -> str:
-    """`p = 0.013`, or that there is none."""
-    return "no p-value" if result.p is None else fmt.p_value(result.p)
+def p_words(result: TestResult, *, against_none: bool = False) -> str:
+    """`p = 0.013`, or that there is none.
+
+    ``against_none`` says of which hypothesis it is, where another one is declared beside it.
+    """
+    if result.p is None:
+        return "no p-value"
+    return f"{fmt.p_value(result.p)}{' against no difference' if against_none else ''}"

@@ -76,8 +76,11 @@ class ProportionKind(Kind[Proportion]):
         return "above"
 
     def details(self, one: Proportion, claim: Claim, result: TestResult) -> dict[str, str]:
-        """Wins, losses and ties; the picture names them."""
-        return {name: str(result.details[name]) for name in ("wins", "losses", "ties")}
+        """Wins, losses and ties, which the picture names; and the measurements that are units."""
+        facts = {name: str(result.details[name]) for name in ("wins", "losses", "ties")}
+        if one.also:
+            facts["units"] = ", ".join(claim.measurements[name].label for name in one.reads)
+        return facts
 
 
 def _name(one: Proportion, claim: Claim) -> str:
