@@ -115,9 +115,32 @@ def test_links_lead_somewhere() -> None:
         assert (ROOT / target).exists(), target
 
 
+def yaml_examples() -> list[str]:
+    """The YAML of the README: a claim on runs, one on a table, and a dialog model."""
+    return re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
+
+
+def test_the_example_of_another_field_is_judged(tmp_path: Path) -> None:
+    """Its table and its printed baseline, as they stand, give a verdict; nothing is trained."""
+    (table,) = re.findall(r"```csv\n(arm,seed,.*?)```", README, re.DOTALL)
+    (tmp_path / "mixup.csv").write_text(table, encoding="utf-8")
+    (tmp_path / "mixup.yaml").write_text(yaml_examples()[1], encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "repro", "verify", "mixup.yaml"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "REPRO_STORE": str(tmp_path / "store")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("mixup (paper): VALID, CONFIRMED")
+    assert "0.73 below that of without mixup" in done.stdout
+
+
 def test_the_example_claim_loads(tmp_path: Path) -> None:
     """The claim of the README has no mistake, and its override is in force."""
-    example, _ = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
+    example, *_ = yaml_examples()
     (tmp_path / "mine.yaml").write_text(example, encoding="utf-8")
     claim = load_claim(tmp_path / "mine.yaml", "quick")
     dropout = {
@@ -130,7 +153,7 @@ def test_the_example_claim_loads(tmp_path: Path) -> None:
 
 def test_the_example_of_a_dialog_model_is_the_one_that_ships(tmp_path: Path) -> None:
     """Model and recipe of the README, but for the initial bias, are those on Switchboard."""
-    _, example = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
+    _, _, example = yaml_examples()
     (tmp_path / "example.yaml").write_text(example, encoding="utf-8")
     written = read_document(tmp_path / "example.yaml").data
     shipped = read_document(ROOT / "claims/configurations/yang2018/switchboard/mos.yaml").data
