@@ -53,10 +53,13 @@ NOTHING = Prediction(0.0, Interval(-1.0, 1.0, 0.95), 0.0, 9.0)
 )
 def test_agreement(prediction, effect, interval, agreement):
     """
-    Agreement follows the prediction interval, the paper's sign and our own interval.
+    Agreement follows the prediction interval, the paper's sign and our own interval; of an
+    exact comparison, which has none, the effect itself.
     """
     own = Interval(interval[0], interval[1], 0.95) if interval else None
-    assert agree(prediction, TestResult("welch", effect, 0.05, (5, 5), interval=own)) is agreement
+    exact = {"exact": own is None}
+    ours = TestResult("welch", effect, 0.05, (5, 5), interval=own, details=exact)
+    assert agree(prediction, ours) is agreement
 
 
 def test_only_valid_evidence_concludes():

@@ -1,7 +1,7 @@
 """Agreement with the paper's numbers, by the prediction interval of a replication.
 
 The interval is widened by what rounding may have hidden: every printed mean and standard
-deviation is known only to half a unit of its last digit.
+deviation is known only to half a unit of its last digit, which a shared baseline cancels.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from repro.specs.expectation import (
 )
 from repro.stats.prediction import Prediction, predict_difference, predict_ratio
 from repro.stats.result import Interval, TestResult
-from repro.stats.sample import Summary
+from repro.stats.sample import Sample, Summary
 from repro.verdict import Agreement, Validity, agree
 from repro.verdict.agreement import OTHER_UNITS
 
@@ -90,8 +90,14 @@ def _replication(claim: Claim, printed: Published, judged: Judged) -> Replicatio
     _, ours = judged[printed.expectation]
     if ours[0] == original[0]:
         return None
-    shared = ours[1] == original[1]
-    return replication_part(one, original, ours, alpha=claim.alpha, shared_baseline=shared)
+    return replication_part(
+        one,
+        original,
+        ours,
+        alpha=claim.alpha,
+        shared_baseline=ours[1] == original[1],
+        paired=_paired(claim, ours),
+    )
 
 
 def _agreement(
@@ -109,7 +115,8 @@ def _agreement(
         return Agreement.NOT_CHECKABLE, "our effect is in other units than the printed means"
     ratio = isinstance(expectation, Ratio)
     try:
-        prediction = _predict(printed, expectation.of, ours, ratio=ratio)
+        paired = _paired(claim, ours)
+        prediction = _predict(printed, expectation.of, ours, ratio=ratio, paired=paired)
     except ClaimError as error:
         return Agreement.NOT_CHECKABLE, str(error)
     shown = digits(claim.measurements[expectation.measurement])
@@ -122,8 +129,19 @@ def _agreement(
     return agree(prediction, result), reason
 
 
-def _predict(printed: Published, arms: tuple[str, str], ours: Pair, *, ratio: bool) -> Prediction:
-    """The prediction, over all originals that the printed digits allow."""
+def _paired(claim: Claim, ours: Pair) -> bool:
+    """Whether our replicates are pairs; nothing of ours is the partner of a printed arm."""
+    return claim.design == "paired" and all(isinstance(arm, Sample) for arm in ours)
+
+
+def _predict(
+    printed: Published, arms: tuple[str, str], ours: Pair, *, ratio: bool, paired: bool = False
+) -> Prediction:
+    """The prediction, over all originals that the printed digits allow.
+
+    The digits of a baseline that both studies share allow nothing: the same printed number is
+    subtracted on both sides.
+    """
     predict = predict_ratio if ratio else predict_difference
     a, b = (_summary(printed, arm) for arm in arms)
     if ours[0] == a:
@@ -131,11 +149,12 @@ def _predict(printed: Published, arms: tuple[str, str], ours: Pair, *, ratio: bo
         return _inverse(turned, ratio=ratio)
     shared = ours[1] == b
     half_a, half_b = (half_unit(printed.arms[arm].mean) for arm in arms)
+    half_b = 0.0 if shared else half_b
     corners = []
     for sign in (-1, 1):
         wide_a = replace(a, mean=a.mean + sign * half_a, sd=_widest(printed, arms[0]))
         wide_b = replace(b, mean=b.mean - sign * half_b, sd=_widest(printed, arms[1]))
-        corners.append(predict((wide_a, wide_b), ours, shared_baseline=shared))
+        corners.append(predict((wide_a, wide_b), ours, shared_baseline=shared, paired=paired))
     low = min(one.interval.low for one in corners)
     high = max(one.interval.high for one in corners)
     effect = a.mean / b.mean if ratio else a.mean - b.mean

@@ -19,6 +19,7 @@ from repro.evidence import Evidence
 from repro.report.judgement import LookPart, SequentialPart
 from repro.specs.claim import Claim
 from repro.specs.seeds import EProcess
+from repro.stats.eprocess import balanced
 from repro.stats.result import TestResult
 from repro.stats.sample import Sample
 from repro.stats.sequential import SENSITIVITY, predicted_power
@@ -52,21 +53,30 @@ def should_stop(finding: Finding, parts: tuple[SequentialPart, ...]) -> bool:
 def _part(one: OnMeans, claim: Claim, evidence: Evidence) -> SequentialPart:
     arms = aligned(one, claim, *(evidence.sample(arm, one.measurement) for arm in one.of))
     looks = looks_so_far(claim, arms)
-    results = [at_looks(one, claim, arms, looks[: i + 1]) for i in range(len(looks))]
-    last, how = results[-1], claim.sequential
+    results = {
+        n: at_looks(one, claim, arms, looks[:place])
+        for place, n in enumerate(looks, start=1)
+        if _varied(balanced(*arms), n)
+    }
+    last, how = results[looks[-1]], claim.sequential
     decided = last.details["decided_at"]
     evidence_based = isinstance(how, EProcess)
     return SequentialPart(
         expectation=one.id,
         method="eprocess_t" if evidence_based else "group_obf",
         bound=1 / claim.alpha if evidence_based and one.kind == "difference" else claim.alpha,
-        looks=tuple(_look(n, each) for n, each in zip(looks, results, strict=True)),
+        looks=tuple(_look(n, each) for n, each in results.items()),
         crossing=decided if isinstance(decided, int) else None,
         stop=_stop(question_of(one, claim), claim, arms, last),
         sensitivity={f"g = {g:g}": _number(last, f"e_g_{g:g}") for g in SENSITIVITY}
         if evidence_based
         else {},
     )
+
+
+def _varied(arms: tuple[Sample, Sample], n: int) -> bool:
+    """Whether a look at the first pairs could say anything: one at which no arm varies cannot."""
+    return any(not Sample.of(*arm.values[:n]).constant for arm in arms)
 
 
 def _look(n: int, result: TestResult) -> LookPart:

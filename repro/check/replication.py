@@ -20,10 +20,12 @@ def replication_part(
     *,
     alpha: float,
     shared_baseline: bool,
+    paired: bool = False,
 ) -> ReplicationPart | None:
     """The comparison of both studies; None where the numbers allow none.
 
-    ``shared_baseline``: b is the paper's own printed arm on both sides.
+    ``shared_baseline``: b is the paper's own printed arm on both sides. ``paired``: our
+    replicates with the same number are pairs.
     """
     compare = replicate_ratio if isinstance(one, Ratio) else replicate
     named: OriginalTest = (
@@ -31,7 +33,12 @@ def replication_part(
     )
     try:
         found = compare(
-            original, ours, alpha=alpha, shared_baseline=shared_baseline, original_test=named
+            original,
+            ours,
+            alpha=alpha,
+            shared_baseline=shared_baseline,
+            paired=paired,
+            original_test=named,
         )
     except ClaimError:
         return None

@@ -71,7 +71,7 @@ def _effects(r: ReplicationPart, digits: int) -> tuple[Row, ...]:
         ("The paper's effect", fmt.effect(r.original, r.scale, digits), "From the printed means."),
         ("Our effect", fmt.effect(r.ours, r.scale, digits), "The same comparison, of our seeds."),
         ("Where a repetition should land", fmt.ends(*r.prediction, r.scale, digits),
-         f"{inside}: the scatter of both studies is allowed for."),
+         f"{inside}. The scatter of both studies is allowed for, the rounding of neither."),
     )  # fmt: skip
 
 

@@ -83,6 +83,8 @@ class RelativeDifference:
 
         borders = self._borders(side)
         accepted = np.flatnonzero(self._scores(borders, tail, side) <= 0)
+        if not accepted.size:  # the interval is narrower than the digits of a number
+            return self.effect
         last = int(accepted[-1])
         if last == len(borders) - 1:
             raise ClaimError("mean B is too close to 0 for an interval relative to it")

@@ -17,23 +17,28 @@ from repro.errors import ClaimError
 from repro.stats.contrast import Contrast, satterthwaite, student_contrast, welch_contrast
 from repro.stats.fieller import EffectRatio, effect_ratio
 from repro.stats.power import Design, detectable, power_difference, power_student
-from repro.stats.prediction import (
-    Pair,
-    Prediction,
-    log_summary,
-    predict_difference,
-    predict_ratio,
-)
+from repro.stats.prediction import Prediction, predict_difference, predict_ratio
 from repro.stats.result import Interval, check_alpha, known
-from repro.stats.sample import Summary, summarise
+from repro.stats.sample import Summary
 from repro.stats.sceptical import Sceptical, sceptical, z_value
+from repro.stats.study import Arms, Pair, arms_of, both_of, contrast_of, logarithms
 
 OriginalTest: TypeAlias = Literal["welch", "student"]
+
+SHARED = "no sceptical p-value: the studies share their baseline"
+PAIRED = (
+    "Our error is that of the differences within pairs; the paper's arms count as independent, "
+    "for no correlation of theirs is printed. Were they pairs that vary together, its error "
+    "would be smaller, and a repetition should land nearer to the printed effect."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """One study's effect: Welch's error and interval, p (two-sided) and z of its own test."""
+    """One study's effect, p (two-sided) and z of its own test, error and interval.
+
+    The last two are Welch's, or those of the differences within pairs.
+    """
 
     effect: float
     se: float
@@ -111,23 +116,27 @@ def replicate(
     *,
     alpha: float = 0.05,
     shared_baseline: bool = False,
+    paired: bool = False,
     original_test: OriginalTest = "welch",
 ) -> Replication:
     """Compares our difference of means with the original's; each pair is (A, B).
 
     Intervals have the level ``1 - alpha``; the small-telescopes test is one-sided at
     ``alpha``. ``original_test`` is the one the paper used: its p and z, and the power of its
-    design, are that test's; ours are always Welch's. Where B is the same printed baseline in
-    both (``shared_baseline``) the two effects share its error, which every part allows for
-    but the sceptical p-value, which is left out. ``ClaimError`` where a variance is unknown,
-    and where both arms of a pair are constant. METHODS.md 1.9.
+    design, are that test's; ours are always Welch's, or, where our arms are ``paired`` by
+    replicate, the paired t-test's, while the original's arms still count as independent. Where
+    B is the same printed baseline in both (``shared_baseline``) the two effects share its
+    error, which every part allows for but the sceptical p-value, which is left out.
+    ``ClaimError`` where a variance is unknown, where both arms of a pair are constant, and as
+    for ``predict_difference``. METHODS.md 1.9.
     """
-    pairs = _summaries(original), _summaries(ours)
+    level = 1 - check_alpha(alpha)
     prediction = predict_difference(
-        original, ours, level=1 - check_alpha(alpha), shared_baseline=shared_baseline
+        original, ours, level=level, shared_baseline=shared_baseline, paired=paired
     )
-    compatible = pairs[1][0].mean - pairs[1][1].mean in prediction.interval
-    parts = _Parts(*pairs, alpha, shared_baseline, original_test, prediction.df)
+    arms = both_of(original), arms_of(ours, paired=paired)
+    compatible = contrast_of(arms[1]).effect in prediction.interval
+    parts = _Parts(*arms, alpha, shared_baseline, original_test, prediction.df)
     return parts.joined("difference", prediction, compatible=compatible)
 
 
@@ -137,6 +146,7 @@ def replicate_ratio(
     *,
     alpha: float = 0.05,
     shared_baseline: bool = False,
+    paired: bool = False,
     original_test: OriginalTest = "welch",
 ) -> Replication:
     """Compares our ratio A over B with the original's, on logarithms; see ``replicate``.
@@ -144,12 +154,13 @@ def replicate_ratio(
     Of an arm known by its summary the logarithm is taken as in ``predict_ratio``. ``ClaimError``
     also for means and values not above 0.
     """
-    pairs = _logarithms(original), _logarithms(ours)
+    level = 1 - check_alpha(alpha)
     prediction = predict_ratio(
-        original, ours, level=1 - check_alpha(alpha), shared_baseline=shared_baseline
+        original, ours, level=level, shared_baseline=shared_baseline, paired=paired
     )
-    compatible = math.exp(pairs[1][0].mean - pairs[1][1].mean) in prediction.interval
-    parts = _Parts(*pairs, alpha, shared_baseline, original_test, prediction.df)
+    arms = both_of(logarithms(original)), arms_of(logarithms(ours), paired=paired)
+    compatible = math.exp(contrast_of(arms[1]).effect) in prediction.interval
+    parts = _Parts(*arms, alpha, shared_baseline, original_test, prediction.df)
     return parts.joined("log ratio", prediction, compatible=compatible)
 
 
@@ -163,7 +174,7 @@ def small_telescopes(
     """Simonsohn's test of whether our effect is smaller than the original could have detected.
 
     ``d33`` takes the original's spreads as the true ones, its sizes, and its two-sided test
-    at .05 whatever ``alpha`` is; our own test is Welch's, one-sided at ``alpha``.
+    at .05 whatever ``alpha`` is; our own test is that of ``ours``, one-sided at ``alpha``.
     ``ClaimError`` for another test. Simonsohn 2015.
     """
     powers = {"welch": power_difference, "student": power_student}
@@ -182,7 +193,7 @@ class _Parts:
     """The arms of both studies on one scale, and what is computed of them."""
 
     original: tuple[Summary, Summary]
-    ours: tuple[Summary, Summary]
+    ours: Arms
     alpha: float
     shared_baseline: bool
     original_test: OriginalTest
@@ -191,7 +202,7 @@ class _Parts:
     def joined(
         self, scale: Literal["difference", "log ratio"], prediction: Prediction, *, compatible: bool
     ) -> Replication:
-        first, second = welch_contrast(*self.original), welch_contrast(*self.ours)
+        first, second = welch_contrast(*self.original), contrast_of(self.ours)
         theirs = student_contrast(*self.original) if self.original_test == "student" else first
         original, ours = self._study(first, theirs), self._study(second, second)
         same_sign = original.effect * ours.effect > 0
@@ -216,7 +227,7 @@ class _Parts:
             ),
             fixed_effect=self._fixed_effect(first, second, shared),
             sceptical=doubt,
-            notes=() if doubt else ("no sceptical p-value: the studies share their baseline",),
+            notes=self._notes(),
         )
 
     def _study(self, contrast: Contrast, tested: Contrast) -> Study:
@@ -224,25 +235,27 @@ class _Parts:
         p, z = tested.p_two_sided(), z_value(tested)
         return Study(contrast.effect, contrast.se, contrast.df, interval, p, z)
 
+    def _notes(self) -> tuple[str, ...]:
+        shared = (SHARED,) if self.shared_baseline else ()
+        return (*shared, PAIRED) if len(self.ours) == 1 else shared
+
     def _fixed_effect(self, first: Contrast, second: Contrast, shared: float) -> FixedEffect:
         """Weights inverse to the variances that are not shared."""
         own = first.se**2 - shared, second.se**2 - shared
         weight = own[1] / (own[0] + own[1])
         effect = weight * first.effect + (1 - weight) * second.effect
-        errors = [
-            weight * self.original[0].standard_error,
-            (1 - weight) * self.ours[0].standard_error,
-            (1.0 if self.shared_baseline else weight) * self.original[1].standard_error,
-            0.0 if self.shared_baseline else (1 - weight) * self.ours[1].standard_error,
-        ]
-        sizes = [self.original[0].n, self.ours[0].n, self.original[1].n, self.ours[1].n]
-        se = math.hypot(*errors)
-        nu: list[float] = [self.original[0].n - 1, self.ours[0].n - 1]
-        if not self.shared_baseline:
+        if self.shared_baseline:
+            arms = [(weight, self.original[0]), (1 - weight, self.ours[0]), (1.0, self.original[1])]
+            nu: list[float] = [self.original[0].n - 1, self.ours[0].n - 1]
+        else:
+            arms = [(weight, arm) for arm in self.original]
+            arms += [(1 - weight, arm) for arm in self.ours]
             nu = [first.df, second.df]
+        errors = [share * arm.standard_error for share, arm in arms]
+        se = math.hypot(*errors)
         doubt = 4 * weight * (1 - weight) * (1 / nu[0] + 1 / nu[1])
         wider = math.sqrt(se**2 + doubt * (se**2 - shared))
-        pooled = Contrast(effect, wider, satterthwaite(errors, sizes))
+        pooled = Contrast(effect, wider, satterthwaite(errors, [arm.n for _, arm in arms]))
         q = (first.effect - second.effect) ** 2 / (own[0] + own[1])
         return FixedEffect(
             effect=effect,
@@ -253,11 +266,3 @@ class _Parts:
             q_p=float(fdtrc(1, self.df, q)),
             q_p_chi_squared=math.erfc(math.sqrt(q / 2)),
         )
-
-
-def _summaries(pair: Pair) -> tuple[Summary, Summary]:
-    return summarise(pair[0]), summarise(pair[1])
-
-
-def _logarithms(pair: Pair) -> tuple[Summary, Summary]:
-    return log_summary(pair[0]), log_summary(pair[1])

@@ -271,3 +271,15 @@ def test_printed_seeds_are_not_told_to_grow() -> None:
         "'e0': the seeds of B are printed and cannot be more, so how many others would settle it "
         "is not computed."
     )
+
+
+@pytest.mark.parametrize(
+    "how", [{"method": "eprocess_t"}, {"method": "group_obf", "looks": [3, 6]}], ids=str
+)
+def test_a_look_at_which_nothing_varied_says_nothing(how: dict[str, Any]) -> None:
+    """It is left out of the looks that are shown, and the later ones stand as they are."""
+    of = made(difference(), seeds={"min": 3, "plan": 3, "max": 6}, sequential=how)
+    document = judged(of, {"a": [1.0, 1, 1, 3, 1, 1], "b": [1.0, 1, 1, 1, 2, 1]})
+    (part,) = document.sequential
+    assert [look.seeds for look in part.looks] == ([4, 5, 6] if "g" not in str(how) else [6])
+    assert document.results[0].p is not None

@@ -180,3 +180,12 @@ def test_a_relative_smallest_effect_is_a_share_with_a_side(smallest, direction):
         welch_relative(
             Sample.of(1.0, 2.0), Sample.of(2.0, 4.0), smallest=smallest, direction=direction
         )
+
+
+def test_trimmed_means_of_arms_far_apart_in_size() -> None:
+    """What an arm errs by is not lost beside a mean that is 10^17 times as large."""
+    a, b = Sample.of(*[1e6] * 5), Sample.of(1 - 1e-11, 1 - 1e-11, 1e6, 1, 1)
+    found = yuen(a, b)
+    assert found.se is not None
+    assert 0 < found.se < 1e-10
+    assert found.effect == pytest.approx(1e6, rel=1e-5)

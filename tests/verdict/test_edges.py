@@ -161,15 +161,6 @@ def test_agreement_at_its_edges(effect, interval, agreement):
     assert agree(prediction, own) is agreement
 
 
-def test_an_exact_result_is_its_own_interval():
-    """
-    Without an interval the effect itself says whether *no difference* is excluded.
-    """
-    prediction = Prediction(4.0, Interval(2.0, 8.0, 0.95), 1.0, 9.0)
-    assert agree(prediction, TestResult("ratio", 0.5, 0.05, (5, 5))) is Agreement.OPPOSITE
-    assert agree(prediction, TestResult("ratio", 1.0, 0.05, (5, 5))) is Agreement.SMALLER
-
-
 def test_a_conjunction_of_what_is_open_has_no_contrary():
     """
     Without a contradicted leaf the p of the contrary is 1.
