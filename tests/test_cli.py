@@ -152,6 +152,49 @@ def test_a_damaged_report_is_a_message(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_what_is_no_report_is_a_message(tmp_path: Path) -> None:
+    """A table given for a report ends with 2, and with what to give instead."""
+    (tmp_path / "results.csv").write_text("arm,seed,measurement,value\n", encoding="utf-8")
+    done = call("report", tmp_path / "results.csv")
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"{tmp_path}/results.csv:1:1: Invalid JSON: expected value at line 1 column 1\n"
+        "  expected: a report.json, as `repro verify` writes it\n"
+        "  to do: give the path of one or of its folder; `repro verify` writes it anew\n"
+    )
+
+
+def tabled(folder: Path) -> Path:
+    """A claim on a table, in a folder, whose first label has two lines."""
+    for file in (ROOT / "tests" / "specs" / "good").glob("table_claim.*"):
+        shutil.copy(file, folder)
+    path = folder / "table_claim.yaml"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("label: New", 'label: "New\\nand\\tbetter"'), encoding="utf-8")
+    return path
+
+
+def test_verify_prints_one_line_a_sentence_and_makes_folders(tmp_path: Path) -> None:
+    """A label of two lines is printed on one, and the folder of a summary is made."""
+    summary = tmp_path / "reports" / "new" / "summary.md"
+    where = ("--store", tmp_path / "store", "--reports", tmp_path / "reports")
+    done = call("verify", tabled(tmp_path), *where, "--summary", summary)
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert len(lines) == 4
+    assert "New and better" in lines[1]
+    assert summary.read_text(encoding="utf-8").startswith("| Claim |")
+
+
+def test_a_summary_below_a_file_is_a_message(tmp_path: Path) -> None:
+    """A summary whose folder cannot be made ends with 5, before anything is judged."""
+    claim_file = tabled(tmp_path)
+    done = call("verify", claim_file, "--reports", tmp_path, "--summary", claim_file / "s.md")
+    assert done.returncode == 5
+    assert done.stderr.startswith(f"{claim_file / 's.md'}: ")
+    assert done.stdout == ""
+
+
 def test_a_corpus_is_described_as_a_configuration_has_it(tmp_path: Path) -> None:
     """The block that is printed, read as YAML, is the specification; a missing file is named."""
     (tmp_path / "tiny").mkdir()

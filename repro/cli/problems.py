@@ -39,10 +39,11 @@ def problems() -> Iterator[None]:
 
 
 def append(file: Path | None, text: str) -> None:
-    """Add to a file, if one was named; OutputError when it cannot be written."""
+    """Add to a file, if one was named, and make its folder; OutputError when that fails."""
     if file is None:
         return
     try:
+        file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("a", encoding="utf-8") as stream:
             stream.write(text)
     except OSError as error:

@@ -121,6 +121,7 @@ def _report_verdicts(
 ) -> int:
     """Print one line a claim and where its report is; return the exit code."""
     from repro.check import verdict_of
+    from repro.report.format import clean
     from repro.report.markdown import summary as markdown
     from repro.verdict import exit_code
 
@@ -130,7 +131,7 @@ def _report_verdicts(
         kinds = dict.fromkeys(flag.kind for flag in verdict.flags)
         flags = f", fragile: {', '.join(kinds)}" if kinds else ""
         typer.echo(f"{claim} ({scale}): {verdict.validity}, {word}{flags}", err=err)
-        typer.echo(f"  {verdict.sentence}", err=err)
+        typer.echo(f"  {clean(verdict.sentence)}", err=err)
         typer.echo(f"  {options.reports / claim / scale / 'report.html'}", err=err)
     lost = f", {verified.missing} missing" if verified.missing else ""
     done = f"{verified.trained} runs trained or measured, {verified.reused} as they were{lost}"

@@ -16,6 +16,7 @@ from pathlib import Path
 from repro.errors import Place, Problem, SpecError
 from repro.evidence.records import TableSource
 from repro.evidence.wanted import Wanted
+from repro.specs.base import LARGEST, SMALLEST
 from repro.specs.files import read_text
 from repro.specs.shapes import listed
 from repro.specs.wording import choose
@@ -23,6 +24,9 @@ from repro.specs.wording import choose
 COLUMNS = ("arm", "seed", "measurement", "value")
 MAX_BYTES = 20_000_000
 MAX_SEED = 2**53
+MAX_SEEDS = 10_000
+"""No arm has more replicates than this, as none could be planned with more."""
+
 MOST = 100
 """No more mistakes than this are shown; the others are counted."""
 
@@ -86,6 +90,7 @@ class Reader:
     problems: list[Problem] = field(default_factory=list)
     found: dict[str, dict[int, dict[str, float]]] = field(default_factory=dict)
     first: dict[tuple[str, int, str], int] = field(default_factory=dict)
+    unread: dict[tuple[str, str], list[Place]] = field(default_factory=dict)
 
     def add(self, row: int, column: int, what: str, expected: str, advice: str) -> None:
         """Keep a mistake."""
@@ -118,6 +123,8 @@ class Reader:
         if header is not None and self._header(header):
             for row in rows:
                 self._row(header.cells, row)
+            self._unread()
+            self._too_many()
             if not self.problems:
                 self._complete()
         if self.problems:
@@ -172,18 +179,44 @@ class Reader:
     ) -> str | None:
         """An arm or a measurement that the claim has, and reads from here."""
         name, start = cells[column], starts[column]
-        known = self.wanted.arms if column == "arm" else self.wanted.measurements
+        known = self._known(column)
         if name in known:
             return name
-        reason = self.wanted.elsewhere.get(name) if column == "arm" else None
-        if reason is not None:
-            what = f"row {row}, column arm: the values of '{name}' are not read from here"
-            self.add(row, start, what, listed(known), f"leave them out: {reason}")
+        if name:
+            self.unread.setdefault((column, name), []).append(Place(self.file, row, start))
         else:
-            what = f"row {row}, column {column}: the claim has no {column} '{short(name)}'"
-            what = what if name else f"row {row}, column {column}: the cell is empty"
+            what = f"row {row}, column {column}: the cell is empty"
             self.add(row, start, what, listed(known), choose(name, known))
         return None
+
+    def _known(self, column: str) -> tuple[str, ...]:
+        return self.wanted.arms if column == "arm" else self.wanted.measurements
+
+    def _unread(self) -> None:
+        """Each name that the claim has not, or reads elsewhere, once: where it first stands."""
+        for (column, name), places in self.unread.items():
+            known = self._known(column)
+            reason = self.wanted.elsewhere.get(name) if column == "arm" else None
+            what = f"the claim has no {column} '{short(name)}'"
+            advice = choose(name, known)
+            if reason is not None:
+                what = f"the values of '{name}' are not read from here"
+                advice = f"leave them out: {reason}"
+            row, more = places[0].line, len(places) - 1
+            others = f" ({more} more row{'' if more == 1 else 's'})" if more else ""
+            what = f"row {row}, column {column}: {what}{others}"
+            self.add(row, places[0].column, what, listed(known), advice)
+
+    def _too_many(self) -> None:
+        """More replicates than could be planned would be judged for hours."""
+        for arm, seeds in self.found.items():
+            if len(seeds) > MAX_SEEDS:
+                seed, values = list(seeds.items())[MAX_SEEDS]
+                row = min(self.first[arm, seed, name] for name in values)
+                what = f"row {row}: arm '{arm}' has {len(seeds):,} seeds, and this is number "
+                expected = f"at most {MAX_SEEDS:,} seeds an arm"
+                advice = "leave some out, chosen without regard to their values"
+                self.add(row, 1, f"{what}{MAX_SEEDS + 1:,}", expected, advice)
 
     def _seed(self, row: int, start: int, cell: str) -> int | None:
         if _SEED.fullmatch(cell) and int(cell) < MAX_SEED:
@@ -197,10 +230,20 @@ class Reader:
     def _value(self, row: int, start: int, cell: str) -> float | None:
         number = float(cell) if _NUMBER.fullmatch(cell) else math.nan
         if math.isfinite(number):
-            return number
+            return self._sized(row, start, cell, number)
         what = f"row {row}, column value: '{short(cell)}' is not a finite number"
         what = what if cell else f"row {row}, column value: the cell is empty"
         self.add(row, start, what, "a finite number", _advice(cell))
+        return None
+
+    def _sized(self, row: int, start: int, cell: str, number: float) -> float | None:
+        if number == 0 or SMALLEST <= abs(number) <= LARGEST:
+            return number
+        large = abs(number) > LARGEST
+        size, unit = ("large", "larger") if large else ("small", "smaller")
+        what = f"row {row}, column value: '{short(cell)}' is too {size} to compute with"
+        expected = f"0, or a size from {SMALLEST:g} to {LARGEST:g}"
+        self.add(row, start, what, expected, f"correct it, or write every value in a {unit} unit")
         return None
 
     def _complete(self) -> None:

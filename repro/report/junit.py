@@ -53,13 +53,14 @@ def _outcome(case: ET.Element, kind: str, word: str, message: str) -> None:
 
 def _validity_case(suite: ET.Element, document: Document) -> None:
     verdict = document.verdict
+    reason = f": {verdict.validity_reason}" if verdict.validity_reason else ""
     controls = [f"{c.statement}: {c.state}, {c.measured}" for c in document.canaries]
     chips = [f"{chip.label}: {chip.badge.word}" for chip in words.cautions(document)]
-    said = "; ".join([f"{verdict.validity}: {verdict.validity_reason}", *controls, *chips])
+    said = "; ".join([f"{verdict.validity}{reason}", *controls, *chips])
     case = _case(suite, document, "validity and controls", said)
     if verdict.validity != "VALID":
         kind = "error" if verdict.validity == "INVALID" else "skipped"
-        _outcome(case, kind, verdict.validity, f"{verdict.validity}: {verdict.validity_reason}")
+        _outcome(case, kind, verdict.validity, f"{verdict.validity}{reason}")
 
 
 def _facts(document: Document, result: Result) -> list[str]:

@@ -57,7 +57,12 @@ def read_document(path: Path) -> Document:
     except ValidationError as error:
         position = _position(text)
         problems = [
-            Problem(Place(str(path), *position), _where(item["loc"]) + item["msg"])
+            Problem(
+                Place(str(path), *position),
+                _where(item["loc"]) + item["msg"],
+                "a report.json, as `repro verify` writes it",
+                "give the path of one or of its folder; `repro verify` writes it anew",
+            )
             for item in error.errors(include_url=False, include_input=False, include_context=False)
         ]
         raise SpecError(problems[:20]) from None

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from repro.specs.base import ConfigurationId, Count, Decimal, Name, Spec
+from repro.specs.base import ConfigurationId, Count, Name, PrintedSize, Spec
 from repro.specs.configuration import AnyConfiguration
 
 FileName = Annotated[
@@ -23,8 +23,8 @@ EvidenceKind = Literal["runs", "table", "published"]
 class PublishedArm(Spec):
     """Printed numbers of one arm, as strings."""
 
-    mean: Decimal
-    sd: Decimal | None = None
+    mean: PrintedSize
+    sd: PrintedSize | None = None
     n: Count | None = None
 
 

@@ -29,8 +29,12 @@ def _wrong_table(claim: Document, steps: Steps, name: str) -> Problem | None:
     """A table must be a file in the claim's folder, so that no other file is read or quoted."""
     folder = Path(claim.file).parent
     path, place, where = folder / name, claim.place(steps), claim.name(steps)
+    if path.is_dir():
+        advice = "write the path of the file in it, or put the file itself there"
+        return Problem(place, f"{where}: '{name}' is a folder", "a CSV file", advice)
     if not path.is_file():
-        known = [each.relative_to(folder).as_posix() for each in path.parent.glob("*.csv")]
+        files = (each for each in path.parent.glob("*.csv") if each.is_file())
+        known = [each.relative_to(folder).as_posix() for each in files]
         guess = closest(name, sorted(known))
         advice = f"did you mean '{guess}'?" if guess else "put the table there"
         return Problem(place, f"{where}: there is no table '{name}'", f"a file {path}", advice)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from repro.specs.base import Reason, Spec
+from repro.specs.base import Reason, Size, Spec
 
 SeedCount = Annotated[int, Field(ge=2, le=10_000)]
 
@@ -66,9 +66,9 @@ class PlannedSd(Spec):
     (which a paired test needs: the scatter of the arms does not tell it).
     """
 
-    sd: Annotated[float, Field(ge=0)] | None = None
-    relative_sd: Annotated[float, Field(ge=0, lt=10)] | None = None
-    sd_of_differences: Annotated[float, Field(ge=0)] | None = None
+    sd: Annotated[Size, Field(ge=0)] | None = None
+    relative_sd: Annotated[Size, Field(ge=0, lt=10)] | None = None
+    sd_of_differences: Annotated[Size, Field(ge=0)] | None = None
     why: Reason
 
     @model_validator(mode="after")

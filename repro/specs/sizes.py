@@ -6,14 +6,14 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from repro.specs.base import Decimal, Positive, Reason, Spec
+from repro.specs.base import PositiveSize, PrintedSize, Reason, Size, Spec
 
 
 class ShareOfGain(Spec):
     """A share of a gain that was claimed, in the units of the measurement, as it was printed."""
 
-    share: Annotated[float, Field(gt=0, le=1)]
-    gain: Decimal
+    share: Annotated[PositiveSize, Field(le=1)]
+    gain: PrintedSize
 
     @property
     def size(self) -> float:
@@ -28,8 +28,8 @@ class Margin(Spec):
     ``of_gain`` a share of the gain that was claimed.
     """
 
-    abs: Positive | None = None
-    relative: Annotated[float, Field(gt=0, lt=1)] | None = None
+    abs: PositiveSize | None = None
+    relative: Annotated[PositiveSize, Field(lt=1)] | None = None
     of_gain: ShareOfGain | None = None
     why: Reason
 
@@ -53,14 +53,14 @@ class Margin(Spec):
 class LeastRatio(Spec):
     """A declared least ratio, with the reason for its size."""
 
-    value: Annotated[float, Field(ge=1)]
+    value: Annotated[Size, Field(ge=1)]
     why: Reason
 
 
 class Limit(Spec):
     """A fixed bound, or the structural bound d + 2 of the arm's own output layer."""
 
-    value: float | Literal["structural"]
+    value: Size | Literal["structural"]
     why: Reason
 
 
@@ -81,8 +81,8 @@ class Magnitude(Spec):
 class Window(Spec):
     """The range of a measurement to which points are restricted, ends included."""
 
-    low: float
-    high: float
+    low: Size
+    high: Size
     why: Reason
 
     @model_validator(mode="after")

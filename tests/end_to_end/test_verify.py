@@ -209,8 +209,8 @@ def test_a_claim_that_cannot_run_does_not_stop_the_others(finished: Path, place:
 
 
 def test_a_summary_that_cannot_be_written_is_noticed_before_training(place: Path) -> None:
-    """A summary in a folder that is not there ends with 5, and nothing is trained."""
-    done = run(place, CLAIMS / "tiny_rank.yaml", "--summary", place / "nowhere" / "s.md")
+    """A summary below what is no folder ends with 5, and nothing is trained."""
+    done = run(place, CLAIMS / "tiny_rank.yaml", "--summary", CLAIMS / "tiny_rank.yaml" / "s.md")
     assert done.returncode == 5
     assert "s.md" in done.stderr
     assert not (place / "store").exists()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from repro.errors import SpecError
 from repro.evidence import TidyTable, frame_table, read_table
+from repro.specs.base import LARGEST, SMALLEST
 from tests.evidence.tidy import HEADER, small
 
 PIECES = st.sampled_from(
@@ -20,7 +21,8 @@ PIECES = st.sampled_from(
         *("\0", "\ufeff", "\u2028", "\x85", "\xe9"),
     ]
 )
-FINITE = st.floats(allow_nan=False, allow_infinity=False)
+SIZES = st.floats(SMALLEST, LARGEST)
+FINITE = SIZES | SIZES.map(lambda size: -size) | st.sampled_from((0.0, -0.0))
 SEEDS = st.lists(st.integers(0, 2**53 - 1), min_size=1, max_size=6, unique=True)
 
 

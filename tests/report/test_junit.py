@@ -54,6 +54,16 @@ def test_conclusions(word: str, outcome: str) -> None:
     assert outcomes(document)["far_above_moc"] == outcome
 
 
+def test_a_valid_claim_needs_no_reason() -> None:
+    """What is printed of validity ends with its reason, or with the word where there is none."""
+    said = {}
+    for reason in ("", "all as declared"):
+        own = verdict(validity="VALID", validity_reason=reason)
+        said[reason] = ET.fromstring(junit(make(verdict=own, canaries=[])))[0][0][0].text or ""
+    assert said[""].split(";")[0] == "VALID"
+    assert said["all as declared"].split(";")[0] == "VALID: all as declared"
+
+
 def test_messages_hold_both_words(documents: dict[str, Document]) -> None:
     """A failure says what was expected and what was found."""
     failure = ET.fromstring(junit(documents["thirty_seeds"])).find(".//failure")

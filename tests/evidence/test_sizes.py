@@ -1,0 +1,134 @@
+"""Sizes that float64 can be trusted with: no value of any other size is read, and those are safe.
+
+So are numbers of replicates: a table has no more of an arm than a claim could plan.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from pathlib import Path
+from typing import get_args
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from repro.check import check_claim, judge_claim
+from repro.errors import ClaimError, SpecError
+from repro.evidence import Evidence, frame_table, read_table
+from repro.evidence.table import MAX_SEEDS
+from repro.specs.base import LARGEST, SMALLEST
+from repro.specs.seeds import SeedCount
+from repro.stats.sample import ROUND_OFF
+from tests.check.made import seen
+from tests.evidence.tidy import HEADER, small
+from tests.properties.kinds import KINDS, known_claim
+
+TOO_LARGE, TOO_SMALL = ("1e308", "-1e61", "1.0001e60"), ("1e-61", "-1e-300", "5e-324")
+
+
+@pytest.mark.parametrize("cell", [*TOO_LARGE, *TOO_SMALL])
+def test_a_value_of_an_absurd_size_is_refused(tmp_path: Path, cell: str) -> None:
+    """A number that squares and ratios would lose is refused where it stands, in a table."""
+    path = tmp_path / "results.csv"
+    path.write_text(f"{HEADER}\na,0,ppl,1\nb,0,ppl,{cell}\n", encoding="utf-8")
+    with pytest.raises(SpecError) as caught:
+        read_table(path, small())
+    unit = "larger" if cell in TOO_LARGE else "smaller"
+    assert str(caught.value) == (
+        f"{path}:3:9: row 3, column value: '{cell}' is too "
+        f"{'large' if cell in TOO_LARGE else 'small'} to compute with\n"
+        "  expected: 0, or a size from 1e-60 to 1e+60\n"
+        f"  to do: correct it, or write every value in a {unit} unit"
+    )
+
+
+@pytest.mark.parametrize("cell", [*TOO_LARGE, *TOO_SMALL])
+def test_a_value_of_an_absurd_size_is_refused_in_a_frame(cell: str) -> None:
+    """A frame is read as strictly as a table."""
+    rows = [("a", 0, "ppl", 1.0), ("b", 0, "ppl", float(cell))]
+    with pytest.raises(SpecError, match=r"row 1, column value: .* to compute with"):
+        frame_table(pd.DataFrame(rows, columns=HEADER.split(",")), small())
+
+
+@pytest.mark.parametrize("cell", ["0", "-0.0", "0e999", "1e60", "-1e60", "1e-60", "-1e-60"])
+def test_sizes_at_the_ends_are_read(tmp_path: Path, cell: str) -> None:
+    """0 is a size like any other, and so are the largest and the smallest."""
+    path = tmp_path / "results.csv"
+    path.write_text(f"{HEADER}\na,0,ppl,1\nb,0,ppl,{cell}\n", encoding="utf-8")
+    assert read_table(path, small()).values["b"][0]["ppl"] == float(cell)
+
+
+def test_the_ends_are_safe() -> None:
+    """The fourth power of any spread that counts has all its digits, as has one over it."""
+    smallest = (SMALLEST * ROUND_OFF) ** 4
+    assert smallest > 2.3e-308
+    assert math.isfinite(1 / smallest)
+    assert math.isfinite((2 * LARGEST) ** 4 * MAX_SEEDS)
+
+
+def test_a_table_has_no_more_replicates_than_a_plan(tmp_path: Path) -> None:
+    """One seed too many of an arm is refused where it stands, in one sentence."""
+    (limit,) = (one.le for one in get_args(SeedCount)[1].metadata if hasattr(one, "le"))
+    assert limit == MAX_SEEDS
+    rows = [f"{arm},{seed},ppl,1" for seed in range(MAX_SEEDS) for arm in "ab"]
+    path = tmp_path / "results.csv"
+    path.write_text("\n".join([HEADER, *rows, ""]), encoding="utf-8")
+    assert len(read_table(path, small()).values["a"]) == MAX_SEEDS
+    more = [f"b,{MAX_SEEDS + i},ppl,1" for i in range(200)]
+    path.write_text("\n".join([HEADER, *rows, *more, ""]), encoding="utf-8")
+    with pytest.raises(SpecError) as caught:
+        read_table(path, small())
+    assert str(caught.value).replace(str(tmp_path), "") == (
+        "/results.csv:20002:1: row 20002: arm 'b' has 10,200 seeds, and this is number 10,001\n"
+        "  expected: at most 10,000 seeds an arm\n"
+        "  to do: leave some out, chosen without regard to their values"
+    )
+
+
+ALIKE = {
+    "large": (LARGEST, -LARGEST, LARGEST / 2, LARGEST * (1 - 10 * ROUND_OFF)),
+    "large, above 0": (LARGEST, LARGEST / 2, LARGEST * (1 - 10 * ROUND_OFF)),
+    "small": (SMALLEST, -SMALLEST, 2 * SMALLEST, 0.0),
+    "small, above 0": (SMALLEST, 2 * SMALLEST, SMALLEST * (1 + 10 * ROUND_OFF)),
+}
+MIXED = (
+    (LARGEST, -LARGEST, 0.0, SMALLEST, 1.0, 2.0, 7.5),
+    (LARGEST, SMALLEST, 1.0, 2.0, 7.5),
+)
+APART = ("relative", "yuen", "student", "permutation", "pearson")
+"""Tests that are not asked about arms which lie further apart than float64 has digits."""
+
+
+def drawn(name: str, sizes: tuple[float, ...], data: st.DataObject) -> Evidence:
+    """Evidence for a kind, its values drawn from some sizes."""
+    kind = KINDS[name]
+    column = st.lists(st.sampled_from(sizes), min_size=kind.n, max_size=kind.n)
+    values = {arm: {"loss": data.draw(column), "size": data.draw(column)} for arm in kind.arms}
+    return seen(known_claim(name), values)
+
+
+@pytest.mark.parametrize("sizes", ALIKE)
+@pytest.mark.parametrize("name", KINDS)
+@settings(max_examples=3)
+@given(data=st.data())
+def test_no_value_that_is_read_ends_in_an_accident(
+    name: str, sizes: str, data: st.DataObject
+) -> None:
+    """Values at either end are checked whole by every kind, or refused: no accident, no warning."""
+    with suppress(ClaimError):
+        check_claim(known_claim(name), drawn(name, ALIKE[sizes], data))
+
+
+@pytest.mark.parametrize("sizes", MIXED)
+@pytest.mark.parametrize("name", [n for n in KINDS if not any(word in n for word in APART)])
+@settings(max_examples=3)
+@given(data=st.data())
+def test_values_from_end_to_end_are_judged(
+    name: str, sizes: tuple[float, ...], data: st.DataObject
+) -> None:
+    """Values of all sizes at once are judged, or refused: no accident, no warning."""
+    with suppress(ClaimError):
+        judge_claim(known_claim(name), drawn(name, sizes, data))
