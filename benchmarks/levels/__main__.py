@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from benchmarks.levels import publish, table
-from benchmarks.levels.cells import SEED, degrees
+from benchmarks.levels.cells import SEED, Cell, Experiment, degrees
 from benchmarks.levels.experiments import EXPERIMENTS
-from benchmarks.levels.measure import DRAWS, SD_RATIOS, SIZES, TAILS, Rate, grid, measure
+from benchmarks.levels.measure import DRAWS, SD_RATIOS, SIZES, TAILS, Rate, between, grid, measure
 from benchmarks.levels.power import PLANS, Promise, keep
 
 KINDS = tuple(dict.fromkeys(one.kind.split(",")[0] for one in EXPERIMENTS))
@@ -30,11 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measures what is asked for, prints it, and says whether all gates hold."""
     given = _parser().parse_args(arguments)
     rates = [] if given.only == "power" else _rates(given)
+    more = _between(given) if given.publish else []
     promises = [] if given.only == "rates" else _promises(given)
     if not rates and not promises:
         print("no cell is left to measure", file=sys.stderr)
         return 2
-    document = _document(given, arguments, rates, promises)
+    document = _document(given, arguments, rates, more, promises)
     if given.publish:
         publish.publish(document)
     print(json.dumps(document, indent=1) if given.json else table.text(document))
@@ -45,11 +46,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _rates(given: argparse.Namespace) -> list[Rate]:
     found = []
     for experiment in EXPERIMENTS:
-        if not _asked(experiment.kind, given.kind):
-            continue
-        for cell in grid(experiment, given.n, given.sd_ratio, given.tails, given.alpha):
-            _progress(given, f"{experiment.name} n={cell.n} {cell.sd_ratio:g}:1 {cell.tails}")
-            found.append(measure(experiment, cell, draws=given.draws, seed=given.seed))
+        if _asked(experiment.kind, given.kind):
+            cells = grid(experiment, given.n, given.sd_ratio, given.tails, given.alpha)
+            found += _measured(given, experiment, cells)
+    return found
+
+
+def _between(given: argparse.Namespace) -> list[Rate]:
+    """The sizes between, which only what is published needs."""
+    return [rate for one in EXPERIMENTS for rate in _measured(given, one, between(one))]
+
+
+def _measured(
+    given: argparse.Namespace, experiment: Experiment, cells: Iterable[Cell]
+) -> list[Rate]:
+    found = []
+    for cell in cells:
+        _progress(given, f"{experiment.name} n={cell.n} {cell.sd_ratio:g}:1 {cell.tails}")
+        found.append(measure(experiment, cell, draws=given.draws, seed=given.seed))
     return found
 
 
@@ -75,6 +89,7 @@ def _document(
     given: argparse.Namespace,
     arguments: Sequence[str] | None,
     rates: Sequence[Rate],
+    more: Sequence[Rate],
     promises: Sequence[Promise],
 ) -> dict[str, Any]:
     own = sys.argv[1:] if arguments is None else arguments
@@ -84,6 +99,7 @@ def _document(
         "draws": given.draws,
         **publish.surroundings(),
         "rates": [one.record() for one in rates],
+        "between": [one.record() for one in more],
         "promises": [one.record() for one in promises],
     }
 

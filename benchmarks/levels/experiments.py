@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from benchmarks.levels import nulls
+from benchmarks.levels import looks, nulls
 from benchmarks.levels.cells import Cell, Experiment, Setup, always, never
 from repro.stats.coefficients import METHODS
 
@@ -126,6 +126,19 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             f"sequential, {kind}", "group_obf", partial(nulls.planned, kind), always, sizes=(20,)
         )
         for kind in ("difference", "equivalence")
+    ),
+    *(
+        Experiment(
+            f"sequential, difference, {name}",
+            "group_obf",
+            partial(nulls.planned_early, looks_of),
+            never,
+            sizes=sizes,
+        )
+        for name, looks_of, sizes in (
+            ("four looks", looks.quarters, (6, 8, 10, 12, 16)),
+            ("every pair", looks.every, (5, 10, 15, 20, 30)),
+        )
     ),
 )
 """All of them; ``difference`` by another test than Welch's is listed and not gated."""

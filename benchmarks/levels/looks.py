@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -17,6 +18,20 @@ from repro.verdict import Finding, conclude_sequential
 
 NIGHTS = tuple(range(3, 61))
 PLANNED = (5, 10, 15, 20)
+
+
+FEWEST = 3
+"""Pairs at the first of the looks that are planned early."""
+
+
+def quarters(n: int) -> tuple[int, ...]:
+    """Four looks, at each quarter of ``n`` pairs; fewer where a quarter is less than a pair."""
+    return tuple(sorted({max(FEWEST, math.ceil(n * part / 4)) for part in (1, 2, 3, 4)}))
+
+
+def every(n: int) -> tuple[int, ...]:
+    """A look at each number of pairs, up to ``n``."""
+    return tuple(range(FEWEST, n + 1))
 
 
 Beyond = Callable[[Data, float, int], Mask]

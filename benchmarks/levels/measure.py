@@ -12,6 +12,8 @@ from benchmarks.levels.cells import SEED, Cell, Experiment, Mask, generator
 from repro.stats.bound import clopper_pearson
 
 SIZES = (3, 5, 10, 30)
+BETWEEN = (4, 6, 7, 8, 9, 12, 15, 20)
+"""Further sizes of the cells that need not hold their level, for the reports that look them up."""
 SD_RATIOS = (1.0, 3.0)
 TAILS = ("normal", "t4")
 DRAWS = 100_000
@@ -78,6 +80,12 @@ def grid(
                 cell = Cell(n, ratio, name, alpha)
                 if experiment.has(cell):
                     yield cell
+
+
+def between(experiment: Experiment) -> Iterator[Cell]:
+    """The listed cells of an experiment at the sizes between; none where the size is fixed."""
+    if experiment.sizes is None:
+        yield from (cell for cell in grid(experiment, BETWEEN) if not experiment.gated(cell))
 
 
 def measure(

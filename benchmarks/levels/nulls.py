@@ -263,6 +263,13 @@ def planned(kind: str, cell: Cell) -> Setup:
     return Setup(looks.planned(question, cell.alpha), arms(cell, truth, 0.0, n=20), truth)
 
 
+def planned_early(looks_of: Callable[[int], tuple[int, ...]], cell: Cell) -> Setup:
+    """A difference at planned looks of which the last is at ``n`` pairs."""
+    question, truth = asked("difference", 0.0)
+    rule = looks.planned(question, cell.alpha, looks_of(cell.n))
+    return Setup(rule, arms(cell, truth, 0.0), truth)
+
+
 def asked(kind: str, margin: float) -> tuple[stopping.Question, float]:
     if kind == "difference":
         return stopping.difference("different"), 0.0

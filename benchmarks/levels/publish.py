@@ -56,7 +56,8 @@ def with_tables(text: str, document: Mapping[str, Any]) -> str:
 
 def package_data(document: Mapping[str, Any]) -> dict[str, Any]:
     """Of each test that loses its level somewhere, all cells: what reports look up."""
-    listed = [one for one in document["rates"] if not one["gated"]]
+    every = [*document["rates"], *document["between"]]
+    listed = [one for one in every if not one["gated"]]
     unsafe = {key(one) for one in listed if one["verdict"] == "listed, loses its level"}
     cells = [
         {
@@ -67,7 +68,7 @@ def package_data(document: Mapping[str, Any]) -> dict[str, Any]:
             "rate": round(one["confirmed"], 4),
             "loses": one["verdict"] in ("listed, loses its level", "FAILS"),
         }
-        for one in document["rates"]
+        for one in every
         if key(one) in unsafe
     ]
     return {"alpha": 0.05, "date": document["date"], "rates": cells}
@@ -78,6 +79,8 @@ def key(one: Mapping[str, Any]) -> str:
     kind, _, part = one["kind"].partition(", ")
     if part == "clustered":
         return f"{kind} {part}"
+    if part.endswith("every pair"):
+        return f"{one['test']} every pair"
     if kind == "association":
         return f"{part} {one['test']}" if part.startswith("at ") else f"association {one['test']}"
     return f"trend {one['test']}" if kind == "trend" else str(one["test"])

@@ -83,6 +83,8 @@ def markdown(document: Record) -> str:
         "## False CONFIRMED and CONTRADICTED at the boundary of the null",
         EXPLANATION,
         _piped([HEAD, *map(_rate, document["rates"])]),
+        "## Sizes between, for what reports look up",
+        _piped([HEAD, *map(_rate, document["between"])]),
         "## Power and coverage, promised and found",
         _piped([POWER_HEAD, *map(_promise, document["promises"])]),
     ]

@@ -20,7 +20,7 @@ from repro.check.robustness import robustness
 from repro.check.without import Case, left_out
 from repro.report import document as doc
 from repro.report import format as fmt
-from repro.report.judgement import DesignPart, Level, RegistrationPart
+from repro.report.judgement import DesignPart, Level, RegistrationPart, Robustness
 from repro.specs.claim import Claim
 from repro.stats.result import TestResult
 from repro.verdict import Agreement, Conclusion, Flag, FlagKind, Verdict
@@ -37,9 +37,10 @@ def document_of(one: Judgement, *, command: str = "") -> doc.Document:
     design = design_parts(claim)
     registration = None if past is None else registration_part(one.claim, past)
     cases = left_out(claim, evidence, judged, arms=_with_seeds(one)) if one.valid else ()
-    levels = measured_levels(judged, evidence)
+    levels = measured_levels(claim, judged, evidence)
+    analyses = robustness(claim, evidence, judged, cases) if one.valid else ()
     more = (*_forced(one, design), *_edited(registration), *_levels(one, levels))
-    verdict = _verdict(one, agreement, cases, more)
+    verdict = _verdict(one, agreement, cases, analyses, more)
     entries = tuple(as_entry(each, claim, evidence, cases, valid=one.valid) for each in judged)
     return doc.Document(
         schema=1,
@@ -53,7 +54,7 @@ def document_of(one: Judgement, *, command: str = "") -> doc.Document:
         curves=curves(claim, evidence),
         published=published,
         changes=what_would_change(claim, evidence, verdict, judged),
-        robustness=robustness(claim, evidence, judged, cases) if one.valid else (),
+        robustness=analyses,
         design=design,
         sequential=sequential_parts(claim, evidence, judged) if one.valid else (),
         registration=registration,
@@ -70,11 +71,15 @@ def _with_seeds(one: Judgement) -> tuple[str, ...]:
 
 
 def _verdict(
-    one: Judgement, agreement: Agreement, cases: tuple[Case, ...], more: tuple[Flag, ...]
+    one: Judgement,
+    agreement: Agreement,
+    cases: tuple[Case, ...],
+    analyses: tuple[Robustness, ...],
+    more: tuple[Flag, ...],
 ) -> Verdict:
     if one.finding is None:
         return Verdict(one.validity, one.reason)
-    found = flags(one.claim, one.evidence, one.judged, one.canaries, cases)
+    found = flags(one.claim, one.evidence, one.judged, one.canaries, cases, analyses)
     return Verdict(one.validity, "", one.finding.conclusion, agreement, (*found, *more))
 
 

@@ -6,17 +6,22 @@ from repro.check.expectations import Judged
 from repro.errors import ClaimError
 from repro.evidence import Evidence
 from repro.report.judgement import Level
+from repro.specs.claim import Claim
+from repro.specs.seeds import GroupSequential
 from repro.stats.levels import level_of
 from repro.stats.sample import summarise
 
 
-def measured_levels(judged: tuple[Judged, ...], evidence: Evidence) -> tuple[Level, ...]:
+def measured_levels(
+    claim: Claim, judged: tuple[Judged, ...], evidence: Evidence
+) -> tuple[Level, ...]:
     """What is known against the test of every expectation, near its design."""
+    looks = claim.sequential.looks if isinstance(claim.sequential, GroupSequential) else ()
     found = []
     for one in judged:
         if one.result is None:
             continue
-        text = level_of(one.result, sd_ratio=_ratio(one, evidence))
+        text = level_of(one.result, sd_ratio=_ratio(one, evidence), looks=looks)
         if text is not None:
             test = one.result.test
             found.append(Level(expectation=one.expectation.id, test=test, text=text))

@@ -65,14 +65,16 @@ def _not_tested(refused: str) -> str:
 
 
 def _left_out(one: Expectation, cases: tuple[Case, ...]) -> tuple[doc.LeftOut, ...]:
-    """Without each seed of its own arms; a pair goes by the number of its first arm."""
+    """Without each seed of its own arms; what goes whole has the number of its first arm."""
     found = []
     for case in cases:
         again = case.judged.get(one.id)
-        if again is not None and (case.pair or case.arm in one.of):
+        if again is not None and case.concerns(one):
             word = None if again.refused else WORDS[again.conclusion]
             arm = case.arm if case.arm in one.of else one.of[0]
-            found.append(doc.LeftOut(arm=arm, replicate=case.number, conclusion=word))
+            found.append(
+                doc.LeftOut(arm=arm, replicate=case.number, conclusion=word, refused=again.refused)
+            )
     return tuple(found)
 
 

@@ -30,6 +30,9 @@ INDEPENDENT: Mapping[TestOfDifference, str] = {
     "brunner_munzel": "Brunner-Munzel test (ranks)",
     "yuen": "Yuen's test (trimmed means)",
 }
+OF_MEANS = ("welch", "student", "permutation")
+"""Tests of the same question, whether the means differ; ranks and trimmed means are others."""
+
 PRIORS = (0.25, 1.0, 4.0)
 SCHEDULES = {0.5: "after half of the epochs", 1.0: "after the last epoch"}
 TOLERANCES = {"tenth": "a tenth of", "tenfold": "ten times"}
@@ -74,11 +77,12 @@ def _tests(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analy
     if not isinstance(one, Difference) or claim.sequential or claim.design == "paired":
         return
     for test, name in INDEPENDENT.items():
+        choice: Choice = "test" if {test, one.test} <= set(OF_MEANS) else "quantity"
         if test == "permutation" != one.test and many_splits(*_sizes(one, evidence)):
-            yield _not_computed("test", name, "its splits are too many to be tried again here")
+            yield _not_computed(choice, name, "its splits are too many to be tried again here")
         elif test != one.test:
             again = judge(one.model_copy(update={"test": test}), claim, evidence.read)
-            yield _analysis(declared, again, "test", name)
+            yield _analysis(declared, again, choice, name)
 
 
 def _logarithms(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
@@ -181,15 +185,9 @@ def _seeds(
         return
     for case in cases:
         again = case.judged.get(one.id)
-        if again is None or not (case.pair or case.arm in one.of):
-            continue
-        whose = claim.arms[case.arm].label
-        name = f"without seed {case.number} of {whose}"
-        yield _analysis(declared, again, "seed", _pair(case.number) if case.pair else name)
-
-
-def _pair(number: int) -> str:
-    return f"without pair {number}"
+        if again is not None and case.concerns(one):
+            _, which = case.names(claim, one)
+            yield _analysis(declared, again, "seed", f"without {which}")
 
 
 def _sizes(one: Expectation, evidence: Evidence) -> tuple[int, int]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from repro.report import format as fmt
 from repro.report import words
 from repro.report.blocks import Block, Column, Figure, Paragraph, Table
 from repro.report.document import Document, Result
 from repro.report.effects import effect_axis
-from repro.report.judgement import Analysis, Robustness
+from repro.report.judgement import Analysis, Choice, Robustness
 from repro.report.lookup import (
     arm_label,
+    decisive,
     digits_of,
     result_of,
     scale_of,
@@ -25,6 +27,14 @@ FEW = 12
 """Analyses whose table stands beside their picture; those of more wait in a fold."""
 NAMED = 4
 
+COVERED: Mapping[Choice, str] = {
+    "seed": "without each seed in turn",
+    "test": "by every other test of the same means",
+    "tolerance": "at a tenth of and at ten times the threshold of the rank",
+}
+"""The choices that raise a flag where they change the conclusion."""
+ROUNDED = "within the rounding of the printed numbers"
+
 
 def robustness(document: Document) -> tuple[Block, ...]:
     """The flags, a specification curve an expectation, each seed left out, every tolerance."""
@@ -33,17 +43,70 @@ def robustness(document: Document) -> tuple[Block, ...]:
         for flag in document.verdict.flags
     ]
     if not document.verdict.flags and document.verdict.conclusion is not None:
-        blocks.append(
-            Paragraph(
-                "No flag: no other choice that was tried changes the conclusion of the claim."
-            )
-        )
+        blocks.append(Paragraph(_no_flag(document)))
     for number, part in enumerate(several_analyses(document), 1):
         blocks += _curve(document, part, number)
     left_out = [r for r in document.results if r.left_out]
     if left_out:
         blocks.append(_left_out_table(document, left_out))
     return (*blocks, *curve_figures(document))
+
+
+def _no_flag(document: Document) -> str:
+    """What was tried and changes nothing, what could not be, and what else concludes otherwise."""
+    parts = several_analyses(document)
+    tried = [words for choice, words in COVERED.items() if _tried(parts, choice)]
+    own = decisive(document)
+    left_out = [one for one in own if one.left_out]
+    if left_out and all(_together(document, one) for one in left_out):
+        tried = [words.replace("turn", "turn, in every arm") for words in tried]
+    read = {arm for result in own for arm in result.arms}
+    if any(arm.evidence == "published" for arm in document.arms if arm.id in read):
+        tried.append(ROUNDED)
+    said = ["No flag, but none of the choices that could raise one was tried."]
+    if tried:
+        every = " and ".join([", ".join(tried[:-1]), tried[-1]] if len(tried) > 1 else tried)
+        said = [f"No flag: the conclusion of the claim is the same {every}."]
+    untried = [one[0].refused for one in _of(parts, "seed") if not _any_concludes(one)]
+    if untried:
+        said.append(f"Leaving out a seed could not be tried: {untried[0]}.")
+    return " ".join([*said, *_otherwise(parts)])
+
+
+def _of(parts: list[Robustness], choice: Choice) -> list[list[Analysis]]:
+    """The analyses of each expectation in which this was chosen, where there are any."""
+    found = [[one for one in part.analyses if one.choice == choice] for part in parts]
+    return [one for one in found if one]
+
+
+def _any_concludes(analyses: list[Analysis]) -> bool:
+    return any(one.conclusion is not None for one in analyses)
+
+
+def _tried(parts: list[Robustness], choice: Choice) -> bool:
+    """Whether it was tried of each expectation that has such a choice: the claim is all of them."""
+    found = _of(parts, choice)
+    return bool(found) and all(map(_any_concludes, found))
+
+
+def _otherwise(parts: list[Robustness]) -> list[str]:
+    """How many of all other analyses conclude otherwise than as declared, or cannot be made."""
+    words = []
+    for part in parts:
+        declared = next((one for one in part.analyses if one.declared), part.analyses[0])
+        others = [one for one in part.analyses if one is not declared]
+        words += ["" if one.conclusion == declared.conclusion else one.conclusion for one in others]
+    refused = words.count(None)
+    other = len(words) - words.count("") - refused
+    every = f"of {fmt.number_of(len(words), 'other analysis', 'other analyses')}"
+    counts = [
+        f"{fmt.count(other)} {every} conclude{'s' if other == 1 else ''} otherwise"
+        if other
+        else "",
+        f"{fmt.count(refused)} {'' if other else every + ' '}cannot be made" if refused else "",
+    ]
+    said = ", and ".join(one for one in counts if one)
+    return [f"{said}."] if said else []
 
 
 def all_analyses(document: Document) -> tuple[Block, ...]:
@@ -155,9 +218,19 @@ def _left_out_table(document: Document, results: list[Result]) -> Table:
         for arm in dict.fromkeys(item.arm for item in result.left_out):
             role = "" if result.role == "decisive" else " (not counted)"
             name = f"{fmt.plain_name(result.id)}{role}"
-            rows.append((name, arm_label(document, arm), _left_out_text(result, arm)))
+            rows.append((name, _left_out_of(document, result, arm), _left_out_text(result, arm)))
     columns = (Column("Expectation"), Column("One seed left out of"), Column("Conclusion"))
     return Table("Each seed left out in turn", columns, tuple(rows))
+
+
+def _left_out_of(document: Document, result: Result, arm: str) -> str:
+    return "every arm" if _together(document, result) else arm_label(document, arm)
+
+
+def _together(document: Document, result: Result) -> bool:
+    """Whether one number at a time is left out of all arms that have seeds."""
+    seeds = [one.id for one in document.arms if one.id in result.arms and one.replicates]
+    return len(seeds) > 1 and len({item.arm for item in result.left_out}) == 1
 
 
 def _left_out_text(result: Result, arm: str) -> str:
@@ -166,7 +239,9 @@ def _left_out_text(result: Result, arm: str) -> str:
     said = []
     for word, times in counts.most_common():
         if word is None:
-            said.append(f"too few seeds left to test {times} of {len(items)} times")
+            why = next(item.refused for item in items if item.conclusion is None)
+            reason = f" ({why})" if why else ""
+            said.append(f"cannot be tested {times} of {len(items)} times{reason}")
             continue
         text = f"{word} {times} of {len(items)} times"
         if word != result.conclusion:

@@ -188,11 +188,12 @@ class Limit(Spec):
 
 
 class LeftOut(Spec):
-    """The conclusion without one replicate of one arm; absent where too few are left to test."""
+    """The conclusion without one replicate of one arm; absent where ``refused`` says why."""
 
     arm: str
     replicate: int
     conclusion: ConclusionWord | None
+    refused: str = ""
 
 
 class Point(Spec):

@@ -8,8 +8,17 @@ from repro.specs.base import Spec
 
 ConclusionWord = Literal["CONFIRMED", "CONTRADICTED", "INCONCLUSIVE", "TRIVIAL"]
 Choice = Literal[
-    "declared", "test", "scale", "prior", "seed", "tolerance", "schedule", "measurement"
+    "declared",
+    "test",
+    "quantity",
+    "scale",
+    "prior",
+    "seed",
+    "tolerance",
+    "schedule",
+    "measurement",
 ]
+"""``test``: another one of the same quantity; ``quantity``: a test of another one."""
 
 
 class Analysis(Spec):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -19,6 +20,8 @@ NAMES = {
     "permutation": "The permutation test of Welch's t",
     "brunner_munzel": "The Brunner-Munzel test",
     "yuen": "Yuen's test",
+    "group_obf": "Welch's test at three or four planned looks",
+    "group_obf every pair": "Welch's test at many planned looks",
     "separation": "Separation",
     "trend jonckheere": "The Jonckheere-Terpstra test",
     "trend kendall": "Kendall's test of trend",
@@ -35,6 +38,12 @@ NAMES = {
 
 UNEQUAL = math.sqrt(3)
 """Standard deviations in at least this ratio are nearer to 3:1 than to 1:1."""
+
+FEW_LOOKS = 2
+"""So few planned looks hold their level: .052 at five and ten pairs, standard deviations 3:1."""
+
+SEVERAL_LOOKS = 4
+"""Beyond so many, planned looks are taken for looks at every number of pairs."""
 
 _POINTS = ("association", "at most", "at least")
 
@@ -80,9 +89,20 @@ def measured_level(test: str, n: int, *, sd_ratio: float | None = None) -> str |
     )
 
 
-def level_of(result: TestResult, *, sd_ratio: float | None = None) -> str | None:
-    """``measured_level`` of the test and design that a result comes from."""
-    return measured_level(key_of(result), min(result.n), sd_ratio=sd_ratio)
+def level_of(
+    result: TestResult, *, sd_ratio: float | None = None, looks: Sequence[int] = ()
+) -> str | None:
+    """``measured_level`` of the test and design that a result comes from.
+
+    ``looks`` are those that a group sequential test planned: its level is that of the whole plan,
+    and so it goes by the number of pairs at the last of them, whenever it decided.
+    """
+    if result.test != "group_obf":
+        return measured_level(key_of(result), min(result.n), sd_ratio=sd_ratio)
+    if len(looks) <= FEW_LOOKS:
+        return None
+    many = " every pair" if len(looks) > SEVERAL_LOOKS else ""
+    return measured_level(f"group_obf{many}", looks[-1], sd_ratio=sd_ratio)
 
 
 def key_of(result: TestResult) -> str:
@@ -111,4 +131,5 @@ def _design(one: MeasuredRate) -> str:
     spreads = "equal standard deviations"
     if one.sd_ratio != 1:
         spreads = f"standard deviations {one.sd_ratio:g}:1"
-    return f"{one.n} replicates an arm, {spreads}{tails}"
+    most = "at most " if one.test.startswith("group_obf") else ""
+    return f"{most}{one.n} replicates an arm, {spreads}{tails}"

@@ -61,9 +61,9 @@ def test_the_combination_is_told() -> None:
 
 def test_the_p_beside_a_smallest_effect_says_of_what_it_is() -> None:
     """It is that of no difference, and not of the effect that was declared."""
-    least = {"smallest_effect": {"abs": 0.5, "why": "half a unit of loss"}}
+    least = {"abs": 0.5, "why": "half a unit of loss"}
     values = {"a": LOW, "b": HIGH}
-    (found,) = judged(made(difference(**least)), values).results
+    (found,) = judged(made(difference(smallest_effect=least)), values).results
     assert " against no difference, where more than 0.5 was declared." in found.sentence
     (found,) = judged(made(difference()), values).results
     assert "against" not in found.sentence

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.levels import publish, table
 from benchmarks.levels.experiments import EXPERIMENTS
-from benchmarks.levels.measure import grid
+from benchmarks.levels.measure import between, grid
 from benchmarks.levels.power import PLANS
 from repro.stats import levels
 
@@ -40,6 +40,15 @@ def test_the_results_are_complete() -> None:
     assert [(one["kind"], one["test"], one["n"]) for one in RESULTS["rates"]] == cells
     assert [one["plan"] for one in RESULTS["promises"]] == [one.name for one in PLANS]
     assert {one["draws"] for one in RESULTS["rates"] if one["gated"]} == {100_000}
+
+
+def test_sizes_between_are_complete() -> None:
+    """Of each test that need not hold its level every size from 3 to 10 is there, for reports."""
+    cells = [(one.kind, one.test, cell.n) for one in EXPERIMENTS for cell in between(one)]
+    assert [(one["kind"], one["test"], one["n"]) for one in RESULTS["between"]] == cells
+    data = json.loads(publish.PACKAGE.read_text(encoding="utf-8"))
+    for test in ("student", "brunner_munzel", "separation", "trend kendall"):
+        assert {one["n"] for one in data["rates"] if one["test"] == test} >= set(range(3, 11))
 
 
 def test_every_committed_gate_holds() -> None:

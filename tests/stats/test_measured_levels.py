@@ -8,6 +8,8 @@ from repro.stats import levels
 from repro.stats.association import association, magnitude
 from repro.stats.comparison import student, welch
 from repro.stats.sample import Sample
+from repro.stats.spending import group_obf
+from repro.stats.stopping import difference
 from repro.stats.trend import trend
 
 A, B = Sample.of(1.0, 4.0, 9.0), Sample.of(2.0, 2.5, 2.2)
@@ -52,12 +54,52 @@ def test_without_a_ratio_the_worst_cell_is_told():
 
 def test_the_nearest_size_counts():
     """
-    Four replicates are told what five are, because five are nearer than three.
+    Forty replicates are told what thirty are: no larger size was measured.
     """
-    said = levels.measured_level("brunner_munzel", 4)
-    assert said == levels.measured_level("brunner_munzel", 5)
+    said = levels.measured_level("trend jonckheere", 40, sd_ratio=3)
+    assert said == levels.measured_level("trend jonckheere", 30, sd_ratio=3)
     assert said is not None
-    assert "5 replicates" in said
+    assert "30 replicates" in said
+
+
+@pytest.mark.parametrize("n", [4, 6, 7, 8])
+def test_every_small_size_was_measured(n):
+    """
+    Brunner and Munzel's test errs in more than 5.5 % of cases also between five and ten.
+    """
+    said = levels.measured_level("brunner_munzel", n, sd_ratio=3)
+    assert said is not None
+    assert f"with {n} replicates an arm" in said
+
+
+@pytest.mark.parametrize(
+    ("looks", "name"),
+    [
+        ((3, 6, 10), "Welch's test at three or four planned looks: with at most 10 replicates"),
+        (tuple(range(3, 11)), "Welch's test at many planned looks: with at most 10 replicates"),
+    ],
+)
+def test_planned_looks_are_known_by_their_number(looks, name):
+    """
+    Several looks within ten pairs err more often than 5 % where spreads are 3:1, whenever decided.
+    """
+    question = difference("different")
+    a, b = Sample.of(*range(3)), Sample.of(1.0, 2.5, 2.2)
+    result = group_obf(a, b, question, looks=(3,), planned_looks=looks)
+    said = levels.level_of(result, sd_ratio=3, looks=looks)
+    assert said is not None
+    assert said.startswith(name)
+    assert levels.level_of(result, sd_ratio=1, looks=looks) is None
+
+
+@pytest.mark.parametrize("looks", [(5, 10), (5, 10, 15, 20), (10, 20, 30)])
+def test_few_or_late_looks_hold_their_level(looks):
+    """
+    Nothing is known against two looks, nor against four of which the last is at twenty pairs.
+    """
+    a, b = Sample.of(*range(10)), Sample.of(*(x * x for x in range(10)))
+    result = group_obf(a, b, difference("different"), looks=looks[:1], planned_looks=looks)
+    assert levels.level_of(result, looks=looks) is None
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from repro.check.kinds.base import Found, Kind, Read, labels
 from repro.check.kinds.phrases import p_words
+from repro.errors import ClaimError
 from repro.report import document as doc
 from repro.report import format as fmt
 from repro.specs.claim import Claim
@@ -24,6 +25,7 @@ class ProportionKind(Kind[Proportion]):
     def test(self, one: Proportion, claim: Claim, read: Read) -> TestResult:
         """Wins, losses and ties of a over b, unit by unit."""
         a, b = (_units(one, claim, read, arm) for arm in one.of)
+        _require_partners(labels(one, claim), a, b)
         return paired_outcomes(
             a, b, clusters=_clusters(one, a), more_than=one.more_than, alpha=claim.alpha
         )
@@ -97,6 +99,20 @@ def _units(one: Proportion, claim: Claim, read: Read, arm: str) -> Sample:
         return Sample.of(*(sign * mean for sign, mean in zip(signs, means, strict=True)))
     sample = require_sample(read(arm, one.measurement), one.kind)
     return Sample(tuple(signs[0] * value for value in sample.values), sample.replicates)
+
+
+def _require_partners(names: list[str], a: Sample, b: Sample) -> None:
+    """ClaimError where an arm has a unit that the other lacks."""
+    alone = [
+        f"{', '.join(map(str, sorted(set(own.replicates) - set(other.replicates))))} only in {name}"
+        for name, own, other in ((names[0], a, b), (names[1], b, a))
+        if set(own.replicates) - set(other.replicates)
+    ]
+    if alone:
+        raise ClaimError(
+            f"units are matched by number, and some have no partner: {'; '.join(alone)}; leave "
+            "them out of every arm, or add their partners"
+        )
 
 
 def _clusters(one: Proportion, units: Sample) -> list[int] | None:

@@ -1,0 +1,34 @@
+"""A claim whose test is known to lose its level in such a design says so."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.check.made import judged, made
+from tests.check.test_kinds import difference
+
+WIDE = (10.0, 14.0, 6.0, 12.0, 8.0, 11.0, 9.0, 13.0, 7.0, 10.5)
+NARROW = tuple(12 + (value - 10) / 4 for value in WIDE)
+
+
+@pytest.mark.parametrize(
+    ("looks", "rate"), [([3, 6, 8, 10], "5.6 %"), (list(range(3, 11)), "5.9 %"), ([5, 10], None)]
+)
+def test_planned_looks_are_flagged_by_their_plan(looks: list[int], rate: str | None) -> None:
+    """Several looks at few pairs, 4:1 in spread, err more often than 5 %; two looks do not."""
+    how = {"method": "group_obf", "looks": looks}
+    seeds = {"min": looks[0], "plan": looks[0], "max": 10}
+    claim = made(difference(), sequential=how, seeds=seeds)
+    document = judged(claim, {"a": WIDE, "b": NARROW})
+    flags = [flag.text for flag in document.verdict.flags if "planned looks" in flag.text]
+    assert len(flags) == (rate is not None)
+    assert all(f"it errs in {rate} of cases" in text for text in flags)
+
+
+@pytest.mark.parametrize("n", [6, 7, 8, 9])
+def test_brunner_munzel_is_flagged_between_five_and_ten(n: int) -> None:
+    """It errs in more than 5.5 % of cases at each of these sizes, as measured."""
+    claim = made(difference("brunner_munzel"), seeds={"min": 2, "plan": n})
+    document = judged(claim, {"a": WIDE[:n], "b": NARROW[:n]})
+    (level,) = document.levels
+    assert f"with {n} replicates an arm" in level.text
