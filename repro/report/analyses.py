@@ -26,6 +26,8 @@ from repro.report.plots import curve_figures
 FEW = 12
 """Analyses whose table stands beside their picture; those of more wait in a fold."""
 NAMED = 4
+DRAWN = 40
+"""Seeds left out that a picture shows; of more those that move the effect most."""
 
 COVERED: Mapping[Choice, str] = {
     "seed": "without each seed in turn",
@@ -160,17 +162,36 @@ def _figure(document: Document, part: Robustness, number: int) -> Figure | None:
     points = [value for one in with_effect for value in (one.effect, one.low, one.high)]
     reach = tuple(value for value in points if value is not None)
     title = f"{upper_first(result.effect_label)}, under every analysis"
-    rows = tuple(_row(one) for one in _declared_first(part))
+    shown = drawn(_declared_first(part))
+    rows = tuple(_row(one) for one in shown)
     plot = SpecificationPlot(title, effect_axis(document, result, points), rows, reach)
     fold = (
-        " Their numbers are in the table of all analyses, near the end." if len(rows) > FEW else ""
+        " Their numbers are in the table of all analyses, near the end."
+        if len(part.analyses) > FEW
+        else ""
     )
     caption = (
         "Every row is an admissible analysis of the same runs: its effect with its interval, and"
         " what it concludes. The bold one with the diamond is the declared one, and the verdict"
         f" uses that one alone.{fold}"
     )
+    if len(shown) < len(part.analyses):
+        apart = fmt.count(len(part.analyses) - len(shown))
+        caption += (
+            f" Of the seeds left out, the {DRAWN} that move the effect most are drawn; {apart}"
+            " others lie between."
+        )
     return Figure(f"analyses-{number}", _alt(document, result, part), caption, plot)
+
+
+def drawn(analyses: list[Analysis]) -> list[Analysis]:
+    """What a picture shows: everything, but of many seeds left out the outermost effects alone."""
+    seeds = [one for one in analyses if one.choice == "seed" and one.effect is not None]
+    if len(seeds) <= DRAWN:
+        return analyses
+    inner = sorted(seeds, key=lambda one: one.effect or 0.0)[DRAWN // 2 : -DRAWN // 2]
+    hidden = {id(one) for one in inner}
+    return [one for one in analyses if id(one) not in hidden]
 
 
 def _row(one: Analysis) -> AnalysisRow:

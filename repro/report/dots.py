@@ -55,15 +55,21 @@ def _dot(row: DotRow) -> float:
 
 
 def _offsets(row: DotRow, on: Axis) -> list[float]:
-    """How far each dot moves from the middle of its strip so that ties stay countable."""
+    """How far each dot moves from the middle of its strip so that ties stay countable.
+
+    From left to right, so that only the dots that were placed last can be met.
+    """
     dot = _dot(row)
     placed: list[tuple[float, float]] = []
+    near = 0
     offsets = [0.0] * len(row.values)
     for i in sorted(range(len(row.values)), key=lambda j: (row.values[j], j)):
         x, k = on.at(row.values[i]), 0
+        while near < len(placed) and x - placed[near][0] >= dot * 0.9:
+            near += 1
         while True:
             y = (k + 1) // 2 * dot * 0.92 * (1 if k % 2 else -1)
-            if all(math.hypot(x - px, y - py) >= dot * 0.9 for px, py in placed):
+            if all(math.hypot(x - px, y - py) >= dot * 0.9 for px, py in placed[near:]):
                 break
             k += 1
         placed.append((x, y))
