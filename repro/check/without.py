@@ -96,7 +96,10 @@ def _again(
             continue
         whole = tuple(arm for arm in one.of if goes_whole(one) and arm not in gone)
         rest = _rest(claim, evidence, (*gone, *whole), number)
-        if not all(rest.known(arm) for arm in one.of):
+        if isinstance(one, Proportion) and isinstance(one.clusters, int):
+            reason = "clusters are so many units in a row, and one fewer would move all after it"
+            yield one.id, replace(before, result=None, refused=reason)
+        elif not all(rest.known(arm) for arm in one.of):
             yield one.id, replace(before, result=None, refused="no seed is left")
         elif not is_slow(one, rest):
             yield one.id, judge(one, claim, rest.read)

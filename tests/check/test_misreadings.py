@@ -48,6 +48,14 @@ def test_clusters_are_counted_from_the_first_unit(first: int) -> None:
     assert numbered(of, first, 15).results[0].p == pytest.approx(1 / 32)
 
 
+def test_clusters_in_a_row_lose_no_unit() -> None:
+    """Without unit 0 the units of every cluster would be others, and so would the question."""
+    of = made({"kind": "proportion", "of": ["a", "b"], "clusters": 3})
+    (result,) = numbered(of, 0, 15).results
+    assert {each.conclusion for each in result.left_out} == {None}
+    assert all("units in a row" in each.refused for each in result.left_out)
+
+
 def test_ties_are_said_to_be_left_out() -> None:
     """6 wins, no loss, 94 ties: what is confirmed is a share of the units that do not tie."""
     one = {"kind": "proportion", "of": ["a", "b"], "clusters": "none"}
