@@ -176,6 +176,8 @@ def _false_alarm(one: Judgement, own: list[doc.Result]) -> str:
     sentence = words.why(Conclusion.CONFIRMED, own, tree=one.claim.combine)
     control = None if one.past is None else control_part(one.claim, one.past)
     chance = fmt.percent(one.claim.alpha)
-    nights = "" if control is None else f", in {control.found} of {control.nights} nights so far"
+    nights = ""
+    if control is not None and control.found:  # none, where the first judgement was another
+        nights = f", in {control.found} of {control.nights} nights so far"
     said = f"A difference is found where there is none{nights}; {chance} is expected by chance"
     return f"{said}: {words.clause(sentence)}."

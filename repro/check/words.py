@@ -63,7 +63,7 @@ def why(
 
 
 def joined(tree: Tree) -> str:
-    """How expectations are joined: `at least one of x, y at its Holm level`, `all of x, (...)`."""
+    """How expectations are joined: `all of x, (at least one of y, z by Holm)`."""
     parts = tree.all if isinstance(tree, All) else tree.any
     names = ", ".join(one if isinstance(one, str) else f"({joined(one)})" for one in parts)
     return f"all of {names}" if isinstance(tree, All) else f"at least one of {names} by Holm"

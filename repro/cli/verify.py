@@ -30,47 +30,56 @@ if TYPE_CHECKING:
     from repro.verify import Options, Verified
 
 
+Reports = Annotated[Path, typer.Option(help="Where reports are written.")]
+Train = Annotated[
+    bool, typer.Option("--train/--no-train", help="Train what the store lacks, or never.")
+]
+Summary = Annotated[
+    Path | None, typer.Option(help="Append a Markdown table of verdicts to this file.")
+]
+Results = Annotated[
+    Path | None,
+    typer.Option(
+        help="Judge your own results of one claim, and train nothing: a CSV with the columns "
+        "arm, seed, measurement, value."
+    ),
+]
+Nightly = Annotated[
+    bool,
+    typer.Option(
+        "--nightly",
+        help="Add seeds to sequential claims, and take fresh ones for negative controls.",
+    ),
+]
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Train designs that could hardly decide; the report says so."),
+]
+AsJson = Annotated[
+    bool,
+    typer.Option(
+        "--json",
+        help="Print the report's document on stdout, an array of them for several claims; "
+        "all else goes to stderr.",
+    ),
+]
+
+
 def verify(
     claims: Claims,
     scale: Scale = None,
-    reports: Annotated[Path, typer.Option(help="Where reports are written.")] = Path("reports"),
+    reports: Reports = Path("reports"),
     device: Device = DeviceChoice.auto,
     engine: Engine = EngineChoice.auto,
     workers: Workers = None,
     store: Store = None,
     data: Data = None,
-    train: Annotated[
-        bool, typer.Option("--train/--no-train", help="Train what the store lacks, or never.")
-    ] = True,
-    summary: Annotated[
-        Path | None, typer.Option(help="Append a Markdown table of verdicts to this file.")
-    ] = None,
-    results: Annotated[
-        Path | None,
-        typer.Option(
-            help="Judge your own results of one claim, and train nothing: a CSV with the columns "
-            "arm, seed, measurement, value."
-        ),
-    ] = None,
-    nightly: Annotated[
-        bool,
-        typer.Option(
-            "--nightly",
-            help="Add seeds to sequential claims, and take fresh ones for negative controls.",
-        ),
-    ] = False,
-    force: Annotated[
-        bool,
-        typer.Option("--force", help="Train designs that could hardly decide; the report says so."),
-    ] = False,
-    json: Annotated[
-        bool,
-        typer.Option(
-            "--json",
-            help="Print the report's document on stdout, an array of them for several claims; "
-            "all else goes to stderr.",
-        ),
-    ] = False,
+    train: Train = True,
+    summary: Summary = None,
+    results: Results = None,
+    nightly: Nightly = False,
+    force: Force = False,
+    json: AsJson = False,
 ) -> None:
     """Train what is missing, judge the claims, and write their reports."""
     with problems():

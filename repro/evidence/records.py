@@ -89,11 +89,7 @@ class Evidence:
         counted = self.counted(arm)
         if not all(measurement in one.values for one in counted):
             raise ClaimError(f"there are no values of '{measurement}' for arm '{arm}'")
-        return Sample(
-            tuple(one.values[measurement] for one in counted),
-            tuple(one.number for one in counted),
-            tuple(one.number for one in counted if one.state == "imputed"),
-        )
+        return _sample(counted, [one.values[measurement] for one in counted])
 
     def read(self, arm: str, measurement: str) -> Sample | Summary:
         """The sample of an arm, or the summary that is printed of it; ClaimError for neither."""
@@ -114,10 +110,7 @@ class Evidence:
         if not self.detailed(arm, measurement):
             raise ClaimError(f"only runs have details of '{measurement}', and '{arm}' has none")
         counted = self.counted(arm)
-        return Sample(
-            tuple(float(one.details[measurement][name]) for one in counted),
-            tuple(one.number for one in counted),
-        )
+        return _sample(counted, [float(one.details[measurement][name]) for one in counted])
 
     def at_epoch(self, arm: str, share: float) -> Sample:
         """The validation perplexity of each replicate after a share of its epochs.
@@ -127,8 +120,8 @@ class Evidence:
         counted = self.counted(arm)
         if not counted or not all(one.schedule for one in counted):
             raise ClaimError(f"only runs have a history of their epochs, and '{arm}' has none")
-        values = tuple(one.schedule[math.ceil(share * len(one.schedule)) - 1] for one in counted)
-        return Sample(values, tuple(one.number for one in counted))
+        values = [one.schedule[math.ceil(share * len(one.schedule)) - 1] for one in counted]
+        return _sample(counted, values)
 
     def without(self, arm: str, number: int) -> Evidence:
         """The evidence with one replicate of one arm left out."""
@@ -151,3 +144,11 @@ class Evidence:
             for name, value in one.values.items()
         ]
         return pd.DataFrame(rows, columns=["arm", "seed", "measurement", "value"])
+
+
+def _sample(counted: Iterable[Replicate], values: Iterable[float]) -> Sample:
+    """A value of each replicate that counts; those that were imputed diverged."""
+    numbers = {one.number: one.state == "imputed" for one in counted}
+    return Sample(
+        tuple(values), tuple(numbers), tuple(number for number, lost in numbers.items() if lost)
+    )

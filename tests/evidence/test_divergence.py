@@ -82,6 +82,7 @@ def test_worst_of_what_should_be_high_is_the_lowest() -> None:
     assert lost == pytest.approx(30, rel=1e-8)
     assert beyond(30, lost)
     assert found.detail("mos", "rank", "tenth").values[4] == 30
+    assert found.detail("mos", "rank", "tenth").diverged == (4,)
 
 
 def test_worst_is_said_and_shown() -> None:

@@ -22,6 +22,7 @@ from repro.evidence.table import MAX_SEEDS
 from repro.specs.base import LARGEST, SMALLEST
 from repro.specs.seeds import SeedCount
 from repro.stats.sample import ROUND_OFF
+from repro.verdict import Validity
 from tests.check.made import seen
 from tests.evidence.tidy import HEADER, small
 from tests.properties.kinds import KINDS, known_claim
@@ -131,4 +132,5 @@ def test_values_from_end_to_end_are_judged(
 ) -> None:
     """Values of all sizes at once are judged, or refused: no accident, no warning."""
     with suppress(ClaimError):
-        judge_claim(known_claim(name), drawn(name, sizes, data))
+        judgement = judge_claim(known_claim(name), drawn(name, sizes, data))
+        assert judgement.validity is Validity.VALID
