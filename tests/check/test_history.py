@@ -91,6 +91,18 @@ def test_the_first_judgement_of_a_night_counts(
     assert control_part(of, past) == first.control
 
 
+def test_a_difference_that_is_found_later_is_in_no_night_so_far(tmp_path: Path) -> None:
+    """The sentence does not count a night whose first judgement found nothing."""
+    nights, of = control(tmp_path, 2, false=0)
+    look(nights, of, [0], "0.0.1")
+    (document,) = nights.verify(of)
+    assert document.verdict.conclusion == "CONFIRMED"
+    assert counted(document) == (1, 0)
+    assert document.verdict.sentence.startswith(
+        "A difference is found where there is none; 5% is expected by chance: "
+    )
+
+
 def test_a_block_that_was_skipped_once_is_not_counted(tmp_path: Path) -> None:
     """A ledger with blocks 0, 0 and 2 holds two nights; the last is 2 and the next is 3."""
     nights, of = control(tmp_path, 4)
