@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from repro.terminal import printable
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
@@ -29,7 +31,7 @@ class Place:
     column: int = 1
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
+        return f"{printable(self.file)}:{self.line}:{self.column}"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -42,11 +44,11 @@ class Problem:
     advice: str = ""
 
     def __str__(self) -> str:
-        lines = [f"{self.place}: {self.what}"]
+        lines = [f"{self.place}: {printable(self.what)}"]
         if self.expected:
-            lines.append(f"  expected: {self.expected}")
+            lines.append(f"  expected: {printable(self.expected)}")
         if self.advice:
-            lines.append(f"  to do: {self.advice}")
+            lines.append(f"  to do: {printable(self.advice)}")
         return "\n".join(lines)
 
 

@@ -6,15 +6,16 @@ A user's own results are judged by the same road, without its first half.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from repro.check import Judgement, check_claim, document_of, judge_claim, judge_families
+from repro.check import Judgement, check_claim, document_of, judge_claim, judge_in_family
 from repro.check.design import refuse_designs
 from repro.check.judgement import agree_on_families
-from repro.errors import ClaimError, DataError, OutputError, OwnPartError
+from repro.crash import Stopped, apart
+from repro.errors import ClaimError, DataError, OutputError, OwnPartError, ReproError
 from repro.evidence import (
     Evidence,
     TidyTable,
@@ -27,11 +28,10 @@ from repro.evidence import (
     wanted,
 )
 from repro.nights import Ledger, tonight
-from repro.plan import plan_runs
+from repro.plan import Plan, plan_runs
 from repro.report.document import Document
-from repro.report.write import write_index, write_report
+from repro.report.write import FAILED, write_failure, write_index, write_report
 from repro.specs.claim import Claim
-from repro.specs.run import PlannedRun
 from repro.store import RunStore
 
 if TYPE_CHECKING:
@@ -68,7 +68,11 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What was judged, where it was written, what became of the runs, and which failed."""
+    """What was judged, where it was written, what became of the runs, and which failed.
+
+    ``stopped`` are the claims that an error stopped: they have no document. They take no other
+    claim with them, and count in their families as not judged.
+    """
 
     documents: tuple[Document, ...]
     written: tuple[Path, ...]
@@ -76,62 +80,99 @@ class Verified:
     reused: int
     missing: int
     failures: tuple[str, ...] = ()
+    stopped: tuple[Stopped, ...] = ()
 
 
 def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     """Train what the store lacks, judge every claim, write a report for each and an index.
 
     What fails on the way is named in ``failures``, and every claim is judged all the same: a
-    run that is missing makes its claim INCOMPLETE. Raises SpecError for a table with mistakes,
+    run that is missing makes its claim INCOMPLETE, and one that cannot be judged is among the
+    ``stopped``. Raises SpecError for a table with mistakes,
     OwnPartError for a mistake in a user's own layer or trunk that is to be trained, OutputError
     when the reports cannot be written, DeviceError when the device is not there,
     StoreUnreachableError when the store is not.
     """
     agree_on_families(claims)
-    tables = _tables(claims, options)
+    tables = {claim.id: own for claim, own in zip(claims, _tables(claims, options), strict=True)}
     _make_folder(options.reports)
     ledger = Ledger(options.store, write=options.train)
-    claims = claims if options.results else _prepared(claims, ledger, options)
+    stopped: list[Stopped] = []
+    named = {_subject(claim): claim for claim in claims}
+    claims = claims if options.results else _prepared(claims, ledger, options, stopped)
     planned = plan_runs(() if options.results else claims, options.store, workers=options.workers)
     trained = 0
     failures: tuple[str, ...] = ()
     if options.train and planned.missing:
-        try:
-            trained, failures = _execute(planned.missing, planned.labels, options)
-        except OwnPartError as error:
-            raise OwnPartError(_in_arms(error.found, claims)) from None
-    judged = [
-        _judged(claim, _evidence(claim, own, options), ledger, options)
-        for claim, own in zip(claims, tables, strict=True)
-    ]
-    documents = []
-    written: list[Path] = []
-    for one in judge_families(judged):
-        document = document_of(one, command=options.command)
-        documents.append(document)
-        folder = options.reports / one.claim.id / one.claim.scale
-        try:
-            written += write_report(document, folder)
-        except OSError as error:
-            failures = (*failures, f"{folder}: {error.strerror or error}")
-    written.append(write_index(options.reports))
+        with apart("training", stopped, (ReproError, OSError)):
+            trained, failures = _execute(planned, claims, options)
+    judged = []
+    for claim in claims:
+        with apart(_subject(claim), stopped):
+            evidence = _evidence(claim, tables[claim.id], options)
+            judged.append(_judged(claim, evidence, ledger, options))
+    documents, written, unwritten = _reported(judged, options, stopped)
+    with apart("failed.txt", stopped):
+        written += _failed(stopped, named, options.reports)
+    with apart("index.html", stopped):
+        written.append(write_index(options.reports))
     missing = len(plan_runs(claims, options.store).missing) if planned.missing else 0
     reused = len(planned.runs) - trained - missing
-    return Verified(tuple(documents), tuple(written), trained, reused, missing, failures)
+    every = (*failures, *unwritten)
+    return Verified(documents, tuple(written), trained, reused, missing, every, tuple(stopped))
 
 
-def _prepared(claims: Sequence[Claim], ledger: Ledger, options: Options) -> tuple[Claim, ...]:
+def _subject(claim: Claim) -> str:
+    return f"{claim.id} ({claim.scale})"
+
+
+def _prepared(
+    claims: Sequence[Claim], ledger: Ledger, options: Options, stopped: list[Stopped]
+) -> tuple[Claim, ...]:
     """The claims with the seeds that they should have now, registered before they are run.
 
     DesignError for a design that could hardly decide, before anything is trained for it.
     """
-    now = tuple(tonight(claim, ledger, nightly=options.nightly) for claim in claims)
+    now = []
+    for claim in claims:
+        with apart(_subject(claim), stopped, (ReproError, OSError)):
+            now.append(tonight(claim, ledger, nightly=options.nightly))
     if options.train:
         if not options.force:
             refuse_designs([one for one in now if plan_runs([one], options.store).missing])
         for claim in now:
             ledger.register(claim)
-    return now
+    return tuple(now)
+
+
+def _reported(
+    judged: Sequence[Judgement], options: Options, stopped: list[Stopped]
+) -> tuple[tuple[Document, ...], list[Path], tuple[str, ...]]:
+    """The documents, the files of their reports, and what could not be written."""
+    documents: list[Document] = []
+    written: list[Path] = []
+    unwritten: list[str] = []
+    for one in judged:
+        folder = options.reports / one.claim.id / one.claim.scale
+        with apart(_subject(one.claim), stopped):
+            document = document_of(judge_in_family(one, judged), command=options.command)
+            try:
+                written += write_report(document, folder)
+                (folder / FAILED).unlink(missing_ok=True)
+            except OSError as error:
+                unwritten.append(f"{folder}: {error.strerror or error}")
+            documents.append(document)
+    return tuple(documents), written, tuple(unwritten)
+
+
+def _failed(
+    stopped: Sequence[Stopped], named: Mapping[str, Claim], reports: Path
+) -> Iterator[Path]:
+    """Write of each claim that an error stopped what became of it, in the place of its report."""
+    for each in stopped:
+        if each.subject in named:
+            claim = named[each.subject]
+            yield from write_failure(each, claim.id, claim.scale, reports / claim.id / claim.scale)
 
 
 def _evidence(claim: Claim, own: Tables, options: Options) -> Evidence:
@@ -203,7 +244,7 @@ def _in_arms(found: Mapping[str, str], claims: Sequence[Claim]) -> dict[str, str
 
 
 def _execute(
-    missing: Sequence[PlannedRun], labels: Mapping[str, str], options: Options
+    planned: Plan, claims: Sequence[Claim], options: Options
 ) -> tuple[int, tuple[str, ...]]:
     """Run what is missing; the number of runs done, and what failed in words."""
     from repro.execution.execute import execute
@@ -211,16 +252,17 @@ def _execute(
 
     try:
         done = execute(
-            missing,
+            planned.missing,
             options.store,
             engine=options.engine,
             workers=options.workers,
             device=options.device,
             data=options.data,
-            report=choose_reporter(labels),
+            report=choose_reporter(planned.labels),
         )
-    except OwnPartError:  # a mistake in a configuration, and nothing was run
-        raise
+    except OwnPartError as error:  # a mistake in a configuration, and nothing was run
+        raise OwnPartError(_in_arms(error.found, claims)) from None
     except DataError as error:
         return 0, (str(error),)
-    return len(done.done), tuple(f"{labels[one.key]}: {one.message}" for one in done.failed)
+    failed = (f"{planned.labels[one.key]}: {one.message}" for one in done.failed)
+    return len(done.done), tuple(failed)

@@ -141,3 +141,14 @@ def test_the_gravest_exit_code_wins(one, other):
     """
     gravest = next(code for code in (4, 1, 3, 0) if code in (one[1], other[1]))
     assert exit_code([*one[0], *other[0]]) == gravest
+
+
+@pytest.mark.parametrize("code", [5, 4, 2, 1, 3, 0])
+def test_a_crash_is_graver_than_anything(code):
+    """
+    70 of a claim that crashed comes before all, and what an error stopped before the verdicts.
+    """
+    assert exit_code([], stopped=[code, 70]) == 70
+    assert exit_code([], stopped=[code]) == code
+    assert exit_code([(valid(CONTRADICTED), CONFIRMED)], stopped=[4]) == 4
+    assert exit_code([(valid(CONTRADICTED), CONFIRMED)], infrastructure=True, stopped=[4]) == 5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from repro.check.document import document_of
-from repro.check.judgement import Judgement, judge_claim, judge_families
+from repro.check.judgement import Judgement, judge_claim, judge_families, judge_in_family
 from repro.evidence import Evidence
 from repro.report import document as doc
 from repro.specs.claim import Claim
@@ -15,6 +15,7 @@ __all__ = [
     "document_of",
     "judge_claim",
     "judge_families",
+    "judge_in_family",
     "verdict_of",
 ]
 

@@ -64,11 +64,14 @@ def judge_families(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
 
     A member that is not among them, or has no valid evidence, counts as having found nothing.
     """
-    by_id = {one.claim.id: one for one in judgements}
-    return tuple(
-        one if one.claim.family is None else _in_family(one, one.claim.family, by_id)
-        for one in judgements
-    )
+    return tuple(judge_in_family(one, judgements) for one in judgements)
+
+
+def judge_in_family(one: Judgement, judgements: Sequence[Judgement]) -> Judgement:
+    """One of ``judgements`` at its level among the members of its family, if it has one."""
+    if one.claim.family is None:
+        return one
+    return _in_family(one, one.claim.family, {each.claim.id: each for each in judgements})
 
 
 def agree_on_families(claims: Sequence[Claim]) -> None:

@@ -7,6 +7,7 @@ commands, so that `repro --help` is quick.
 from __future__ import annotations
 
 import signal
+import sys
 
 import typer
 
@@ -14,10 +15,12 @@ from repro.cli.audit import audit
 from repro.cli.corpus import corpus
 from repro.cli.doctor import doctor
 from repro.cli.plan import plan
+from repro.cli.problems import say_stopped
 from repro.cli.report import report
 from repro.cli.schema import schema
 from repro.cli.tune import tune
 from repro.cli.verify import verify
+from repro.crash import stopped_by
 
 app = typer.Typer(
     name="repro",
@@ -34,7 +37,12 @@ for command in (verify, plan, tune, audit, report, schema, corpus, doctor):
 def main() -> None:
     """The entry point of `repro` and `python -m repro`."""
     signal.signal(signal.SIGTERM, _interrupt)
-    app()
+    try:
+        app()
+    except Exception as error:  # noqa: BLE001 - what escapes a command is a crash as well
+        stopped = stopped_by(error)
+        say_stopped(stopped)
+        sys.exit(stopped.status)
 
 
 def _interrupt(*_: object) -> None:

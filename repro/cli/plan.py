@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from repro.cli.options import Claims, Scale, Store, Workers, open_store
-from repro.cli.problems import problems
+from repro.cli.problems import problems, say_stopped
+from repro.crash import Stopped, apart, gravest
+from repro.errors import ReproError
 
 if TYPE_CHECKING:
     from repro.plan import Plan
@@ -34,13 +36,22 @@ def plan(
 
         runs = open_store(store)
         ledger = Ledger(runs, write=False)
-        now = [
-            tonight(one, ledger, nightly=False)
-            for one in load_claims(claims, None if scale is None else scale.value)
-        ]
+        loaded = load_claims(claims, None if scale is None else scale.value)
+        now: list[Claim] = []
+        stopped: list[Stopped] = []
+        for claim in loaded:
+            with apart(f"{claim.id} ({claim.scale})", stopped, (ReproError, OSError)):
+                now.append(tonight(claim, ledger, nightly=False))
         planned = plan_runs(now, runs, workers=workers)
         _say_runs(planned)
-        refused = [_say_design(claim, planned) for claim in now]
+        refused = []
+        for claim in now:
+            with apart(f"{claim.id} ({claim.scale})", stopped):
+                refused.append(_say_design(claim, planned))
+    for each in stopped:
+        say_stopped(each)
+    if stopped:
+        raise typer.Exit(gravest(each.status for each in stopped))
     if any(refused) and not force:
         raise typer.Exit(REFUSED)
 

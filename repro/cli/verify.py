@@ -21,11 +21,12 @@ from repro.cli.options import (
     Workers,
     open_store,
 )
-from repro.cli.problems import append, problems
+from repro.cli.problems import append, problems, say, say_stopped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from repro.crash import Stopped
     from repro.specs.claim import Claim
     from repro.verify import Options, Verified
 
@@ -107,13 +108,24 @@ def verify(
         if results is not None and scale is None:
             _say_scale(loaded)
         for failure in verified.failures:
-            typer.echo(f"failed: {failure}", err=True)
+            say(f"failed: {failure}", err=True)
+        for stopped in verified.stopped:
+            say_stopped(stopped, _traceback(stopped, loaded, reports))
         code = _report_verdicts(verified, options, summary, err=json)
         if json:
             from repro.report.write import documents_text
 
-            typer.echo(documents_text(verified.documents), nl=False)
+            several = len(loaded) > 1
+            typer.echo(documents_text(verified.documents, several=several), nl=False)
     raise typer.Exit(code)
+
+
+def _traceback(stopped: Stopped, claims: Sequence[Claim], reports: Path) -> str:
+    """Where the traceback of a claim that crashed is; nothing for what is no claim."""
+    from repro.report.write import FAILED
+
+    named = {f"{one.id} ({one.scale})": reports / one.id / one.scale / FAILED for one in claims}
+    return str(named.get(stopped.subject, ""))
 
 
 def _say_scale(claims: Sequence[Claim]) -> None:
@@ -149,7 +161,9 @@ def _report_verdicts(
     elif all(arm.evidence != "runs" for one in verified.documents for arm in one.arms):
         done = "nothing to train: every value is from a table or printed"
     typer.echo(done, err=err)
-    append(summary, markdown(verified.documents))
+    append(summary, markdown(verified.documents, verified.stopped))
     return exit_code(
-        [verdict_of(one) for one in verified.documents], infrastructure=bool(verified.failures)
+        [verdict_of(one) for one in verified.documents],
+        infrastructure=bool(verified.failures),
+        stopped=[stopped.status for stopped in verified.stopped],
     )

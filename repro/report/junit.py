@@ -20,12 +20,22 @@ FAILURES = ("CONTRADICTED", "TRIVIAL")
 
 def junit(document: Document) -> str:
     """The test suite of a claim, with a trailing newline."""
-    name = f"{document.claim.id}.{document.scale.name}"
-    suite = ET.Element("testsuite", name=fmt.clean(name))
+    suite = ET.Element("testsuite", name=fmt.clean(_name(document)))
     _validity_case(suite, document)
     for result in document.results:
         if result.role == "decisive":
             _expectation_case(suite, document, result)
+    return _text(suite)
+
+
+def junit_error(name: str, why: str) -> str:
+    """The test suite of a claim (`claim.scale`) that could not be judged: one error."""
+    suite = ET.Element("testsuite", name=fmt.clean(name))
+    _outcome(_case(suite, name, "judged", why), "error", "NOT-JUDGED", why)
+    return _text(suite)
+
+
+def _text(suite: ET.Element) -> str:
     for kind in ("failure", "error", "skipped"):
         plural = {"failure": "failures", "error": "errors"}.get(kind, kind)
         suite.set(plural, str(len(suite.findall(f"testcase/{kind}"))))
@@ -37,8 +47,11 @@ def junit(document: Document) -> str:
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
 
 
-def _case(suite: ET.Element, document: Document, name: str, said: str) -> ET.Element:
-    place = f"{document.claim.id}.{document.scale.name}"
+def _name(document: Document) -> str:
+    return f"{document.claim.id}.{document.scale.name}"
+
+
+def _case(suite: ET.Element, place: str, name: str, said: str) -> ET.Element:
     case = ET.SubElement(suite, "testcase", classname=fmt.clean(place), name=fmt.clean(name))
     ET.SubElement(case, "system-out").text = fmt.clean(said)
     return case
@@ -57,7 +70,7 @@ def _validity_case(suite: ET.Element, document: Document) -> None:
     controls = [f"{c.statement}: {c.state}, {c.measured}" for c in document.canaries]
     chips = [f"{chip.label}: {chip.badge.word}" for chip in words.cautions(document)]
     said = "; ".join([f"{verdict.validity}{reason}", *controls, *chips])
-    case = _case(suite, document, "validity and controls", said)
+    case = _case(suite, _name(document), "validity and controls", said)
     if verdict.validity != "VALID":
         kind = "error" if verdict.validity == "INVALID" else "skipped"
         _outcome(case, kind, verdict.validity, f"{verdict.validity}{reason}")
@@ -83,7 +96,7 @@ def _expectation_case(suite: ET.Element, document: Document, result: Result) -> 
     expected = verdict.expected or "CONFIRMED"
     message = f"expected {expected}, found {found}: {result.sentence}"
     facts = [f"{result.statement} {message}", *_facts(document, result)]
-    case = _case(suite, document, result.id, " ".join(facts))
+    case = _case(suite, _name(document), result.id, " ".join(facts))
     valid = verdict.validity == "VALID"
     if valid and found == expected == verdict.conclusion and verdict.as_expected:
         return

@@ -5,15 +5,21 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from repro.crash import Stopped
 from repro.errors import Place, Problem, SpecError
 from repro.report.document import Document
+from repro.report.junit import junit_error
 from repro.report.lines import Line, line
 
+FAILED = "failed.txt"
+"""What stands beside a report, or in its place, when the claim could not be judged."""
+
+ROWS = ("report.json", FAILED)
 LARGEST = 50_000_000
 DEEPEST = 60
 
@@ -32,9 +38,9 @@ def document_text(document: Document) -> str:
     return json.dumps(data, indent=2, sort_keys=True, allow_nan=False) + "\n"
 
 
-def documents_text(documents: Sequence[Document]) -> str:
-    """The JSON text of one document; of several, or none, an array of them."""
-    if len(documents) == 1:
+def documents_text(documents: Sequence[Document], *, several: bool = False) -> str:
+    """The JSON text of one document; of several, or where ``several`` were asked for, an array."""
+    if len(documents) == 1 and not several:
         return document_text(documents[0])
     data = [document.model_dump(mode="json", by_alias=True) for document in documents]
     return json.dumps(data, indent=2, sort_keys=True, allow_nan=False) + "\n"
@@ -68,23 +74,45 @@ def read_document(path: Path) -> Document:
         raise SpecError(problems[:20]) from None
 
 
+def write_failure(stopped: Stopped, claim: str, scale: str, folder: Path) -> list[Path]:
+    """Write what became of a claim that has no verdict: for a reader, and for a build server.
+
+    A report that is there is older, and stays; the index names the failure instead of it.
+    """
+    text = f"{stopped.why}\n" + (f"\n{stopped.trace}" if stopped.trace else "")
+    files = {FAILED: text, "junit.xml": junit_error(f"{claim}.{scale}", stopped.why)}
+    return [
+        _replace(folder / name, content.encode("utf-8", "backslashreplace"))
+        for name, content in files.items()
+    ]
+
+
 def write_index(folder: Path) -> Path:
     """Collect the reports two levels below ``folder`` and write its index.html."""
     from repro.report.index import index  # noqa: PLC0415 - loads Jinja
 
     lines: list[Line] = []
     broken: list[tuple[str, str]] = []
-    for path in _reports(folder):
-        link = path.parent.relative_to(folder) / "report.html"
+    for place in sorted({path.parent for name in ROWS for path in folder.glob(f"*/*/{name}")}):
+        inside = place.relative_to(folder)
+        if (place / FAILED).exists():
+            broken.append(((inside / FAILED).as_posix(), _first_line(place / FAILED)))
+            continue
         try:
-            lines.append(line(read_document(path), link.as_posix()))
+            document = read_document(place / "report.json")
+            lines.append(line(document, (inside / "report.html").as_posix()))
         except SpecError as error:
-            broken.append((path.relative_to(folder).as_posix(), error.problems[0].what))
+            broken.append(((inside / "report.json").as_posix(), error.problems[0].what))
     return _replace(folder / "index.html", index(lines, broken).encode())
 
 
-def _reports(folder: Path) -> Iterator[Path]:
-    yield from sorted(path for path in folder.glob("*/*/report.json") if path.is_file())
+def _first_line(path: Path) -> str:
+    """The first line of a text of our own, whatever became of it."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as stream:
+            return stream.readline(1000).strip()
+    except OSError as error:
+        return str(error.strerror)
 
 
 def _replace(path: Path, content: bytes) -> Path:

@@ -19,10 +19,14 @@ from typing import Any, NoReturn
 
 from repro.digest import canonical_json, digest
 from repro.errors import StoreError, StoreUnreachableError
+from repro.terminal import printable
 
 MARKER = "repro-store.json"
 SEAL = "sha256"
 JSON_LIMIT = 32 * 2**20
+LONGEST = 500
+"""No more characters of a damaged file are quoted than this."""
+
 _MISPLACED = {errno.EISDIR, errno.ELOOP, errno.ENOTDIR, errno.ENXIO}
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _KEY = re.compile(r"[0-9a-f]{64}")
@@ -31,13 +35,8 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 def damaged(path: Path, what: str, expected: str, advice: str = "") -> StoreError:
     """An error about a file that is not what it should be, with what to do about it."""
     advice = advice or _advice(path)
-    what, expected = _printable(what), _printable(expected)
+    what, expected = printable(what[:LONGEST]), printable(expected[:LONGEST])
     return StoreError(f"{path}: {what}\n  expected: {expected}\n  to do: {advice}")
-
-
-def _printable(text: str) -> str:
-    """The text without control characters: names in a damaged file may be anybody's."""
-    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text[:500])
 
 
 def run_folder(path: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from repro.crash import gravest
 from repro.verdict.words import Conclusion, Validity, Verdict
 
 
@@ -13,15 +14,20 @@ def roll_up(validities: Iterable[Validity]) -> Validity:
 
 
 def exit_code(
-    verdicts: Iterable[tuple[Verdict, Conclusion]], *, infrastructure: bool = False
+    verdicts: Iterable[tuple[Verdict, Conclusion]],
+    *,
+    infrastructure: bool = False,
+    stopped: Iterable[int] = (),
 ) -> int:
     """Status for a shell, from each verdict and the conclusion that its claim expects.
 
-    5 where ``infrastructure`` failed; else 4 invalid evidence; else 1 a decided conclusion
-    that is not the expected one; else 3 something undecided, unless that was expected; else 0.
+    70 where the program itself failed; else 5 where ``infrastructure`` failed; else 4 invalid
+    evidence; else 2; else 1 a decided conclusion that is not the expected one; else 3 something
+    undecided, unless that was expected; else 0. ``stopped`` are the statuses of the claims that
+    an error stopped, so that they have no verdict.
     """
-    codes = {_code(verdict, expected) for verdict, expected in verdicts}
-    return 5 if infrastructure else next((code for code in (4, 1, 3) if code in codes), 0)
+    codes = (_code(verdict, expected) for verdict, expected in verdicts)
+    return gravest((*codes, *stopped, 5 if infrastructure else 0))
 
 
 def _code(verdict: Verdict, expected: Conclusion) -> int:
