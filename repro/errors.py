@@ -3,6 +3,7 @@
     ReproError                  the user can do something about it
     ├── SpecError               a document is malformed: unknown key, wrong type (exit 2)
     ├── ClaimError              well-formed, but meaningless: a test without a variance (exit 2)
+    │   └── TooFewError         too little data for a test: more of them would do (exit 2)
     ├── StoreError              the run store is damaged or out of reach (exit 4 or 5)
     ├── DataError               a corpus is missing or is not what a run needs (exit 5)
     │   ├── CorpusError         it cannot be loaded, so that no run of it can be done (exit 5)
@@ -67,7 +68,11 @@ class SpecError(ReproError):
 
 
 class ClaimError(ReproError):
-    """A well-formed request that means nothing, such as a t-test on one seed."""
+    """A well-formed request that means nothing, such as a test of means that do not vary."""
+
+
+class TooFewError(ClaimError):
+    """A request that more data would meet: a t-test on one seed, a pair without its partner."""
 
 
 class DesignError(ReproError):

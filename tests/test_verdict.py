@@ -20,6 +20,7 @@ from repro.verdict import (
 
 CONFIRMED, CONTRADICTED = Conclusion.CONFIRMED, Conclusion.CONTRADICTED
 INCONCLUSIVE, TRIVIAL = Conclusion.INCONCLUSIVE, Conclusion.TRIVIAL
+NOT_TESTED = Conclusion.NOT_TESTED
 
 PREDICTION = Prediction(2.0, Interval(1.0, 3.0, 0.95), 0.0, 9.0)
 MIRRORED = Prediction(-2.0, Interval(-3.0, -1.0, 0.95), 0.0, 9.0)
@@ -117,6 +118,10 @@ EXIT_CODES = [
     ([(valid(CONFIRMED), CONTRADICTED)], 1),
     ([(valid(CONFIRMED), INCONCLUSIVE)], 1),
     ([(valid(INCONCLUSIVE), CONFIRMED)], 3),
+    ([(valid(NOT_TESTED), CONFIRMED)], 3),
+    ([(valid(NOT_TESTED), INCONCLUSIVE)], 3),
+    ([(valid(NOT_TESTED), NOT_TESTED)], 0),
+    ([(valid(CONFIRMED), NOT_TESTED)], 1),
     ([(Verdict(Validity.INCOMPLETE, "3 of 5 seeds"), CONFIRMED)], 3),
     ([(Verdict(Validity.STALE, "corpus"), CONFIRMED)], 3),
     ([(Verdict(Validity.NOT_COMPARABLE, "parameters"), CONFIRMED)], 3),

@@ -25,8 +25,10 @@ def what_would_change(
     file, place = shown_file(claim.file), SCALES.index(claim.scale)
     steps = []
     if verdict.validity is Validity.VALID:
+        if verdict.conclusion is Conclusion.NOT_TESTED:
+            steps += [_test(one) for one in judged if one.refused and _decides(one)]
         if verdict.conclusion is Conclusion.INCONCLUSIVE:
-            own = [one for one in judged if one.expectation.role == "decisive"]
+            own = [one for one in judged if _decides(one)]
             alone = joined(claim, own).conclusion
             if claim.sequential is not None:
                 steps.append(_more_looks(claim, file))
@@ -80,12 +82,22 @@ def _mend(claim: Claim, evidence: Evidence, validity: Validity, file: str) -> do
     return doc.ScaleStep(text=text, command=command)
 
 
+def _decides(one: Judged) -> bool:
+    return one.expectation.role == "decisive"
+
+
 def _undecided(one: Judged) -> bool:
-    return one.conclusion is Conclusion.INCONCLUSIVE
+    return one.conclusion in (Conclusion.INCONCLUSIVE, Conclusion.NOT_TESTED)
 
 
 def _contradicted(one: Judged) -> bool:
     return one.conclusion is Conclusion.CONTRADICTED
+
+
+def _test(one: Judged) -> doc.ScaleStep:
+    """What a test that refused the evidence needs; more seeds only where they would help."""
+    help_ = "" if one.too_few else "More seeds would not help, but what its test asks for: "
+    return doc.ScaleStep(text=f"'{one.expectation.id}': {help_}{one.refused}.", command=None)
 
 
 def _family(claim: Claim, alone: Conclusion) -> doc.ScaleStep:
@@ -109,7 +121,7 @@ def _more_seeds(one: Judged, claim: Claim, evidence: Evidence) -> doc.ScaleStep:
     """How many seeds would settle an inconclusive expectation, were these data the truth."""
     expectation, result = one.expectation, one.result
     if result is None:
-        return doc.ScaleStep(text=f"'{expectation.id}': {one.refused}", command=None)
+        return _test(one)
     if len(expectation.of) != 2:
         text = f"'{expectation.id}': more seeds would tell; how many is not computed."
         return doc.ScaleStep(text=text, command=None)

@@ -152,7 +152,7 @@ def _verdict_part(
 def _expected(claim: Claim) -> tuple[str, str]:
     """The conclusion that the claim declares to expect, and why; nothing for CONFIRMED."""
     if claim.expect is not None:
-        return claim.expect.conclusion.upper(), claim.expect.why
+        return Conclusion[claim.expect.conclusion.upper()].value, claim.expect.why
     if claim.control is not None:
         return Conclusion.INCONCLUSIVE.value, f"a negative control: {claim.control.why}"
     return "", ""

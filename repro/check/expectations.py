@@ -6,12 +6,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from repro.check.kinds import Read, kind_of
-from repro.errors import ClaimError
+from repro.errors import ClaimError, TooFewError
 from repro.evidence import Evidence
 from repro.specs.claim import Claim
 from repro.specs.expectation import All, AtLeastOne, Difference, Expectation, Node
 from repro.stats.result import TestResult
-from repro.verdict import Conclusion, Finding, conclude_conjunction, conclude_tree
+from repro.verdict import (
+    NOT_TESTED,
+    Conclusion,
+    Finding,
+    conclude_conjunction,
+    conclude_tree,
+)
 from repro.verdict import combine as tree
 
 
@@ -20,21 +26,23 @@ def published_rule(one: Expectation) -> bool:
     return isinstance(one, Difference) and one.rule == "as_published"
 
 
-REFUSED = Finding(Conclusion.INCONCLUSIVE, 1.0, 1.0)
-"""What an expectation finds whose test refuses the evidence: nothing."""
+NOTHING = Finding(Conclusion.INCONCLUSIVE, 1.0, 1.0)
+"""What is found by a rule that is only repeated, and concludes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
     """One expectation with its finding; ``result`` is absent where the test ``refused``, and why.
 
-    An expectation that repeats the paper's own rule has a result and finds nothing.
+    ``too_few``: it was refused for want of data, so that more seeds would help. An expectation
+    that repeats the paper's own rule has a result and finds nothing.
     """
 
     expectation: Expectation
     result: TestResult | None
     finding: Finding
     refused: str = ""
+    too_few: bool = False
 
     @property
     def conclusion(self) -> Conclusion:
@@ -47,9 +55,9 @@ def judge(one: Expectation, claim: Claim, read: Read) -> Judged:
     kind = kind_of(one)
     try:
         result = kind.test(one, claim, read)
-        found = REFUSED if published_rule(one) else kind.conclude(one, result)
+        found = NOTHING if published_rule(one) else kind.conclude(one, result)
     except ClaimError as error:
-        return Judged(one, None, REFUSED, str(error))
+        return Judged(one, None, NOT_TESTED, str(error), isinstance(error, TooFewError))
     return Judged(one, result, found)
 
 

@@ -56,20 +56,27 @@ def flags(
 def _one_seed(
     claim: Claim, before: Judgements, cases: tuple[Case, ...], conclusion: Conclusion
 ) -> list[Flag]:
-    """Cases that conclude otherwise, of those in which every test has enough seeds left."""
-    tested = {one.expectation.id for one in before if not one.refused}
+    """Cases that conclude otherwise, of those in which every test has enough seeds left.
+
+    A test that refuses all the seeds is not repeated without some of them: what it would find
+    says nothing of a conclusion in which it has no part.
+    """
+    if conclusion is Conclusion.NOT_TESTED:
+        return []
+    refused = {one.expectation.id: one for one in before if one.refused}
     own = decisive(claim)
     tried = 0
     found: list[tuple[Case, Conclusion]] = []
     for case in cases:
-        judged = [case.judged[one.id] for one in own if one.id in case.judged]
-        lost = any(one.refused and one.expectation.id in tested for one in judged)
+        again = {**case.judged, **refused}
+        judged = [again[one.id] for one in own if one.id in again]
+        lost = any(one.refused and one.expectation.id not in refused for one in judged)
         if len(judged) < len(own) or lost or not any(case.concerns(one) for one in own):
             continue
         tried += 1
-        again = joined(claim, judged).conclusion
-        if again is not conclusion:
-            found.append((case, again))
+        other = joined(claim, judged).conclusion
+        if other is not conclusion:
+            found.append((case, other))
     if not found:
         return []
     example, other = found[0]
@@ -104,9 +111,8 @@ def _on_ranks(claim: Claim, own: Judgements) -> list[Judged]:
 def _tolerance(claim: Claim, evidence: Evidence, own: Judgements) -> list[Flag]:
     found = []
     for one in _on_ranks(claim, own):
-        if not all(
-            evidence.detailed(arm, one.expectation.measurement) for arm in one.expectation.of
-        ):
+        arms, measurement = one.expectation.of, one.expectation.measurement
+        if one.refused or not all(evidence.detailed(arm, measurement) for arm in arms):
             continue
         for name, words in (("tenth", "a tenth of"), ("tenfold", "ten times")):
             other = judge(one.expectation, claim, detail_reader(evidence, name)).conclusion

@@ -45,7 +45,7 @@ def sequential_parts(
 
 def should_stop(finding: Finding, parts: tuple[SequentialPart, ...]) -> bool:
     """Whether no more seeds are needed: the claim is decided, or will hardly ever be."""
-    if finding.conclusion is not Conclusion.INCONCLUSIVE:
+    if finding.conclusion not in (Conclusion.INCONCLUSIVE, Conclusion.NOT_TESTED):
         return True
     return bool(parts) and all(part.stop != "go on" for part in parts)
 

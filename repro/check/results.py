@@ -30,7 +30,7 @@ def as_entry(
     conclusion = judged.conclusion if concludes else None
     interval = None if result is None else _interval(result)
     scale = kind.scale(one)
-    text = _not_tested(judged.refused)
+    text = _not_tested(judged)
     if result is not None:
         text = kind.sentence(one, claim, Found(result, interval, conclusion))
     return doc.Result(
@@ -54,14 +54,18 @@ def as_entry(
         conclusion=None if conclusion is None else conclusion.value,
         sentence=text,
         smallest_confirmable_margin=_smallest_margin(result),
-        left_out=_left_out(one, cases) if concludes else (),
+        left_out=_left_out(one, cases) if concludes and result is not None else (),
         points=_points(one, evidence) if result is not None else (),
         details={} if result is None else _details(one, claim, evidence, result),
     )
 
 
-def _not_tested(refused: str) -> str:
-    return f"Not tested: {refused}." if refused else ""
+def _not_tested(judged: Judged) -> str:
+    """Why the test was refused, and whether more seeds would help; empty where it was not."""
+    if not judged.refused:
+        return ""
+    help_ = "" if judged.too_few else ", and more seeds would not help"
+    return f"Not tested{help_}: {judged.refused}."
 
 
 def _left_out(one: Expectation, cases: tuple[Case, ...]) -> tuple[doc.LeftOut, ...]:

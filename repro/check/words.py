@@ -13,6 +13,7 @@ WORDS: dict[Conclusion, doc.ConclusionWord] = {
     Conclusion.CONTRADICTED: "CONTRADICTED",
     Conclusion.INCONCLUSIVE: "INCONCLUSIVE",
     Conclusion.TRIVIAL: "TRIVIAL",
+    Conclusion.NOT_TESTED: "NOT-TESTED",
 }
 
 HEADS = {
@@ -20,12 +21,14 @@ HEADS = {
     Conclusion.CONTRADICTED: "{n} decisive expectations are contradicted",
     Conclusion.INCONCLUSIVE: "{n} decisive expectations are not decided",
     Conclusion.TRIVIAL: "{n} effects are real but smaller than was declared to matter",
+    Conclusion.NOT_TESTED: "{n} decisive expectations have no result",
 }
 TREES = {
     Conclusion.CONFIRMED: "The declared combination ({tree}) holds",
     Conclusion.CONTRADICTED: "The declared combination ({tree}) is contradicted",
     Conclusion.INCONCLUSIVE: "The declared combination ({tree}) is not decided",
     Conclusion.TRIVIAL: "The declared combination ({tree}) holds only trivially",
+    Conclusion.NOT_TESTED: "The declared combination ({tree}) is not tested",
 }
 ALONE = "Contradicted on its own, but not at its Holm level among {n} expectations"
 
@@ -80,4 +83,6 @@ def _count(n: int, conclusion: Conclusion) -> str:
 def clause(sentence: str) -> str:
     """A sentence inside another; a name at its head keeps its capital."""
     clause = sentence.rstrip(".")
-    return f"the {clause[4:]}" if clause.startswith("The ") else clause
+    if clause.startswith(("The ", "Not tested")):
+        return clause[0].lower() + clause[1:]
+    return clause

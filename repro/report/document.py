@@ -27,7 +27,7 @@ from repro.specs.base import Spec
 DOCUMENT_SCHEMA = 1
 
 ValidityWord = Literal["VALID", "INVALID", "INCOMPLETE", "STALE", "NOT-COMPARABLE"]
-ConclusionWord = Literal["CONFIRMED", "CONTRADICTED", "INCONCLUSIVE", "TRIVIAL"]
+ConclusionWord = Literal["CONFIRMED", "CONTRADICTED", "INCONCLUSIVE", "TRIVIAL", "NOT-TESTED"]
 EffectScale = Literal["difference", "relative", "ratio", "correlation", "share", "none"]
 Side = Literal["below", "above", "between", "outside", "none"]
 

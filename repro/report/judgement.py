@@ -6,7 +6,7 @@ from typing import Literal
 
 from repro.specs.base import Spec
 
-ConclusionWord = Literal["CONFIRMED", "CONTRADICTED", "INCONCLUSIVE", "TRIVIAL"]
+ConclusionWord = Literal["CONFIRMED", "CONTRADICTED", "INCONCLUSIVE", "TRIVIAL", "NOT-TESTED"]
 Choice = Literal[
     "declared",
     "test",

@@ -1,7 +1,8 @@
 """Report -> JUnit XML: what a build server shows, a suite for the claim and a case a statement.
 
-A claim that comes out as its file expects is a pass, whatever the word: a build is red when
-something changed, and both words stand in the message.
+A claim that comes out as its file expects is a pass, whatever the word, and any other is a
+failure, one that nothing could be concluded of too: a build is red when something changed or is
+missing, and both words stand in the message. Invalid evidence is an error.
 """
 
 from __future__ import annotations
@@ -15,13 +16,12 @@ from repro.report.document import Document, Result
 from repro.report.findings import level_said
 from repro.report.watching import looks_said
 
-FAILURES = ("CONTRADICTED", "TRIVIAL")
-
 
 def junit(document: Document) -> str:
     """The test suite of a claim, with a trailing newline."""
     suite = ET.Element("testsuite", name=fmt.clean(_name(document)))
     _validity_case(suite, document)
+    _verdict_case(suite, document)
     for result in document.results:
         if result.role == "decisive":
             _expectation_case(suite, document, result)
@@ -72,8 +72,27 @@ def _validity_case(suite: ET.Element, document: Document) -> None:
     said = "; ".join([f"{verdict.validity}{reason}", *controls, *chips])
     case = _case(suite, _name(document), "validity and controls", said)
     if verdict.validity != "VALID":
-        kind = "error" if verdict.validity == "INVALID" else "skipped"
-        _outcome(case, kind, verdict.validity, f"{verdict.validity}{reason}")
+        _unusable(case, document)
+
+
+def _unusable(case: ET.Element, document: Document) -> None:
+    """Evidence that carries no conclusion: an error where it is invalid, else a failure."""
+    verdict = document.verdict
+    kind = "error" if verdict.validity == "INVALID" else "failure"
+    _outcome(case, kind, verdict.validity, f"{verdict.validity}: {verdict.validity_reason}")
+
+
+def _verdict_case(suite: ET.Element, document: Document) -> None:
+    """What the claim comes to, as its file expects or not."""
+    verdict = document.verdict
+    found = verdict.conclusion or verdict.validity
+    expected = verdict.expected or "CONFIRMED"
+    message = f"expected {expected}, found {found}: {verdict.sentence}"
+    case = _case(suite, _name(document), "verdict of the claim", message)
+    if verdict.validity != "VALID":
+        _unusable(case, document)
+    elif not verdict.as_expected:
+        _outcome(case, "failure", found, message)
 
 
 def _facts(document: Document, result: Result) -> list[str]:
@@ -97,16 +116,10 @@ def _expectation_case(suite: ET.Element, document: Document, result: Result) -> 
     message = f"expected {expected}, found {found}: {result.sentence}"
     facts = [f"{result.statement} {message}", *_facts(document, result)]
     case = _case(suite, _name(document), result.id, " ".join(facts))
-    valid = verdict.validity == "VALID"
-    if valid and found == expected == verdict.conclusion and verdict.as_expected:
-        return
-    if valid and found == "CONFIRMED" and (expected == found or verdict.as_expected):
-        return
-    if verdict.validity == "INVALID":
-        _outcome(case, "error", "INVALID", f"INVALID: {verdict.validity_reason}")
-    elif valid and verdict.conclusion == "INCONCLUSIVE":
-        _outcome(case, "skipped", found, f"the claim is INCONCLUSIVE; {message}")
-    elif valid and (found in FAILURES or found == "CONFIRMED"):
+    if verdict.validity != "VALID":
+        _unusable(case, document)
+    elif verdict.as_expected:
+        if found not in (expected, "CONFIRMED"):
+            _outcome(case, "skipped", found, f"the claim is as expected; {message}")
+    elif found != expected:
         _outcome(case, "failure", found, message)
-    else:
-        _outcome(case, "skipped", found, message)

@@ -11,6 +11,7 @@ CONCLUSIONS: dict[str, tuple[Tone, str]] = {
     "CONTRADICTED": ("bad", "cross"),
     "INCONCLUSIVE": ("plain", "question"),
     "TRIVIAL": ("warn", "almost"),
+    "NOT-TESTED": ("warn", "barred"),
 }
 VALIDITIES: dict[str, tuple[Tone, str]] = {
     "VALID": ("good", "check"),
@@ -67,6 +68,7 @@ _HEADLINES = {
     "CONTRADICTED": "Contradicted at {scale} scale",
     "INCONCLUSIVE": "Inconclusive at {scale} scale",
     "TRIVIAL": "Real, but trivial at {scale} scale",
+    "NOT-TESTED": "Not tested at {scale} scale",
     "INVALID": "Invalid: this evidence cannot be judged",
     "INCOMPLETE": "Incomplete: runs are missing",
     "STALE": "Stale: the runs are of an older version",
@@ -79,6 +81,7 @@ ICONS = {
     "question": "M20 3a17 17 0 1 0 .01 0Z"
     "M14.5 16a5.5 5.5 0 1 1 8 5c-1.8.9-2.5 2-2.5 3.5M20 28.5v.6",
     "almost": "M20 3a17 17 0 1 0 .01 0ZM11.5 17.5c4-4.5 8 2.5 17-1.5M11.5 24.5c4-4.5 8 2.5 17-1.5",
+    "barred": "M20 3a17 17 0 1 0 .01 0ZM8.5 8L31.5 32",
     "alarm": "M20 4L37 34H3ZM20 15v9M20 28.5v.6",
     "part": "M20 3a17 17 0 1 0 .01 0ZM12.5 20h.6M19.7 20h.6M26.9 20h.6",
     "clock": "M20 3a17 17 0 1 0 .01 0ZM20 11v9.5l6 4",
@@ -107,7 +110,7 @@ def headline(verdict: VerdictPart, scale: str) -> Badge:
     """The verdict in large letters; a confirmed one with flags is amber and says so."""
     found = short_word(verdict)
     text = _HEADLINES.get(found.word, "Valid, without a conclusion").format(scale=scale)
-    if verdict.flags and verdict.conclusion is not None:
+    if verdict.flags and verdict.conclusion not in (None, "NOT-TESTED"):
         text += ", but fragile"
     return Badge(text, found.tone, found.icon)
 

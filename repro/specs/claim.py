@@ -78,7 +78,7 @@ class Published(Spec):
 class Expect(Spec):
     """The conclusion that is expected at a scale, when it is not CONFIRMED, and why."""
 
-    conclusion: Literal["confirmed", "contradicted", "inconclusive", "trivial"]
+    conclusion: Literal["confirmed", "contradicted", "inconclusive", "trivial", "not_tested"]
     why: Reason
 
 

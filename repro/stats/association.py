@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy.special import stdtr
 
-from repro.errors import ClaimError
+from repro.errors import ClaimError, TooFewError
 from repro.stats.clustered import cluster_permutation_p
 from repro.stats.coefficients import (
     PERFECT,
@@ -141,7 +141,7 @@ def _permutation_p(x: Array, y: Array, method: Method) -> float:
 def _refuse_undecidable(method: Method, n: int, alpha: float) -> None:
     smallest = 2 / math.factorial(n)
     if method != "pearson" and smallest > alpha:
-        raise ClaimError(
+        raise TooFewError(
             f"{n} points cannot decide: even a perfect order has p = {smallest:.3g}, "
             f"above alpha = {alpha:g}; add points"
         )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from repro.errors import ClaimError
+from repro.errors import ClaimError, TooFewError
 from repro.stats.coefficients import Array, Method, centred, concordance, midranks
 from repro.stats.permutation import tail_p_values
 from repro.stats.sample import Sample
@@ -107,12 +107,12 @@ def _share(x: Array, y: Array, method: Method, *, exact: bool) -> float:
 
 def _refuse_few(count: int, alpha: float) -> None:
     if count < FEWEST_CLUSTERS:
-        raise ClaimError(
+        raise TooFewError(
             f"{count} clusters say too little about others; at least {FEWEST_CLUSTERS} are needed"
         )
     smallest = max(1 / math.factorial(count), 1 / (DRAWS + 1))
     if smallest > alpha:
-        raise ClaimError(
+        raise TooFewError(
             f"{count} clusters cannot decide: even the most extreme order of them has "
             f"p = {smallest:.3g}, above alpha = {alpha:g}; add clusters"
         )

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from repro.errors import ClaimError
+from repro.errors import ClaimError, TooFewError
 from repro.stats.sample import ROUND_OFF, Sample, levelled
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
@@ -36,7 +36,7 @@ def aligned(x: Sample, y: Sample, method: Method) -> tuple[Array, Array]:
     if set(x.replicates) != set(y.replicates):
         raise ClaimError("a correlation needs both variables at the same points, and only there")
     if x.n < FEWEST[method]:
-        raise ClaimError(f"{method} needs at least {FEWEST[method]} points, not {x.n}")
+        raise TooFewError(f"{method} needs at least {FEWEST[method]} points, not {x.n}")
     if x.constant or y.constant:
         raise ClaimError("a variable that does not vary correlates with nothing")
     if method != "pearson":

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Literal
 
-from repro.errors import ClaimError
+from repro.errors import ClaimError, TooFewError
 from repro.stats.alternative import Alternative, interval_level, p_values
 from repro.stats.contrast import Contrast, satterthwaite, student_contrast, welch_contrast
 from repro.stats.pairs import match
@@ -166,7 +166,7 @@ def _core(arm: Sample, trim: float) -> Sample:
     cut = int(trim * arm.n)
     kept = sorted(arm.values)[cut : arm.n - cut]
     if len(kept) < 2:
-        raise ClaimError(
+        raise TooFewError(
             f"of {arm.n} replicates trimming leaves {len(kept)}, and a variance needs two"
         )
     return Sample.of(*kept)

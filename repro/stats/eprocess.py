@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtr
 
-from repro.errors import ClaimError
+from repro.errors import ClaimError, TooFewError
 from repro.stats.contrast import Contrast, student_contrast
 from repro.stats.result import Interval, check_alpha
 from repro.stats.sample import Arm, Sample
@@ -88,7 +88,7 @@ def balanced(a: Sample, b: Sample) -> tuple[Sample, Sample]:
     """
     numbers = sorted(set(a.replicates) & set(b.replicates))
     if len(numbers) < 2:
-        raise ClaimError(
+        raise TooFewError(
             f"a sequential test looks at pairs of one replicate number, and there are "
             f"{len(numbers)}; it needs at least two"
         )
@@ -186,7 +186,7 @@ def _sizes(n_a: npt.ArrayLike, n_b: npt.ArrayLike, g: npt.ArrayLike) -> tuple[Ar
     first, second = np.asarray(n_a, dtype=float), np.asarray(n_b, dtype=float)
     width = np.asarray(g, dtype=float)
     if np.min(first) < 2 or np.min(second) < 2:
-        raise ClaimError("an e-value needs at least two values in each arm")
+        raise TooFewError("an e-value needs at least two values in each arm")
     if not np.all((width > 0) & np.isfinite(width)):
         raise ClaimError(f"the prior's variance g is a finite number above 0, not {width}")
     return first + second - 2, 1 + width * first * second / (first + second)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from repro.errors import ClaimError
+from repro.errors import TooFewError
 from repro.stats.sample import Arm, Sample, require_sample
 
 
@@ -21,7 +21,7 @@ def match(a: Arm, b: Arm, test: str) -> tuple[Sample, Sample]:
         if missing
     ]
     if alone:
-        raise ClaimError(
+        raise TooFewError(
             f"{test} compares pairs with the same number, and some have no partner: "
             f"{'; '.join(alone)}; leave them out of both arms, or add their partners"
         )

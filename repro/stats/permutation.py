@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from repro.errors import ClaimError
+from repro.errors import TooFewError
 from repro.stats.alternative import Alternative, p_values, tails
 from repro.stats.contrast import welch_contrast
 from repro.stats.result import TestResult, check_alpha
@@ -115,7 +115,7 @@ def _refuse_few(n_a: int, n_b: int, splits: int, alternative: Alternative, alpha
     chances = splits if splits <= MOST_SPLITS else DRAWS + 1
     smallest = tails(alternative) / chances
     if smallest > alpha:
-        raise ClaimError(
+        raise TooFewError(
             f"{n_a} and {n_b} replicates cannot decide: the most extreme of {chances} splits has "
             f"p = {smallest:.3g} ({alternative}), above alpha = {alpha:g}; add replicates"
         )

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from repro.errors import ClaimError
+from repro.errors import ClaimError, TooFewError
 from repro.stats.alternative import Alternative, p_values, tails
 from repro.stats.bound import clopper_pearson
 from repro.stats.pairs import match
@@ -208,7 +208,7 @@ def _counts(wins: int, losses: int, ties: int) -> dict[str, Detail]:
 
 def _refuse_few(n: int, units: str, chance: float, alpha: float) -> None:
     if chance**n > alpha:
-        raise ClaimError(
+        raise TooFewError(
             f"{n} {units} cannot decide: even if all agree p = {chance**n:.3g}, above alpha = "
             f"{alpha:g} (one-sided); add {units}"
         )

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from repro.errors import ClaimError
+from repro.errors import ClaimError, TooFewError
 from repro.stats.alternative import Alternative, interval_level, p_values
 from repro.stats.permutation import Array
 from repro.stats.result import Interval, TestResult, check_alpha
@@ -86,7 +86,7 @@ def _checked(a: Arm, b: Arm) -> tuple[Sample, Sample]:
     given = require_sample(a, "brunner_munzel"), require_sample(b, "brunner_munzel")
     first, second = arms = levelled(*given)
     if min(arm.n for arm in arms) < 2:
-        raise ClaimError("a test of ranks needs at least two replicates in each arm")
+        raise TooFewError("a test of ranks needs at least two replicates in each arm")
     if len({*first.values, *second.values}) == 1:
         raise ClaimError("all values of both arms agree, so that there are no ranks to compare")
     return first, second

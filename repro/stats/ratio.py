@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from repro.errors import ClaimError
+from repro.errors import ClaimError, TooFewError
 from repro.stats.contrast import welch_contrast
 from repro.stats.result import Detail, Interval, TestResult, check_alpha
 from repro.stats.sample import Arm, Sample, require_sample
@@ -28,7 +28,7 @@ def ratio_of_geometric_means(a: Arm, b: Arm, *, at_least: float, alpha: float = 
     first, second = require_sample(a, "ratio"), require_sample(b, "ratio")
     log_a, log_b = first.log(), second.log()
     if min(first.n, second.n) < 2:
-        raise ClaimError("a ratio needs at least two replicates in each arm")
+        raise TooFewError("a ratio needs at least two replicates in each arm")
     effect = first.geometric_mean / second.geometric_mean
     n = (first.n, second.n)
     if first.constant and second.constant:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
-from repro.errors import ClaimError
+from repro.errors import ClaimError, TooFewError
 from repro.stats.contrast import Contrast, welch_contrast
 from repro.stats.result import Interval
 from repro.stats.sample import Arm, summarise
@@ -67,7 +67,7 @@ class RelativeDifference:
         if self.error_b > 0:
             reach = -float(stdtrit(self.n_b - 1, tail)) * self.error_b
             if reach >= abs(self.mean_b):
-                raise ClaimError(
+                raise TooFewError(
                     f"mean B, {self.mean_b:g}, is not safely different from 0 (it may err by "
                     f"{reach:.3g}), so a difference relative to it means nothing; declare an "
                     "absolute margin"

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from repro.errors import ClaimError
+from repro.errors import ClaimError, TooFewError
 
 ROUND_OFF = 1e-12
 """Values whose relative spread is no larger than this are one value, summed in another order."""
@@ -46,7 +46,7 @@ class Summary:
     def spread(self) -> float:
         """The standard deviation; ``ClaimError`` where there is none to be had."""
         if self.n < 2:
-            raise ClaimError(
+            raise TooFewError(
                 "a single value has no variance, so no test can compare it; add replicates, "
                 "or use a bound"
             )

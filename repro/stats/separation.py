@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Literal, TypeAlias
 
-from repro.errors import ClaimError
+from repro.errors import ClaimError, TooFewError
 from repro.stats.result import TestResult, check_alpha
 from repro.stats.sample import Arm, Sample, beyond, require_sample
 
@@ -32,7 +32,7 @@ def separation(
     _check(first, second, direction, factor)
     chance = 1 / math.comb(first.n + second.n, first.n)
     if chance > alpha:
-        raise ClaimError(
+        raise TooFewError(
             f"{first.n} and {second.n} replicates cannot decide: even complete separation has "
             f"p = {chance:.3g}, above alpha = {alpha:g}; add replicates"
         )

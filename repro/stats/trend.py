@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from repro.errors import ClaimError
+from repro.errors import ClaimError, TooFewError
 from repro.stats.coefficients import Array
 from repro.stats.result import TestResult, check_alpha
 from repro.stats.sample import Arm, Sample, levelled, require_sample
@@ -200,7 +200,7 @@ def _check(
         raise ClaimError("all values are equal, so there is no trend to test")
     orders = math.factorial(sum(sizes)) // math.prod(map(math.factorial, sizes))
     if orders * alpha < 1:
-        raise ClaimError(
+        raise TooFewError(
             f"groups of {', '.join(map(str, sizes))} cannot decide: even perfect order has "
             f"p = {1 / orders:.3g}, above alpha = {alpha:g}; add replicates"
         )

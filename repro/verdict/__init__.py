@@ -35,6 +35,7 @@ from repro.verdict.rules import (
 )
 from repro.verdict.status import exit_code, roll_up
 from repro.verdict.words import (
+    NOT_TESTED,
     Agreement,
     Conclusion,
     Finding,
@@ -45,6 +46,7 @@ from repro.verdict.words import (
 )
 
 __all__ = [
+    "NOT_TESTED",
     "Agreement",
     "All",
     "Any",

@@ -44,16 +44,20 @@ def conclude_conjunction(leaves: Sequence[Finding], *, alpha: float = 0.05) -> F
     """Joins findings that must all hold: intersection-union, so no correction to confirm.
 
     CONTRADICTED needs a leaf that is contradicted at its Holm level over all leaves, for
-    with three leaves one is contradicted by chance in 7 to 14 % of cases. ``alpha`` is that
-    of the family. ``ClaimError`` without leaves.
+    with three leaves one is contradicted by chance in 7 to 14 % of cases. A leaf that was not
+    tested leaves the whole NOT-TESTED, unless another contradicts it. ``alpha`` is that of the
+    family. ``ClaimError`` without leaves.
     """
     _need_leaves(leaves)
     words = {leaf.conclusion for leaf in leaves}
-    conclusion, p_opposite = Conclusion.INCONCLUSIVE, 1.0
+    undecided = Conclusion.INCONCLUSIVE
+    if Conclusion.NOT_TESTED in words:
+        undecided = Conclusion.NOT_TESTED
+    conclusion, p_opposite = undecided, 1.0
     if Conclusion.CONTRADICTED in words:
         adjusted = zip(holm([leaf.p_opposite for leaf in leaves]), leaves, strict=True)
         p_opposite = min(p for p, leaf in adjusted if leaf.conclusion is Conclusion.CONTRADICTED)
-        conclusion = decide(confirmed=False, contradicted=p_opposite <= alpha)
+        conclusion = Conclusion.CONTRADICTED if p_opposite <= alpha else undecided
     elif words == {Conclusion.CONFIRMED}:
         conclusion = Conclusion.CONFIRMED
     elif words <= {Conclusion.CONFIRMED, Conclusion.TRIVIAL}:
@@ -66,7 +70,8 @@ def conclude_disjunction(leaves: Sequence[Finding], *, alpha: float = 0.05) -> F
 
     CONFIRMED needs a leaf that is confirmed at its Holm level over all leaves; CONTRADICTED
     needs all contradicted, without correction; TRIVIAL a trivial one where none is confirmed,
-    not even at its own level. ``p`` is the smallest Holm-adjusted p, ``p_opposite`` the
+    not even at its own level. A leaf that was not tested has found nothing; where none was
+    tested, neither was the whole. ``p`` is the smallest Holm-adjusted p, ``p_opposite`` the
     largest. ``alpha`` is that of the family. ``ClaimError`` without leaves.
     """
     _need_leaves(leaves)
@@ -79,8 +84,8 @@ def conclude_disjunction(leaves: Sequence[Finding], *, alpha: float = 0.05) -> F
         conclusion = decide(confirmed=smallest <= alpha, contradicted=False)
     elif Conclusion.TRIVIAL in words:
         conclusion = Conclusion.TRIVIAL
-    elif set(words) == {Conclusion.CONTRADICTED}:
-        conclusion = Conclusion.CONTRADICTED
+    elif len(set(words)) == 1:
+        conclusion = words[0]
     return Finding(conclusion, min(adjusted), max(leaf.p_opposite for leaf in leaves))
 
 

@@ -23,8 +23,8 @@ def exit_code(
 
     70 where the program itself failed; else 5 where ``infrastructure`` failed; else 4 invalid
     evidence; else 2; else 1 a decided conclusion that is not the expected one; else 3 something
-    undecided, unless that was expected; else 0. ``stopped`` are the statuses of the claims that
-    an error stopped, so that they have no verdict.
+    undecided or not tested, unless that was expected; else 0. ``stopped`` are the statuses of
+    the claims that an error stopped, so that they have no verdict.
     """
     codes = (_code(verdict, expected) for verdict, expected in verdicts)
     return gravest((*codes, *stopped, 5 if infrastructure else 0))
@@ -35,4 +35,5 @@ def _code(verdict: Verdict, expected: Conclusion) -> int:
         return 4
     if verdict.conclusion == expected:
         return 0
-    return 3 if verdict.conclusion in (Conclusion.INCONCLUSIVE, None) else 1
+    undecided = (Conclusion.INCONCLUSIVE, Conclusion.NOT_TESTED, None)
+    return 3 if verdict.conclusion in undecided else 1

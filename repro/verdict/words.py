@@ -17,12 +17,17 @@ class Validity(StrEnum):
 
 
 class Conclusion(StrEnum):
-    """What our evidence says; TRIVIAL: real, but less than was declared to matter."""
+    """What our evidence says.
+
+    TRIVIAL: real, but less than was declared to matter. NOT-TESTED: the declared test refused the
+    evidence, so nothing was asked of it; INCONCLUSIVE, that it was asked and gave no answer.
+    """
 
     CONFIRMED = "CONFIRMED"
     CONTRADICTED = "CONTRADICTED"
     INCONCLUSIVE = "INCONCLUSIVE"
     TRIVIAL = "TRIVIAL"
+    NOT_TESTED = "NOT-TESTED"
 
 
 class Agreement(StrEnum):
@@ -71,6 +76,10 @@ class Finding:
     conclusion: Conclusion
     p: float
     p_opposite: float
+
+
+NOT_TESTED = Finding(Conclusion.NOT_TESTED, 1.0, 1.0)
+"""What an expectation finds whose test refuses the evidence: nothing, either way."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -221,11 +221,12 @@ def test_an_expected_contradiction_is_as_expected() -> None:
 
 
 def test_a_test_that_would_mean_nothing_is_refused_in_words() -> None:
-    """Means without any variance are not compared: INCONCLUSIVE, with the reason."""
+    """Means without any variance are not compared: NOT-TESTED, with the reason."""
     values = {arm: {"test_perplexity": [56.0] * 10} for arm in ("mos", "softmax")}
     document = judged(claim("fair_mos", "paper"), values)
     entry = next(one for one in document.results if one.id == "not_better")
-    assert entry.conclusion == "INCONCLUSIVE"
+    assert entry.conclusion == document.verdict.conclusion == "NOT-TESTED"
+    assert code(document) == 3
     assert entry.effect is None
     assert "varia" in entry.sentence
 

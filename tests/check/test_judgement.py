@@ -51,14 +51,20 @@ def test_trees_of_expectations(tree: dict[str, Any], conclusion: str) -> None:
     assert document.verdict.sentence.startswith("The declared combination ")
 
 
-def test_a_part_that_cannot_be_tested_leaves_a_conjunction_open() -> None:
-    """A test that refuses its evidence is INCONCLUSIVE, says why, and so is the whole."""
+def test_a_part_that_cannot_be_tested_leaves_a_conjunction_untested() -> None:
+    """A test that refuses its evidence is NOT-TESTED, says why, and so is the whole."""
     flat = {"a": [10.0, 10, 10], "b": [11.0, 11, 11]}
     document = judged(made(HOLDS, difference("student")), flat)
     assert document.verdict.validity == "VALID"
-    assert document.verdict.conclusion == "INCONCLUSIVE"
-    assert {one.conclusion for one in document.results} == {"INCONCLUSIVE"}
-    assert document.results[0].sentence.startswith("Not tested: both arms have variance 0")
+    assert document.verdict.conclusion == "NOT-TESTED"
+    assert {one.conclusion for one in document.results} == {"NOT-TESTED"}
+    start = "Not tested, and more seeds would not help: both arms have variance 0"
+    assert document.results[0].sentence.startswith(start)
+    assert document.verdict.sentence.startswith("Two decisive expectations have no result: not ")
+    assert [step.text.startswith("'e0': More seeds would not") for step in document.changes] == [
+        True,
+        False,
+    ]
     assert document.robustness == ()
 
 
@@ -77,8 +83,9 @@ def test_a_part_that_cannot_be_tested_leaves_a_conjunction_open() -> None:
 def test_refusals_are_sentences(one: Any, values: Any, why: str) -> None:
     """What a test refuses, the report says; nothing is concluded and nothing raised."""
     document = judged(made(one), values)
-    assert document.verdict.conclusion == "INCONCLUSIVE"
+    assert document.verdict.conclusion == "NOT-TESTED"
     assert why in document.verdict.sentence
+    assert ("more seeds would not help" in document.verdict.sentence) == (why != "cannot decide")
     assert document.results[0].effect is None
 
 

@@ -43,7 +43,7 @@ def test_clusters_are_counted_from_the_first_unit(first: int) -> None:
     """12 units are 4 clusters of 3, too few to decide, also where a table counts from 1."""
     of = made({"kind": "proportion", "of": ["a", "b"], "clusters": 3})
     document = numbered(of, first, 12)
-    assert document.verdict.conclusion == "INCONCLUSIVE"
+    assert document.verdict.conclusion == "NOT-TESTED"
     assert "4 clusters cannot decide" in document.verdict.sentence
     assert numbered(of, first, 15).results[0].p == pytest.approx(1 / 32)
 
@@ -225,7 +225,7 @@ def test_a_part_that_was_never_tested_hides_no_fragility() -> None:
     other = {**difference(), "of": ["a", "c"]}
     of = made(difference(), other, arms="abc", combine={"any": ["e0", "e1"]})
     document = judged(of, flat)
-    assert [one.conclusion for one in document.results] == ["INCONCLUSIVE", "CONFIRMED"]
+    assert [one.conclusion for one in document.results] == ["NOT-TESTED", "CONFIRMED"]
     assert document.verdict.conclusion == "CONFIRMED"
     assert "one seed left out" in {one.kind for one in document.verdict.flags}
 
@@ -264,7 +264,7 @@ def test_an_undecided_tree_names_every_part() -> None:
     assert "that of B" in document.verdict.sentence
     flat = made(difference(), {**other, "of": ["d", "c"]}, arms="abcd", combine=of.combine)
     document = judged(flat, {"a": WEAK, "b": HIGH, "c": [12.0] * 5, "d": [11.0] * 5})
-    assert [one.conclusion for one in document.results] == ["CONFIRMED", "INCONCLUSIVE"]
+    assert [one.conclusion for one in document.results] == ["CONFIRMED", "NOT-TESTED"]
     assert document.verdict.conclusion == "INCONCLUSIVE"
     assert "that of B" in document.verdict.sentence
     assert "variance 0" in document.verdict.sentence

@@ -30,6 +30,7 @@ FLIPPED = {
     Conclusion.CONFIRMED: Conclusion.CONTRADICTED,
     Conclusion.CONTRADICTED: Conclusion.CONFIRMED,
     Conclusion.INCONCLUSIVE: Conclusion.INCONCLUSIVE,
+    Conclusion.NOT_TESTED: Conclusion.NOT_TESTED,
 }
 
 

@@ -52,7 +52,7 @@ def test_a_p_value_is_a_chance(name: str, data: st.DataObject) -> None:
         assert 0 <= p <= 1
     if own.result is None:
         assert own.refused
-        assert own.conclusion is Conclusion.INCONCLUSIVE
+        assert own.conclusion is Conclusion.NOT_TESTED
         return
     for known in (own.result.p, own.result.p_opposite):
         assert known is None or 0 <= known <= 1

@@ -26,32 +26,56 @@ def outcomes(document: Document) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("mos_rank", ["passed", "passed", "passed"]),
-        ("invalid", ["error", "error", "error"]),
-        ("incomplete", ["skipped"]),
-        ("stale", ["skipped", "skipped", "skipped"]),
-        ("thirty_seeds", ["passed", "failure"]),
-        ("plif", ["passed", "passed", "passed", "passed"]),
-        ("fair_mos", ["passed", "passed"]),
+        ("mos_rank", ["passed"] * 4),
+        ("invalid", ["error"] * 4),
+        ("incomplete", ["failure"] * 2),
+        ("stale", ["failure"] * 4),
+        ("thirty_seeds", ["passed", "failure", "failure"]),
+        ("plif", ["passed"] * 5),
+        ("fair_mos", ["passed"] * 3),
     ],
 )
 def test_outcomes(name: str, expected: list[str], documents: dict[str, Document]) -> None:
-    """A case for validity and one a decisive expectation; a declared conclusion is a pass."""
+    """A case for validity, for the verdict and for each decisive expectation.
+
+    A declared conclusion is a pass, and evidence that concludes nothing a failure.
+    """
     assert list(outcomes(documents[name]).values()) == expected
 
 
 @pytest.mark.parametrize(
     ("word", "outcome"),
     [("CONFIRMED", "passed"), ("CONTRADICTED", "failure"), ("TRIVIAL", "failure"),
-     ("INCONCLUSIVE", "skipped")],
+     ("INCONCLUSIVE", "failure"), ("NOT-TESTED", "failure")],
 )  # fmt: skip
 def test_conclusions(word: str, outcome: str) -> None:
-    """With nothing declared only CONFIRMED passes, and INCONCLUSIVE is no failure."""
+    """With nothing declared only CONFIRMED passes: what is not decided is a failure too."""
     results = [{**base()["results"][0], "conclusion": word}]
     document = make(
         results=results, verdict=verdict(conclusion=word, as_expected=word == "CONFIRMED")
     )
     assert outcomes(document)["far_above_moc"] == outcome
+    assert outcomes(document)["verdict of the claim"] == outcome
+
+
+@pytest.mark.parametrize("word", ["CONTRADICTED", "INCONCLUSIVE", "NOT-TESTED", "TRIVIAL"])
+def test_what_is_expected_is_a_pass(word: str) -> None:
+    """The word that its file declares, whatever it is; a part that says another is no failure."""
+    first, second = base()["results"][0], {**base()["results"][0], "id": "another"}
+    document = make(
+        results=[{**first, "conclusion": word}, {**second, "conclusion": "INCONCLUSIVE"}],
+        verdict=verdict(conclusion=word, expected=word, as_expected=True),
+    )
+    found = outcomes(document)
+    assert found["verdict of the claim"] == found["far_above_moc"] == "passed"
+    assert found["another"] == ("passed" if word == "INCONCLUSIVE" else "skipped")
+
+
+def test_a_claim_that_its_family_leaves_open_is_a_failure() -> None:
+    """Every part of it holds, and the claim does not, which nobody declared."""
+    document = make(verdict=verdict(conclusion="INCONCLUSIVE", as_expected=False))
+    assert outcomes(document)["far_above_moc"] == "passed"
+    assert outcomes(document)["verdict of the claim"] == "failure"
 
 
 def test_a_valid_claim_needs_no_reason() -> None:
@@ -66,8 +90,7 @@ def test_a_valid_claim_needs_no_reason() -> None:
 
 def test_messages_hold_both_words(documents: dict[str, Document]) -> None:
     """A failure says what was expected and what was found."""
-    failure = ET.fromstring(junit(documents["thirty_seeds"])).find(".//failure")
-    assert failure is not None
+    _, failure = ET.fromstring(junit(documents["thirty_seeds"])).iter("failure")
     assert failure.get("message") == "expected CONFIRMED, found CONTRADICTED: Less than 25 times."
 
 

@@ -20,11 +20,13 @@ from repro.verdict import (
 
 CONFIRMED, CONTRADICTED = Conclusion.CONFIRMED, Conclusion.CONTRADICTED
 INCONCLUSIVE, TRIVIAL = Conclusion.INCONCLUSIVE, Conclusion.TRIVIAL
+NOT_TESTED = Conclusion.NOT_TESTED
 SEED = 1979
 
 YES, NO = Finding(CONFIRMED, 0.001, 0.999), Finding(CONTRADICTED, 0.99, 0.01)
 OPEN, SMALL = Finding(INCONCLUSIVE, 0.4, 0.6), Finding(TRIVIAL, 0.9, 0.02)
 WEAK = Finding(CONFIRMED, 0.03, 0.97)
+REFUSED = Finding(NOT_TESTED, 1.0, 1.0)
 
 ANY = [
     ("one holds", (YES, OPEN, NO), CONFIRMED),
@@ -38,7 +40,36 @@ ANY = [
     ("one trivial, one confirmed at its own level only", (SMALL, WEAK), INCONCLUSIVE),
     ("one trivial, one confirmed", (SMALL, YES), CONFIRMED),
     ("all open", (OPEN, OPEN), INCONCLUSIVE),
+    ("one holds, one was not tested", (YES, REFUSED), CONFIRMED),
+    ("not at its Holm level, which counts the one not tested", (WEAK, REFUSED), INCONCLUSIVE),
+    ("contradicted, one not tested", (NO, REFUSED), INCONCLUSIVE),
+    ("trivial, one not tested", (SMALL, REFUSED), TRIVIAL),
+    ("open, one not tested", (OPEN, REFUSED), INCONCLUSIVE),
+    ("none was tested", (REFUSED, REFUSED), NOT_TESTED),
 ]
+
+ALL = [
+    ("all others hold", (YES, REFUSED, YES), NOT_TESTED),
+    ("one trivial", (SMALL, REFUSED), NOT_TESTED),
+    ("one open", (OPEN, REFUSED), NOT_TESTED),
+    ("one contradicted at its Holm level", (NO, REFUSED, YES), CONTRADICTED),
+    ("its Holm level counts the one not tested", (Finding(CONTRADICTED, 0.9, 0.03), REFUSED),
+     NOT_TESTED),
+    ("none was tested", (REFUSED,), NOT_TESTED),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("leaves", "conclusion"), [row[1:] for row in ALL], ids=[r[0] for r in ALL]
+)
+def test_a_conjunction_of_which_a_part_was_not_tested(leaves, conclusion):
+    """
+    It is not tested either, unless another part contradicts the whole.
+    """
+    found = conclude_conjunction(leaves)
+    assert found.conclusion is conclusion
+    assert conclude_conjunction(leaves[::-1]) == found
+    assert found.p == 1
 
 
 @pytest.mark.parametrize(
@@ -70,7 +101,7 @@ def test_the_level_is_that_of_the_node():
     assert conclude_disjunction(leaves, alpha=0.0199).conclusion is INCONCLUSIVE
 
 
-FOUND = {"yes": YES, "no": NO, "open": OPEN, "small": SMALL, "weak": WEAK}
+FOUND = {"yes": YES, "no": NO, "open": OPEN, "small": SMALL, "weak": WEAK, "refused": REFUSED}
 
 
 @pytest.mark.parametrize(
@@ -88,6 +119,11 @@ FOUND = {"yes": YES, "no": NO, "open": OPEN, "small": SMALL, "weak": WEAK}
         (Any((All(("weak", "weak")), "open")), INCONCLUSIVE),
         (Any((All(("small", "yes")), "open")), TRIVIAL),
         (All((All((All(("yes",)),)),)), CONFIRMED),
+        ("refused", NOT_TESTED),
+        (All(("yes", Any(("refused", "yes")))), CONFIRMED),
+        (All(("yes", Any(("refused", "refused")))), NOT_TESTED),
+        (Any((All(("refused", "yes")), "yes")), CONFIRMED),
+        (Any((All(("refused", "yes")), "no")), INCONCLUSIVE),
     ],
 )
 def test_a_tree_is_joined_bottom_up(tree, conclusion):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from repro.check.kinds.base import Found, Kind, Read, labels, pair, what
 from repro.check.kinds.phrases import correlation_ends, p_words
-from repro.errors import ClaimError
+from repro.errors import ClaimError, TooFewError
 from repro.report import document as doc
 from repro.report import format as fmt
 from repro.specs.claim import Claim
@@ -96,7 +96,8 @@ class AssociationKind(Kind[Association]):
         if one.within is not None:
             points = points.inside(one.within.low, one.within.high)
             if len(points.x) < 4:
-                raise ClaimError(f"{len(points.x)} points lie in the declared window; 4 are needed")
+                count = len(points.x)
+                raise TooFewError(f"{count} points lie in the declared window; 4 are needed")
         x, y = points.samples()
         if one.direction is not None:
             return association(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from repro.check.kinds.base import Found, Kind, Read, labels
 from repro.check.kinds.phrases import p_words
-from repro.errors import ClaimError
+from repro.errors import TooFewError
 from repro.report import document as doc
 from repro.report import format as fmt
 from repro.specs.claim import Claim
@@ -109,7 +109,7 @@ def _require_partners(names: list[str], a: Sample, b: Sample) -> None:
         if set(own.replicates) - set(other.replicates)
     ]
     if alone:
-        raise ClaimError(
+        raise TooFewError(
             f"units are matched by number, and some have no partner: {'; '.join(alone)}; leave "
             "them out of every arm, or add their partners"
         )

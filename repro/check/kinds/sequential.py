@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from repro.errors import ClaimError
+from repro.errors import ClaimError, TooFewError
 from repro.specs.claim import Claim
 from repro.specs.expectation import Difference, Equivalence, NonInferiority, NonSuperiority
 from repro.specs.seeds import EProcess
@@ -70,7 +70,7 @@ def looks_so_far(claim: Claim, arms: tuple[Sample, Sample]) -> tuple[int, ...]:
         planned = () if claim.sequential is None else claim.sequential.looks
         looks = tuple(n for n in planned if n <= pairs)
     if not looks:
-        raise ClaimError(f"{pairs} pairs of seeds are fewer than the first look needs")
+        raise TooFewError(f"{pairs} pairs of seeds are fewer than the first look needs")
     return looks
 
 
