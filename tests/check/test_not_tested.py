@@ -110,8 +110,9 @@ def test_a_family_counts_it_as_having_found_nothing() -> None:
 def test_a_sequential_claim_goes_on() -> None:
     """Pairs that do not vary yet may vary tomorrow: nothing is decided, so nothing stops."""
     assert not should_stop(NOT_TESTED, ())
-    how = {"sequential": {"method": "eprocess_t"}, "seeds": {"min": 4, "plan": 4, "max": 30}}
-    document = judged(made(BETTER, **how), {arm: own[:4] for arm, own in FLAT.items()})
+    seeds = {"min": 4, "plan": 4, "max": 30}
+    claim = made(BETTER, sequential={"method": "eprocess_t"}, seeds=seeds)
+    document = judged(claim, {arm: own[:4] for arm, own in FLAT.items()})
     assert document.verdict.conclusion == "NOT-TESTED"
 
 
