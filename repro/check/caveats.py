@@ -16,16 +16,43 @@ def caveats(claim: Claim, evidence: Evidence, canaries: tuple[doc.Canary, ...]) 
         *_low(canaries),
         *_uncontrolled(claim, evidence, canaries),
         *_diverged(claim, evidence),
+        *_order(claim, evidence),
         *_more_seeds(claim, evidence),
     ]
 
 
+def _order(claim: Claim, evidence: Evidence) -> list[Flag]:
+    """A sequential claim rests on the order of its seeds, and nobody saw that of a table."""
+    if claim.sequential is None:
+        return []
+    decisive = {arm for one in claim.expectations if one.role == "decisive" for arm in one.of}
+    tables = {evidence.tables[arm] for arm in evidence.tables if arm in decisive}
+    found = []
+    for table in sorted(tables, key=lambda each: (each.file, each.order or "")):
+        text = (
+            f"{table.file}: a table has no order in time, so it was judged once, at its last look, "
+            "with all its seeds."
+        )
+        if table.order is not None:
+            text = (
+                f"{table.file}: the order of its seeds is the table's own (column "
+                f"'{table.order}'), declared, not observed."
+            )
+        found.append(Flag(FlagKind.ORDER, text))
+    return found
+
+
 def _more_seeds(claim: Claim, evidence: Evidence) -> list[Flag]:
-    """A table may have grown until its result suited; nothing on record says that it did not."""
+    """A table may have grown until its result suited; nothing on record says that it did not.
+
+    A sequential claim may grow to its largest number of seeds.
+    """
     planned = claim.seeds.plan
+    if claim.sequential is not None and claim.seeds.max is not None:
+        planned = claim.seeds.max
     found = {arm: len(evidence.counted(arm)) for arm in evidence.tables}
     more = [f"{claim.arms[arm].label} has {n}" for arm, n in found.items() if n > planned]
-    if not more or claim.sequential is not None:
+    if not more:
         return []
     text = f"{planned} seeds an arm were planned, and {' and '.join(more)}: all count, so nothing "
     return [Flag(FlagKind.MORE_SEEDS, f"{text}rules out that seeds were added until it suited.")]

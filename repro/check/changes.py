@@ -31,7 +31,7 @@ def what_would_change(
             own = [one for one in judged if _decides(one)]
             alone = joined(claim, own).conclusion
             if claim.sequential is not None:
-                steps.append(_more_looks(claim, file))
+                steps.append(_more_looks(claim, evidence, file))
             elif alone is not Conclusion.INCONCLUSIVE:
                 steps.append(_family(claim, alone))
             else:
@@ -47,13 +47,14 @@ def what_would_change(
     return tuple(steps)
 
 
-def _more_looks(claim: Claim, file: str) -> doc.ScaleStep:
+def _more_looks(claim: Claim, evidence: Evidence, file: str) -> doc.ScaleStep:
     """A sequential claim grows look by look, up to its largest number of seeds."""
     most = claim.seeds.max or claim.seeds.plan
-    if claim.wanted >= most:
+    growing = [arm for arm in claim.arms if arm not in evidence.published]
+    if min(len(evidence.arms[arm]) for arm in growing) >= most:
         text = f"The claim ends at {most} seeds an arm, and they are there: it stays undecided."
         return doc.ScaleStep(text=text, command=None)
-    if not claim.trained:
+    if all(arm in evidence.tables for arm in growing):
         text = f"Add seeds to its table: the claim ends at {most} seeds an arm."
         return doc.ScaleStep(text=text, command=None)
     text = f"Look again with more seeds: there are {claim.wanted} an arm of at most {most}."

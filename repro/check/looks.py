@@ -10,6 +10,7 @@ from repro.check.kinds.sequential import (
     OnMeans,
     aligned,
     at_looks,
+    in_order,
     is_sequential,
     looks_so_far,
     question_of,
@@ -35,11 +36,11 @@ def sequential_parts(
 ) -> tuple[SequentialPart, ...]:
     """Every decisive expectation of a sequential claim, look by look."""
     return tuple(
-        _part(one.expectation, claim, evidence)
+        _part(one.expectation, one.result, claim, evidence)
         for one in judged
         if isinstance(one.expectation, OnMeans)
         and is_sequential(one.expectation, claim)
-        and not one.refused
+        and one.result is not None
     )
 
 
@@ -50,28 +51,41 @@ def should_stop(finding: Finding, parts: tuple[SequentialPart, ...]) -> bool:
     return bool(parts) and all(part.stop != "go on" for part in parts)
 
 
-def _part(one: OnMeans, claim: Claim, evidence: Evidence) -> SequentialPart:
+def _part(one: OnMeans, result: TestResult, claim: Claim, evidence: Evidence) -> SequentialPart:
     arms = aligned(one, claim, *(evidence.sample(arm, one.measurement) for arm in one.of))
-    looks = looks_so_far(claim, arms)
-    results = {
-        n: at_looks(one, claim, arms, looks[:place])
-        for place, n in enumerate(looks, start=1)
-        if _varied(balanced(*arms), n)
-    }
-    last, how = results[looks[-1]], claim.sequential
-    decided = last.details["decided_at"]
-    evidence_based = isinstance(how, EProcess)
+    results = _at_every_look(one, claim, arms) if in_order(arms) else {min(result.n): result}
+    decided = result.details["decided_at"] if in_order(arms) else None
+    evidence_based = isinstance(claim.sequential, EProcess)
     return SequentialPart(
         expectation=one.id,
         method="eprocess_t" if evidence_based else "group_obf",
         bound=1 / claim.alpha if evidence_based and one.kind == "difference" else claim.alpha,
         looks=tuple(_look(n, each) for n, each in results.items()),
+        order=_order(arms),
         crossing=decided if isinstance(decided, int) else None,
-        stop=_stop(question_of(one, claim), claim, arms, last),
-        sensitivity={f"g = {g:g}": _number(last, f"e_g_{g:g}") for g in SENSITIVITY}
+        stop=_stop(question_of(one, claim), claim, arms, result),
+        sensitivity={f"g = {g:g}": _number(result, f"e_g_{g:g}") for g in SENSITIVITY}
         if evidence_based
         else {},
     )
+
+
+def _at_every_look(
+    one: OnMeans, claim: Claim, arms: tuple[Sample, Sample]
+) -> dict[int, TestResult]:
+    looks = looks_so_far(claim, arms)
+    return {
+        n: at_looks(one, claim, arms, looks[:place])
+        for place, n in enumerate(looks, start=1)
+        if _varied(balanced(*arms), n)
+    }
+
+
+def _order(arms: tuple[Sample, Sample]) -> Literal["observed", "declared", "unknown"]:
+    """What is known of the order of the seeds: of two arms, the less."""
+    if not in_order(arms):
+        return "unknown"
+    return "declared" if any(arm.order == "declared" for arm in arms) else "observed"
 
 
 def _varied(arms: tuple[Sample, Sample], n: int) -> bool:
@@ -94,11 +108,16 @@ def _look(n: int, result: TestResult) -> LookPart:
 def _stop(
     question: Question, claim: Claim, arms: tuple[Sample, Sample], result: TestResult
 ) -> Stop:
-    """Decided, futile, or worth more seeds; at the largest number there is nothing to add."""
+    """Decided, futile, or worth more seeds; at the largest number there is nothing to add.
+
+    The power of more seeds is not computed where their order is not known.
+    """
     if result.details["decided"] is not None:
         return stop(result) or "go on"
     how, most = claim.sequential, claim.seeds.max or claim.seeds.plan
-    if isinstance(how, EProcess):
+    if not in_order(arms):
+        chance = 0.0 if min(result.n) >= most else 1.0
+    elif isinstance(how, EProcess):
         chance = predicted_power(*arms, question, maximum=most, alpha=claim.alpha, g=how.g)
     else:
         planned = () if how is None else how.looks

@@ -58,12 +58,14 @@ def left_out(
 ) -> tuple[Case, ...]:
     """Every finished replicate of ``arms`` left out in turn.
 
-    Where replicates are pairs, a pair is left out whole, and is named by the first arm. Planned
-    looks leave nothing out: without one seed the last of them would not have been reached.
+    Where replicates are pairs, a pair is left out whole, and is named by the first arm; a table
+    without an order in time is judged at once, and has none in a sequential claim. Planned looks
+    leave nothing out: without one seed the last of them would not have been reached.
     """
     if isinstance(claim.sequential, GroupSequential):
         return ()
-    pairs = claim.design == "paired" or isinstance(claim.sequential, EProcess)
+    in_order = all(evidence.order(arm) != "unknown" for arm in arms)
+    pairs = claim.design == "paired" or (isinstance(claim.sequential, EProcess) and in_order)
     return tuple(
         Case(arm, one.number, pairs, dict(_again(claim, evidence, judged, gone, one.number)))
         for arm in (arms[:1] if pairs else arms)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from repro.errors import ClaimError
-from repro.stats.sample import Sample, Summary
+from repro.stats.sample import Order, Sample, Summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,10 +37,14 @@ class Replicate:
 
 @dataclass(frozen=True, slots=True)
 class TableSource:
-    """The table that an arm's values were read from: its name, and the SHA-256 of its text."""
+    """The table that an arm's values were read from: its name, and the SHA-256 of its text.
+
+    ``order`` is the column that says in which order its replicates came, where one is declared.
+    """
 
     file: str
     sha256: str
+    order: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,16 @@ class Evidence:
         """The replicates that a sample has: the finished ones, and those that were imputed."""
         return tuple(one for one in self.arms[arm] if one.state in ("finished", "imputed"))
 
+    def order(self, arm: str) -> Order:
+        """What tells in which order the replicates of ``arm`` came.
+
+        The runs of the store are trained in the order of their numbers. The seeds of a table are
+        names: whoever numbers them by their values decides what the first of them show.
+        """
+        if arm not in self.tables:
+            return "numbers"
+        return "unknown" if self.tables[arm].order is None else "declared"
+
     def known(self, arm: str) -> bool:
         """Whether anything is known that a test could use."""
         return bool(self.published.get(arm) or self.counted(arm))
@@ -89,7 +103,8 @@ class Evidence:
         counted = self.counted(arm)
         if not all(measurement in one.values for one in counted):
             raise ClaimError(f"there are no values of '{measurement}' for arm '{arm}'")
-        return _sample(counted, [one.values[measurement] for one in counted])
+        sample = _sample(counted, [one.values[measurement] for one in counted])
+        return replace(sample, order=self.order(arm))
 
     def read(self, arm: str, measurement: str) -> Sample | Summary:
         """The sample of an arm, or the summary that is printed of it; ClaimError for neither."""

@@ -86,12 +86,15 @@ class SequentialPart(Spec):
     ``bound`` is what e must reach (above 1), or what p, which allows for all looks, must not
     exceed: planned looks and margins, whose e-values are one-sided, are decided by p.
     ``stop`` says whether more seeds are of use: a decision, ``futile`` or ``go on``.
+    ``order``: the looks were ``observed``, follow from the order that a table ``declared``, or are
+    ``unknown``: then all seeds were judged at once, and that is the only look.
     """
 
     expectation: str
     method: Literal["eprocess_t", "group_obf"]
     bound: float
     looks: tuple[LookPart, ...]
+    order: Literal["observed", "declared", "unknown"] = "observed"
     crossing: int | None
     stop: Literal["confirmed", "contradicted", "trivial", "futile", "go on"]
     sensitivity: dict[str, float]

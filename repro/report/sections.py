@@ -11,7 +11,7 @@ from repro.report.lookup import summary_of, upper_first
 from repro.report.planned import design, family, registration
 from repro.report.printed import published
 from repro.report.running import how_it_was_run, provenance, runs, seeds_of
-from repro.report.watching import all_looks, watching
+from repro.report.watching import all_looks, looks_title, watching
 
 
 def sections(document: Document) -> tuple[Section, ...]:
@@ -22,7 +22,7 @@ def sections(document: Document) -> tuple[Section, ...]:
         Section("expectations", "The expectations, one by one", expectations(d)),
         Section("robustness", "Would another choice change the verdict?", robustness(d)),
         Section("design", "What the design could find", design(d)),
-        Section("looks", "How often it was looked at", watching(d)),
+        Section("looks", looks_title(d), watching(d)),
         Section("registration", "When it was declared", registration(d)),
         Section("family", "The family", family(d)),
         Section("published", "The printed numbers beside ours", published(d)),

@@ -20,10 +20,10 @@ def watching(document: Document) -> tuple[Block, ...]:
     blocks: list[Block] = []
     for number, part in enumerate(document.sequential, 1):
         blocks.append(Paragraph(looks_said(part), f"{title_of(part.expectation)}:"))
-        figure = _figure(document, part, number)
+        figure = None if part.order == "unknown" else _figure(document, part, number)
         if figure is not None:
             blocks.append(figure)
-        if 0 < len(part.looks) <= FEW:
+        if part.order != "unknown" and 0 < len(part.looks) <= FEW:
             blocks.append(_table(document, part))
         if part.sensitivity and part.looks:
             blocks.append(Paragraph(_priors(part), "With other priors:"))
@@ -41,8 +41,9 @@ def looks_said(part: SequentialPart) -> str:
     """How often, what decides, whether it was decided, and whether to go on."""
     if not part.looks:
         return "It has not been looked at yet."
-    seeds = fmt.span(fmt.count(part.looks[0].seeds), fmt.count(part.looks[-1].seeds))
-    said = [f"It was looked at {_times(len(part.looks))}, with {seeds} seeds an arm."]
+    if part.order == "unknown":
+        return f"{_judged_once(part)} {words.STOPS[part.stop]}"
+    said = [_times_said(part)]
     if part.method == "eprocess_t" and part.bound < 1:
         said.append(
             "It may be looked at every night without fooling anybody: p allows for all looks, and "
@@ -61,6 +62,33 @@ def looks_said(part: SequentialPart) -> str:
     if part.crossing is not None:
         said.append(f"It was decided with {part.crossing} seeds, and that stands.")
     return " ".join([*said, words.STOPS[part.stop]])
+
+
+def looks_title(document: Document) -> str:
+    """The heading of the section: nobody is said to have looked at a table."""
+    observed = all(part.order == "observed" for part in document.sequential)
+    return "How often it was looked at" if observed else "The sequential test"
+
+
+def _judged_once(part: SequentialPart) -> str:
+    """What is said where no order is known, and so no look but the last."""
+    said = "Its table has no order in time, so it was judged once, with all its seeds. "
+    if part.method == "group_obf":
+        return f"{said}It decides at the level that the plan leaves for this look."
+    if part.bound < 1:
+        return f"{said}p decides at {fmt.bound(part.bound)} and below, also if seeds were added."
+    return f"{said}e decides when it reaches {fmt.bound(part.bound)}, also if seeds were added."
+
+
+def _times_said(part: SequentialPart) -> str:
+    seeds = fmt.span(fmt.count(part.looks[0].seeds), fmt.count(part.looks[-1].seeds))
+    times = _times(len(part.looks))
+    if part.order == "observed":
+        return f"It was looked at {times}, with {seeds} seeds an arm."
+    return (
+        f"It was judged as if looked at {times}, with {seeds} seeds per arm, by the order that its "
+        "table declares; nobody is on record as having looked."
+    )
 
 
 def _times(n: int) -> str:

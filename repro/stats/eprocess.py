@@ -33,15 +33,22 @@ _LARGEST = math.log(np.finfo(float).max)
 
 
 def e_value(
-    t: npt.ArrayLike, n_a: npt.ArrayLike, n_b: npt.ArrayLike, g: npt.ArrayLike = 1.0
+    t: npt.ArrayLike,
+    n_a: npt.ArrayLike,
+    n_b: npt.ArrayLike,
+    g: npt.ArrayLike = 1.0,
+    *,
+    df: npt.ArrayLike | None = None,
 ) -> Array:
-    """Evidence against *no difference* in a pooled t statistic; arrays broadcast.
+    """Evidence against *no difference* in a t statistic; arrays broadcast.
 
-    With ``nu = n_a + n_b - 2`` and ``a = 1 + g n_a n_b / (n_a + n_b)`` it is ``a ** (-1/2)``
-    times ``(1 + t²/nu) / (1 + t²/(nu a))`` to the power ``(nu + 1) / 2``; never more than the
-    largest float. ``ClaimError`` for fewer than two values in an arm and for ``g <= 0``.
+    With ``nu = df``, ``n_a + n_b - 2`` of a pooled t, and ``a = 1 + g n_a n_b / (n_a + n_b)`` it
+    is ``a ** (-1/2)`` times ``(1 + t²/nu) / (1 + t²/(nu a))`` to the power ``(nu + 1) / 2``;
+    never more than the largest float. It is the density of ``sqrt(a)`` times Student's t over
+    that of Student's t, so its mean is 1 without a difference, whatever ``df`` is.
+    ``ClaimError`` for fewer than two values in an arm and for ``g <= 0``.
     """
-    nu, a = _sizes(n_a, n_b, g)
+    nu, a = _sizes(n_a, n_b, g, df)
     squared = np.square(np.asarray(t, dtype=float)) / nu
     exponent = (nu + 1) / 2 * (np.log1p(squared) - np.log1p(squared / a)) - np.log(a) / 2
     value: Array = np.exp(np.minimum(exponent, _LARGEST))
@@ -49,7 +56,12 @@ def e_value(
 
 
 def one_sided_e_value(
-    t: npt.ArrayLike, n_a: npt.ArrayLike, n_b: npt.ArrayLike, g: npt.ArrayLike = 1.0
+    t: npt.ArrayLike,
+    n_a: npt.ArrayLike,
+    n_b: npt.ArrayLike,
+    g: npt.ArrayLike = 1.0,
+    *,
+    df: npt.ArrayLike | None = None,
 ) -> Array:
     """Evidence against *the difference is at most 0*: the positive half of the same prior.
 
@@ -57,23 +69,28 @@ def one_sided_e_value(
     distribution with ``nu + 1`` degrees of freedom. So it is never more than ``2 e``. Valid for
     every true difference up to 0, because it grows with t and t grows with the difference.
     """
-    nu, a = _sizes(n_a, n_b, g)
+    nu, a = _sizes(n_a, n_b, g, df)
     score = np.asarray(t, dtype=float)
     location = score * np.sqrt((a - 1) / a * (nu + 1) / (nu + np.square(score) / a))
-    half = np.minimum(e_value(t, n_a, n_b, g), np.finfo(float).max / 2)
+    half = np.minimum(e_value(t, n_a, n_b, g, df=df), np.finfo(float).max / 2)
     value: Array = 2 * half * stdtr(nu + 1, location)
     return value
 
 
 def threshold(
-    n_a: npt.ArrayLike, n_b: npt.ArrayLike, *, alpha: float, g: npt.ArrayLike = 1.0
+    n_a: npt.ArrayLike,
+    n_b: npt.ArrayLike,
+    *,
+    alpha: float,
+    g: npt.ArrayLike = 1.0,
+    df: npt.ArrayLike | None = None,
 ) -> Array:
     """The size of t from which on ``e_value`` is at least ``1/alpha``; infinite if it never is.
 
     With ``r = (sqrt(a) / alpha) ** (2 / (nu + 1))`` it is ``sqrt(nu (r - 1) / (1 - r / a))``;
     three values an arm cannot decide, for with ``g = 1`` no t gives more than 6.25.
     """
-    nu, a = _sizes(n_a, n_b, g)
+    nu, a = _sizes(n_a, n_b, g, df)
     log_r = 2 / (nu + 1) * (np.log(a) / 2 - math.log(alpha))
     room = np.expm1(np.minimum(log_r - np.log(a), 0.0))
     with np.errstate(divide="ignore"):
@@ -122,15 +139,17 @@ def contrasts(
     }
 
 
-def confidence_sequence(contrast: Contrast, n: int, *, alpha: float, g: float = 1.0) -> Interval:
-    """The differences of means whose e is below ``1/alpha`` at a look with ``n`` pairs.
+def confidence_sequence(
+    contrast: Contrast, n_a: int, n_b: int, *, alpha: float, g: float = 1.0
+) -> Interval:
+    """The differences of means whose e is below ``1/alpha`` at a look with so many replicates.
 
     The intervals of all looks together cover the true difference with chance ``1 - alpha``, and
     so does their running intersection. Infinite while nothing could be decided. It is the
     effect plus or minus ``threshold`` standard errors, for shifting an arm shifts only the
     numerator of t.
     """
-    reach = float(threshold(n, n, alpha=alpha, g=g)) * contrast.se
+    reach = float(threshold(n_a, n_b, alpha=alpha, g=g, df=contrast.df)) * contrast.se
     return Interval(contrast.effect - reach, contrast.effect + reach, 1 - alpha)
 
 
@@ -176,12 +195,14 @@ def eprocess_t(
         e=tuple(map(float, e)),
         p=tuple(map(float, np.minimum(1.0, 1 / np.maximum.accumulate(e)))),
         intervals=tuple(
-            confidence_sequence(each, n, alpha=alpha, g=g) for n, each in found.items()
+            confidence_sequence(each, n, n, alpha=alpha, g=g) for n, each in found.items()
         ),
     )
 
 
-def _sizes(n_a: npt.ArrayLike, n_b: npt.ArrayLike, g: npt.ArrayLike) -> tuple[Array, Array]:
+def _sizes(
+    n_a: npt.ArrayLike, n_b: npt.ArrayLike, g: npt.ArrayLike, df: npt.ArrayLike | None
+) -> tuple[Array, Array]:
     """Degrees of freedom, and the factor by which the prior widens the variance of the mean."""
     first, second = np.asarray(n_a, dtype=float), np.asarray(n_b, dtype=float)
     width = np.asarray(g, dtype=float)
@@ -189,7 +210,8 @@ def _sizes(n_a: npt.ArrayLike, n_b: npt.ArrayLike, g: npt.ArrayLike) -> tuple[Ar
         raise TooFewError("an e-value needs at least two values in each arm")
     if not np.all((width > 0) & np.isfinite(width)):
         raise ClaimError(f"the prior's variance g is a finite number above 0, not {width}")
-    return first + second - 2, 1 + width * first * second / (first + second)
+    nu = first + second - 2 if df is None else np.asarray(df, dtype=float)
+    return nu, 1 + width * first * second / (first + second)
 
 
 def _only(sample: Sample, numbers: Sequence[int]) -> Sample:

@@ -7,13 +7,18 @@ one number for each.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
 
 from repro.errors import ClaimError, TooFewError
 
 ROUND_OFF = 1e-12
 """Values whose relative spread is no larger than this are one value, summed in another order."""
+
+
+Order: TypeAlias = Literal["numbers", "declared", "unknown"]
+"""What tells in which order the replicates of a sample came: their numbers; their places in the
+sample, where their table declares an order; or nothing, as in a table that declares none."""
 
 
 def beyond(a: float, b: float) -> bool:
@@ -65,7 +70,7 @@ class Sample:
     """One finite value for each replicate of an arm; ``replicates`` are their numbers.
 
     ``diverged`` are those of them that have no value of their own, but one that is worse than
-    any: of use to tests of order, and beyond every bound.
+    any: of use to tests of order, and beyond every bound. ``order`` matters to sequential tests.
     Raises ``ClaimError`` for an empty sample, a value that is not finite, and a replicate
     that occurs twice (the same run counted as two would fake precision).
     """
@@ -73,6 +78,7 @@ class Sample:
     values: tuple[float, ...]
     replicates: tuple[int, ...]
     diverged: tuple[int, ...] = ()
+    order: Order = field(default="numbers", kw_only=True)
 
     def __post_init__(self) -> None:
         if not self.values:
@@ -140,10 +146,11 @@ class Sample:
             for value, number in zip(self.values, self.replicates, strict=True)
             if number != replicate
         ]
-        return Sample(
-            tuple(value for value, _ in kept),
-            tuple(number for _, number in kept),
-            tuple(number for number in self.diverged if number != replicate),
+        return replace(
+            self,
+            values=tuple(value for value, _ in kept),
+            replicates=tuple(number for _, number in kept),
+            diverged=tuple(number for number in self.diverged if number != replicate),
         )
 
 

@@ -6,10 +6,11 @@ A plan of few looks at fixed sizes is in ``spending``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from repro.stats.contrast import Contrast, student_contrast
+from repro.stats.contrast import Contrast, student_contrast, welch_contrast
 from repro.stats.eprocess import (
     Array,
     balanced,
@@ -55,32 +56,90 @@ def sequential(
     ``left_out``, replicates without a partner. ``ClaimError`` as for ``eprocess_t``.
     """
     check_alpha(alpha)
-    pair = balanced(a, b)
-    found = contrasts(*pair, looks, student_contrast)
-    intervals = _sequence(question, found, alpha, g)
-    seen = [_evidence(question, each, n, g) for n, each in found.items()]
+    found = contrasts(*balanced(a, b), looks, student_contrast)
+    taken = {n: _Look(each, (n, n), g) for n, each in found.items()}
+    return _result(question, taken, alpha, unpaired(a, b))
+
+
+def single_look(
+    a: Sample, b: Sample, question: Question, *, alpha: float = 0.05, g: float = 1.0
+) -> TestResult:
+    """The e-value of all replicates together, for samples whose order in time is not known.
+
+    It is what ``sequential`` says at its last look, of that look alone: the same in whatever
+    order the replicates are numbered, and, as the e-value of a process is at any time, valid
+    also if replicates were added until it sufficed. Arms of unequal size have no pairs: of
+    them it is the e-value of Welch's t with its own degrees of freedom. ``details`` as for
+    ``sequential``; ``ClaimError`` for fewer than two replicates in an arm, and where neither
+    arm varies.
+    """
+    check_alpha(alpha)
+    contrast = student_contrast(a, b) if a.n == b.n else welch_contrast(a, b)
+    look = _Look(contrast, (a.n, b.n), g)
+    return _result(question, {min(a.n, b.n): look}, alpha, ())
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """The contrast of the replicates so far, how many of each arm, and the prior's variance."""
+
+    contrast: Contrast
+    sizes: tuple[int, int]
+    g: float
+
+    def interval(self, question: Question, alpha: float) -> Interval:
+        """The confidence sequence at this look."""
+        level = question.tails * alpha
+        return confidence_sequence(self.contrast, *self.sizes, alpha=level, g=self.g)
+
+    def evidence(self, question: Question) -> tuple[float, float]:
+        """Evidence of lying inside the borders, and beyond one; at least 1/alpha decides."""
+        distances = np.array(question.distances(self.contrast))
+        e = e_value(distances, *self.sizes, self.g, df=self.contrast.df)
+        sided = question.tails * e
+        inside = np.where(distances > 0, sided, 0.0)
+        outside = np.where(distances < 0, sided, 0.0)
+        return float(inside.min()), float(outside.max())
+
+    def e_now(self, question: Question) -> tuple[float, float]:
+        """The e-values of the claim and of its contrary, valid however one stops."""
+        if question.tails == 1:
+            return self.evidence(question)
+        distances = np.array(question.distances(self.contrast))
+        inside, outside = (
+            one_sided_e_value(sign * distances, *self.sizes, self.g, df=self.contrast.df)
+            for sign in (1, -1)
+        )
+        return float(inside.min()), float(outside.max())
+
+
+def _result(
+    question: Question, found: Mapping[int, _Look], alpha: float, left_out: tuple[int, ...]
+) -> TestResult:
+    intervals = {n: each.interval(question, alpha) for n, each in found.items()}
+    seen = [each.evidence(question) for each in found.values()]
     n, last = list(found.items())[-1]
-    claimed, contrary = _e_now(question, last, n, g)
+    claimed, contrary = last.e_now(question)
     details: dict[str, Detail] = {
         **first_details(question, intervals),
         "looks": tuple(found),
-        "g": g,
+        "g": last.g,
         "e": claimed,
         "e_opposite": contrary,
-        "left_out": unpaired(a, b),
+        "left_out": left_out,
         **_sensitivity(question, found, alpha),
     }
     return TestResult(
         test="eprocess_t",
-        effect=last.effect,
+        effect=last.contrast.effect,
         alpha=alpha,
-        n=(n, n),
+        n=last.sizes,
         interval=intervals[n],
         p=1 / max(1.0, *(inside for inside, _ in seen)),
         p_opposite=1 / max(1.0, *(outside for _, outside in seen)),
-        statistic=last.statistic(),
-        df=last.df,
-        se=last.se,
+        statistic=last.contrast.statistic(),
+        df=last.contrast.df,
+        se=last.contrast.se,
         low=question.low,
         high=question.high,
         details=details,
@@ -120,42 +179,15 @@ def predicted_power(
     return float(np.mean(np.any(np.all(excluded, axis=0), axis=1)))
 
 
-def _sequence(
-    question: Question, found: Mapping[int, Contrast], alpha: float, g: float
-) -> dict[int, Interval]:
-    level = question.tails * alpha
-    return {n: confidence_sequence(each, n, alpha=level, g=g) for n, each in found.items()}
-
-
-def _sensitivity(
-    question: Question, found: Mapping[int, Contrast], alpha: float
-) -> dict[str, Detail]:
+def _sensitivity(question: Question, found: Mapping[int, _Look], alpha: float) -> dict[str, Detail]:
     """The e-value at the last look and the first crossing for other priors."""
-    n, last = list(found.items())[-1]
     details: dict[str, Detail] = {}
     for g in SENSITIVITY:
-        details[f"e_g_{g:g}"] = _e_now(question, last, n, g)[0]
-        crossing = first_crossing(question, _sequence(question, found, alpha, g))
-        details[f"decided_g_{g:g}"] = crossing[0]
+        other = {n: replace(each, g=g) for n, each in found.items()}
+        intervals = {n: each.interval(question, alpha) for n, each in other.items()}
+        details[f"e_g_{g:g}"] = list(other.values())[-1].e_now(question)[0]
+        details[f"decided_g_{g:g}"] = first_crossing(question, intervals)[0]
     return details
-
-
-def _evidence(question: Question, contrast: Contrast, n: int, g: float) -> tuple[float, float]:
-    """Evidence of lying inside the borders, and beyond one; at least 1/alpha where it decides."""
-    distances = np.array(question.distances(contrast))
-    sided = question.tails * e_value(distances, n, n, g)
-    inside = np.where(distances > 0, sided, 0.0)
-    outside = np.where(distances < 0, sided, 0.0)
-    return float(inside.min()), float(outside.max())
-
-
-def _e_now(question: Question, contrast: Contrast, n: int, g: float) -> tuple[float, float]:
-    """The e-values of the claim and of its contrary at one look, valid however one stops."""
-    if question.tails == 1:
-        return _evidence(question, contrast, n, g)
-    distances = np.array(question.distances(contrast))
-    inside, outside = (one_sided_e_value(sign * distances, n, n, g) for sign in (1, -1))
-    return float(inside.min()), float(outside.max())
 
 
 def _continue(arm: Sample, sizes: Array, rng: np.random.Generator) -> tuple[Array, Array]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -84,6 +84,36 @@ def group_obf(
     """
     check_alpha(alpha)
     found = contrasts(*balanced(a, b), looks, welch_contrast)
+    result = _result(found, question, looks, planned_looks, alpha)
+    return replace(result, details={**result.details, "left_out": unpaired(a, b)})
+
+
+def group_obf_single_look(
+    a: Sample, b: Sample, question: Question, *, planned_looks: Sequence[int], alpha: float = 0.05
+) -> TestResult:
+    """Welch's test of all replicates, for samples whose order in time is not known.
+
+    Its level is the nominal one of the last planned look that the smaller arm has reached. That
+    is less than alpha, and it is what a plan leaves for this look if the earlier ones were taken
+    too: so it holds for one look, and for the plan. ``details`` and ``ClaimError`` as for
+    ``group_obf``; the latter also before the first look.
+    """
+    check_alpha(alpha)
+    looks = [n for n in planned_looks if n <= min(a.n, b.n)]
+    if not looks:
+        raise ClaimError(f"{min(a.n, b.n)} seeds are fewer than the first look needs")
+    result = _result({looks[-1]: welch_contrast(a, b)}, question, looks, planned_looks, alpha)
+    details = {**result.details, "looks": (looks[-1],), "left_out": ()}
+    return replace(result, n=(a.n, b.n), details=details)
+
+
+def _result(
+    found: Mapping[int, Contrast],
+    question: Question,
+    looks: Sequence[int],
+    planned_looks: Sequence[int],
+    alpha: float,
+) -> TestResult:
     times = _times(looks, planned_looks)
     bounds = dict(zip(looks, boundaries(times, question.tails * alpha), strict=True))
     nominal = {n: 2 * float(ndtr(-bound)) for n, bound in bounds.items()}
@@ -97,7 +127,6 @@ def group_obf(
         "unplanned": tuple(sorted(set(looks) - set(planned_looks))),
         "boundary": bounds[n],
         "nominal": nominal[n],
-        "left_out": unpaired(a, b),
     }
     inside, outside = _normal_scores(question, found, looks)
     return TestResult(

@@ -51,6 +51,7 @@ class FlagKind(StrEnum):
     CANARY = "canary"
     DIVERGED = "diverged"
     CEILING = "ceiling"
+    ORDER = "order of a table"
     MORE_SEEDS = "more seeds than planned"
     FORCED = "forced design"
     EDITED = "declared after results were visible"

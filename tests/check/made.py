@@ -46,8 +46,11 @@ def made(*expectations: Mapping[str, Any], arms: str = "ab", **fields: Any) -> C
     return Claim.model_validate({**whole, **fields}, strict=False)
 
 
-def seen(claim: Claim, values: Mapping[str, Any]) -> Evidence:
-    """Evidence with these values, seeds counted from 0, as a user's table would give it."""
+def seen(claim: Claim, values: Mapping[str, Any], *, order: str | None = None) -> Evidence:
+    """Evidence with these values, seeds counted from 0, as a user's table would give it.
+
+    ``order`` is the column that says that they came in this order.
+    """
     columns: Columns = {
         arm: own if isinstance(own, Mapping) else {"loss": own} for arm, own in values.items()
     }
@@ -58,12 +61,12 @@ def seen(claim: Claim, values: Mapping[str, Any]) -> Evidence:
         }
         for arm, own in columns.items()
     }
-    return from_table(claim, TidyTable(TableSource("made.csv", "0" * 64), rows))
+    return from_table(claim, TidyTable(TableSource("made.csv", "0" * 64, order), rows))
 
 
-def judged(claim: Claim, values: Mapping[str, Any]) -> Document:
+def judged(claim: Claim, values: Mapping[str, Any], *, order: str | None = None) -> Document:
     """The document of a claim on these values."""
-    return check_claim(claim, seen(claim, values))
+    return check_claim(claim, seen(claim, values, order=order))
 
 
 def only(claim: Claim, values: Mapping[str, Any]) -> Result:

@@ -121,7 +121,7 @@ def test_what_is_drawn_against_the_bound_is_what_decides(kind: str, bound: float
     noise = [0.02 * (i % 5 - 2) for i in range(12)]
     gap = 1.0 if kind == "difference" else 0.0
     values = {"a": [5 + x for x in noise], "b": [5 + gap + x for x in reversed(noise)]}
-    (part,) = judged(claim, values).sequential
+    (part,) = judged(claim, values, order="finished").sequential
     assert part.bound == bound
     beyond = [
         look.seeds

@@ -264,7 +264,7 @@ def test_leaving_out_a_seed_of_a_pair_leaves_out_the_pair() -> None:
     """Ten pairs are left out ten times, not twenty; the flag and the panel say pair."""
     a, b = draws(10, 10, 1.0), draws(10.9, 10, 1.0, SEED + 1)
     of = sequential()
-    document = check_claim(of, seen(of, {"a": a, "b": b}))
+    document = check_claim(of, seen(of, {"a": a, "b": b}, order="finished"))
     names = [one.name for one in document.robustness[0].analyses if one.choice == "seed"]
     assert names == [f"without pair {number}" for number in range(10)]
     assert len(document.results[0].left_out) == 10
@@ -277,7 +277,7 @@ def test_planned_looks_leave_no_seed_out() -> None:
     document = check_claim(of, seen(of, {"a": draws(10, 10, 0.3), "b": draws(12, 10, 0.3)}))
     assert document.verdict.conclusion == "CONFIRMED"
     assert document.results[0].left_out == ()
-    assert document.verdict.flags == ()
+    assert [flag.kind for flag in document.verdict.flags] == ["order of a table"]
 
 
 def test_a_slow_test_is_not_repeated_for_every_seed() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -203,9 +204,11 @@ def test_seeds_without_a_partner_are_named() -> None:
             for seed, value in enumerate((*HIGH, 11.9, 12.1, 12.0))
         },
     }
-    document = check_claim(of, from_table(of, TidyTable(TableSource("made.csv", "0" * 64), rows)))
+    found = from_table(of, TidyTable(TableSource("made.csv", "0" * 64), rows))
+    document = check_claim(of, replace(found, tables={}))
     assert document.results[0].details["without_a_partner"] == "5, 6, 7, 25, 26, 27; left out"
-    assert "without_a_partner" not in judged(of, {"a": LOW, "b": HIGH}).results[0].details
+    whole = judged(of, {"a": LOW, "b": HIGH}, order="finished")
+    assert "without_a_partner" not in whole.results[0].details
 
 
 def test_a_claim_on_a_table_is_never_called_declared_beforehand(tmp_path: Path) -> None:
@@ -243,7 +246,7 @@ def test_a_verdict_that_stands_says_when_it_was_reached(one: Any, said: str) -> 
     seeds = {"min": 4, "plan": 4, "max": 30}
     of = made(one, sequential={"method": "eprocess_t"}, seeds=seeds)
     late = {"a": (*LOW, *(value + 8 for value in LOW * 2)), "b": (*HIGH, *LOW, *LOW)}
-    document = judged(of, late)
+    document = judged(of, late, order="finished")
     assert document.verdict.conclusion == "CONFIRMED"
     assert said in document.verdict.sentence
     assert document.verdict.sentence.endswith(
@@ -287,7 +290,8 @@ def test_printed_seeds_are_not_told_to_grow() -> None:
 def test_a_look_at_which_nothing_varied_says_nothing(how: dict[str, Any]) -> None:
     """It is left out of the looks that are shown, and the later ones stand as they are."""
     of = made(difference(), seeds={"min": 3, "plan": 3, "max": 6}, sequential=how)
-    document = judged(of, {"a": [1.0, 1, 1, 3, 1, 1], "b": [1.0, 1, 1, 1, 2, 1]})
+    values = {"a": [1.0, 1, 1, 3, 1, 1], "b": [1.0, 1, 1, 1, 2, 1]}
+    document = judged(of, values, order="finished")
     (part,) = document.sequential
     assert [look.seeds for look in part.looks] == ([4, 5, 6] if "g" not in str(how) else [6])
     assert document.results[0].p is not None

@@ -93,7 +93,7 @@ def test_the_confidence_sequence_is_the_inversion_of_e():
     Its ends are the differences, found by scipy's root finder, at which e is 1/alpha.
     """
     contrast = student_contrast(*arms(0.7))
-    interval = confidence_sequence(contrast, 20, alpha=0.05)
+    interval = confidence_sequence(contrast, 20, 20, alpha=0.05)
 
     def excess(border: float) -> float:
         return float(e_value(contrast.statistic(border), 20, 20)) - 20

@@ -2,11 +2,14 @@
 
 Which looks were taken is a function of the seeds alone: every number of pairs from the least on
 (e-process), or every planned one (group sequential). So a look that nobody recorded changes
-nothing, and nobody can start again.
+nothing, and nobody can start again. It takes an order in time: runs are trained in the order of
+their numbers, and a table may declare one. The seeds of any other table are mere names, so that
+it is judged once, with all that it has.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeAlias
 
 from repro.errors import ClaimError, TooFewError
@@ -17,8 +20,8 @@ from repro.stats import stopping as ask
 from repro.stats.eprocess import balanced
 from repro.stats.result import TestResult
 from repro.stats.sample import Arm, Sample, require_sample
-from repro.stats.sequential import sequential
-from repro.stats.spending import group_obf
+from repro.stats.sequential import sequential, single_look
+from repro.stats.spending import group_obf, group_obf_single_look
 from repro.stats.stopping import Question
 
 OnMeans: TypeAlias = Difference | Equivalence | NonSuperiority | NonInferiority
@@ -52,11 +55,18 @@ def question_of(one: OnMeans, claim: Claim) -> Question:
 def run_sequential(one: OnMeans, claim: Claim, a: Arm, b: Arm) -> TestResult:
     """The result after all seeds so far; ClaimError while there are too few for a first look."""
     arms = aligned(one, claim, a, b)
+    if not in_order(arms):
+        return _at_once(one, claim, arms)
     return at_looks(one, claim, arms, looks_so_far(claim, arms))
 
 
+def in_order(arms: tuple[Sample, Sample]) -> bool:
+    """Whether the seeds of both arms have an order in time, so that there were looks."""
+    return all(arm.order != "unknown" for arm in arms)
+
+
 def aligned(one: OnMeans, claim: Claim, a: Arm, b: Arm) -> tuple[Sample, Sample]:
-    """The samples with replicates counted from the first seed of each arm, so that pairs match."""
+    """The samples with replicates counted from the first of each arm, so that pairs match."""
     first, second = (claim.arms[arm].first_seed for arm in one.of)
     return _from(require_sample(a, one.kind), first), _from(require_sample(b, one.kind), second)
 
@@ -86,13 +96,29 @@ def at_looks(
     return group_obf(*arms, asked, looks=looks, planned_looks=how.looks, alpha=claim.alpha)
 
 
+def _at_once(one: OnMeans, claim: Claim, arms: tuple[Sample, Sample]) -> TestResult:
+    """The result of all seeds together, in whatever order they are numbered."""
+    asked, how, fewest = question_of(one, claim), claim.sequential, min(arm.n for arm in arms)
+    if how is None:
+        raise ClaimError("this claim is not sequential")
+    if fewest < claim.seeds.min:
+        raise ClaimError(f"{fewest} seeds are fewer than the first look needs")
+    if isinstance(how, EProcess):
+        return single_look(*arms, asked, alpha=claim.alpha, g=how.g)
+    return group_obf_single_look(*arms, asked, planned_looks=how.looks, alpha=claim.alpha)
+
+
 def stands(result: TestResult) -> str:
     """At how many pairs it was decided, as the end of a sentence; nothing for the last look."""
     pairs = result.details.get("decided_at")
-    if not isinstance(pairs, int) or pairs == result.n[0]:
+    if not isinstance(pairs, int) or pairs == min(result.n):
         return ""
     return f"; decided at {pairs} pairs, which stands whatever came later"
 
 
 def _from(sample: Sample, first: int) -> Sample:
+    if sample.order == "declared":
+        return replace(sample, replicates=tuple(range(sample.n)), diverged=())
+    if sample.order == "unknown":
+        return sample
     return Sample(sample.values, tuple(number - first for number in sample.replicates))
