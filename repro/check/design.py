@@ -32,6 +32,9 @@ NO_SCATTER = (Bound, Association, Proportion, Trend, Ordering)
 """Kinds whose power needs no standard deviation, or is not computed."""
 
 MARGINS = (Equivalence, NonSuperiority, NonInferiority)
+BY_SEED = (Difference, *MARGINS)
+"""Kinds that a paired design tests seed by seed."""
+
 ONE_SIDED = (NonSuperiority, NonInferiority)
 FIXED = "that of a single look at the largest number of seeds; a sequential test has less power"
 
@@ -102,8 +105,8 @@ def _scatter(one: Expectation, claim: Claim) -> Scatter:
     """What the claim plans with, else what the paper prints for the arms of this expectation."""
     planned = claim.planned_sd.get(one.measurement)
     relative = isinstance(one, Ratio) or _relative_margin(one)
-    paired = isinstance(one, Difference) and one.test == "paired"
-    wanted = "sd_of_differences" if paired else "relative_sd" if relative else "sd"
+    paired = claim.design == "paired"
+    wanted = f"{'relative_' if relative else ''}sd{'_of_differences' if paired else ''}"
     if planned is not None:
         size: float | None = getattr(planned, wanted)
         if size is not None:
@@ -177,6 +180,7 @@ def _planned(
         effect=effect,
         low=low,
         high=high,
+        paired=claim.design == "paired" and isinstance(one, BY_SEED),
     )
 
 

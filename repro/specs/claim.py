@@ -95,6 +95,7 @@ class Scale(Spec):
     """What a scale changes. ``notice`` tells the reader what the scale is and is not."""
 
     notice: Annotated[str, Field(min_length=20, max_length=800)]
+    design: Design | None = None
     arms: dict[Name, ArmSpec] = {}
     measurements: dict[Name, Measurement] = {}
     expectations: dict[Name, ExpectationOverride] = {}

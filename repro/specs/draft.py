@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, reduce
 from operator import getitem
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_args
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
@@ -20,7 +20,7 @@ from repro.errors import Problem
 from repro.specs.arm import Arm, ArmSpec
 from repro.specs.claim import SCALES, Canary, ClaimFile, Comparable, Design, ScaleName
 from repro.specs.configurations import Configurations
-from repro.specs.expectation import Expectation, ExpectationOverride, Family
+from repro.specs.expectation import Difference, Expectation, ExpectationOverride, Family
 from repro.specs.measurement import Measurement
 from repro.specs.resolve import resolve
 from repro.specs.seeds import Seeds, Sequential
@@ -107,10 +107,11 @@ def draft_claim(
             arm, wrong = resolve(document, part.steps, part.value, configurations)
             arms[name] = Part(part.steps, arm)
             problems += wrong
+    design = _design(document, scale)
     expectations = []
     for base in _entries(document, "expectations", Expectation):
         expectation, found = _override(document, scale, base)
-        expectations.append(expectation)
+        expectations.append(_following(expectation, design))
         problems += found
     seeds: Steps = ("scales", scale, "seeds")
     alpha = salvage(float, document.data.get("alpha"))
@@ -118,7 +119,7 @@ def draft_claim(
         document=document,
         scale=scale,
         alpha=ClaimFile.model_fields["alpha"].default if alpha is None else alpha,
-        design=salvage(Design, document.data.get("design")),
+        design=design,
         seeds=_part(document, seeds if document.get(*seeds) else ("seeds",), Seeds),
         arms=arms,
         comparable=_part(document, ("comparable",), Comparable),
@@ -194,15 +195,35 @@ def _override(
             expected = listed(allowed) if allowed else "no key"
             place = document.key_place((*steps, key))
             problems.append(Problem(place, what, expected, advice))
-        elif getattr(override, key) is None and type(base.value).model_fields[key].is_required():
+        elif getattr(override, key) is None and not _may_be_left_out(type(base.value), key):
             what = f"{document.name((*steps, key))}: an expectation needs this"
             advice = "write a value, or remove the line"
             place = document.place((*steps, key))
-            problems.append(Problem(place, what, "a mapping", advice))
+            expected = "the name of a test" if key == "test" else "a mapping"
+            problems.append(Problem(place, what, expected, advice))
     if problems:
         return base, problems
     update = {key: getattr(override, key) for key in override.model_fields_set}
     return Part(base.steps, base.value.model_copy(update=update)), []
+
+
+def _may_be_left_out(kind: type[BaseModel], key: str) -> bool:
+    return type(None) in get_args(kind.model_fields[key].annotation)
+
+
+def _design(document: Document, scale: ScaleName) -> Design | None:
+    """The design at a scale: its own, or else that of the file."""
+    here: Steps = ("scales", scale, "design")
+    part: Part[Design] = _part(document, here if document.get(*here) else ("design",), Design)
+    return part.value
+
+
+def _following(part: Part[Expectation], design: Design | None) -> Part[Expectation]:
+    """A difference that names no test, with the test of the design."""
+    one = part.value
+    if isinstance(one, Difference) and "test" not in one.model_fields_set and design == "paired":
+        return Part(part.steps, one.model_copy(update={"test": "paired"}))
+    return part
 
 
 def _sizes(kind: type[BaseModel]) -> list[str]:

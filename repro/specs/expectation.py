@@ -29,8 +29,10 @@ class _Expectation(Spec):
 
 
 class Difference(_Expectation):
-    """The mean of a is lower (or higher) than that of b; Welch's test unless another is named.
+    """The mean of a is lower (or higher) than that of b.
 
+    The test follows the design unless one is named: Welch's t-test of independent arms, the
+    t-test of the differences within pairs.
     ``rule: as_published`` repeats the paper's own rule (only as context): p above alpha is read
     as "no difference", which is what was published and is no evidence of equality.
     """
@@ -206,8 +208,12 @@ Expectation = Annotated[
 
 
 class ExpectationOverride(Spec):
-    """What a scale may change of an expectation: its sizes, never its kind, arms or role."""
+    """What a scale may change of an expectation: its sizes and its test.
 
+    Its kind, arms and role are the same at every scale.
+    """
+
+    test: TestOfDifference | None = None
     margin: Margin | None = None
     smallest_effect: Margin | None = None
     at_least: LeastRatio | None = None

@@ -128,7 +128,7 @@ def _resolved(file: ClaimFile, changes: Scale, draft: Draft) -> Claim:
         scale=draft.scale,
         declared=declared(draft.document),
         notice=changes.notice,
-        design=file.design,
+        design=changes.design or file.design,
         alpha=file.alpha,
         arms={name: part.read() for name, part in draft.arms.items()},
         comparable=file.comparable,

@@ -7,37 +7,79 @@ from itertools import pairwise
 
 from repro.errors import Problem
 from repro.specs.draft import Draft
-from repro.specs.expectation import Association, Bound, Difference, Expectation, Proportion
+from repro.specs.expectation import (
+    Association,
+    Bound,
+    Difference,
+    Equivalence,
+    Expectation,
+    NonInferiority,
+    NonSuperiority,
+    Proportion,
+)
 from repro.specs.seeds import EProcess
 from repro.specs.yaml import Steps
+
+PAIRED_KINDS = (Equivalence, NonSuperiority, NonInferiority, Proportion)
+"""Kinds of several arms that are judged seed by seed, beside differences."""
+
+PAIRED_WORDS = "a difference, equivalence, non_superiority, non_inferiority, bound or proportion"
 
 
 def _pairs(draft: Draft) -> Iterator[Problem]:
     """A test of pairs needs arms that share their randomness, and they need such a test."""
     for steps, one in draft.readable():
-        if isinstance(one, Difference) and one.test == "paired":
-            if draft.design == "independent":
-                what = "replicates of independent arms are no pairs"
-                advice = "leave the test out, or write `design: paired`"
-                expected = "a test of independent arms, such as welch"
-                yield draft.problem((*steps, "test"), what, expected, advice)
+        if isinstance(one, Difference):
+            yield from _fitting_test(draft, steps, one)
         elif draft.design == "paired":
-            yield from _independent_test(draft, steps, one)
+            yield from _independent_kind(draft, steps, one)
 
 
-def _independent_test(draft: Draft, steps: Steps, one: Expectation) -> Iterator[Problem]:
-    advice = "write `design: independent`"
-    if isinstance(one, Difference):
-        if one.role == "decisive":
-            what = f"test {one.test} takes the arms as independent, and the design pairs them"
-            advice = f"write `test: paired`, or {advice.removeprefix('write ')}"
-            yield draft.problem((*steps, "test"), what, "paired", advice)
-        return
+def _fitting_test(draft: Draft, steps: Steps, one: Difference) -> Iterator[Problem]:
+    here = draft.size_steps(steps, one, "test")
+    if one.test == "paired" and draft.design == "independent":
+        what = "replicates of independent arms are no pairs"
+        advice = "leave the test out, or write `design: paired`"
+        yield draft.problem(here, what, "a test of independent arms, such as welch", advice)
+    elif one.test != "paired" and draft.design == "paired" and one.role == "decisive":
+        what = f"test {one.test} takes the arms as independent, and {_design(draft)} pairs them"
+        advice = "write `test: paired`, or `design: independent`"
+        yield draft.problem(here, what, "paired", advice)
+
+
+def _independent_kind(draft: Draft, steps: Steps, one: Expectation) -> Iterator[Problem]:
     one_arm = isinstance(one, Bound) or (isinstance(one, Association) and len(one.of) == 1)
-    if not one_arm and not isinstance(one, Proportion):
-        what = f"kind {one.kind} takes the arms as independent, and the design pairs them"
-        expected = "a difference with test paired, a bound or a proportion"
-        yield draft.problem((*steps, "kind"), what, expected, f"use one of these, or {advice}")
+    if not one_arm and not isinstance(one, PAIRED_KINDS):
+        what = f"kind {one.kind} takes the arms as independent, and {_design(draft)} pairs them"
+        advice = "use one of these, or write `design: independent`"
+        yield draft.problem((*steps, "kind"), what, PAIRED_WORDS, advice)
+
+
+def _design(draft: Draft) -> str:
+    """`the design`, or `the design of scale 'quick'` where that has its own."""
+    if draft.document.get("scales", draft.scale, "design") is None:
+        return "the design"
+    return f"the design of scale '{draft.scale}'"
+
+
+def _same_seeds(draft: Draft) -> Iterator[Problem]:
+    """Replicates of one number share their randomness, so all trained arms start at one number."""
+    if draft.design != "paired":
+        return
+    trained = {
+        name: part
+        for name, part in draft.arms.items()
+        if part.value is not None and part.value.configuration is not None
+    }
+    first = {name: part.read().first_seed for name, part in trained.items()}
+    for name, part in trained.items():
+        least = min(first.values())
+        if first[name] != least:
+            other = next(arm for arm, seed in first.items() if seed == least)
+            what = f"its seeds start at {first[name]}, and those of arm '{other}' at {least}: "
+            what += "replicates of different numbers share no randomness, so they are no pairs"
+            advice = "let both start at the same seed, or write `design: independent`"
+            yield draft.problem((*part.steps, "first_seed"), what, f"{least}", advice)
 
 
 def _family(draft: Draft) -> Iterator[Problem]:
@@ -61,4 +103,4 @@ def _family(draft: Draft) -> Iterator[Problem]:
         yield draft.problem(("family", "method"), what, "one of holm, bh", advice)
 
 
-RULES = (_pairs, _family)
+RULES = (_pairs, _same_seeds, _family)

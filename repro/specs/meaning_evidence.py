@@ -50,8 +50,15 @@ def _needs_sample(draft: Draft, steps: Steps, one: Expectation, position: int) -
         what = f"test {one.test} needs the value of every seed, and {printed}"
         advice = "name one of these tests, or give the arm a table"
         return draft.problem((*steps, "test"), what, "welch or student", advice)
-    if isinstance(one, Equivalence | NonSuperiority | NonInferiority) or _means_only(one):
+    if _means_only(one):
         return None
+    if isinstance(one, Equivalence | NonSuperiority | NonInferiority):
+        if draft.design != "paired":
+            return None
+        what = f"the design pairs the seeds of both arms, and {printed}"
+        advice = "give the arm a table, or write `design: independent`"
+        expected = "an arm that is trained, or has a table"
+        return draft.problem((*steps, "of", position), what, expected, advice)
     what = f"kind {one.kind} needs the value of every seed, and {printed}"
     advice = "use a kind that does with mean, sd and n, or give the arm a table"
     return draft.problem((*steps, "of", position), what, SUMMARY_KINDS, advice)

@@ -63,18 +63,25 @@ class PlannedSd(Spec):
 
     ``sd`` is in the units of the measurement, ``relative_sd`` a share of the mean (which a
     ratio and a relative margin need), ``sd_of_differences`` that of a minus b over the seeds
-    (which a paired test needs: the scatter of the arms does not tell it).
+    (which a paired design needs: the scatter of the arms does not tell it), and
+    ``relative_sd_of_differences`` the same as a share of the mean of b.
     """
 
     sd: Annotated[Size, Field(ge=0)] | None = None
     relative_sd: Annotated[Size, Field(ge=0, lt=10)] | None = None
     sd_of_differences: Annotated[Size, Field(ge=0)] | None = None
+    relative_sd_of_differences: Annotated[Size, Field(ge=0, lt=10)] | None = None
     why: Reason
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
-        sizes = (self.sd, self.relative_sd, self.sd_of_differences)
+        sizes = (
+            self.sd,
+            self.relative_sd,
+            self.sd_of_differences,
+            self.relative_sd_of_differences,
+        )
         if sum(size is not None for size in sizes) != 1:
-            message = "a planned scatter has one size: sd, relative_sd or sd_of_differences"
-            raise ValueError(message)
+            message = "a planned scatter has one size: sd, relative_sd, sd_of_differences or "
+            raise ValueError(message + "relative_sd_of_differences")
         return self

@@ -13,12 +13,12 @@ from typing import Literal
 from repro.errors import ClaimError, TooFewError
 from repro.stats.alternative import Alternative, interval_level, p_values
 from repro.stats.contrast import Contrast, satterthwaite, student_contrast, welch_contrast
-from repro.stats.pairs import match
+from repro.stats.paired import paired_contrast
 from repro.stats.permutation import permutation
 from repro.stats.rank_tests import brunner_munzel
 from repro.stats.relative import relative_difference
 from repro.stats.result import Detail, TestResult, check_alpha
-from repro.stats.sample import ROUND_OFF, Arm, Sample, require_sample, summarise
+from repro.stats.sample import Arm, Sample, require_sample, summarise
 
 __all__ = [
     "TESTS",
@@ -67,18 +67,7 @@ def paired(
     are the mean difference. ``ClaimError`` for a summary, replicates without a partner, fewer
     than two pairs, and differences that do not vary. Student 1908; METHODS.md 1.1.
     """
-    first, second = match(a, b, "paired")
-    own = zip(first.values, second.values, strict=True)
-    differences = Sample(tuple(x - y for x, y in own), first.replicates)
-    spread = max(differences.values) - min(differences.values)
-    if first.n > 1 and spread <= ROUND_OFF * max(map(abs, first.values + second.values)):
-        raise ClaimError(
-            "all pairs differ by the same amount, so a test on means would call it certain; "
-            "use separation or bound"
-        )
-    summary = differences.summary()
-    contrast = Contrast(summary.mean, summary.standard_error, summary.n - 1)
-    return _mean_test("paired", contrast, (a, b), alternative, alpha)
+    return _mean_test("paired", paired_contrast((a, b)), (a, b), alternative, alpha)
 
 
 def yuen(

@@ -2,6 +2,8 @@
 
 All of them ask whether mean A minus mean B lies in a region that was declared beforehand, in
 the units of the measurement or as a share of mean B. *Not significant* never answers that.
+Where the arms are ``paired`` by seed, the tests are one-sample t-tests of the differences, for
+which replicates need partners and a summary will not do; otherwise they are Welch's.
 """
 
 from __future__ import annotations
@@ -12,73 +14,81 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from repro.errors import ClaimError
-from repro.stats.contrast import Contrast, welch_contrast
-from repro.stats.relative import relative_difference
-from repro.stats.result import Interval, TestResult, check_alpha, check_finite
+from repro.stats.contrast import Contrast
+from repro.stats.paired import PairedRelativeDifference, mean_difference
+from repro.stats.relative import RelativeDifference, relative_difference
+from repro.stats.result import Interval, TestResult, check_alpha, check_finite, paired_detail
 from repro.stats.sample import Arm, summarise
 
 Better: TypeAlias = Literal["lower", "higher"]
 
+Pair: TypeAlias = tuple[Arm, Arm]
+
 MARGIN = "smallest_confirmable_margin"
 
 
-def tost(a: Arm, b: Arm, *, low: float, high: float, alpha: float = 0.05) -> TestResult:
-    """Two one-sided Welch tests: does ``low < mean A - mean B < high`` hold?
+def tost(
+    a: Arm, b: Arm, *, low: float, high: float, alpha: float = 0.05, paired: bool = False
+) -> TestResult:
+    """Two one-sided t-tests: does ``low < mean A - mean B < high`` hold?
 
     ``p`` is the larger of the two one-sided p-values, ``p_opposite`` the smaller p of *the
     difference lies beyond one of the margins*; the interval has level ``1 - 2 alpha``.
     ``details`` holds the smallest symmetric margin that these data could have confirmed.
-    ``ClaimError`` unless ``low < 0 < high``, and as for ``welch``. Schuirmann 1987;
+    ``ClaimError`` unless ``low < 0 < high``, and as for ``welch`` or ``paired``. Schuirmann 1987;
     Lakens 2017; METHODS.md 1.2.
     """
     check_finite("the lower margin", low)
     check_finite("the upper margin", high)
     if not low < 0 < high:
         raise ClaimError(f"equivalence margins lie on both sides of 0, not {low} and {high}")
-    return _region_test("tost", (a, b), low, high, alpha)
+    return _region_test("tost", (a, b), low, high, alpha, paired=paired)
 
 
 def non_superiority(
-    a: Arm, b: Arm, *, margin: float, better: Better, alpha: float = 0.05
+    a: Arm, b: Arm, *, margin: float, better: Better, alpha: float = 0.05, paired: bool = False
 ) -> TestResult:
-    """One-sided Welch test: A is not better than B by ``margin`` or more.
+    """One-sided t-test: A is not better than B by ``margin`` or more.
 
     ``better`` says which values are good. The gain of A must lie below ``margin``, which is
     in the units of the measurement and not negative (``ClaimError``). METHODS.md 2.1.
     """
     _check_margin(margin)
     low, high = (None, margin) if _higher(better) else (-margin, None)
-    return _region_test("non_superiority", (a, b), low, high, alpha)
+    return _region_test("non_superiority", (a, b), low, high, alpha, paired=paired)
 
 
 def non_inferiority(
-    a: Arm, b: Arm, *, margin: float, better: Better, alpha: float = 0.05
+    a: Arm, b: Arm, *, margin: float, better: Better, alpha: float = 0.05, paired: bool = False
 ) -> TestResult:
-    """One-sided Welch test: A is not worse than B by ``margin`` or more.
+    """One-sided t-test: A is not worse than B by ``margin`` or more.
 
     Units and errors as ``non_superiority``.
     """
     _check_margin(margin)
     low, high = (-margin, None) if _higher(better) else (None, margin)
-    return _region_test("non_inferiority", (a, b), low, high, alpha)
+    return _region_test("non_inferiority", (a, b), low, high, alpha, paired=paired)
 
 
-def tost_relative(a: Arm, b: Arm, *, relative: float, alpha: float = 0.05) -> TestResult:
+def tost_relative(
+    a: Arm, b: Arm, *, relative: float, alpha: float = 0.05, paired: bool = False
+) -> TestResult:
     """Two one-sided tests: do the means differ by less than ``relative`` times mean B?
 
     Each margin is a contrast, ``mean A - (1 ± relative) mean B``, with Welch's degrees of
-    freedom; the observed mean of B is no margin, for it has an error. Effect, interval (level
+    freedom or, of pairs, taken seed by seed; the observed mean of B is no margin, for it has an
+    error. Effect, interval (level
     ``1 - 2 alpha``), ``low``, ``high`` and the smallest confirmable margin are shares of mean
     B; ``statistic``, ``df`` and ``se`` are those of the contrast that decides. ``ClaimError``
     unless ``0 < relative < 1``, where mean B is not safely different from 0, and as for
-    ``welch``. METHODS.md 1.2, 2.2.
+    ``welch`` or ``paired``. METHODS.md 1.2, 2.2.
     """
     _check_relative(relative, above_zero=True)
-    return _relative_test("tost_relative", (a, b), -relative, relative, alpha)
+    return _relative_test("tost_relative", (a, b), -relative, relative, alpha, paired=paired)
 
 
 def non_superiority_relative(
-    a: Arm, b: Arm, *, relative: float, better: Better, alpha: float = 0.05
+    a: Arm, b: Arm, *, relative: float, better: Better, alpha: float = 0.05, paired: bool = False
 ) -> TestResult:
     """One-sided contrast: A is not better than B by ``relative`` times mean B or more.
 
@@ -86,11 +96,11 @@ def non_superiority_relative(
     """
     _check_relative(relative)
     low, high = (None, relative) if _higher(better) else (-relative, None)
-    return _relative_test("non_superiority_relative", (a, b), low, high, alpha)
+    return _relative_test("non_superiority_relative", (a, b), low, high, alpha, paired=paired)
 
 
 def non_inferiority_relative(
-    a: Arm, b: Arm, *, relative: float, better: Better, alpha: float = 0.05
+    a: Arm, b: Arm, *, relative: float, better: Better, alpha: float = 0.05, paired: bool = False
 ) -> TestResult:
     """One-sided contrast: A is not worse than B by ``relative`` times mean B or more.
 
@@ -98,30 +108,35 @@ def non_inferiority_relative(
     """
     _check_relative(relative)
     low, high = (-relative, None) if _higher(better) else (None, relative)
-    return _relative_test("non_inferiority_relative", (a, b), low, high, alpha)
+    return _relative_test("non_inferiority_relative", (a, b), low, high, alpha, paired=paired)
 
 
 def _region_test(
-    test: str, arms: tuple[Arm, Arm], low: float | None, high: float | None, alpha: float
+    test: str, arms: Pair, low: float | None, high: float | None, alpha: float, *, paired: bool
 ) -> TestResult:
     check_alpha(alpha)
-    contrast = welch_contrast(*arms)
+    contrast = mean_difference(*arms, paired=paired, test=test)
 
     def beyond(margin: float) -> Contrast:
         return Contrast(contrast.effect - margin, contrast.se, contrast.df)
 
     interval = contrast.interval(1 - 2 * alpha)
-    return _result(test, arms, contrast.effect, interval, _Sides.of(beyond, low, high), alpha)
+    sides = _Sides.of(beyond, low, high)
+    return _result(test, arms, contrast.effect, interval, sides, alpha, paired=paired)
 
 
 def _relative_test(
-    test: str, arms: tuple[Arm, Arm], low: float | None, high: float | None, alpha: float
+    test: str, arms: Pair, low: float | None, high: float | None, alpha: float, *, paired: bool
 ) -> TestResult:
     check_alpha(alpha)
-    difference = relative_difference(*arms)
+    difference: RelativeDifference | PairedRelativeDifference
+    if paired:
+        difference = PairedRelativeDifference.of(*arms, test=test)
+    else:
+        difference = relative_difference(*arms)
     interval = difference.interval(1 - 2 * alpha)
     sides = _Sides.of(difference.beyond, low, high)
-    return _result(test, arms, difference.effect, interval, sides, alpha)
+    return _result(test, arms, difference.effect, interval, sides, alpha, paired=paired)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +167,13 @@ class _Sides:
 
 def _result(
     test: str,
-    arms: tuple[Arm, Arm],
+    arms: Pair,
     effect: float,
     interval: Interval,
     sides: _Sides,
     alpha: float,
+    *,
+    paired: bool,
 ) -> TestResult:
     reach = (
         -math.inf if sides.low is None else -interval.low,
@@ -175,7 +192,7 @@ def _result(
         se=sides.deciding.se,
         low=sides.low,
         high=sides.high,
-        details={MARGIN: max(0.0, *reach)},
+        details={MARGIN: max(0.0, *reach), **paired_detail(paired=paired)},
     )
 
 

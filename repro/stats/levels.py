@@ -106,7 +106,9 @@ def level_of(
 
 
 def key_of(result: TestResult) -> str:
-    """The name by which a result's test was measured."""
+    """The name by which a result's test was measured; that of pairs is another test."""
+    if result.paired and result.test != "paired":
+        return f"{result.test} paired"
     if result.test == "association":
         clustered = result.details["clusters"] is not None
         return f"association {'clustered' if clustered else result.details['method']}"

@@ -18,10 +18,10 @@ from repro.stats.power import (
 )
 from repro.stats.power_exact import (
     power_association,
-    power_paired,
     power_separation,
     power_share,
 )
+from repro.stats.power_paired import power_paired, power_paired_above, power_paired_equivalence
 from repro.stats.result import check_alpha
 
 SMALLNESS = ("equivalence", "non_inferiority", "non_superiority")
@@ -42,10 +42,11 @@ class PlannedTest:
     """One expectation and its planned design, in plain numbers; ``ClaimError`` for bad sizes.
 
     ``n`` and ``sd`` have one entry for each arm, or one for both. ``sd`` is that of the values;
-    of the differences for the test ``paired``, of the logarithms for ``ratio``; ``share`` and
-    ``association`` need none. ``alpha`` is two-sided for ``difference`` (a one-sided test is a
-    two-sided one at twice its level) and ``sequential``, one-sided for the others (a direction
-    of a correlation, tested two-sidedly, is planned at half its level).
+    of the logarithms for ``ratio``; ``share`` and ``association`` need none. Where the arms are
+    ``paired`` it is that of the differences, and ``n`` counts pairs. ``alpha`` is two-sided for
+    ``difference`` (a one-sided test is a two-sided one at twice its level) and ``sequential``,
+    one-sided for the others (a direction of a correlation, tested two-sidedly, is planned at
+    half its level).
 
     ``effect`` is the truth to plan for, positive as claimed; ``low`` and ``high`` bound the
     region that is claimed, in the same units:
@@ -68,6 +69,7 @@ class PlannedTest:
     effect: float | None = None
     low: float | None = None
     high: float | None = None
+    paired: bool = False
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha)
@@ -90,9 +92,14 @@ class PlannedTest:
 
     @property
     def name(self) -> str:
-        """What the power belongs to: the test of a difference or association, else the kind."""
+        """What the power belongs to: the test of a difference or association, else the kind.
+
+        A kind that is tested seed by seed is ``paired`` and the kind.
+        """
         by_test = self.kind == "difference" or (self.kind == "association" and self.test in RANKS)
-        return self.test if by_test else self.kind
+        if by_test:
+            return self.test
+        return f"paired {self.kind}" if self.paired else self.kind
 
     @property
     def truth(self) -> float:
@@ -118,7 +125,12 @@ def power_of_test(planned: PlannedTest) -> tuple[float, float | None]:
 
     ``ClaimError`` for a kind or test without a power, and for missing or impossible numbers.
     """
-    known = {*COMPUTED, *SIMULATED} - (set() if planned.kind == "difference" else set(TESTS))
+    tests = set(TESTS) if planned.kind != "difference" else set()
+    known = {
+        name
+        for name in {*COMPUTED, *SIMULATED} - tests
+        if planned.paired or not name.startswith("paired ")
+    }
     if planned.name not in known:
         raise ClaimError(
             f"no power is known for {planned.name!r}; known: {', '.join(sorted(known))}"
@@ -166,6 +178,17 @@ def _paired(planned: PlannedTest) -> float:
     return power_paired(sd, n, planned.truth, smallest_effect=least, alpha=planned.alpha)
 
 
+def _paired_equivalence(planned: PlannedTest) -> float:
+    sd, n, truth = planned.design.sd_a, planned.n[0], planned.truth
+    low, high = planned.border("low"), planned.border("high")
+    return power_paired_equivalence(sd, n, truth, low=low, high=high, alpha=planned.alpha)
+
+
+def _paired_above(planned: PlannedTest, effect: float, border: float) -> float:
+    sd, n = planned.design.sd_a, planned.n[0]
+    return power_paired_above(sd, n, effect, border, alpha=planned.alpha)
+
+
 def _share(planned: PlannedTest) -> float:
     of = planned.border("low")
     return power_share(planned.n[0], planned.truth, of=of, alpha=planned.alpha)
@@ -191,6 +214,9 @@ COMPUTED: Mapping[str, Callable[[PlannedTest], float]] = {
     "equivalence": _equivalence,
     "non_inferiority": lambda p: power_above(p.design, p.truth, p.border("low")),
     "non_superiority": lambda p: power_above(p.design, p.border("high"), p.truth),
+    "paired equivalence": _paired_equivalence,
+    "paired non_inferiority": lambda p: _paired_above(p, p.truth, p.border("low")),
+    "paired non_superiority": lambda p: _paired_above(p, p.border("high"), p.truth),
     "ratio": lambda p: power_ratio(p.design, p.truth, at_least=p.border("low")),
     "separation": lambda p: power_separation(p.design, p.truth),
     "share": _share,

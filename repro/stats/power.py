@@ -194,7 +194,7 @@ def _errors(
         unit = part_a + part_b
         df = unit**2 / (part_a**2 / nu_a + part_b**2 / nu_b)
     reach = -stdtrit(df, tail) * np.sqrt(unit)
-    radius, weights = _radii((nu_a + nu_b) / 2, widest / reach)
+    radius, weights = chi_nodes((nu_a + nu_b) / 2, widest / reach)
     return reach[:, None] * radius, outer[:, None] * weights
 
 
@@ -212,8 +212,11 @@ def _angles(nu_a: int, nu_b: int) -> tuple[Array, Array]:
     return angle, (highest - lowest) / 2 * _WEIGHTS * np.exp(log_density)
 
 
-def _radii(half: float, limit: Array) -> tuple[Array, Array]:
-    """Quadrature of the chi distribution with ``2 half`` degrees of freedom, up to ``limit``."""
+def chi_nodes(half: float, limit: Array) -> tuple[Array, Array]:
+    """Quadrature of the chi distribution with ``2 half`` degrees of freedom, up to each limit.
+
+    Nodes and weights, one row a limit.
+    """
     lowest = math.sqrt(2 * float(gammaincinv(half, _TAIL)))
     highest = np.minimum(math.sqrt(2 * float(gammainccinv(half, _TAIL))), limit)
     span = np.maximum(highest - lowest, 0.0)[:, None] / 2

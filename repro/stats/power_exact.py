@@ -1,4 +1,4 @@
-"""The power of tests that compare no two independent means: counts, orders, pairs, correlations."""
+"""The power of tests that compare no two independent means: counts, orders, correlations."""
 
 from __future__ import annotations
 
@@ -12,25 +12,6 @@ from repro.stats.power import Design
 from repro.stats.result import check_alpha, check_finite
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(400)
-
-
-def power_paired(
-    sd: float, n: int, effect: float, *, smallest_effect: float = 0.0, alpha: float = 0.05
-) -> float:
-    """Chance that the two-sided paired t-test confirms a mean difference of positive sign.
-
-    ``sd`` is that of the ``n`` differences; the whole interval must lie above
-    ``smallest_effect``. ``ClaimError`` for fewer than two pairs and an ``sd`` not above 0.
-    """
-    from statsmodels.stats.power import TTestPower  # noqa: PLC0415 - slow to import
-
-    check_alpha(alpha)
-    if n < 2:
-        raise ClaimError("a paired test needs at least two pairs")
-    if check_finite("a standard deviation", sd) <= 0:
-        raise ClaimError(f"the standard deviation of the differences lies above 0, not at {sd}")
-    distance = (check_finite("the effect", effect) - smallest_effect) / sd
-    return float(TTestPower().power(distance, n, alpha / 2, alternative="larger"))
 
 
 def power_separation(design: Design, distance: float) -> float:

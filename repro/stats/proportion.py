@@ -123,7 +123,7 @@ def paired_outcomes(
     METHODS.md 2.1.
     """
     check_alpha(alpha)
-    first, second = match(a, b, "paired_outcomes")
+    first, second = match((a, b), "paired_outcomes")
     outcomes = _outcomes(first, second, better)
     wins, losses = outcomes.count(1), outcomes.count(-1)
     if clusters is None:

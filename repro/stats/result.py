@@ -63,12 +63,22 @@ class TestResult:
     high: float | None = None
     details: Mapping[str, Detail] = field(default_factory=dict, hash=False)
 
+    @property
+    def paired(self) -> bool:
+        """Whether the test took the arms seed by seed."""
+        return self.test == "paired" or bool(self.details.get("paired"))
+
 
 def known(value: T | None) -> T:
     """The value itself, or ``ClaimError`` if the result lacks it."""
     if value is None:
         raise ClaimError("this result lacks a number that its rule needs")
     return value
+
+
+def paired_detail(*, paired: bool) -> dict[str, Detail]:
+    """What ``details`` say of pairs; nothing where the arms are independent."""
+    return {"paired": True} if paired else {}
 
 
 def check_alpha(alpha: float) -> float:

@@ -9,7 +9,7 @@ import pytest
 from repro.check.design import design_parts, refuse_designs
 from repro.report.judgement import DesignPart
 from repro.specs.claim import Claim
-from repro.stats.power_exact import power_paired
+from repro.stats.power_paired import power_paired
 from tests.check.made import made
 from tests.check.test_kinds import difference
 

@@ -12,6 +12,7 @@ import pytest
 from repro.errors import SpecError
 from repro.specs.claim import SCALES, Claim
 from repro.specs.configuration import Configuration
+from repro.specs.expectation import Difference
 from repro.specs.load import load_claim, load_claims
 from repro.specs.measurement import Reported
 from repro.specs.model import MoS, Softmax
@@ -208,3 +209,39 @@ def test_every_shipped_claim_loads_at_every_scale():
         claims = load_claims(CLAIMS, scale)
         assert len(claims) == len(list(CLAIMS.glob("*.yaml")))
         assert all(claim.scale == scale for claim in claims)
+
+
+def test_a_scale_may_have_its_own_design():
+    """The streams of its runs, and a test that is not named, follow it."""
+    claims = {scale: load_claim(GOOD / "designs_claim.yaml", scale) for scale in SCALES}
+    assert [one.design for one in claims.values()] == ["paired", "independent", "independent"]
+    streams = {scale: {run.run.streams for run in one.runs()} for scale, one in claims.items()}
+    assert streams == {"quick": {"paired"}, "bench": {"independent"}, "paper": {"independent"}}
+    tests = {
+        scale: [one.test for one in claim.expectations if isinstance(one, Difference)]
+        for scale, claim in claims.items()
+    }
+    assert tests == {
+        "quick": ["paired", "paired"],
+        "bench": ["welch", "student"],
+        "paper": ["yuen", "student"],
+    }
+
+
+def test_the_design_of_a_scale_is_in_its_digest_as_that_of_a_file_is(folder):
+    """A paired scale of an independent claim is the claim that would be paired throughout."""
+    shutil.copy(GOOD / "designs_claim.yaml", folder)
+    here = load_claim(folder / "designs_claim.yaml", "quick")
+    edit(folder / "designs_claim.yaml", "design: independent\n", "design: paired\n")
+    edit(folder / "designs_claim.yaml", "    design: paired\n", "")
+    edit(folder / "designs_claim.yaml", "    test: student\n", "")
+    edit(folder / "designs_claim.yaml", "better: {test: yuen}", "better: {test: paired}")
+    assert load_claim(folder / "designs_claim.yaml", "quick").digest() == here.digest()
+
+
+def test_a_paired_test_that_is_written_out_is_the_one_that_is_left_out(folder):
+    """In a paired design."""
+    shutil.copy(GOOD / "paired_claim.yaml", folder)
+    written = load_claim(folder / "paired_claim.yaml", "quick")
+    left_out = load_claim(edit(folder / "paired_claim.yaml", "    test: paired\n", ""), "quick")
+    assert left_out.digest() == written.digest()

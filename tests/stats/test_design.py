@@ -16,9 +16,9 @@ from repro.stats.design import (
 from repro.stats.planned_test import COMPUTED, SIMULATED, PlannedTest, power_of_test, sized
 from repro.stats.power_exact import (
     power_association,
-    power_paired,
     power_share,
 )
+from repro.stats.power_paired import power_paired
 from repro.stats.result import known
 
 SEED = 20201004
@@ -74,6 +74,9 @@ PLANS = [
     PlannedTest("equivalence", (10,), (0.15,), low=-0.2, high=0.2),
     PlannedTest("non_inferiority", (10,), (0.15,), low=-0.1),
     PlannedTest("non_superiority", (10,), (0.15,), high=0.1, effect=-0.05),
+    PlannedTest("equivalence", (7,), (0.3,), low=-0.4, high=0.4, paired=True),
+    PlannedTest("non_inferiority", (7,), (0.3,), low=-0.35, paired=True),
+    PlannedTest("non_superiority", (7,), (0.3,), high=0.3, effect=-0.05, paired=True),
     PlannedTest("ratio", (5,), (0.1, 0.02), effect=3.3, low=3.0),
     PlannedTest("separation", (5,), (1.0,), effect=4.5),
     PlannedTest("share", (20,), effect=0.95, low=0.7),
@@ -114,6 +117,7 @@ def _at(planned: PlannedTest, smallest: float) -> PlannedTest:
         planned.test,
         effect=smallest,
         low=planned.low,
+        paired=planned.paired,
     )
 
 

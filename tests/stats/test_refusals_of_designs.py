@@ -21,7 +21,8 @@ from repro.stats.multiplicity import adjusted_e_values, holm
 from repro.stats.planned_test import PlannedTest, power_of_test
 from repro.stats.planning import seeds_to_settle
 from repro.stats.power import Design, check_target, power_difference, power_equivalence, power_ratio
-from repro.stats.power_exact import power_association, power_paired, power_separation, power_share
+from repro.stats.power_exact import power_association, power_separation, power_share
+from repro.stats.power_paired import power_paired
 from repro.stats.prediction import predict_difference, predict_ratio
 from repro.stats.relative import relative_difference
 from repro.stats.replication import small_telescopes

@@ -141,7 +141,7 @@ class AssociationKind(Kind[Association]):
             size = "not zero" if one.direction == "different" else f"{one.direction}"
         return f"The correlation of {first} with {second} is {size}, {over}"
 
-    def name_of_test(self, one: Association) -> str:
+    def name_of_test(self, one: Association, claim: Claim) -> str:
         """The coefficient, and how it is judged."""
         if one.direction is None:
             return f"{NAMES[one.method]}, one-sided tests of its size (Fisher z)"

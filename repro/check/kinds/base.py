@@ -40,7 +40,7 @@ class Kind(ABC, Generic[E]):
         """What the claim file declares, in a sentence without its full stop."""
 
     @abstractmethod
-    def name_of_test(self, one: E) -> str:
+    def name_of_test(self, one: E, claim: Claim) -> str:
         """The test as a statistician calls it."""
 
     @abstractmethod

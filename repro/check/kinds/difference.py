@@ -72,7 +72,7 @@ class DifferenceKind(Kind[Difference]):
             least = f" by more than {margin_words(one.smallest_effect)}"
         return f"The {value} of {names[0]} is {one.direction} than that of {names[1]}{least}"
 
-    def name_of_test(self, one: Difference) -> str:
+    def name_of_test(self, one: Difference, claim: Claim) -> str:
         """The declared test by its name."""
         return f"{NAMES[one.test]}, two-sided".removeprefix("the ")
 

@@ -37,7 +37,7 @@ class SeparationKind(Kind[Separation]):
         a, b = labels(one, claim)
         return f"Every {what(one, claim)} of {a} is above {least_ratio(one)} every one of {b}"
 
-    def name_of_test(self, one: Separation) -> str:
+    def name_of_test(self, one: Separation, claim: Claim) -> str:
         """Exact."""
         return "complete separation, exact"
 
@@ -92,7 +92,7 @@ class BoundKind(Kind[Bound]):
             f"The {what(one, claim)} of {name} keeps within its bound in more than {least} of seeds"
         )
 
-    def name_of_test(self, one: Bound) -> str:
+    def name_of_test(self, one: Bound, claim: Claim) -> str:
         """Exact."""
         if one.share is None:
             return "bound in every replicate, exact"

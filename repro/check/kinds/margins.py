@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from repro.check.kinds.base import (
     Found,
@@ -88,10 +88,10 @@ class EquivalenceKind(MarginKind[Equivalence]):
         a, b = arms_of(one, read)
         if is_sequential(one, claim):
             return run_sequential(one, claim, a, b)
-        size = one.margin.size
+        size, paired = one.margin.size, claim.design == "paired"
         if one.margin.relative is not None:
-            return stats.tost_relative(a, b, relative=size, alpha=claim.alpha)
-        return stats.tost(a, b, low=-size, high=size, alpha=claim.alpha)
+            return stats.tost_relative(a, b, relative=size, alpha=claim.alpha, paired=paired)
+        return stats.tost(a, b, low=-size, high=size, alpha=claim.alpha, paired=paired)
 
     def conclude(self, one: Equivalence, result: TestResult) -> Finding:
         """By the interval, which must lie inside both margins."""
@@ -104,9 +104,10 @@ class EquivalenceKind(MarginKind[Equivalence]):
         names = pair(labels(one, claim))
         return f"The {what(one, claim)} of {names} differs by less than {margin_words(one.margin)}"
 
-    def name_of_test(self, one: Equivalence) -> str:
+    def name_of_test(self, one: Equivalence, claim: Claim) -> str:
         """TOST."""
-        return f"two one-sided Welch tests (TOST{_of_contrast(one)})"
+        tests = "paired t-tests" if claim.design == "paired" else "Welch tests"
+        return f"two one-sided {tests} (TOST{_of_contrast(one)})"
 
     def limits(self, one: Equivalence, claim: Claim) -> tuple[doc.Limit, ...]:
         """The margin on both sides."""
@@ -128,19 +129,24 @@ class OneSidedKind(MarginKind[OneSided]):
         self.side = side
 
     def test(self, one: OneSided, claim: Claim, read: Read) -> TestResult:
-        """One-sided Welch test against the margin on that side."""
+        """One-sided t-test against the margin on that side."""
         a, b = arms_of(one, read)
         if is_sequential(one, claim):
             return run_sequential(one, claim, a, b)
         better, size = claim.measurements[one.measurement].better, one.margin.size
+        how: dict[str, Any] = {
+            "better": better,
+            "alpha": claim.alpha,
+            "paired": claim.design == "paired",
+        }
         if one.margin.relative is not None:
             relative = {
                 "better": stats.non_superiority_relative,
                 "worse": stats.non_inferiority_relative,
             }
-            return relative[self.side](a, b, relative=size, better=better, alpha=claim.alpha)
+            return relative[self.side](a, b, relative=size, **how)
         plain = {"better": stats.non_superiority, "worse": stats.non_inferiority}
-        return plain[self.side](a, b, margin=size, better=better, alpha=claim.alpha)
+        return plain[self.side](a, b, margin=size, **how)
 
     def statement(self, one: OneSided, claim: Claim) -> str:
         """That a is not better, or not worse."""
@@ -148,9 +154,10 @@ class OneSidedKind(MarginKind[OneSided]):
         size = margin_words(one.margin)
         return f"{a} is not {self.side} than {b} in {what(one, claim)} by {size} or more"
 
-    def name_of_test(self, one: OneSided) -> str:
-        """Welch, one-sided."""
-        return f"Welch's t-test against the margin, one-sided{_of_contrast(one)}"
+    def name_of_test(self, one: OneSided, claim: Claim) -> str:
+        """The t-test of the design, one-sided."""
+        test = "paired t-test" if claim.design == "paired" else "Welch's t-test"
+        return f"{test} against the margin, one-sided{_of_contrast(one)}"
 
     def limits(self, one: OneSided, claim: Claim) -> tuple[doc.Limit, ...]:
         """The margin on that side."""

@@ -40,7 +40,7 @@ class TrendKind(Kind[Trend]):
         """That it rises, or falls, along the arms."""
         return f"The {what(one, claim)} {WORDS[one.direction]} along {pair(labels(one, claim))}"
 
-    def name_of_test(self, one: Trend) -> str:
+    def name_of_test(self, one: Trend, claim: Claim) -> str:
         """The test of trend."""
         if one.test == "welch":
             return "Welch test of the slope of the means, one-sided"
@@ -104,7 +104,7 @@ class OrderingKind(Kind[Ordering]):
         sign = " < " if one.direction == "increasing" else " > "
         return f"The {what(one, claim)} is in order: {sign.join(labels(one, claim))}"
 
-    def name_of_test(self, one: Ordering) -> str:
+    def name_of_test(self, one: Ordering, claim: Claim) -> str:
         """All pairs."""
         return "one-sided Welch tests of all pairs, Holm"
 

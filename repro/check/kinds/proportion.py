@@ -40,7 +40,7 @@ class ProportionKind(Kind[Proportion]):
         share, name = fmt.percent(one.more_than), _name(one, claim)
         return f"{a} beats {b} in more than {share} of {name} that are no ties"
 
-    def name_of_test(self, one: Proportion) -> str:
+    def name_of_test(self, one: Proportion, claim: Claim) -> str:
         """The sign test."""
         if one.clusters == "none":
             return "exact sign test, one-sided, ties left out"

@@ -34,7 +34,7 @@ class RatioKind(Kind[Ratio]):
         a, b = labels(one, claim)
         return f"The {what(one, claim)} of {a} is at least {least_ratio(one)} that of {b}"
 
-    def name_of_test(self, one: Ratio) -> str:
+    def name_of_test(self, one: Ratio, claim: Claim) -> str:
         """Welch on logarithms."""
         return "Welch's t-test on logarithms, one-sided (ratio of geometric means)"
 
