@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from repro import resources
-from repro.errors import ReproError
+from repro.errors import ReproError, StoreError, StoreUnreachableError
 from repro.plan import cores
 from repro.store import RunStore
 
@@ -67,7 +67,7 @@ def _resources() -> Finding:
 
 def _store(place: Path) -> Finding:
     try:
-        runs = len(list(RunStore(place).keys()))
+        runs, damaged = _runs(RunStore(place))
     except ReproError as error:
         return Finding("problem", f"store {place}: {error}", "give another with --store")
     parent = next(p for p in (place, *place.parents) if p.exists())
@@ -75,9 +75,27 @@ def _store(place: Path) -> Finding:
         return Finding("problem", f"store {place} cannot be written", "give another with --store")
     free = shutil.disk_usage(parent).free
     what = f"store {place}: {runs} runs, {free / 2**30:.0f} GiB free"
+    if damaged:
+        what = f"store {place}: {damaged} of {runs} runs are damaged"
+        return Finding("problem", what, f"repro runs check --store {place}")
     if free < ROOM:
         return Finding("problem", what, "make room, or give another place with --store")
     return Finding("ok", what)
+
+
+def _runs(store: RunStore) -> tuple[int, int]:
+    """How many runs there are, and how many are seen to be damaged without reading weights."""
+    runs = damaged = 0
+    for key in list(store.keys()):
+        runs += 1
+        try:
+            if store.state(key) in ("finished", "diverged"):
+                store.see(key)
+        except StoreUnreachableError:
+            raise
+        except StoreError:
+            damaged += 1
+    return runs, damaged
 
 
 def _corpora(data: Path | None) -> Iterator[Finding]:

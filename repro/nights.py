@@ -25,11 +25,8 @@ from repro.specs.claim import Claim
 from repro.specs.seeds import GroupSequential
 from repro.stats.result import TestResult
 from repro.store import RunStore
-from repro.store.places import check_root, prepare_root
+from repro.store.places import LEDGER, check_root
 from repro.verdict import Validity
-
-FOLDER = "looks"
-"""The folder of the ledger inside a store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +45,7 @@ class Ledger:
     def past(self, claim: Claim) -> Past:
         """What is on record about a claim at its scale."""
         check_root(self.store.root)
-        place = self.store.root / FOLDER
+        place = self.store.root / LEDGER
         return Past(
             looks.registrations(place, claim.id, claim.scale),
             looks.history(place, claim.id, claim.scale, claim.digest()),
@@ -61,8 +58,8 @@ class Ledger:
         which nothing is run was declared beside results that exist, and is not registered.
         """
         if self.writes and claim.trained:
-            prepare_root(self.store.root)
-            place, fields = self.store.root / FOLDER, claim.decisive_fields()
+            self.store.prepare()
+            place, fields = self.store.root / LEDGER, claim.decisive_fields()
             there = not plan_runs([claim], self.store).missing
             looks.register(place, claim.id, claim.scale, claim.digest(), fields, visible=there)
 
@@ -74,9 +71,9 @@ class Ledger:
         evidence is INVALID, and so is what was found in it.
         """
         if self.writes and one.valid and (one.claim.trained or one.claim.sequential is not None):
-            prepare_root(self.store.root)
+            self.store.prepare()
             try:
-                looks.record(self.store.root / FOLDER, self._entry(one))
+                looks.record(self.store.root / LEDGER, self._entry(one))
             except StoreUnreachableError:
                 raise
             except StoreError as error:
@@ -98,11 +95,9 @@ class Ledger:
 
     def _seen(self, one: Judgement) -> Seen:
         """Every value that was looked at by now: a control's earlier nights too."""
-        evidence, claim = one.evidence, one.claim
-        if claim.control is not None:
-            so_far = (claim.night + 1) * claim.seeds.plan
-            evidence = gather(claim.at_night(so_far=so_far), self.store)
-        return _values(evidence)
+        if one.claim.control is None:
+            return _values(one.evidence)
+        return _values(gather(with_every_night(one.claim), self.store))
 
 
 def tonight(claim: Claim, ledger: Ledger, *, nightly: bool) -> Claim:
@@ -116,6 +111,13 @@ def tonight(claim: Claim, ledger: Ledger, *, nightly: bool) -> Claim:
     if nightly and _open(claim.at_night(so_far=now), ledger.store):
         now = _next(claim, now)
     return claim.at_night(so_far=now)
+
+
+def with_every_night(claim: Claim) -> Claim:
+    """The claim with all seeds that it has had by now: of a control, those of earlier nights."""
+    if claim.control is None:
+        return claim
+    return claim.at_night(so_far=(claim.night + 1) * claim.seeds.plan)
 
 
 def _last_night(claim: Claim, seen: Sequence[Look]) -> int:

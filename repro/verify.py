@@ -72,6 +72,7 @@ class Verified:
 
     ``stopped`` are the claims that an error stopped: they have no document. They take no other
     claim with them, and count in their families as not judged.
+    ``reused`` are those that are there as they were, ``damaged`` those whose files are not whole.
     """
 
     documents: tuple[Document, ...]
@@ -81,6 +82,7 @@ class Verified:
     missing: int
     failures: tuple[str, ...] = ()
     stopped: tuple[Stopped, ...] = ()
+    damaged: int = 0
 
 
 def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
@@ -117,9 +119,23 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     with apart("index.html", stopped):
         written.append(write_index(options.reports))
     missing = len(plan_runs(claims, options.store).missing) if planned.missing else 0
-    reused = len(planned.runs) - trained - missing
-    every = (*failures, *unwritten)
-    return Verified(documents, tuple(written), trained, reused, missing, every, tuple(stopped))
+    damaged = len(_damaged(judged))
+    return Verified(
+        documents,
+        tuple(written),
+        trained,
+        len(planned.runs) - trained - missing - damaged,
+        missing,
+        (*failures, *unwritten),
+        tuple(stopped),
+        damaged,
+    )
+
+
+def _damaged(judged: Sequence[Judgement]) -> set[str]:
+    """The keys of the runs whose files are not whole."""
+    every = [each for one in judged for arm in one.evidence.arms.values() for each in arm]
+    return {each.key for each in every if each.state == "damaged"}
 
 
 def _subject(claim: Claim) -> str:
@@ -260,6 +276,7 @@ def _execute(
             data=options.data,
             report=choose_reporter(planned.labels),
         )
+        options.store.prepare()  # what is judged next is what was trained
     except OwnPartError as error:  # a mistake in a configuration, and nothing was run
         raise OwnPartError(_in_arms(error.found, claims)) from None
     except DataError as error:

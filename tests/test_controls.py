@@ -13,12 +13,13 @@ import pytest
 from repro.check import verdict_of
 from repro.errors import DesignError
 from repro.looks import read
-from repro.nights import FOLDER, Ledger
+from repro.nights import Ledger
 from repro.report.document import Document
 from repro.specs.claim import Claim
 from repro.specs.expectation import Equivalence, NonSuperiority
 from repro.specs.seeds import Forced, PlannedSd
 from repro.store import RunStore
+from repro.store.places import LEDGER
 from repro.verdict import exit_code
 from repro.verify import Options, verify_claims
 from tests.check.nights import Nights, shipped
@@ -108,7 +109,7 @@ def test_a_claim_is_registered_before_its_first_look(tmp_path: Path) -> None:
     of = ordinary()
     nights = sound(tmp_path, of)
     (document,) = nights.verify(of)
-    entries = read(nights.store.root / FOLDER, of.id, of.scale).entries
+    entries = read(nights.store.root / LEDGER, of.id, of.scale).entries
     assert [one.kind for one in entries] == ["registration", "look"]
     assert document.registration is not None
     assert document.registration.state == "before"
@@ -146,7 +147,7 @@ def test_without_training_nothing_is_written_down(tmp_path: Path) -> None:
     of = ordinary()
     nights = sound(tmp_path, of, registered=False)
     (document,) = nights.verify(of, train=False)
-    assert not (nights.store.root / FOLDER).exists()
+    assert not (nights.store.root / LEDGER).exists()
     assert document.registration is not None
     assert document.registration.state == "none"
 
@@ -163,7 +164,7 @@ def test_a_store_that_can_only_be_read_is_judged(tmp_path: Path) -> None:
     finally:
         root.chmod(stat.S_IRWXU)
     assert document.verdict.validity == "VALID"
-    assert not (root / FOLDER).exists()
+    assert not (root / LEDGER).exists()
 
 
 def test_a_store_without_the_right_to_write_gets_no_ledger(
@@ -178,7 +179,7 @@ def test_a_store_without_the_right_to_write_gets_no_ledger(
     )
     (document,) = nights.verify(of)
     assert document.verdict.validity == "VALID"
-    assert not (nights.store.root / FOLDER).exists()
+    assert not (nights.store.root / LEDGER).exists()
 
 
 def test_two_at_once_do_not_corrupt_the_ledger(tmp_path: Path) -> None:
@@ -191,7 +192,7 @@ def test_two_at_once_do_not_corrupt_the_ledger(tmp_path: Path) -> None:
         one.start()
     for one in at_once:
         one.join()
-    entries = read(nights.store.root / FOLDER, of.id, of.scale).entries
+    entries = read(nights.store.root / LEDGER, of.id, of.scale).entries
     assert [one.kind for one in entries] == ["registration", "look"]
 
 

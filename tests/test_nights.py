@@ -12,11 +12,11 @@ from repro.check import check_claim, verdict_of
 from repro.errors import StoreError
 from repro.evidence import gather
 from repro.looks import read
-from repro.nights import FOLDER
 from repro.report.document import Document
 from repro.specs.claim import Claim, Expect
 from repro.specs.expectation import NonSuperiority
 from repro.specs.seeds import EProcess, Seeds
+from repro.store.places import LEDGER
 from repro.verdict import exit_code
 from tests.check.nights import Nights, shipped
 
@@ -58,7 +58,7 @@ def seeds_of(document: Document) -> list[int]:
 
 def looks_of(nights: Nights, of: Claim) -> int:
     """How many looks are on record, of all versions of a claim."""
-    processes = read(nights.store.root / FOLDER, of.id, of.scale).processes
+    processes = read(nights.store.root / LEDGER, of.id, of.scale).processes
     return sum(map(len, processes.values()))
 
 
@@ -254,7 +254,7 @@ def test_a_damaged_ledger_stops_the_program(tmp_path: Path) -> None:
     of = margin_claim()
     nights = place(tmp_path, of, draws(10), draws(10, seed=SEED + 1))
     nights.night(of)
-    path = nights.store.root / FOLDER / of.id / f"{of.scale}.jsonl"
+    path = nights.store.root / LEDGER / of.id / f"{of.scale}.jsonl"
     path.write_bytes(path.read_bytes().replace(b'"planned":5', b'"planned":4'))
     nights.night(margin_claim(id="another_claim"))
     with path.open("ab") as stream:

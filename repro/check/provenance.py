@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from importlib import metadata
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from repro.evidence import Evidence
+from repro.evidence import Evidence, Replicate
 from repro.plan import cores
 from repro.report.machine import Provenance
 
@@ -18,7 +19,7 @@ PACKAGES = ("torch", "numpy", "scipy", "statsmodels", "pandas", "matplotlib", "t
 
 def collect(evidence: Evidence, command: str) -> Provenance:
     """Facts about this judging and about the runs it judged."""
-    runs = [one for replicates in evidence.arms.values() for one in replicates if one.provenance]
+    runs = [one for one in _every(evidence) if one.provenance]
     training = [_part(one.provenance, "training") for one in runs]
     threads = {int(_part(t, "settings").get("threads", 1)) for t in training}
     return Provenance(
@@ -33,7 +34,12 @@ def collect(evidence: Evidence, command: str) -> Provenance:
         threads_per_run=max(threads, default=1),
         run_seconds={one.key: _seconds(one.provenance) for one in runs},
         command=command,
+        without_weights=len({one.key for one in _every(evidence) if one.without_weights}),
     )
+
+
+def _every(evidence: Evidence) -> Iterator[Replicate]:
+    return chain.from_iterable(evidence.arms.values())
 
 
 def _part(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -17,6 +17,7 @@ from repro.cli.doctor import doctor
 from repro.cli.plan import plan
 from repro.cli.problems import say_stopped
 from repro.cli.report import report
+from repro.cli.runs import runs
 from repro.cli.schema import schema
 from repro.cli.tune import tune
 from repro.cli.verify import verify
@@ -32,6 +33,7 @@ app = typer.Typer(
 
 for command in (verify, plan, tune, audit, report, schema, corpus, doctor):
     app.command()(command)
+app.add_typer(runs)
 
 
 def main() -> None:

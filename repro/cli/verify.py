@@ -155,7 +155,9 @@ def _report_verdicts(
         typer.echo(f"  {clean(verdict.sentence)}", err=err)
         typer.echo(f"  {options.reports / claim / scale / 'report.html'}", err=err)
     lost = f", {verified.missing} missing" if verified.missing else ""
-    done = f"{verified.trained} runs trained or measured, {verified.reused} as they were{lost}"
+    damaged = f", {verified.damaged} damaged" if verified.damaged else ""
+    done = f"{verified.trained} runs trained or measured, {verified.reused} as they were"
+    done += f"{lost}{damaged}"
     if options.results is not None:
         done = f"nothing trained: the values are those of {options.results}"
     elif all(arm.evidence != "runs" for one in verified.documents for arm in one.arms):

@@ -99,6 +99,7 @@ def _read(claim: Claim, run: RunSpec, store: RunStore) -> Replicate:
         return Replicate(run.replicate, key, "stale" if older else "missing", {}, {}, {})
     provenance = store.provenance(key)
     if state == "diverged":
+        store.see(key)
         return Replicate(run.replicate, key, "diverged", {}, {}, provenance)
     stored = {
         name: store.measurement(key, spec)
@@ -106,6 +107,7 @@ def _read(claim: Claim, run: RunSpec, store: RunStore) -> Replicate:
         if not isinstance(spec, Reported)
     }
     found = {name: one for name, one in stored.items() if one is not None}
+    store.see(key, found.values())
     for name, one in found.items():
         if not math.isfinite(one.value):
             raise StoreError(f"{store.folder(key)}: {name} is {one.value}, which is no number")
@@ -115,4 +117,13 @@ def _read(claim: Claim, run: RunSpec, store: RunStore) -> Replicate:
     losses = [row.get("valid_loss") for row in store.history(key)]
     known = all(isinstance(loss, float) and loss < LARGEST_LOSS for loss in losses)
     schedule = tuple(math.exp(float(loss)) for loss in losses if loss is not None) if known else ()
-    return Replicate(run.replicate, key, whole, values, details, provenance, schedule=schedule)
+    return Replicate(
+        run.replicate,
+        key,
+        whole,
+        values,
+        details,
+        provenance,
+        schedule=schedule,
+        without_weights=store.record(key).without_weights,
+    )

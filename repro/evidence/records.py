@@ -22,7 +22,8 @@ class Replicate:
     """One replicate: values and details by the claim's names for its measurements.
 
     ``number`` is that of a planned run, or the seed of a table, whose ``key`` is empty.
-    ``schedule`` is the validation perplexity after each epoch of a run.
+    ``schedule`` is the validation perplexity after each epoch of a run; ``without_weights``:
+    it was exported without its weights and spectra.
     """
 
     number: int
@@ -33,6 +34,7 @@ class Replicate:
     provenance: Mapping[str, Any]
     problem: str = ""
     schedule: tuple[float, ...] = ()
+    without_weights: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,8 @@ def make_tasks(
         parts = _parts(todo, store, engine, pool, say)
     flops = {planned.run.key: remaining(store, planned).total for planned in todo}
     parts.sort(key=lambda part: -sum(flops[planned.run.key] for planned in part[0]))
-    return [Task(runs, store.root, data, pool.device, choice) for runs, choice in parts]
+    place, identity = store.root, store.prepare()
+    return [Task(runs, place, data, pool.device, choice, identity) for runs, choice in parts]
 
 
 def _parts(

@@ -41,7 +41,8 @@ TRAINED = {"finished", "diverged"}
 class Task:
     """Runs of one configuration, and where their store, their data and their device are.
 
-    They are trained as one model if that was chosen, else one after the other.
+    They are trained as one model if that was chosen, else one after the other. ``identity`` is
+    that of the store, which has to be the same one to the end.
     """
 
     runs: tuple[PlannedRun, ...]
@@ -49,6 +50,7 @@ class Task:
     data: Path | None
     device: Literal["cpu", "cuda"]
     choice: Choice = ALONE
+    identity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class Outcome:
 def run_task(task: Task) -> tuple[Outcome, ...]:
     """Do a task; one outcome a run, in the order of the task."""
     start = time.monotonic()
-    store = RunStore(task.store)
+    store = RunStore(task.store, task.identity)
     outcomes: dict[str, Outcome] = {}
     with ExitStack() as locks:
         held = []

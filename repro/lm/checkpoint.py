@@ -98,7 +98,10 @@ class _State(BaseModel):
 
 
 def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
-    """Replace the checkpoint in ``folder``, which is made if need be. Raises OSError."""
+    """Replace the checkpoint in ``folder``, which is made if need be. Raises OSError.
+
+    What ``folder`` is in has to be there: a store that vanishes in mid-run is not made anew.
+    """
     tensors = {
         f"{group}/{name}": tensor.detach().cpu().contiguous()
         for group in GROUPS
@@ -118,7 +121,7 @@ def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
         }
     )
     content = save(tensors, {"state": state, "sha256": _sha256(state, tensors)})
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)
     _replace(folder / FILE_NAME, content)
 
 

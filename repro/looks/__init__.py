@@ -12,7 +12,7 @@ line that a crash cut short is kept, reported and passed over.
 """
 
 from repro.looks.entries import Edit, Entry, History, Journal, Look, Registration, Seen
-from repro.looks.ledger import history, read, record, register, registrations
+from repro.looks.ledger import copy, history, read, record, register, registrations
 
 __all__ = [
     "Edit",
@@ -22,6 +22,7 @@ __all__ = [
     "Look",
     "Registration",
     "Seen",
+    "copy",
     "history",
     "read",
     "record",

@@ -48,12 +48,11 @@ class Writer:
     @classmethod
     @contextmanager
     def open(cls, place: Path, claim_id: str, scale: str) -> Iterator[Writer]:
-        """Wait for the lock, then read what is there; the file is made if it is missing."""
+        """Wait for the lock, then read what is there; the file is made if it is missing.
+
+        The folder that ``place`` is in, that of a store, has to be there.
+        """
         path = journal_path(place, claim_id, scale)
-        try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise out_of_reach(place, error) from error
         make_folder(place)
         make_folder(path.parent)
         handle = _open(path)
@@ -71,7 +70,10 @@ class Writer:
         close = b"\n" if self.content and not self.content.endswith(b"\n") else b""
         link = hashlib.sha256(self.content + close).hexdigest()
         line = encode(self.path, {**entry.model_dump(mode="json"), BEFORE: link})
-        data = close + line + b"\n"
+        self.write(close + line + b"\n")
+
+    def write(self, data: bytes) -> None:
+        """Write whole lines at the end."""
         if len(self.content) + len(data) > JSON_LIMIT:
             raise damaged(self.path, "is full", f"at most {JSON_LIMIT:,} bytes", "take fewer looks")
         if os.write(self.handle, data) != len(data):
@@ -85,7 +87,7 @@ class Writer:
 def _open(path: Path) -> int:
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        handle = os.open(path, flags, 0o644)
+        handle = os.open(path, flags, 0o666)
     except OSError as error:
         raise out_of_reach(path, error) from error
     if not stat.S_ISREG(os.fstat(handle).st_mode):

@@ -117,6 +117,23 @@ def registrations(place: Path, claim_id: str, scale: str) -> tuple[Edit, ...]:
     return tuple(edits)
 
 
+def copy(source: Path, target: Path, claim_id: str, scale: str) -> None:
+    """Bring the ledger of a claim at a scale to another place, line by line as it was written.
+
+    ``StoreError`` if it was tampered with, or if another history is there already.
+    """
+    path = journal_path(source, claim_id, scale)
+    if not read(source, claim_id, scale).entries:
+        return
+    content = read_bytes(path) or b""
+    with Writer.open(target, claim_id, scale) as writer:
+        if not (content.startswith(writer.content) or writer.content.startswith(content)):
+            what = f"holds another history than {path}"
+            advice = "export to another folder"
+            raise damaged(writer.path, what, "the same history, or none", advice)
+        writer.write(content[len(writer.content) :])
+
+
 def _made(path: Path, kind: type[Made], **fields: Any) -> Made:
     """An entry of these fields, or what is wrong with one of them."""
     try:

@@ -6,7 +6,10 @@ from repro.specs.base import Spec
 
 
 class Provenance(Spec):
-    """Everything that derives from time or machine; never compared, never in a key."""
+    """Everything that derives from time or machine; never compared, never in a key.
+
+    ``without_weights`` is how many runs were exported without their weights and spectra.
+    """
 
     created: str
     repro_version: str
@@ -19,3 +22,4 @@ class Provenance(Spec):
     threads_per_run: int
     run_seconds: dict[str, float]
     command: str
+    without_weights: int = 0

@@ -177,7 +177,20 @@ def runs(document: Document) -> tuple[Block, ...]:
     columns += [Column("Seconds", "number"), Column("Key", "key")]
     rows = tuple(row for arm in document.arms for row in _run_rows(document, arm))
     trained = all(arm.evidence != "table" for arm in document.arms)
-    return (Table(fmt.number_of(total, "run" if trained else "replicate"), tuple(columns), rows),)
+    table = Table(fmt.number_of(total, "run" if trained else "replicate"), tuple(columns), rows)
+    return (table, *_without_weights(document.provenance.without_weights, total))
+
+
+def _without_weights(count: int, total: int) -> list[Paragraph]:
+    """What cannot be looked at again."""
+    if not count:
+        return []
+    whose = "These runs were" if count == total else f"{count} of these runs were"
+    text = (
+        f"{whose} exported without weights and spectra: their numbers can be judged again, "
+        "and not measured again."
+    )
+    return [Paragraph(text)]
 
 
 def _all_printed(document: Document) -> bool:

@@ -8,18 +8,24 @@ a regular file of a sane size is opened, and a sealed document is compared with 
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import re
 import secrets
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, NoReturn
 
 from repro.digest import canonical_json, digest
 from repro.errors import StoreError, StoreUnreachableError
 from repro.terminal import printable
+
+SCHEMA = 1
+"""Of all files of a store."""
 
 MARKER = "repro-store.json"
 SEAL = "sha256"
@@ -28,6 +34,7 @@ LONGEST = 500
 """No more characters of a damaged file are quoted than this."""
 
 _MISPLACED = {errno.EISDIR, errno.ELOOP, errno.ENOTDIR, errno.ENXIO}
+_LINKLESS = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK}
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _KEY = re.compile(r"[0-9a-f]{64}")
 
@@ -120,7 +127,7 @@ def write_atomically(path: Path, data: bytes, *, durable: bool = True) -> None:
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with os.fdopen(os.open(temporary, flags, 0o644), "wb") as stream:
+        with os.fdopen(os.open(temporary, flags, 0o666), "wb") as stream:
             stream.write(data)
             stream.flush()
             if durable:
@@ -134,23 +141,78 @@ def write_atomically(path: Path, data: bytes, *, durable: bool = True) -> None:
         raise out_of_reach(path, error) from error
 
 
+def write_new(path: Path, data: bytes) -> None:
+    """Give ``path`` the content ``data``, unless another process has made the file meanwhile."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    write_atomically(temporary, data)
+    try:
+        _link(temporary, path)
+    except OSError as error:
+        raise out_of_reach(path, error) from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _link(source: Path, target: Path) -> None:
+    """Name a file, unless something has that name; where there are no links, rename it."""
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        return
+    except OSError as error:
+        if error.errno not in _LINKLESS:
+            raise
+        os.replace(source, target)  # noqa: PTH105 - as in write_atomically
+    sync_folder(target.parent)
+
+
 def read_bytes(path: Path, limit: int = JSON_LIMIT) -> bytes | None:
     """The content of a regular file of at most ``limit`` bytes; None if there is no file."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with _opened(path) as stream:
+        if stream is None:
+            return None
+        size = os.fstat(stream.fileno()).st_size
+        if size > limit:
+            raise damaged(path, f"has {size:,} bytes", f"at most {limit:,}")
+        return stream.read()
+
+
+def digest_of(path: Path) -> str | None:
+    """The SHA-256 of a regular file, however large; None if there is no file."""
+    with _opened(path) as stream:
+        return None if stream is None else hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def size_of(path: Path) -> int | None:
+    """The bytes of a regular file, unread; None if there is no file."""
     try:
-        handle = os.open(path, flags)
+        status = path.lstat()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise out_of_reach(path, error) from error
+    if not stat.S_ISREG(status.st_mode):
+        raise damaged(path, "is not a regular file", "a regular file")
+    return status.st_size
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BufferedReader | None]:
+    """A regular file, open for reading; None if there is no file. No link is followed."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
+        handle = os.open(path, flags)
+    except FileNotFoundError:
+        yield None
+        return
+    except OSError as error:
+        raise out_of_reach(path, error) from error
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise damaged(path, "is not a regular file", "a regular file")
-        if status.st_size > limit:
-            raise damaged(path, f"has {status.st_size:,} bytes", f"at most {limit:,}")
         with os.fdopen(handle, "rb", closefd=False) as stream:
-            return stream.read()
+            yield stream
     except OSError as error:
         raise out_of_reach(path, error) from error
     finally:
@@ -185,10 +247,25 @@ def read_sealed(path: Path, advice: str = "") -> dict[str, Any] | None:
     if data is None:
         return None
     document = parse_json(path, data)
+    return unsealed(path, document, advice)
+
+
+def unsealed(path: Path, document: Any, advice: str = "") -> dict[str, Any]:
+    """A document as it was before ``seal``; StoreError unless its digest is what it says."""
     if not isinstance(document, dict):
         raise damaged(path, f"holds a JSON {type(document).__name__}", "a JSON object", advice)
-    stated = document.pop(SEAL, None)
-    found = digest(document)
-    if stated != found:
-        raise damaged(path, f"has the digest {found}", f"{stated}, as it says itself", advice)
-    return document
+    rest = {name: value for name, value in document.items() if name != SEAL}
+    found = digest(rest)
+    if document.get(SEAL) != found:
+        stated = f"{document.get(SEAL)}, as it says itself"
+        raise damaged(path, f"has the digest {found}", stated, advice)
+    return rest
+
+
+def refuse_newer(path: Path, schema: object) -> None:
+    """StoreUnreachableError for a file that a newer version of repro has written."""
+    if type(schema) is int and schema > SCHEMA:
+        raise StoreUnreachableError(
+            f"{path}: has schema {schema}, and this version of repro reads {SCHEMA}\n"
+            "  to do: use a newer repro, or set REPRO_STORE to another folder"
+        )

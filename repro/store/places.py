@@ -1,4 +1,9 @@
-"""Where things lie in a store, and who may write there: root, marker, run folders, locks."""
+"""Where things lie in a store, and who may write there: root, marker, run folders, locks.
+
+The marker of a store holds an identity that is drawn once. A writer remembers it and compares it
+before each write, so that a store that vanishes in mid-run, as when a disk is unmounted, is
+missed and not made anew.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,7 @@ import errno
 import fcntl
 import os
 import re
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,20 +19,35 @@ from pathlib import Path
 from repro.errors import StoreError, StoreUnreachableError
 from repro.store.files import (
     MARKER,
+    SCHEMA,
     damaged,
-    exists,
     is_folder,
     make_folder,
     out_of_reach,
     parse_json,
     read_bytes,
+    refuse_newer,
     seal,
-    write_atomically,
+    unsealed,
+    write_new,
 )
-from repro.store.records import SCHEMA
 
+LEDGER = "looks"
+"""The folder of a store that holds what was registered and looked at."""
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _SHARD = re.compile(r"[0-9a-f]{2}")
 _KEY = re.compile(r"[0-9a-f]{64}")
+
+
+def refuse_address(root: Path | str) -> None:
+    """StoreUnreachableError for the address of a bucket or a server, which is not a folder."""
+    if _ADDRESS.match(str(root)):
+        raise StoreUnreachableError(
+            f"{root}: a run store is a folder of this machine, not an address\n"
+            "  expected: the path of a folder\n"
+            "  to do: mount the place as a folder, or copy its runs to one, and name that"
+        )
 
 
 def run_folder_of(root: Path, key: str) -> Path:
@@ -43,8 +64,7 @@ def folder_exists(root: Path, key: str) -> bool:
 
 
 def make_run_folder(root: Path, key: str) -> Path:
-    """The folder of a run, created with everything above it."""
-    prepare_root(root)
+    """The folder of a run in a store that is there, created with its shard."""
     folder = run_folder_of(root, key)
     make_folder(folder.parent)
     make_folder(folder)
@@ -60,43 +80,73 @@ def check_root(root: Path) -> bool:
     except OSError as error:
         raise _unreachable(root, error) from error
     if MARKER not in names:
-        shards = {name for name, folder in names.items() if folder and _SHARD.fullmatch(name)}
-        foreign = sorted(name for name in names.keys() - shards if _is_foreign(name))
+        ours = {name for name, folder in names.items() if folder and _is_ours(name)}
+        foreign = sorted(name for name in names.keys() - ours if _is_foreign(name))
         if foreign:
             raise StoreUnreachableError(
                 f"{root}: is not a run store: it holds '{foreign[0]}' and no {MARKER}\n"
                 "  to do: set REPRO_STORE to an empty or a new folder"
             )
-        return bool(shards)  # a damaged marker was removed; the next write restores it
-    _check_marker(root / MARKER)
+        return bool(ours)  # a damaged marker was removed; the next write restores it
+    read_identity(root)
     return True
+
+
+def _is_ours(name: str) -> bool:
+    return name == LEDGER or _SHARD.fullmatch(name) is not None
 
 
 def _is_foreign(name: str) -> bool:
     return name[0] != "." and name != "lost+found"
 
 
-def _check_marker(path: Path) -> None:
-    document = parse_json(path, read_bytes(path) or b"")
+def read_identity(root: Path) -> str | None:
+    """What the marker of a store says of itself; None if there is no marker.
+
+    It is empty for a store that was made before stores had an identity. StoreError for a damaged
+    marker, StoreUnreachableError for one of a newer version.
+    """
+    path = root / MARKER
+    data = read_bytes(path)
+    if data is None:
+        return None
+    document = parse_json(path, data)
     schema = document.get("schema") if isinstance(document, dict) else None
     if type(schema) is not int or schema < 1:
         raise damaged(path, "does not say its schema", f'"schema": {SCHEMA}')
-    if schema > SCHEMA:
-        raise StoreUnreachableError(
-            f"{path}: the store has schema {schema}, this version of repro reads {SCHEMA}\n"
-            "  to do: use a newer repro, or set REPRO_STORE to another folder"
-        )
+    refuse_newer(path, schema)
+    identity = unsealed(path, document).get("id", "")
+    return identity if isinstance(identity, str) else ""
 
 
-def prepare_root(root: Path) -> None:
-    """Make sure that a store is there, with its marker."""
-    if check_root(root) and exists(root / MARKER):
-        return
+def prepare_root(root: Path) -> str:
+    """Make sure that a store is there, with its marker; gives its identity.
+
+    Of several processes that do so at once, one makes the marker, and all give what it says.
+    """
+    there = check_root(root)
+    found = read_identity(root) if there else None
+    if found is not None:
+        return found
     try:
         root.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise _unreachable(root, error) from error
-    write_atomically(root / MARKER, seal({"schema": SCHEMA}))
+    write_new(root / MARKER, seal({"schema": SCHEMA, "id": secrets.token_hex(16)}))
+    return read_identity(root) or ""
+
+
+def confirm_root(root: Path, identity: str) -> None:
+    """StoreUnreachableError unless the store of this identity is still there."""
+    found = read_identity(root)
+    if found == identity:
+        return
+    what = "is no longer there" if found is None else "is another one than at the start"
+    raise StoreUnreachableError(
+        f"{root}: the run store {what}: was a disk unmounted, or the folder moved?\n"
+        "  expected: the store that this command began with\n"
+        "  to do: bring it back and give the same command again; finished runs are kept there"
+    )
 
 
 def _unreachable(root: Path, error: OSError) -> StoreError:
@@ -148,7 +198,7 @@ def hold(root: Path, key: str, name: str) -> Iterator[bool]:
 def _open(path: Path) -> int:
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        return os.open(path, flags, 0o644)
+        return os.open(path, flags, 0o666)
     except OSError as error:
         raise out_of_reach(path, error) from error
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,13 +19,22 @@ from repro.specs.run import RunSpec
 from repro.store.arrays import load_arrays
 from repro.store.files import (
     damaged,
+    digest_of,
     exists,
     is_folder,
     parse_json,
     read_bytes,
     read_sealed,
+    refuse_newer,
+    size_of,
 )
-from repro.store.places import check_root, folder_exists, list_keys, run_folder_of
+from repro.store.places import (
+    check_root,
+    folder_exists,
+    list_keys,
+    refuse_address,
+    run_folder_of,
+)
 from repro.store.records import Artefact, Provenance, RunRecord, Scalar, State, StoredMeasurement
 
 if TYPE_CHECKING:
@@ -43,6 +52,7 @@ class StoreReader:
     """What can be asked of a store without writing to it."""
 
     def __init__(self, root: Path | str) -> None:
+        refuse_address(root)
         self.root = Path(root).expanduser().absolute()
         self._checked = False
 
@@ -74,11 +84,7 @@ class StoreReader:
 
     def spec(self, key: str) -> RunSpec:
         """The run that the key names."""
-        path = self.folder(key) / SPEC
-        data = read_bytes(path)
-        document = None if data is None else parse_json(path, data)
-        if not isinstance(document, dict) or digest(document) != key:
-            raise damaged(path, "does not hash to the key of its run", f"digest {key}")
+        path, document = self.folder(key) / SPEC, self._identity_of(key)
         document.pop("schema", None)
         try:
             return RunSpec.model_validate_json(json.dumps(document))
@@ -95,9 +101,10 @@ class StoreReader:
         return tuple(rows)
 
     def weights(self, key: str) -> dict[str, ndarray[Any, Any]]:
-        """The weights of the best epoch, by name."""
-        path = self.folder(key) / WEIGHTS
-        return load_arrays(path, self._artefact(path, self.record(key).artefacts.get(WEIGHTS)))
+        """The weights of the best epoch, by name; StoreError if the run was exported without."""
+        path, record = self.folder(key) / WEIGHTS, self.record(key)
+        _refuse_exported(path, record)
+        return load_arrays(path, self._artefact(path, record.artefacts.get(WEIGHTS)))
 
     def measurement(self, key: str, measurement: Measurable) -> StoredMeasurement | None:
         """A measurement of a committed run; None if it was not taken."""
@@ -123,7 +130,8 @@ class StoreReader:
             raise StoreError(f"{self.folder(key)}: '{measurement.label}' was not measured")
         if stored.arrays is None:
             return {}
-        path = self._measurement_path(key, measurement).with_suffix(".safetensors")
+        path = self._arrays_path(key, measurement)
+        _refuse_exported(path, self.record(key))
         return load_arrays(path, self._artefact(path, stored.arrays))
 
     def provenance(self, key: str) -> dict[str, JsonValue]:
@@ -149,19 +157,68 @@ class StoreReader:
                 return document if isinstance(document, dict) else None
         return None
 
+    def see(self, key: str, measurements: Iterable[StoredMeasurement] = ()) -> None:
+        """See that a committed run is whole, as far as these measurements of it need it.
+
+        The specification is compared with the key; weights and arrays are looked at for their
+        sizes, and not read: that is ``check``. StoreError for what is damaged or missing.
+        """
+        self._identity_of(key)
+        for path, artefact in self._large(key, self.record(key), measurements):
+            size = size_of(path)
+            if size is None:
+                raise damaged(path, "is missing", f"a file of {artefact.bytes:,} bytes")
+            if size != artefact.bytes:
+                raise damaged(path, f"has {size:,} bytes", f"{artefact.bytes:,}")
+
     def check(self, key: str) -> None:
         """Read all evidence that a committed run left; StoreError if any of it is bad."""
-        record = self.record(key)
+        stored = self.check_numbers(key)
+        for path, artefact in self._large(key, self.record(key), stored):
+            found = digest_of(path)
+            if found != artefact.sha256:
+                what = "is missing" if found is None else f"has the digest {found}"
+                raise damaged(path, what, artefact.sha256)
+
+    def check_numbers(self, key: str) -> tuple[StoredMeasurement, ...]:
+        """As ``check``, but for weights and spectra; gives all measurements of the run."""
         self.spec(key)
         self.history(key)
-        if record.state == "finished":
-            self.weights(key)
+        return tuple(self._every_measurement(key))
+
+    def _every_measurement(self, key: str) -> Iterator[StoredMeasurement]:
         folder = self.folder(key) / MEASUREMENTS
         for path in sorted(folder.glob("*.json")) if is_folder(folder) else ():
             stored = _validate(StoredMeasurement, path, read_sealed(path) or {})
             if path != self._measurement_path(key, stored.measurement):
                 raise damaged(path, "has another name than its measurement", "its own name")
-            self.arrays(key, stored.measurement)
+            self.measurement(key, stored.measurement)
+            yield stored
+
+    def _large(
+        self, key: str, record: RunRecord, measurements: Iterable[StoredMeasurement]
+    ) -> Iterator[tuple[Path, Artefact]]:
+        """The files of weights, and of the arrays of measurements, that have to be there."""
+        if record.without_weights:
+            return
+        if record.state == "finished":
+            path = self.folder(key) / WEIGHTS
+            if WEIGHTS not in record.artefacts:
+                raise damaged(path, "is missing from the record", "a file that the record names")
+            yield path, record.artefacts[WEIGHTS]
+        for each in measurements:
+            if each.arrays is not None:
+                yield self._arrays_path(key, each.measurement), each.arrays
+
+    def _identity_of(self, key: str) -> dict[str, Any]:
+        """The specification of a run as it is written, compared with its key."""
+        path = self.folder(key) / SPEC
+        data = read_bytes(path)
+        document = None if data is None else parse_json(path, data)
+        if not isinstance(document, dict) or digest(document) != key:
+            what = "is missing" if data is None else "does not hash to the key of its run"
+            raise damaged(path, what, f"digest {key}")
+        return document
 
     def _record(self, key: str) -> RunRecord | None:
         if not self._exists(key):
@@ -177,6 +234,9 @@ class StoreReader:
 
     def _measurement_path(self, key: str, measurement: Measurable) -> Path:
         return self.folder(key) / MEASUREMENTS / f"{measurement_key(measurement)}.json"
+
+    def _arrays_path(self, key: str, measurement: Measurable) -> Path:
+        return self._measurement_path(key, measurement).with_suffix(".safetensors")
 
     def _exists(self, key: str) -> bool:
         run_folder_of(self.root, key)
@@ -197,7 +257,18 @@ class StoreReader:
         return data
 
 
+def _refuse_exported(path: Path, record: RunRecord) -> None:
+    """StoreError for a file that its run was exported without."""
+    if record.without_weights and not exists(path):
+        raise StoreError(
+            f"{path}: the run was exported without its weights and spectra\n"
+            "  expected: the store that it was trained in\n"
+            "  to do: give that store with --store, or train the run anew in another one"
+        )
+
+
 def _validate(kind: type[R], path: Path, document: dict[str, Any]) -> R:
+    refuse_newer(path, document.get("schema"))
     try:
         return kind.model_validate_json(json.dumps(document))
     except ValidationError as error:

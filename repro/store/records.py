@@ -9,8 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 from repro.specs.base import Spec
 from repro.specs.measurement import Measurable
 
-SCHEMA = 1
-
 State = Literal["missing", "started", "finished", "diverged"]
 Scalar = bool | int | float | str | None
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
@@ -27,7 +25,9 @@ class RunRecord(Spec):
     """What became of a run. Written last: a run is committed exactly if its record is there.
 
     ``best_epoch`` (from 1) is the epoch of the stored weights, ``epochs`` how many were trained,
-    ``diverged`` the epoch in which the loss stopped being a number.
+    ``diverged`` the epoch in which the loss stopped being a number. ``without_weights``: it
+    was exported without its files of weights and spectra; absent when it was not. Their digests
+    stay: what was measured is tied to the weights that it was measured of.
     """
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
@@ -37,6 +37,14 @@ class RunRecord(Spec):
     epochs: Annotated[int, Field(ge=0)]
     diverged: int | None = None
     artefacts: dict[str, Artefact]
+    without_weights: bool = False
+
+    def document(self) -> dict[str, JsonValue]:
+        """The record as it is sealed and stored."""
+        document: dict[str, JsonValue] = self.model_dump(mode="json", by_alias=True)
+        if not self.without_weights:
+            del document["without_weights"]
+        return document
 
 
 class StoredMeasurement(Spec):

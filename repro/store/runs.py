@@ -29,7 +29,7 @@ from repro.specs.measurement import Measurable
 from repro.specs.run import RunSpec
 from repro.store.arrays import artefact, dump_arrays, finite
 from repro.store.files import exists, is_folder, make_folder, read_bytes, seal, write_atomically
-from repro.store.places import hold, make_run_folder
+from repro.store.places import confirm_root, hold, make_run_folder, prepare_root
 from repro.store.reading import (
     ERROR,
     HISTORY,
@@ -51,8 +51,24 @@ if TYPE_CHECKING:
 class RunStore(StoreReader):
     """A folder of runs. Opening one touches nothing; the folder appears with the first write.
 
-    Whoever writes holds the run's ``lock``; readers need nothing.
+    Whoever writes holds the run's ``lock``; readers need nothing. ``identity`` is that of the
+    store that is meant: a writer that finds another, or none, raises StoreUnreachableError.
     """
+
+    def __init__(self, root: Path | str, identity: str | None = None) -> None:
+        super().__init__(root)
+        self._identity = identity
+
+    def prepare(self) -> str:
+        """Make the store if there is none, once; then only see that it is still the same one.
+
+        Gives its identity. StoreUnreachableError if it vanished or was replaced meanwhile.
+        """
+        if self._identity is None:
+            self._identity = prepare_root(self.root)
+        else:
+            confirm_root(self.root, self._identity)
+        return self._identity
 
     @classmethod
     def default(cls) -> Self:
@@ -67,12 +83,13 @@ class RunStore(StoreReader):
     @contextmanager
     def lock(self, key: str) -> Iterator[bool]:
         """Hold the run: True inside, or False at once if another process holds it."""
+        self.prepare()
         with hold(self.root, key, LOCK) as held:
             yield held
 
     def working_folder(self, run: RunSpec) -> Path:
         """The folder of a run that is to be trained, with its specification in it."""
-        folder = make_run_folder(self.root, run.key)
+        folder = self._run_folder(run.key)
         if read_bytes(folder / SPEC) is None:
             text = json.dumps(run.identity(), indent=1, sort_keys=True) + "\n"
             write_atomically(folder / SPEC, text.encode("ascii"))
@@ -109,7 +126,7 @@ class RunStore(StoreReader):
         )
         for name, data in files.items():
             write_atomically(folder / name, data)
-        write_atomically(folder / RECORD, seal(record.model_dump(mode="json", by_alias=True)))
+        write_atomically(folder / RECORD, seal(record.document()))
         return True
 
     def put_measurement(
@@ -154,18 +171,23 @@ class RunStore(StoreReader):
         self, key: str, document: Mapping[str, JsonValue], *, durable: bool = True
     ) -> None:
         """Replace what is known of the circumstances of a run."""
-        path = make_run_folder(self.root, key) / PROVENANCE
+        path = self._run_folder(key) / PROVENANCE
         write_atomically(path, seal(dict(document)), durable=durable)
 
     def put_progress(self, key: str, document: Mapping[str, JsonValue]) -> None:
         """Say how far a run is; not worth a flush to the disk."""
         data = json.dumps(document, sort_keys=True).encode("ascii")
-        write_atomically(make_run_folder(self.root, key) / PROGRESS, data, durable=False)
+        write_atomically(self._run_folder(key) / PROGRESS, data, durable=False)
 
     def put_error(self, key: str, text: str) -> None:
         """Keep the text of what went wrong in a run."""
         data = text.encode("utf-8", "replace")
-        write_atomically(make_run_folder(self.root, key) / ERROR, data, durable=False)
+        write_atomically(self._run_folder(key) / ERROR, data, durable=False)
+
+    def _run_folder(self, key: str) -> Path:
+        """The folder of a run that is to be written to."""
+        self.prepare()
+        return make_run_folder(self.root, key)
 
     def drop_checkpoint(self, key: str) -> None:
         """Remove the checkpoint of a committed run: hundreds of megabytes that nobody reads."""

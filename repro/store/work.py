@@ -22,9 +22,18 @@ def missing_measurements(store: StoreReader, planned: PlannedRun) -> tuple[Measu
 
 
 def is_complete(store: StoreReader, planned: PlannedRun) -> bool:
-    """Whether nothing is left to do; a run that diverged has nothing to measure."""
-    state = store.state(planned.run.key)
-    return state == "diverged" or (state == "finished" and not missing_measurements(store, planned))
+    """Whether nothing is left to do; a run that diverged has nothing to measure.
+
+    StoreError if a file behind what is there is damaged or missing, as far as that is seen
+    without reading weights and spectra.
+    """
+    key = planned.run.key
+    state = store.state(key)
+    if state not in ("finished", "diverged"):
+        return False
+    stored = [store.measurement(key, each) for each in planned.measurements]
+    store.see(key, [each for each in stored if each is not None])
+    return state == "diverged" or None not in stored
 
 
 def merged(plan: Iterable[PlannedRun]) -> list[PlannedRun]:

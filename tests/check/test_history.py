@@ -10,10 +10,11 @@ import pytest
 
 from repro.check.history import control_part
 from repro.looks import Entry, Seen, read, record
-from repro.nights import FOLDER, Ledger, tonight
+from repro.nights import Ledger, tonight
 from repro.report.document import Document
 from repro.specs.claim import Claim
 from repro.specs.seeds import EProcess, Seeds
+from repro.store.places import LEDGER
 from tests.check.nights import Nights, shipped
 from tests.test_controls import control
 
@@ -39,7 +40,7 @@ def numbers(document: Document) -> list[int]:
 
 def lines(nights: Nights, of: Claim) -> int:
     """How many looks are on record."""
-    return len(read(nights.store.root / FOLDER, of.id, of.scale).processes[of.digest()])
+    return len(read(nights.store.root / LEDGER, of.id, of.scale).processes[of.digest()])
 
 
 def look(nights: Nights, of: Claim, blocks: Sequence[int], version: str) -> None:
@@ -50,7 +51,7 @@ def look(nights: Nights, of: Claim, blocks: Sequence[int], version: str) -> None
         for name, arm in of.arms.items()
     }
     entry = Entry(of.id, of.scale, of.digest(), values, {}, "INCONCLUSIVE", version)
-    record(nights.store.root / FOLDER, entry)
+    record(nights.store.root / LEDGER, entry)
 
 
 def by(version: str, monkeypatch: pytest.MonkeyPatch) -> None:

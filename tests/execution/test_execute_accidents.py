@@ -13,6 +13,8 @@ from repro.errors import DataError, DeviceError, StoreUnreachableError
 from repro.execution.engine import SerialEngine
 from repro.execution.execute import Failure, execute
 from repro.execution.pool import ProcessPool
+from repro.execution.progress import SilentReporter
+from repro.execution.tracking import Snapshot
 from repro.execution.worker import Outcome, Task
 from repro.specs.corpus import Digests, SplitTokens, TextCorpus
 from repro.specs.run import PlannedRun
@@ -170,3 +172,27 @@ def test_an_interrupt_ends_the_workers(store: RunStore, monkeypatch: pytest.Monk
     with pytest.raises(KeyboardInterrupt):
         execute(tiny_plan(), store, device="cpu")
     assert made == ["terminated"]
+
+
+@pytest.mark.parametrize("mounted", [True, False])
+def test_a_store_that_vanishes_in_mid_run(
+    store: RunStore, tmp_path: Path, *, mounted: bool
+) -> None:
+    """It ends the execution, is not made anew, and what was finished is in it when it is back."""
+
+    class Unmounts(SilentReporter):
+        def finished(self, key: str, what: str, snapshot: Snapshot) -> None:
+            if store.root.exists():
+                store.root.rename(tmp_path / "away")
+                if mounted:
+                    store.root.mkdir()
+
+    plan = tiny_plan(3)
+    with pytest.raises(StoreUnreachableError, match="no longer there"):
+        execute(plan, store, engine="processes", workers=1, device="cpu", report=Unmounts())
+    assert not store.root.exists() or not list(store.root.iterdir())
+    if mounted:
+        store.root.rmdir()
+    (tmp_path / "away").rename(store.root)
+    done = execute(plan, RunStore(store.root), engine="processes", workers=1, device="cpu")
+    assert (len(done.trained), len(done.reused)) == (2, 1)

@@ -17,7 +17,7 @@ def test_looks_come_back_in_order(tmp_path):
     """
     Looks are numbered from 1 within their process and come back with what they saw and said.
     """
-    place = tmp_path / "deep" / "looks"
+    place = tmp_path / "looks"
     record(place, entry())
     record(place, entry(MORE, conclusion="CONFIRMED"))
     first, second = read(place, CLAIM, SCALE).processes[FIRST]

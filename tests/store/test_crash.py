@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from repro.errors import StoreUnreachableError
 from repro.store import RunStore
-from repro.store.files import write_atomically
+from repro.store.files import MARKER, write_atomically
 from tests.execution.tiny import RANK, TEST
 from tests.store.filled import RUN, fill, put_run
 
@@ -22,19 +23,22 @@ class Crash(BaseException):
 
 
 def crash_at(monkeypatch: pytest.MonkeyPatch, number: int, *, after: bool) -> list[str]:
-    """Let the process end at the ``number``-th renaming, before or after it."""
+    """Let the process end at the ``number``-th renaming or linking, before or after it."""
     names: list[str] = []
-    replace = os.replace
 
-    def stand_in(source: Any, target: Any) -> None:
-        names.append(Path(target).name)
-        if len(names) == number and not after:
-            raise Crash
-        replace(source, target)
-        if len(names) == number:
-            raise Crash
+    def stand_in(real: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+        def named(source: Any, target: Any) -> None:
+            names.append(Path(target).name)
+            if len(names) == number and not after:
+                raise Crash
+            real(source, target)
+            if len(names) == number:
+                raise Crash
 
-    monkeypatch.setattr("repro.store.files.os.replace", stand_in)
+        return named
+
+    monkeypatch.setattr("repro.store.files.os.replace", stand_in(os.replace))
+    monkeypatch.setattr("repro.store.files.os.link", stand_in(os.link))
     return names
 
 
@@ -47,12 +51,12 @@ def writes(monkeypatch: pytest.MonkeyPatch, root: Path) -> int:
 
 
 def content(store: RunStore) -> dict[str, bytes]:
-    """Every file that is not a cut-off write."""
+    """Every file that is not a cut-off write, but for the marker, which is of one store alone."""
     paths = [path for path in store.root.rglob("*") if path.is_file()]
     return {
         str(path.relative_to(store.root)): path.read_bytes()
         for path in paths
-        if path.suffix != ".tmp"
+        if path.suffix != ".tmp" and path.name != MARKER
     }
 
 
@@ -62,7 +66,7 @@ def test_a_crash_between_any_two_writes(
 ) -> None:
     """What can be read is right, and doing it again ends with the same files."""
     count = writes(monkeypatch, tmp_path / "whole")
-    assert count == 9  # marker, spec, history, weights, record, number, array, number, provenance
+    assert count == 10  # marker in two steps, spec, history, weights, record, and measurements
     for number in range(1, count + 1):
         store = RunStore(tmp_path / f"crash-{number}")
         with monkeypatch.context() as patch:

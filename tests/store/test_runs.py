@@ -14,6 +14,7 @@ import pytest
 
 from repro.errors import StoreError
 from repro.store import RunStore
+from repro.store.files import MARKER
 from tests.execution.tiny import RANK, TEST, VALID, tiny_run
 from tests.store.filled import HISTORY, RUN, SPECTRUM, WEIGHTS, fill, put_run
 
@@ -75,13 +76,14 @@ def test_a_finished_run_is_never_overwritten(store: RunStore) -> None:
 
 
 def test_equal_runs_give_equal_files(store: RunStore, tmp_path: Path) -> None:
-    """Two stores that were filled alike hold the same bytes."""
+    """Two stores that were filled alike hold the same bytes; their markers tell them apart."""
     other = fill(RunStore(tmp_path / "other"))
     fill(store)
     files = [path.relative_to(other.root) for path in other.root.rglob("*") if path.is_file()]
     assert len(files) >= 8
     for name in files:
-        assert (store.root / name).read_bytes() == (other.root / name).read_bytes()
+        same = (store.root / name).read_bytes() == (other.root / name).read_bytes()
+        assert same == (name.name != MARKER)
 
 
 def test_a_diverged_run_is_recorded_without_weights(store: RunStore) -> None:

@@ -1,0 +1,79 @@
+"""`repro runs`: looking after the runs of a store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from repro.cli.options import Scale, Store, open_store
+from repro.cli.problems import problems
+
+if TYPE_CHECKING:
+    from repro.specs.claim import Claim
+
+DAMAGED = 4
+
+runs = typer.Typer(
+    name="runs",
+    help="Check the runs of a store, or export them.",
+    no_args_is_help=True,
+)
+
+Some = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        help="Claim files, or folders of them, whose runs are meant; default every run.",
+        show_default=False,
+    ),
+]
+
+
+@runs.command()
+def check(claims: Some = None, scale: Scale = None, store: Store = None) -> None:
+    """Read all evidence, weights and spectra too, and compare it with its digests."""
+    with problems():
+        from repro.report.format import number_of
+        from repro.runs import check_runs
+
+        checked = check_runs(open_store(store), _loaded(claims, scale))
+        for damage in checked.damages:
+            typer.echo(f"damaged: {damage}")
+        unfinished = f"; {checked.unfinished} not finished" if checked.unfinished else ""
+        found = f"{len(checked.damages)} damaged" if checked.damages else "nothing is damaged"
+        typer.echo(f"{number_of(checked.read, 'run')} read, {found}{unfinished}")
+    raise typer.Exit(DAMAGED if checked.damages else 0)
+
+
+@runs.command()
+def export(
+    to: Annotated[Path, typer.Option(help="A folder that is new or empty, or a store.")],
+    claims: Some = None,
+    scale: Scale = None,
+    store: Store = None,
+    weights: Annotated[
+        bool,
+        typer.Option(
+            "--with-weights/--without-weights",
+            help="Copy weights and spectra too, or leave them out, which each record then says.",
+        ),
+    ] = True,
+) -> None:
+    """Copy runs and the ledgers of their claims to a store of their own; each file is checked."""
+    with problems():
+        from repro.report.format import number_of
+        from repro.runs import export_runs
+
+        done = export_runs(open_store(store), to, _loaded(claims, scale), weights=weights)
+        there = f", {done.there} there already" if done.there else ""
+        unfinished = f", {done.unfinished} not finished and left out" if done.unfinished else ""
+        how = "" if weights else " without weights"
+        copied = number_of(done.copied, "run")
+        typer.echo(f"{copied} exported{how} to {to}{there}{unfinished}")
+
+
+def _loaded(claims: list[Path] | None, scale: Scale) -> tuple[Claim, ...]:
+    from repro.specs.load import load_claims
+
+    return tuple(load_claims(claims, None if scale is None else scale.value)) if claims else ()
