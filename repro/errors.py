@@ -2,6 +2,7 @@
 
     ReproError                  the user can do something about it
     ├── SpecError               a document is malformed: unknown key, wrong type (exit 2)
+    ├── CodeError               code of others would be imported without consent (exit 2)
     ├── ClaimError              well-formed, but meaningless: a test without a variance (exit 2)
     │   └── TooFewError         too little data for a test: more of them would do (exit 2)
     ├── StoreError              the run store is damaged or out of reach (exit 4 or 5)
@@ -73,6 +74,20 @@ class ClaimError(ReproError):
 
 class TooFewError(ClaimError):
     """A request that more data would meet: a t-test on one seed, a pair without its partner."""
+
+
+class CodeError(ReproError):
+    """Code that claims name would be imported, and nobody has allowed it.
+
+    ``found`` is a sentence for each, by `module:object`.
+    """
+
+    def __init__(self, found: Mapping[str, str]) -> None:
+        self.found = found
+        super().__init__(
+            "\n".join(found.values()) + "\n  expected: consent, as it runs with your rights\n"
+            "  to do: read the code; if you trust it, give --allow-code (Python: allow_code=True)"
+        )
 
 
 class DesignError(ReproError):

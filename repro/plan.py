@@ -69,6 +69,22 @@ def plan_runs(claims: Sequence[Claim], store: RunStore, *, workers: int | None =
     return Plan(tuple(runs), FLOPS_PER_CORE, workers or cores())
 
 
+def code_to_run(claims: Sequence[Claim], plan: Plan) -> dict[str, str]:
+    """What has to be imported of others for the missing runs of ``claims``, in a sentence each.
+
+    By `module:object`, and with the place in the claim that leads to it.
+    """
+    missing = {planned.run.key for planned in plan.missing}
+    found: dict[str, str] = {}
+    for claim in claims:
+        for name in claim.trained:
+            keys = {claim.run(name, number).key for number in claim.numbers(name)}
+            for code in claim.arms[name].code if keys & missing else ():
+                text = f"arm {name} needs {code.use}, which {code.place} names"
+                found.setdefault(code.use, f"{code.arm}: {text}: code of others to be run here")
+    return found
+
+
 def cores() -> int:
     """The processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from importlib import import_module, metadata
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +19,7 @@ def load_object(name: str) -> Any:
     try:
         return getattr(import_module(module_name), attribute)
     except Exception as error:  # a module of somebody else's may raise anything
-        message = (
-            f"{name}: {_said(error)}\n"
-            "  expected: an object in a module that Python can import\n"
-            "  to do: install the package that has it, or add its folder to PYTHONPATH"
-        )
-        raise DataError(message) from error
+        raise _missing(name, _said(error)) from error
 
 
 def _said(error: Exception) -> str:
@@ -31,17 +29,42 @@ def _said(error: Exception) -> str:
 
 
 def version_of(name: str) -> str:
-    """The version of the distribution that has ``name``; imports its module.
+    """The version of the distribution that has ``name``, found without importing anything.
 
     A module of no distribution has `sha256:` and 16 digits of the digest of its file, so that
-    every edit is another version.
+    every edit is another version. Raises DataError for a module that is not there.
     """
-    module = import_module(name.partition(":")[0])
-    package = module.__name__.partition(".")[0]
-    distributions = set(metadata.packages_distributions().get(package, ()))
+    module = name.partition(":")[0]
+    found = _found(name, module)
+    distributions = set(metadata.packages_distributions().get(module.partition(".")[0], ()))
     if len(distributions) == 1:
         return metadata.version(distributions.pop())
-    file = getattr(module, "__file__", None)  # modules written in C may lack it
-    if file is None:
+    if not found.has_location or found.origin is None:  # a module written in C, or a namespace
         raise DataError(f"{name}: a module of no distribution and no file has no version")
-    return f"sha256:{file_digest(Path(file))[:16]}"
+    return f"sha256:{file_digest(Path(found.origin))[:16]}"
+
+
+def _found(name: str, module: str) -> ModuleSpec:
+    """Where Python would import a module from; unlike `find_spec` it imports no parent for that."""
+    path: Sequence[str] | None = None
+    spec: ModuleSpec | None = None
+    parts = module.split(".")
+    for depth in range(1, len(parts) + 1):
+        each = ".".join(parts[:depth])
+        finders = (getattr(finder, "find_spec", None) for finder in sys.meta_path)
+        specs = (find(each, path) for find in finders if find is not None)
+        spec = next(filter(None, specs), None)
+        path = None if spec is None else spec.submodule_search_locations
+        if spec is None or (path is None and depth < len(parts)):
+            raise _missing(name, f"No module named '{each if spec is None else module}'")
+    if spec is None:
+        raise _missing(name, f"No module named '{module}'")
+    return spec
+
+
+def _missing(name: str, why: str) -> DataError:
+    return DataError(
+        f"{name}: {why}\n"
+        "  expected: an object in a module that Python can import\n"
+        "  to do: install the package that has it, or add its folder to PYTHONPATH"
+    )

@@ -15,7 +15,7 @@ from repro.check import Judgement, check_claim, document_of, judge_claim, judge_
 from repro.check.design import refuse_designs
 from repro.check.judgement import agree_on_families
 from repro.crash import Stopped, apart
-from repro.errors import ClaimError, DataError, OutputError, OwnPartError, ReproError
+from repro.errors import ClaimError, CodeError, DataError, OutputError, OwnPartError, ReproError
 from repro.evidence import (
     Evidence,
     TidyTable,
@@ -28,7 +28,7 @@ from repro.evidence import (
     wanted,
 )
 from repro.nights import Ledger, tonight
-from repro.plan import Plan, plan_runs
+from repro.plan import Plan, code_to_run, plan_runs
 from repro.report.document import Document
 from repro.report.write import FAILED, write_failure, write_index, write_report
 from repro.specs.claim import Claim
@@ -50,7 +50,8 @@ class Options:
     ``engine`` is how replicates are trained, as ``execute`` says; ``workers`` None is one a core.
     ``train`` False judges only what the store has, and records nothing. ``results`` is a tidy CSV
     of the user's own, which is judged instead of runs. ``nightly`` adds seeds to sequential claims
-    and takes fresh ones for negative controls; ``force`` trains designs that could hardly decide.
+    and takes fresh ones for negative controls; ``force`` trains designs that could hardly decide;
+    ``allow_code`` imports what configurations name of others, `use: module:object`.
     """
 
     store: RunStore
@@ -64,6 +65,7 @@ class Options:
     results: Path | None = None
     nightly: bool = False
     force: bool = False
+    allow_code: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +92,9 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
 
     What fails on the way is named in ``failures``, and every claim is judged all the same: a
     run that is missing makes its claim INCOMPLETE, and one that cannot be judged is among the
-    ``stopped``. Raises SpecError for a table with mistakes,
-    OwnPartError for a mistake in a user's own layer or trunk that is to be trained, OutputError
-    when the reports cannot be written, DeviceError when the device is not there,
+    ``stopped``. Raises SpecError for a table with mistakes, CodeError for code of others without
+    consent, OwnPartError for a mistake in a user's own layer or trunk that is to be trained,
+    OutputError when the reports cannot be written, DeviceError when the device is not there,
     StoreUnreachableError when the store is not.
     """
     agree_on_families(claims)
@@ -154,11 +156,20 @@ def _prepared(
         with apart(_subject(claim), stopped, (ReproError, OSError)):
             now.append(tonight(claim, ledger, nightly=options.nightly))
     if options.train:
+        _refuse_code(now, options)
         if not options.force:
             refuse_designs([one for one in now if plan_runs([one], options.store).missing])
         for claim in now:
             ledger.register(claim)
     return tuple(now)
+
+
+def _refuse_code(claims: Sequence[Claim], options: Options) -> None:
+    """CodeError, before anything is registered, where claims would import code of others."""
+    if options.allow_code or not any(arm.code for claim in claims for arm in claim.arms.values()):
+        return
+    if found := code_to_run(claims, plan_runs(claims, options.store)):
+        raise CodeError(found)
 
 
 def _reported(
@@ -274,6 +285,7 @@ def _execute(
             workers=options.workers,
             device=options.device,
             data=options.data,
+            allow_code=options.allow_code,
             report=choose_reporter(planned.labels),
         )
         options.store.prepare()  # what is judged next is what was trained

@@ -111,6 +111,7 @@ def _arm(name: str, arm: Arm, claim: Claim, evidence: Evidence) -> doc.Arm:
             for path, why in ({} if configuration is None else configuration.assumed).items()
         ),
         tuning=_search(configuration),
+        code=tuple(doc.Code(use=code.use, version=code.version) for code in arm.code),
         training=resolved,
         replicates=tuple(map(_replicate, evidence.arms[name])),
         summaries=_summaries(name, claim, evidence),

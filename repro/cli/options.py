@@ -52,6 +52,14 @@ Engine = Annotated[
         "model (batched), one after another (serial); auto takes what is measured to be faster."
     ),
 ]
+AllowCode = Annotated[
+    bool,
+    typer.Option(
+        "--allow-code",
+        help="Import and run the code that configurations name, `use: module:object`; it has "
+        "your rights.",
+    ),
+]
 Workers = Annotated[
     int | None,
     typer.Option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from repro.cli.options import Claims, Scale, Store, Workers, open_store
-from repro.cli.problems import problems, say_stopped
+from repro.cli.problems import problems, say, say_stopped
 from repro.crash import Stopped, apart, gravest
 from repro.errors import ReproError
 
@@ -31,7 +31,7 @@ def plan(
     """Say what would be trained, how long, and what it could decide. Trains nothing."""
     with problems():
         from repro.nights import Ledger, tonight
-        from repro.plan import plan_runs
+        from repro.plan import code_to_run, plan_runs
         from repro.specs.load import load_claims
 
         runs = open_store(store)
@@ -44,6 +44,8 @@ def plan(
                 now.append(tonight(claim, ledger, nightly=False))
         planned = plan_runs(now, runs, workers=workers)
         _say_runs(planned)
+        for text in code_to_run(now, planned).values():
+            say(f"{text}, with --allow-code alone")
         refused = []
         for claim in now:
             with apart(f"{claim.id} ({claim.scale})", stopped):

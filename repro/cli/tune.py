@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from repro.cli.options import (
+    AllowCode,
     Data,
     Device,
     DeviceChoice,
@@ -39,6 +40,7 @@ def tune(
     workers: Workers = None,
     store: Store = None,
     data: Data = None,
+    allow_code: AllowCode = False,
 ) -> None:
     """Search for hyper-parameters within a declared budget, on validation only."""
     with problems():
@@ -52,7 +54,9 @@ def tune(
         if dry_run:
             return
         place = data.resolve() if data is not None else None
-        how = Options(open_store(store), place, device.value, workers, engine.value)
+        how = Options(
+            open_store(store), place, device.value, workers, engine.value, allow_code=allow_code
+        )
         tuned = tune(loaded, how)
         _say_settings(tuned)
         for path in write_tuned(tuned, to):

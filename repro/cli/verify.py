@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from repro.cli.options import (
+    AllowCode,
     Claims,
     Data,
     Device,
@@ -80,6 +81,7 @@ def verify(
     results: Results = None,
     nightly: Nightly = False,
     force: Force = False,
+    allow_code: AllowCode = False,
     json: AsJson = False,
 ) -> None:
     """Train what is missing, judge the claims, and write their reports."""
@@ -103,6 +105,7 @@ def verify(
             results=results,
             nightly=nightly,
             force=force,
+            allow_code=allow_code,
         )
         verified = verify_claims(loaded, options)
         if results is not None and scale is None:

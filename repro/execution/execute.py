@@ -23,7 +23,7 @@ from repro.execution.engine import SerialEngine, pool_size
 from repro.execution.engine import engine as make_engine
 from repro.execution.grouping import task_memory
 from repro.execution.measuring import Pool
-from repro.execution.own_parts import try_own_parts
+from repro.execution.own_parts import refuse_code, try_own_parts
 from repro.execution.pool import ProcessPool
 from repro.execution.progress import Reporter, SilentReporter
 from repro.execution.tasks import make_tasks
@@ -63,7 +63,7 @@ class Execution:
         return (*self.trained, *self.measured)
 
 
-def execute(
+def execute(  # noqa: PLR0913 - one parameter an option
     plan: Sequence[PlannedRun],
     store: RunStore,
     *,
@@ -72,6 +72,7 @@ def execute(
     device: str = "auto",
     data: Path | None = None,
     report: Reporter | None = None,
+    allow_code: bool = False,
 ) -> Execution:
     """Do what the store lacks of ``plan``, the longest task first.
 
@@ -80,18 +81,20 @@ def execute(
     engine that is given by name is closed in the end. A run that another process is training
     is waited for. One that fails does not stop the others; but DataError is raised if no run
     could be done because of its corpus, DeviceError or StoreUnreachableError at once, and
-    OwnPartError before anything is trained if a user's own part of a model is wrong.
+    OwnPartError before anything is trained if a user's own part of a model is wrong, and CodeError
+    before such a part is imported unless ``allow_code``: it runs with the rights of this process.
     """
     start = time.monotonic()
     work = _Work.sort(merged(plan), store)
     if work.todo:
+        tell = _say_nothing if report is None else _say
+        refuse_code(work.todo, allowed=allow_code, tell=tell)
         chosen = resolve_device(device, None if report is None else _say)
         needs = [task_memory([planned]) for planned in work.todo]
         size = pool_size(workers, chosen, needs)
         with _opened(engine, size, chosen) as executor:
             pool = Pool(executor, size, chosen)
             try_own_parts(work.todo, store, pool)
-            tell = _say_nothing if report is None else _say
             tasks = make_tasks(work.todo, store, data, _name(engine), pool, tell)
             dispatch = Dispatch(executor, store, tasks, report or SilentReporter())
             work.outcomes += dispatch.run(reused=len(work.known))

@@ -6,16 +6,16 @@ comes after a day, is said here at once, and once for all seeds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from typing import Literal
 
-from repro.errors import DataError, OwnPartError
+from repro.errors import CodeError, DataError, OwnPartError
 from repro.execution.measuring import Pool
 from repro.execution.pool import WorkerLostError
 from repro.execution.worker import TRAINED
-from repro.specs.model import Own
-from repro.specs.run import AnyTraining, PlannedRun, TrainingSpec
+from repro.specs.code import code_of
+from repro.specs.run import AnyTraining, PlannedRun
 from repro.store import RunStore
 
 
@@ -39,10 +39,18 @@ def try_own_parts(todo: Iterable[PlannedRun], store: RunStore, pool: Pool) -> No
         raise OwnPartError({digest: answer for digest, answer in answers.items() if answer})
 
 
+def refuse_code(todo: Iterable[PlannedRun], *, allowed: bool, tell: Callable[[str], None]) -> None:
+    """CodeError where ``todo`` needs code of others and it is not ``allowed``; else say which."""
+    names = sorted({name for planned in todo for name in own_parts(planned.run.training)})
+    if names and not allowed:
+        raise CodeError({name: f"{name}: code of others to be run here" for name in names})
+    for name in names:
+        tell(f"running code of others: {name}")
+
+
 def own_parts(training: AnyTraining) -> tuple[str, ...]:
     """The names of the parts that are from outside this package."""
-    trunk = training.model.trunk if isinstance(training, TrainingSpec) else None
-    return tuple(part.use for part in (trunk, training.model.output) if isinstance(part, Own))
+    return tuple(part.use for part in code_of(training).values())
 
 
 def mistake(training: AnyTraining, device: Literal["cpu", "cuda"]) -> str:

@@ -30,10 +30,10 @@ def make(spec: Own, kind: type[Part], *sizes: Any) -> Part:
     Raises DataError when it is not there, cannot be called so, is no ``kind`` or not all of one,
     is of another version than ``spec`` states, or has random numbers that are not those of a seed.
     """
-    maker = load_object(spec.use)
-    version = version_of(spec.use)
+    version = version_of(spec.use)  # before a line of it has run
     if version != spec.version:
         raise differs(spec, f"its version here is {version}", f"version {spec.version}", version)
+    maker = load_object(spec.use)
     arguments = [*map(str, sizes), *(f"{name}={value}" for name, value in spec.options.items())]
     call = f"what can be called with ({', '.join(arguments)})"
     with blaming(spec, "it cannot be made with the model's sizes and its options", call):

@@ -146,13 +146,20 @@ class TableFile(Spec):
     sha256: str
 
 
+class Code(Spec):
+    """Code of others that an arm was trained with: `module:object`, and its version."""
+
+    use: str
+    version: str
+
+
 class Arm(Spec):
     """One side of a comparison, where its values are from, and its replicates.
 
     ``configuration``, its ``source``, ``parameters`` and ``training`` are declared of an arm
     that is trained; values that come from a ``table`` are only said to be of that training.
-    ``tuning`` is absent where nothing is stated of a search for its settings. ``planned`` is
-    the number of seeds that the claim plans.
+    ``code`` is what is needed of others to train it. ``tuning`` is absent where nothing is stated
+    of a search for its settings. ``planned`` is the number of seeds that the claim plans.
     """
 
     id: str
@@ -166,6 +173,7 @@ class Arm(Spec):
     source: str | None
     assumed: tuple[Assumption, ...]
     tuning: Search | None = None
+    code: tuple[Code, ...] = ()
     training: dict[str, Any]
     replicates: tuple[Replicate, ...]
     summaries: tuple[Summary, ...]

@@ -218,6 +218,7 @@ def provenance(document: Document) -> tuple[Block, ...]:
     pairs = (
         ("Created", p.created),
         ("Command", p.command),
+        ("Code of others", _code(document)),
         ("Version of repro", p.repro_version),
         ("Python", p.python),
         ("Packages", packages),
@@ -228,6 +229,15 @@ def provenance(document: Document) -> tuple[Block, ...]:
         ("Training time", _training_time(p.run_seconds)),
     )
     return (note, Pairs(tuple(pair for pair in pairs if pair[1])))
+
+
+def _code(document: Document) -> str:
+    """What was imported to train the arms: `my_layers:Gru 1.0.2 (GRU, large)`."""
+    arms: dict[str, list[str]] = {}
+    for arm in document.arms:
+        for code in arm.code if arm.evidence == "runs" else ():
+            arms.setdefault(f"{code.use} {code.version}", []).append(arm.label)
+    return "; ".join(f"{code} ({', '.join(labels)})" for code, labels in arms.items())
 
 
 def _training_time(seconds: dict[str, float]) -> str:

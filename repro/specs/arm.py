@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from repro.specs.base import ConfigurationId, Count, Name, PrintedSize, Spec
+from repro.specs.code import NamedCode
 from repro.specs.configuration import AnyConfiguration
 
 FileName = Annotated[
@@ -57,13 +58,15 @@ class ArmSpec(Spec):
 class Arm(Spec):
     """An arm at one scale: its configuration read and overridden, or its table or printed numbers.
 
-    ``overridden`` are dotted paths. ``table`` is a path that can be opened.
+    ``overridden`` are dotted paths. ``code`` is what it needs of others to be trained. ``table``
+    is a path that can be opened.
     """
 
     label: str
     configuration_id: str | None = None
     configuration: AnyConfiguration | None = None
     overridden: tuple[str, ...] = ()
+    code: tuple[NamedCode, ...] = ()
     first_seed: int = 0
     table: str | None = None
     published: dict[str, PublishedArm] | None = None

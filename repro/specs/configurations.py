@@ -12,8 +12,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from repro import resources
-from repro.errors import DataError, Problem, SpecError
+from repro.errors import DataError, Place, Problem, SpecError
 from repro.specs.arm import Arm, ArmSpec
+from repro.specs.code import NamedCode, code_of
 from repro.specs.configuration import AnyConfiguration, Configuration, configuration_class
 from repro.specs.parts import unknown_parts
 from repro.specs.wording import choose, closest, identities, problems_of
@@ -44,12 +45,13 @@ class Configurations:
         if isinstance(found, list):
             return None, (_not_found(claim, (*steps, "configuration"), name, found),)
         sheet = self._sheets.setdefault(found, self._sheets.get(found) or read_sheet(found))
+        at = claim.place((*steps, "configuration"))
         if sheet.document is None or not arm.override:
-            return _arm(arm, sheet.configuration, ()), sheet.problems
+            return _arm(arm, sheet, (), at), sheet.problems
         document, overridden = overlay(sheet.document, claim, (*steps, "override"))
         merged = check(document, sheet.identities)
         problems = tuple(dict.fromkeys([*sheet.problems, *merged.problems]))
-        return _arm(arm, None if problems else merged.configuration, overridden), problems
+        return None if problems else _arm(arm, merged, overridden, at), problems
 
 
 def read_sheet(path: Path) -> Sheet:
@@ -147,14 +149,26 @@ def dotted(values: dict[str, Any], before: str = "") -> Iterator[str]:
             yield from dotted(value, f"{before}{key}.")
 
 
-def _arm(arm: ArmSpec, found: AnyConfiguration | None, overridden: tuple[str, ...]) -> Arm | None:
-    if found is None:
+def _arm(arm: ArmSpec, sheet: Sheet, overridden: tuple[str, ...], at: Place) -> Arm | None:
+    """The arm that names a configuration ``at`` a place; None for one with mistakes."""
+    document, found = sheet.document, sheet.configuration
+    if document is None or found is None:
         return None
+    parts = code_of(found.training()).items()
     return Arm(
         label=arm.label,
         configuration_id=arm.configuration,
         configuration=found,
         overridden=overridden,
+        code=tuple(
+            NamedCode(
+                use=part.use,
+                version=part.version,
+                place=str(document.place(("model", name, "use"))),
+                arm=str(at),
+            )
+            for name, part in parts
+        ),
         first_seed=arm.first_seed,
     )
 

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from repro.errors import Place, Problem, SpecError
 from repro.specs.arm import ArmSpec
+from repro.specs.code import NamedCode
 from repro.specs.configuration import AnyConfiguration, Configuration
 from repro.specs.configurations import Configurations, Sheet, check, overlap, overlay
 from repro.specs.meaning_training import idle_settings, short_texts, unnamed_files
@@ -29,13 +30,15 @@ Changes = Mapping[str, Any]
 class Search:
     """A search that can be run: its file, and the configuration that it begins with.
 
-    ``overridden`` are the dotted paths of what the file changes in that.
+    ``overridden`` are the dotted paths of what the file changes in that, ``code`` what it needs of
+    others.
     """
 
     document: Document
     spec: SearchFile
     base: Configuration
     overridden: tuple[str, ...]
+    code: tuple[NamedCode, ...] = ()
 
     def setting(self, changes: Sequence[Changes], stage: str) -> Configuration:
         """The base with these changes, in turn; SpecError where they do not fit together."""
@@ -77,7 +80,7 @@ def load_search(path: Path) -> Search:
     problems += islice(_values(document, spec, base), MOST)
     if problems:
         raise SpecError(list(dict.fromkeys(problems)))
-    return Search(document, spec, base, found.overridden)
+    return Search(document, spec, base, found.overridden, found.code)
 
 
 def changed(base: Configuration, changes: Sequence[Changes], place: Place) -> Sheet:

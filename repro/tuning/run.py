@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from repro.errors import ClaimError, RunError, SpecError
+from repro.errors import ClaimError, CodeError, RunError, SpecError
 from repro.execution.choice import EngineName
 from repro.specs.load_search import Changes, Search
 from repro.specs.run import PlannedRun
@@ -19,13 +19,17 @@ from repro.tuning.trials import Trial, trials
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to run: where things are, and with what. None of it changes a number."""
+    """How to run: where things are, and with what. None of it changes a number.
+
+    ``allow_code`` imports what the configuration names of others, `use: module:object`.
+    """
 
     store: RunStore
     data: Path | None = None
     device: str = "auto"
     workers: int | None = None
     engine: EngineName = "auto"
+    allow_code: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +73,23 @@ def tune(search: Search, options: Options) -> Tuned:
         values = dict(stage.grid) if stage.grid is not None else values
         found = trials(search, stage, values, layers)
         _stay_in_budget(search, [*(one.trial for one in done), *found])
-        _train(distinct(found), options)
+        try:
+            _train(distinct(found), options)
+        except CodeError as error:
+            raise CodeError(_placed(error.found, search)) from None
         outcomes = [outcome(trial, options.store) for trial in found]
         done += outcomes
         best = Tuned(search, tuple(done)).best.trial
         layers = (*best.layers, best.changes)
         values = dict(kept(stage, values, outcomes)) if stage.keep else values
     return Tuned(search, tuple(done))
+
+
+def _placed(found: Mapping[str, str], search: Search) -> dict[str, str]:
+    """The same sentences, with the place in the search file that leads to the code."""
+    places = {code.use: f"{code.arm}: {code.place} names it" for code in search.code}
+    file = search.document.file
+    return {use: f"{places.get(use, file)}: {said}" for use, said in found.items()}
 
 
 def _stay_in_budget(search: Search, found: Sequence[Trial]) -> None:
@@ -105,6 +119,7 @@ def _train(found: Sequence[Trial], options: Options) -> None:
         workers=options.workers,
         device=options.device,
         data=options.data,
+        allow_code=options.allow_code,
         report=choose_reporter(labels),
     )
     if done.failed:

@@ -51,7 +51,8 @@ scales: {quick: {notice: "A tiny model for the tests."}}
 
 def repro(place: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """`python -m repro` with the user's folder where Python looks for modules."""
-    environment = {**os.environ, "PYTHONPATH": str(place / "python")}
+    paths = (str(place / "python"), os.environ.get("PYTHONPATH", ""))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     return subprocess.run(
         [sys.executable, "-m", "repro", *map(str, arguments)],
         capture_output=True,
@@ -80,7 +81,8 @@ def place(tmp_path: Path) -> Path:
 def test_own_text_trunk_and_output_layer_are_verified(place: Path) -> None:
     """What `repro corpus` prints goes into a configuration; edited, the module is refused.
 
-    At once, as a mistake in a configuration; what is finished is judged without the module.
+    At once, as a mistake in a configuration. Without consent none of it is imported, and what is
+    finished is judged without the module and without consent.
     """
     described = repro(place, "corpus", "data/letters", "--unit", "characters")
     assert "vocabulary: 4\n  tokens: {train: 400, valid: 400, test: 400}" in described.stdout
@@ -100,13 +102,32 @@ def test_own_text_trunk_and_output_layer_are_verified(place: Path) -> None:
         "1",
         "--store",
     )
-    done = repro(place, *verify, "store")
+    code = (
+        "own.yaml:6:32: arm a needs my_layers:{0}, which configurations/own/gru.yaml:{1} names: "
+        "code of others to be run here"
+    )
+    refused = repro(place, *verify, "store")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert code.format("Gru", "20:27") in refused.stderr
+    assert code.format("Cubic", "21:28") in refused.stderr
+    assert "give --allow-code" in refused.stderr
+    assert not (place / "store").exists()
+    planned = repro(place, "plan", "own.yaml", "--store", "store")
+    assert code.format("Gru", "20:27") in planned.stdout
+    done = repro(place, *verify, "store", "--allow-code")
     assert "own (quick): VALID" in done.stdout, done.stderr
+    said = done.stderr.splitlines()
+    assert said[:2] == [f"running code of others: my_layers:{each}" for each in ("Cubic", "Gru")]
     report = json.loads((place / "reports" / "own" / "quick" / "report.json").read_text())
+    assert report["arms"][1]["code"] == [
+        {"use": f"my_layers:{each}", "version": version} for each in ("Gru", "Cubic")
+    ]
+    page = (place / "reports" / "own" / "quick" / "report.html").read_text()
+    assert f"my_layers:Gru {version} (a, b); my_layers:Cubic {version} (a, b)" in page
     bits = [one["values"]["bits"] for one in report["arms"][0]["replicates"]]
     assert all(1.5 < each < 2.2 for each in bits)  # of four letters; the source has 1.75 bits
     module.write_text(module.read_text() + "# edited\n")
-    refused = repro(place, *verify, "another_store")
+    refused = repro(place, *verify, "another_store", "--allow-code")
     assert refused.returncode == 2
     mistake = f"my_layers:Gru: its version here is sha256:{file_digest(module)[:16]}"
     arms = "own: arm a (own/gru), arm b (own/gru): "
