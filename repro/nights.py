@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from repro import looks
 from repro.check import Judgement, judge_claim
@@ -19,7 +20,7 @@ from repro.check.looks import sequential_parts, should_stop
 from repro.check.provenance import version
 from repro.errors import StoreError, StoreUnreachableError
 from repro.evidence import Evidence, gather
-from repro.looks import Entry, Look, Seen
+from repro.looks import Entry, History, Look, Seen
 from repro.plan import plan_runs
 from repro.specs.claim import Claim
 from repro.specs.seeds import GroupSequential
@@ -31,25 +32,40 @@ from repro.verdict import Validity
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The ledger of one store. ``write`` False only reads: nothing is registered or recorded."""
+    """The ledger of one store. ``make`` False makes no store where there is none."""
 
     store: RunStore
-    write: bool = True
+    make: bool = True
 
-    @property
-    def writes(self) -> bool:
-        """Whether to write: a store that can only be read is judged without a trace."""
+    def writes(self, claim: Claim) -> bool:
+        """Whether to write about a claim: a store that can only be read is judged all the same."""
         root = self.store.root
-        return self.write and (not root.exists() or os.access(root, os.W_OK))
+        if not root.exists():
+            return self.make
+        folder = root / LEDGER / claim.id
+        places = (root, folder.parent, folder, folder / f"{claim.scale}.jsonl")
+        return all(os.access(place, os.W_OK) for place in places if place.exists())
+
+    def history(self, claim: Claim) -> History:
+        """The looks at a claim at its scale."""
+        check_root(self.store.root)
+        return looks.history(self._place, claim.id, claim.scale, claim.digest())
 
     def past(self, claim: Claim) -> Past:
-        """What is on record about a claim at its scale."""
-        check_root(self.store.root)
-        place = self.store.root / LEDGER
-        return Past(
-            looks.registrations(place, claim.id, claim.scale),
-            looks.history(place, claim.id, claim.scale, claim.digest()),
+        """What is on record about a claim at its scale.
+
+        A declaration that could not be written is judged as if it had been, and said to be
+        missing from the record.
+        """
+        seen, digest = self.history(claim), claim.digest()
+        made = looks.registrations(self._place, claim.id, claim.scale)
+        if not claim.trained or (made and made[-1].registration.digest == digest):
+            return Past(made, seen)
+        visible, fields = self._visible(claim), claim.decisive_fields()
+        declared = looks.unwritten(
+            self._place, claim.id, claim.scale, digest, fields, visible=visible
         )
+        return Past(declared, seen, on_record=False)
 
     def register(self, claim: Claim) -> None:
         """Write down the decisive fields, before anything of them can be seen.
@@ -57,11 +73,12 @@ class Ledger:
         Where every run is in the store already, the results were visible before. A claim of
         which nothing is run was declared beside results that exist, and is not registered.
         """
-        if self.writes and claim.trained:
+        if claim.trained and self.writes(claim):
             self.store.prepare()
-            place, fields = self.store.root / LEDGER, claim.decisive_fields()
-            there = not plan_runs([claim], self.store).missing
-            looks.register(place, claim.id, claim.scale, claim.digest(), fields, visible=there)
+            there, fields = self._visible(claim), claim.decisive_fields()
+            looks.register(
+                self._place, claim.id, claim.scale, claim.digest(), fields, visible=there
+            )
 
     def recorded(self, one: Judgement) -> Judgement:
         """The judgement, with this look on record and the past that now includes it.
@@ -70,16 +87,25 @@ class Ledger:
         judged, and is not recorded. Where a value that an earlier look saw has changed, the
         evidence is INVALID, and so is what was found in it.
         """
-        if self.writes and one.valid and (one.claim.trained or one.claim.sequential is not None):
+        watched = one.claim.trained or one.claim.sequential is not None
+        if one.valid and watched and self.writes(one.claim):
             self.store.prepare()
             try:
-                looks.record(self.store.root / LEDGER, self._entry(one))
+                looks.record(self._place, self._entry(one))
             except StoreUnreachableError:
                 raise
             except StoreError as error:
                 reason = str(error).replace("\n", " ")
                 one = replace(one, validity=Validity.INVALID, reason=reason, finding=None)
         return replace(one, past=self.past(one.claim))
+
+    @property
+    def _place(self) -> Path:
+        return self.store.root / LEDGER
+
+    def _visible(self, claim: Claim) -> bool:
+        """Whether all results of a claim are there already."""
+        return not plan_runs([claim], self.store).missing
 
     def _entry(self, one: Judgement) -> Entry:
         return Entry(
@@ -102,7 +128,7 @@ class Ledger:
 
 def tonight(claim: Claim, ledger: Ledger, *, nightly: bool) -> Claim:
     """The claim with the seeds that it should have now; ``nightly`` asks for new ones."""
-    seen = ledger.past(claim).history.looks
+    seen = ledger.history(claim).looks
     if claim.control is not None:
         return claim.at_night(night=max(0, _last_night(claim, seen) + nightly))
     if claim.sequential is None or not seen:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from repro.check import Judgement, check_claim, document_of, judge_claim, judge_in_family
 from repro.check.design import refuse_designs
+from repro.check.history import UNDECLARED
 from repro.check.judgement import agree_on_families
 from repro.crash import Stopped, apart
 from repro.errors import ClaimError, CodeError, DataError, OutputError, OwnPartError, ReproError
@@ -48,7 +49,7 @@ class Options:
     """How to run: where things are, and with what. None of it changes a number beyond round-off.
 
     ``engine`` is how replicates are trained, as ``execute`` says; ``workers`` None is one a core.
-    ``train`` False judges only what the store has, and records nothing. ``results`` is a tidy CSV
+    ``train`` False judges only what the store has. ``results`` is a tidy CSV
     of the user's own, which is judged instead of runs. ``nightly`` adds seeds to sequential claims
     and takes fresh ones for negative controls; ``force`` trains designs that could hardly decide;
     ``allow_code`` imports what configurations name of others, `use: module:object`.
@@ -100,7 +101,7 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     agree_on_families(claims)
     tables = {claim.id: own for claim, own in zip(claims, _tables(claims, options), strict=True)}
     _make_folder(options.reports)
-    ledger = Ledger(options.store, write=options.train)
+    ledger = Ledger(options.store, make=options.train)
     stopped: list[Stopped] = []
     named = {_subject(claim): claim for claim in claims}
     claims = claims if options.results else _prepared(claims, ledger, options, stopped)
@@ -159,8 +160,8 @@ def _prepared(
         _refuse_code(now, options)
         if not options.force:
             refuse_designs([one for one in now if plan_runs([one], options.store).missing])
-        for claim in now:
-            ledger.register(claim)
+    for claim in now:
+        ledger.register(claim)
     return tuple(now)
 
 
@@ -211,7 +212,9 @@ def _evidence(claim: Claim, own: Tables, options: Options) -> Evidence:
 def _judged(claim: Claim, evidence: Evidence, ledger: Ledger, options: Options) -> Judgement:
     """The claim judged by itself, and this look on record; of a user's own results none is."""
     one = judge_claim(claim, evidence)
-    return one if options.results is not None else ledger.recorded(one)
+    if options.results is not None:
+        return replace(one, past=UNDECLARED)
+    return ledger.recorded(one)
 
 
 def judge(claim: Claim, frame: pd.DataFrame) -> Document:
@@ -222,7 +225,8 @@ def judge(claim: Claim, frame: pd.DataFrame) -> Document:
     """
     if not hasattr(frame, "columns"):
         raise ClaimError(f"results are a pandas frame, not {type(frame).__name__}")
-    return check_claim(claim, from_table(claim, frame_table(frame, wanted(claim, measured(claim)))))
+    evidence = from_table(claim, frame_table(frame, wanted(claim, measured(claim))))
+    return check_claim(claim, evidence, past=UNDECLARED)
 
 
 def _tables(claims: Sequence[Claim], options: Options) -> list[Tables]:

@@ -15,6 +15,7 @@ from repro.errors import DesignError
 from repro.looks import read
 from repro.nights import Ledger
 from repro.report.document import Document
+from repro.report.render import rendered
 from repro.specs.claim import Claim
 from repro.specs.expectation import Equivalence, NonSuperiority
 from repro.specs.seeds import Forced, PlannedSd
@@ -142,14 +143,94 @@ def test_a_claim_whose_runs_were_there_before_it_is_not_called_registered(tmp_pa
     assert flag.text.endswith("was first put on record after results were visible.")
 
 
-def test_without_training_nothing_is_written_down(tmp_path: Path) -> None:
-    """`--no-train` judges without a trace: no folder of looks, and no record is claimed."""
+def late(document: Document) -> list[str]:
+    """What the flags say of a declaration after results."""
+    kind = "declared after results were visible"
+    return [flag.text for flag in document.verdict.flags if flag.kind == kind]
+
+
+def stricter(of: Claim) -> Claim:
+    """The claim at another level, as somebody would set it who has seen the results."""
+    return of.model_copy(update={"alpha": 0.01})
+
+
+def test_without_training_a_claim_is_registered_too(tmp_path: Path) -> None:
+    """`--no-train` on runs that were there first: on record, and after its results."""
     of = ordinary()
     nights = sound(tmp_path, of, registered=False)
-    (document,) = nights.verify(of, train=False)
-    assert not (nights.store.root / LEDGER).exists()
+    for _ in range(2):
+        (document,) = nights.verify(of, train=False)
+        assert document.registration is not None
+        assert document.registration.state == "after"
+        assert document.registration.on_record
+        assert late(document)
+    entries = read(nights.store.root / LEDGER, of.id, of.scale).entries
+    assert [one.kind for one in entries] == ["registration", "look"]
+
+
+def test_without_training_an_edit_after_results_is_flagged(tmp_path: Path) -> None:
+    """A level that was changed after a look is shown, whatever the road of the second look."""
+    of = ordinary()
+    nights = sound(tmp_path, of)
+    nights.verify(of)
+    (document,) = nights.verify(stricter(of), train=False)
     assert document.registration is not None
-    assert document.registration.state == "none"
+    assert document.registration.state == "after"
+    assert [one.paths for one in document.registration.edits] == [("alpha",)]
+    assert late(document) == ["What decides the verdict was changed after results were visible."]
+
+
+def test_without_training_what_is_unchanged_is_not_written_again(tmp_path: Path) -> None:
+    """A store that is committed with its ledger stays as it is when its claim is judged again."""
+    of = ordinary()
+    nights = sound(tmp_path, of)
+    (first,) = nights.verify(of)
+    path = nights.store.root / LEDGER / of.id / f"{of.scale}.jsonl"
+    before = path.read_bytes(), path.stat().st_mtime_ns
+    (again,) = nights.verify(of, train=False)
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+    assert again.registration == first.registration
+    assert again.registration is not None
+    assert again.registration.state == "before"
+
+
+def test_without_training_no_store_is_made(tmp_path: Path) -> None:
+    """Nothing is there to be judged, and the place stays empty; the report says so."""
+    of = ordinary()
+    nights = Nights(tmp_path, {})
+    (document,) = nights.verify(of, train=False)
+    assert document.verdict.validity == "INCOMPLETE"
+    assert not nights.store.root.exists()
+    assert document.registration is not None
+    assert not document.registration.on_record
+
+
+@pytest.mark.parametrize("train", [True, False])
+@pytest.mark.parametrize("closed", ["", LEDGER, f"{LEDGER}/NAME", f"{LEDGER}/NAME/quick.jsonl"])
+def test_an_edit_that_cannot_be_written_is_flagged_all_the_same(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    closed: str,
+    *,
+    train: bool,
+) -> None:
+    """A store, or a ledger, that can only be read is judged as if it had been written."""
+    of = ordinary()
+    nights = sound(tmp_path, of)
+    nights.verify(of)
+    place = nights.store.root / closed.replace("NAME", of.id)
+    path = nights.store.root / LEDGER / of.id / f"{of.scale}.jsonl"
+    before, asked = path.read_bytes(), os.access
+    monkeypatch.setattr("repro.nights.os.access", lambda at, mode: at != place and asked(at, mode))
+    (document,) = nights.verify(stricter(of), train=train)
+    assert path.read_bytes() == before
+    assert document.verdict.validity == "VALID"
+    assert document.registration is not None
+    assert document.registration.state == "after"
+    assert not document.registration.on_record
+    assert late(document) == ["What decides the verdict was changed after results were visible."]
+    page = rendered(document)["report.html"].decode()
+    assert "This is not on record, because the store can only be read" in page
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root can write everywhere")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from repro.evidence import gather
@@ -23,7 +24,8 @@ def test_the_sample_is_the_verdict_on_its_evidence(tmp_path: Path) -> None:
     """
     committed = read_document(SAMPLE / "mos_rank" / "bench" / "report.json")
     claim = load_claim(ROOT / "claims" / "mos_rank.yaml", "bench")
-    options = Options(RunStore(SAMPLE / "store"), tmp_path, train=False)
+    store = shutil.copytree(SAMPLE / "store", tmp_path / "store")  # a judge may write to its ledger
+    options = Options(RunStore(store), tmp_path / "reports", train=False)
     (again,) = verify_claims([claim], options).documents
     assert without_provenance(again) == without_provenance(committed)
 

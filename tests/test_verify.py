@@ -16,6 +16,7 @@ from repro.errors import ClaimError, SpecError
 from repro.evidence import gather
 from repro.plan import plan_runs
 from repro.report.document import Document
+from repro.report.render import rendered
 from repro.report.write import read_document
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim, load_claims
@@ -183,6 +184,13 @@ def test_a_frame_is_judged_like_its_csv(tmp_path: Path) -> None:
     (there,) = verify_claims([of], options(tmp_path, results=tmp_path / "mine.csv")).documents
     assert isinstance(here, Document)
     assert here.results == there.results
+    assert here.registration == there.registration
+    assert here.registration is not None
+    assert here.registration.state == "none"
+    assert (
+        "There is no record of when this claim was declared"
+        in rendered(here)["report.html"].decode()
+    )
     assert here.verdict == there.verdict.model_copy(
         update={"flags": here.verdict.flags}
     )  # a flag names the source
@@ -215,7 +223,7 @@ def test_a_paired_design_refuses_seeds_that_do_not_match(tmp_path: Path) -> None
     ]
     document = judge(of, pd.DataFrame(rows, columns=["arm", "seed", "measurement", "value"]))
     (found,) = document.results
-    assert document.verdict.conclusion == "INCONCLUSIVE"
+    assert document.verdict.conclusion == "NOT-TESTED"
     assert found.p is None
     assert "0" in found.sentence
     assert str(of.seeds.plan) in found.sentence

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from repro.check.document import document_of
+from repro.check.history import Past
 from repro.check.judgement import Judgement, judge_claim, judge_families, judge_in_family
 from repro.evidence import Evidence
 from repro.report import document as doc
@@ -20,9 +23,14 @@ __all__ = [
 ]
 
 
-def check_claim(claim: Claim, evidence: Evidence, *, command: str = "") -> doc.Document:
-    """Judge ``claim`` on ``evidence``: the whole report, as a document."""
-    (one,) = judge_families([judge_claim(claim, evidence)])
+def check_claim(
+    claim: Claim, evidence: Evidence, *, past: Past | None = None, command: str = ""
+) -> doc.Document:
+    """Judge ``claim`` on ``evidence``: the whole report, as a document.
+
+    ``past`` is what is on record of when it was declared; without it the report says nothing.
+    """
+    (one,) = judge_families([replace(judge_claim(claim, evidence), past=past)])
     return document_of(one, command=command)
 
 

@@ -16,10 +16,18 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """The registrations of a claim at a scale, and the looks of its processes."""
+    """The registrations of a claim at a scale, and the looks of its processes.
+
+    ``on_record`` False: the last registration could not be written down.
+    """
 
     registrations: Sequence[Edit]
     history: History
+    on_record: bool = True
+
+
+UNDECLARED = Past((), History((), {}, ()))
+"""What is on record of a claim that is judged on a user's own results: nothing."""
 
 
 def registration_part(claim: Claim, past: Past) -> part.RegistrationPart:
@@ -36,6 +44,7 @@ def registration_part(claim: Claim, past: Past) -> part.RegistrationPart:
             part.Edit(paths=one.changed, after_results=one.late) for one in past.registrations[1:]
         ),
         earlier_processes=sum(bool(looks) for looks in past.history.others.values()),
+        on_record=past.on_record,
     )
 
 

@@ -35,7 +35,7 @@ def plan(
         from repro.specs.load import load_claims
 
         runs = open_store(store)
-        ledger = Ledger(runs, write=False)
+        ledger = Ledger(runs, make=False)
         loaded = load_claims(claims, None if scale is None else scale.value)
         now: list[Claim] = []
         stopped: list[Stopped] = []

@@ -12,7 +12,7 @@ line that a crash cut short is kept, reported and passed over.
 """
 
 from repro.looks.entries import Edit, Entry, History, Journal, Look, Registration, Seen
-from repro.looks.ledger import copy, history, read, record, register, registrations
+from repro.looks.ledger import copy, history, read, record, register, registrations, unwritten
 
 __all__ = [
     "Edit",
@@ -28,4 +28,5 @@ __all__ = [
     "record",
     "register",
     "registrations",
+    "unwritten",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -72,16 +72,23 @@ def register(
     with Writer.open(place, claim_id, scale) as writer:
         made = [each for each in writer.journal.entries if isinstance(each, Registration)]
         if not made or made[-1].digest != checked(digest):
-            stamp = time or _now()
-            made_now = _made(
-                writer.path,
-                Registration,
-                digest=digest,
-                time=stamp,
-                fields=dict(fields),
-                visible=visible,
-            )
+            made_now = _registration(writer.path, digest, fields, visible=visible, time=time)
             writer.append(made_now)
+
+
+def unwritten(
+    place: Path,
+    claim_id: str,
+    scale: str,
+    digest: str,
+    fields: Mapping[str, JsonValue],
+    *,
+    visible: bool = False,
+) -> tuple[Edit, ...]:
+    """The registrations as they would be with this one, where it cannot be written."""
+    path = journal_path(place, claim_id, scale)
+    declared = _registration(path, checked(digest), fields, visible=visible)
+    return _edits((*read(place, claim_id, scale).entries, declared))
 
 
 def read(place: Path, claim_id: str, scale: str) -> Journal:
@@ -106,9 +113,13 @@ def history(place: Path, claim_id: str, scale: str, digest: str) -> History:
 
 def registrations(place: Path, claim_id: str, scale: str) -> tuple[Edit, ...]:
     """Every registration in order, with what changed and how many looks came before it."""
+    return _edits(read(place, claim_id, scale).entries)
+
+
+def _edits(entries: Sequence[Look | Registration]) -> tuple[Edit, ...]:
     edits: list[Edit] = []
     looks = 0
-    for entry in read(place, claim_id, scale).entries:
+    for entry in entries:
         if isinstance(entry, Look):
             looks += 1
             continue
@@ -132,6 +143,19 @@ def copy(source: Path, target: Path, claim_id: str, scale: str) -> None:
             advice = "export to another folder"
             raise damaged(writer.path, what, "the same history, or none", advice)
         writer.write(content[len(writer.content) :])
+
+
+def _registration(
+    path: Path, digest: str, fields: Mapping[str, JsonValue], *, visible: bool, time: str = ""
+) -> Registration:
+    return _made(
+        path,
+        Registration,
+        digest=digest,
+        time=time or _now(),
+        fields=dict(fields),
+        visible=visible,
+    )
 
 
 def _made(path: Path, kind: type[Made], **fields: Any) -> Made:

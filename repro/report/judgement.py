@@ -114,13 +114,15 @@ class RegistrationPart(Spec):
     """When the decisive fields were fixed, relative to the results: never the time itself.
 
     ``state``: ``before`` the first result was visible, ``after`` it, or ``none`` on record.
-    ``earlier_processes`` are sequential processes of other versions of the claim.
+    ``earlier_processes`` are sequential processes of other versions of the claim. ``on_record``
+    is false where this could not be written down, as in a store that can only be read.
     """
 
     state: Literal["before", "after", "none"]
     digest: str
     edits: tuple[Edit, ...]
     earlier_processes: int = 0
+    on_record: bool = True
 
 
 class ControlPart(Spec):

@@ -80,6 +80,8 @@ def registration(document: Document) -> tuple[Block, ...]:
 
 def _declared(part: RegistrationPart) -> str:
     said = words.REGISTRATIONS[part.state]
+    if not part.on_record:
+        said += " This is not on record, because the store can only be read, or is not there."
     if part.edits or part.state == "none":
         return said
     return f"{said} It has not been changed since."

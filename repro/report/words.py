@@ -132,6 +132,8 @@ def cautions(document: Document) -> tuple[Chip, ...]:
         chips.append(Chip("Claim", Badge("edited after results were visible", "bad", "alarm")))
     elif declared is not None and declared.state == "after":
         chips.append(Chip("Claim", Badge("declared after results were visible", "warn", "alarm")))
+    elif declared is not None and declared.state == "none":
+        chips.append(Chip("Claim", Badge("no record of when it was declared", "plain", "question")))
     for part in document.design:
         if part.refused:
             word = f"cannot decide {fmt.plain_name(part.expectation)}"
