@@ -92,7 +92,7 @@ def _chosen(store: RunStore, claims: Sequence[Claim]) -> Chosen:
     """The runs that are meant: all in the store, or those that claims have used by now."""
     if not claims:
         return dict.fromkeys(store.keys())
-    ledger = Ledger(store, write=False)
+    ledger = Ledger(store, make=False)
     now = [with_every_night(tonight(claim, ledger, nightly=False)) for claim in claims]
     runs = merged([planned for claim in now for planned in claim.runs()])
     return {planned.run.key: planned.measurements for planned in runs}

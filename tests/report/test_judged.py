@@ -234,9 +234,9 @@ def test_build_servers_are_told(documents: dict[str, Document]) -> None:
     suite = ET.fromstring(junit(documents["watched"]))[0]
     said = [case.findtext("system-out") or "" for case in suite.findall("testcase")]
     assert "Claim: edited after results were visible" in said[0]
-    assert "56 of 59 other analyses conclude CONFIRMED" in said[1]
-    assert "It was looked at 60 times" in said[1]
-    assert "This test loses its level here: 6.3% at n = 3." in said[1]
+    assert "56 of 59 other analyses conclude CONFIRMED" in said[2]
+    assert "It was looked at 60 times" in said[2]
+    assert "This test loses its level here: 6.3% at n = 3." in said[2]
 
 
 def test_exact_statements_are_shares() -> None:
