@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from repro.check.expectations import Judged, all_must_hold, joined
 from repro.check.parts import shown_file
 from repro.errors import ClaimError
-from repro.evidence import Evidence
+from repro.evidence import Evidence, Replicate
 from repro.report import document as doc
 from repro.specs.claim import SCALES, Claim
 from repro.specs.expectation import Difference, Expectation
@@ -67,9 +69,9 @@ def _mend(claim: Claim, evidence: Evidence, validity: Validity, file: str) -> do
     command = f"repro verify {file} --scale {claim.scale}"
     if validity in (Validity.INCOMPLETE, Validity.STALE):
         runs = [one for replicates in evidence.arms.values() for one in replicates]
-        if any(one.state in ("missing", "stale") for one in runs):
+        if any(one.state in ("missing", "stale") and one.key for one in runs):
             return doc.ScaleStep(text="Train the seeds that are missing.", command=command)
-        short = [arm for arm in evidence.tables if len(evidence.arms[arm]) < claim.seeds.plan]
+        short = [arm for arm in evidence.tables if _lacks_seeds(claim, evidence.arms[arm])]
         if short:
             files = dict.fromkeys(evidence.tables[arm].file for arm in short)
             text = f"Add the seeds that are missing to {', '.join(files)}."
@@ -85,6 +87,11 @@ def _mend(claim: Claim, evidence: Evidence, validity: Validity, file: str) -> do
 
 def _decides(one: Judged) -> bool:
     return one.expectation.role == "decisive"
+
+
+def _lacks_seeds(claim: Claim, replicates: Sequence[Replicate]) -> bool:
+    """Whether a table has fewer seeds of an arm than were planned, or one that is not finished."""
+    return len(replicates) < claim.seeds.plan or any(one.state == "missing" for one in replicates)
 
 
 def _undecided(one: Judged) -> bool:

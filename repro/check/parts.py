@@ -63,6 +63,9 @@ def origins(claim: Claim, evidence: Evidence) -> list[str]:
     for file in dict.fromkeys(source.file for source in evidence.tables.values()):
         arms = [arm for arm, source in evidence.tables.items() if source.file == file]
         said.append(f"The values of {_whose(claim, arms)} are the user's own, from {file}.")
+        ignored = evidence.tables[arms[0]].ignored
+        if ignored:
+            said.append(f"Left unread there: {', '.join(ignored)}.")
     if evidence.published:
         whose = _whose(claim, list(evidence.published))
         said.append(f"The values of {whose} are printed numbers.")

@@ -59,18 +59,29 @@ def _worst(name: str, better: str, evidence: Evidence) -> Replicate | None:
 
 
 def _whole_pairs(claim: Claim, evidence: Evidence) -> Evidence:
-    """Replicates are pairs by their place, counted from the first of each arm."""
-    first = {arm: claim.arms[arm].first_seed for arm in evidence.arms}
+    """Replicates are pairs by their place: of one number, counted from the first of each arm.
+
+    In a sequential claim on a table that declares an order, they are pairs by that order.
+    """
+    places = {arm: _places(claim, evidence, arm) for arm in evidence.arms}
     lost = {
-        one.number - first[arm]
+        places[arm][one.number]
         for arm, runs in evidence.arms.items()
         for one in runs
         if one.state == "diverged"
     }
 
     def kept(arm: str, one: Replicate) -> Replicate:
-        alone = one.state == "finished" and one.number - first[arm] in lost
+        alone = one.state == "finished" and places[arm][one.number] in lost
         return replace(one, state="excluded") if alone else one
 
     arms = {arm: tuple(kept(arm, one) for one in runs) for arm, runs in evidence.arms.items()}
     return replace(evidence, arms=arms)
+
+
+def _places(claim: Claim, evidence: Evidence, arm: str) -> dict[int, int]:
+    """The number of each replicate of an arm -> the place of its pair."""
+    runs = evidence.arms[arm]
+    if claim.sequential is not None and evidence.order(arm) == "declared":
+        return {one.number: place for place, one in enumerate(runs)}
+    return {one.number: one.number - claim.arms[arm].first_seed for one in runs}

@@ -9,7 +9,8 @@ import numbers
 from typing import TYPE_CHECKING, Any
 
 from repro.evidence.records import TableSource
-from repro.evidence.table import Reader, Row, TidyTable, sha256
+from repro.evidence.rows import Mistakes, Row
+from repro.evidence.table import Reader, TidyTable, sha256
 from repro.evidence.wanted import Wanted
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def frame_table(frame: pd.DataFrame, wanted: Wanted) -> TidyTable:
         for position, values in enumerate(frame.itertuples(index=False, name=None))
     ]
     text = "".join(",".join(line) + "\n" for line in (header, *(row.cells for row in rows)))
-    reader = Reader(NAME, wanted)
+    reader = Reader(Mistakes(NAME), wanted)
     return reader.table(iter([Row(0, header, starts), *rows]), TableSource(NAME, sha256(text)))
 
 

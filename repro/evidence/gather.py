@@ -75,10 +75,11 @@ def _evidence(claim: Claim, tables: Tables, store: RunStore | None = None) -> Ev
 
 
 def _rows(table: TidyTable, arm: str) -> tuple[Replicate, ...]:
-    """The seeds of an arm in a table, in order; all of them are finished."""
+    """The seeds of an arm in a table: as they came where it says so, else by number."""
+    values, lost = table.values.get(arm, {}), table.lost.get(arm, {})
     return tuple(
-        Replicate(seed, "", "finished", dict(values), {}, {})
-        for seed, values in table.values[arm].items()
+        Replicate(seed, "", lost.get(seed, "finished"), dict(values.get(seed, {})), {}, {})
+        for seed in table.seeds(arm)
     )
 
 

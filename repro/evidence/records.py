@@ -41,12 +41,14 @@ class Replicate:
 class TableSource:
     """The table that an arm's values were read from: its name, and the SHA-256 of its text.
 
-    ``order`` is the column that says in which order its replicates came, where one is declared.
+    ``order`` is the column that says in which order its replicates came, where one is declared;
+    ``ignored`` names the columns and measurements that were left unread.
     """
 
     file: str
     sha256: str
     order: str | None = None
+    ignored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,16 +153,28 @@ class Evidence:
         return tuple(sorted(set.intersection(*numbers))) if numbers else ()
 
     def table(self) -> pd.DataFrame:
-        """The tidy table: columns arm, seed, measurement, value; one row a value."""
+        """The tidy table: columns arm, seed, measurement, value; a row per value.
+
+        Where some replicate is not finished there is a column ``state`` as well, and the value of
+        one that diverged is NaN.
+        """
         import pandas as pd  # noqa: PLC0415 - judging does without it, and it is slow to import
 
+        replicates = [(arm, one) for arm, own in self.arms.items() for one in own]
         rows = [
-            (arm, one.number, name, value)
-            for arm, replicates in self.arms.items()
-            for one in replicates
+            (arm, one.number, name, value, one.state)
+            for arm, one in replicates
             for name, value in one.values.items()
         ]
-        return pd.DataFrame(rows, columns=["arm", "seed", "measurement", "value"])
+        names = dict.fromkeys(row[2] for row in rows)
+        rows += [
+            (arm, one.number, name, math.nan, one.state)
+            for arm, one in replicates
+            if one.state == "diverged"
+            for name in names
+        ]
+        frame = pd.DataFrame(rows, columns=["arm", "seed", "measurement", "value", "state"])
+        return frame if (frame["state"] != "finished").any() else frame.drop(columns="state")
 
 
 def _sample(counted: Iterable[Replicate], values: Iterable[float]) -> Sample:

@@ -2,38 +2,46 @@
 
 Read strictly, because a value that is taken for another arm or seed changes a verdict without a
 sign: every mistake is named with its row (the line of the file) and its column, all at once.
+Other columns, and measurements that the claim has not, are left unread, and the report says so.
 """
 
 from __future__ import annotations
 
 import hashlib
-import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from repro.errors import Place, Problem, SpecError
+from repro.evidence.readings import (
+    DIVERGED,
+    STATES,
+    RunState,
+    advice_on,
+    badly_sized,
+    number_of,
+    short,
+    time_of,
+)
 from repro.evidence.records import TableSource
+from repro.evidence.rows import Mistakes, Row, rows_of
 from repro.evidence.wanted import Wanted
 from repro.specs.base import LARGEST, SMALLEST
 from repro.specs.files import read_text
 from repro.specs.shapes import listed
-from repro.specs.wording import choose
+from repro.specs.wording import choose, closest
 
 COLUMNS = ("arm", "seed", "measurement", "value")
+STATE = "state"
 MAX_BYTES = 20_000_000
 MAX_SEED = 2**53
 MAX_SEEDS = 10_000
 """No arm has more replicates than this, as none could be planned with more."""
 
-MOST = 100
-"""No more mistakes than this are shown; the others are counted."""
+NAMED = 5
+"""No more than so many columns or measurements that are left unread are named."""
 
-_CELL = re.compile(r'[ \t]*(?:"((?:[^"]|"")*)"|([^",]*))[ \t]*(,|$)')
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 _SEED = re.compile(r"0|[1-9][0-9]{0,15}")
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 Values = Mapping[str, Mapping[int, Mapping[str, float]]]
 """arm -> seed -> measurement -> value; seeds in order."""
@@ -41,39 +49,37 @@ Values = Mapping[str, Mapping[int, Mapping[str, float]]]
 
 @dataclass(frozen=True, slots=True)
 class TidyTable:
-    """The values of a table, and what it is."""
+    """The values of a table, and what it is.
+
+    ``lost`` are the seeds without a value, and why; ``order`` the seeds of each arm as they came,
+    where the table has a column that says so.
+    """
 
     source: TableSource
     values: Values
+    lost: Mapping[str, Mapping[int, RunState]] = field(default_factory=dict)
+    order: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """Cells as text, and the column of the file at which each starts."""
-
-    number: int
-    cells: tuple[str, ...]
-    starts: tuple[int, ...]
+    def seeds(self, arm: str) -> tuple[int, ...]:
+        """All seeds of an arm: as they came, else by number."""
+        known = {**self.values.get(arm, {}), **self.lost.get(arm, {})}
+        return self.order.get(arm) or tuple(sorted(known))
 
 
 def read_table(path: Path, wanted: Wanted) -> TidyTable:
     """The table in a CSV file; SpecError with every mistake in it.
 
-    Lines end as on any system, and a byte-order mark is no mistake: spreadsheets write both.
+    Lines end as on any system, a byte-order mark is no mistake, and cells may be separated by
+    semicolons or tabs: spreadsheets write all of them.
     """
     text = read_text(path, "a CSV file", MAX_BYTES)
     source = TableSource(path.name, sha256(text))
-    lines = re.split("\r\n|\n|\r", text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}"))
-    while lines and not lines[-1].strip():
-        lines.pop()
-    reader = Reader(str(path), wanted)
-    if not lines:
-        reader.add(1, 1, "the file is empty", ",".join(COLUMNS), "write this line, and the rows")
-        raise SpecError(reader.problems)
-    rows = (
-        row for number, line in enumerate(lines, start=1) if (row := reader.split(number, line))
-    )
-    return reader.table(rows, source)
+    mistakes = Mistakes(str(path))
+    text = text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
+    if not text.strip():
+        mistakes.add(1, 1, "the file is empty", ",".join(COLUMNS), "write this line, and the rows")
+    columns = (*COLUMNS, STATE, *wanted.in_order)
+    return Reader(mistakes, wanted).table(rows_of(text, columns, mistakes), source)
 
 
 def sha256(text: str) -> str:
@@ -82,183 +88,298 @@ def sha256(text: str) -> str:
 
 
 @dataclass(slots=True)
-class Reader:
-    """Reads the rows of one table, and keeps every mistake."""
+class Unread:
+    """A name that is not read: where it first stands, and in how many rows."""
 
-    file: str
+    row: int
+    column: int
+    rows: int = 1
+
+
+@dataclass(slots=True)
+class Reader:
+    """Reads the rows of one table, and notes every mistake."""
+
+    mistakes: Mistakes
     wanted: Wanted
-    problems: list[Problem] = field(default_factory=list)
     found: dict[str, dict[int, dict[str, float]]] = field(default_factory=dict)
     first: dict[tuple[str, int, str], int] = field(default_factory=dict)
-    unread: dict[tuple[str, str], list[Place]] = field(default_factory=dict)
-
-    def add(self, row: int, column: int, what: str, expected: str, advice: str) -> None:
-        """Keep a mistake."""
-        self.problems.append(Problem(Place(self.file, row, column), what, expected, advice))
-
-    def split(self, number: int, line: str) -> Row | None:
-        """The cells of a line; None for one that is no row, which is a mistake."""
-        if found := _CONTROL.search(line):
-            what = f"row {number}: character U+{ord(found[0]):04X} is not allowed"
-            self.add(number, found.start() + 1, what, "visible characters", "remove it")
-            return None
-        cells, starts, at = [], [], 0
-        while True:
-            match = _CELL.match(line, at)
-            if match is None:
-                what = f"row {number}: a quote inside a cell, or one that is not closed"
-                advice = 'write the cell without quotes, or as "cell"'
-                self.add(number, at + 1, what, "cells separated by commas", advice)
-                return None
-            quoted, bare, comma = match.groups()
-            cells.append(bare.strip() if quoted is None else quoted.replace('""', '"').strip())
-            starts.append(at + 1)
-            at = match.end()
-            if not comma:
-                return Row(number, tuple(cells), tuple(starts))
+    seeds: dict[str, dict[int, int]] = field(default_factory=dict)
+    """arm -> seed -> its first row."""
+    lost: dict[str, dict[int, RunState]] = field(default_factory=dict)
+    times: dict[str, dict[int, float]] = field(default_factory=dict)
+    sort_of_time: str = ""
+    columns: dict[str, int] = field(default_factory=dict)
+    """The places in a row of the columns that are read."""
+    not_ours: dict[str, Unread] = field(default_factory=dict)
+    """Arms that the claim has not, or reads elsewhere."""
+    others: dict[tuple[str, int], tuple[str, Unread]] = field(default_factory=dict)
+    """(arm, seed) -> a measurement of it that the claim has not."""
+    ignored: dict[str, None] = field(default_factory=dict)
 
     def table(self, rows: Iterator[Row], source: TableSource) -> TidyTable:
         """The table whose first row is its header; SpecError with every mistake."""
         header = next(rows, None)
         if header is not None and self._header(header):
             for row in rows:
-                self._row(header.cells, row)
-            self._unread()
-            self._too_many()
-            if not self.problems:
+                self._row(len(header.cells), row)
+            self._unread_arms()
+            self._misspelt()
+            if not self.mistakes.kept:
                 self._complete()
-        if self.problems:
-            raise SpecError(shortened(self.problems))
-        ordered = {arm: dict(sorted(seeds.items())) for arm, seeds in self.found.items()}
-        return TidyTable(source, ordered)
+                self._ordered()
+        self.mistakes.stop()
+        values = {
+            arm: {n: own for n, own in sorted(seeds.items()) if n not in self.lost.get(arm, {})}
+            for arm, seeds in self.found.items()
+        }
+        order = {
+            arm: tuple(sorted(times, key=times.__getitem__)) for arm, times in self.times.items()
+        }
+        column = self.wanted.order if order else None
+        source = replace(source, order=column, ignored=_named(tuple(self.ignored)))
+        return TidyTable(source, values, self.lost, order)
+
+    # the header
 
     def _header(self, header: Row) -> bool:
-        before = len(self.problems)
-        expected = ",".join(COLUMNS)
-        cells = list(zip(header.cells, header.starts, strict=True))
-        for position, (name, start) in enumerate(cells):
-            if name not in COLUMNS:
-                what = f"row {header.number}: unknown column '{short(name)}'"
-                self.add(header.number, start, what, expected, choose(name, COLUMNS))
-            elif name in header.cells[:position]:
-                what = f"row {header.number}: column '{name}' stands there twice"
-                self.add(header.number, start, what, "every column once", "remove one of the two")
-        for name in COLUMNS:
-            if name not in header.cells:
-                what = f"row {header.number}: there is no column '{name}'"
-                advice = "separate columns by commas" if len(cells) == 1 else "add it"
-                self.add(header.number, 1, what, expected, advice)
-        return len(self.problems) == before
+        needed = (*COLUMNS, *(name for name in self.wanted.in_order if name not in COLUMNS))
+        missing = [name for name in needed if name not in header.cells]
+        for place, (name, start) in enumerate(zip(header.cells, header.starts, strict=True)):
+            if name in self.columns:
+                what = f"row {header.number}: column '{short(name)}' stands there twice"
+                self._add(header.number, start, what, "every column once", "remove one of the two")
+            elif name in needed or name == STATE:
+                self.columns[name] = place
+            else:
+                self._other_column(header.number, start, name, needed, missing)
+        if missing:
+            names = f"column '{missing[0]}'"
+            verb, advice = "is no", "add it"
+            if len(missing) > 1:
+                quoted = [f"'{name}'" for name in missing]
+                names = f"columns {', '.join(quoted[:-1])} and {quoted[-1]}"
+                verb, advice = "are no", "rename your columns to these; others are left unread"
+            if len(header.cells) == 1:
+                advice = "separate columns by commas"
+            what = f"row {header.number}: there {verb} {names}"
+            self._add(header.number, 1, what, ",".join(needed), advice)
+        return not self.mistakes.kept
 
-    def _row(self, header: Sequence[str], row: Row) -> None:
-        if len(row.cells) != len(header):
+    def _other_column(
+        self, row: int, start: int, name: str, needed: tuple[str, ...], missing: list[str]
+    ) -> None:
+        """A column that is left unread, unless it is a needed one misspelt."""
+        same = [each for each in needed if each == name.casefold()]
+        guess = same[0] if same else closest(name, missing)
+        if guess is None:
+            self.ignored[f"column '{short(name)}'" if name else "a column without a name"] = None
+            return
+        what = f"row {row}: unknown column '{short(name)}'"
+        advice = f"did you mean '{guess}'?" if guess in missing else "remove one of the two"
+        self._add(row, start, what, ",".join(needed), advice)
+        if guess in missing:
+            missing.remove(guess)
+
+    # one row
+
+    def _row(self, columns: int, row: Row) -> None:
+        if len(row.cells) != columns:
             cells_found = f"{len(row.cells)} cell{'' if len(row.cells) == 1 else 's'}"
-            what = f"row {row.number}: {cells_found} in a table of {len(header)} columns"
+            what = f"row {row.number}: {cells_found} in a table of {columns} columns"
             what = what if any(row.cells) else f"row {row.number}: the row is empty"
             advice = "complete the row; write a decimal point and no commas inside a number"
-            self.add(row.number, 1, what, ",".join(header), advice)
+            self._add(row.number, 1, what, f"{columns} cells, as in the first row", advice)
             return
-        cells = dict(zip(header, row.cells, strict=True))
-        starts = dict(zip(header, row.starts, strict=True))
-        arm = self._name(row.number, starts, cells, "arm")
-        seed = self._seed(row.number, starts["seed"], cells["seed"])
-        measurement = self._name(row.number, starts, cells, "measurement")
-        value = self._value(row.number, starts["value"], cells["value"])
-        if arm is None or seed is None or measurement is None:
+        arm, seed = self._arm(row), self._seed(row)
+        measurement = self._measurement(row)
+        known = measurement in self.wanted.measurements
+        state = self._state(row)
+        lost = state in ("diverged", "missing") or (known and self._diverged(row))
+        value = self._value(row) if known and not lost else None
+        if arm is None or seed is None or not measurement or not self._counted(row, arm, seed):
             return
-        known = self.first.setdefault((arm, seed, measurement), row.number)
-        if known != row.number:
-            what = f"row {row.number}: arm '{arm}', seed {seed}, measurement '{measurement}' again"
-            advice = f"remove one of the two; the first is row {known}"
-            self.add(row.number, 1, what, "one value for each", advice)
-        elif value is not None:
+        self._time(row, arm, seed)
+        if lost:
+            self._lose(arm, seed, "missing" if state == "missing" else "diverged")
+        if not known:
+            self._other_measurement(row, arm, seed, measurement)
+        elif self._once(row, arm, seed, measurement) and value is not None:
             self.found.setdefault(arm, {}).setdefault(seed, {})[measurement] = value
 
-    def _name(
-        self, row: int, starts: Mapping[str, int], cells: Mapping[str, str], column: str
-    ) -> str | None:
-        """An arm or a measurement that the claim has, and reads from here."""
-        name, start = cells[column], starts[column]
-        known = self._known(column)
-        if name in known:
+    def _cell(self, row: Row, column: str) -> tuple[str, int]:
+        """The text of a cell, and where it starts."""
+        place = self.columns[column]
+        return row.cells[place], row.starts[place]
+
+    def _arm(self, row: Row) -> str | None:
+        """An arm that the claim has, and reads from here."""
+        name, start = self._cell(row, "arm")
+        if name in self.wanted.arms:
             return name
-        if name:
-            self.unread.setdefault((column, name), []).append(Place(self.file, row, start))
-        else:
-            what = f"row {row}, column {column}: the cell is empty"
-            self.add(row, start, what, listed(known), choose(name, known))
+        if not name:
+            self._empty(row, "arm", listed(self.wanted.arms), choose(name, self.wanted.arms))
+        elif name in self.not_ours:
+            self.not_ours[name].rows += 1
+        elif len(self.not_ours) < MAX_SEEDS:
+            self.not_ours[name] = Unread(row.number, start)
         return None
 
-    def _known(self, column: str) -> tuple[str, ...]:
-        return self.wanted.arms if column == "arm" else self.wanted.measurements
+    def _measurement(self, row: Row) -> str:
+        name, _ = self._cell(row, "measurement")
+        if not name:
+            known = self.wanted.measurements
+            self._empty(row, "measurement", listed(known), choose(name, known))
+        return name
 
-    def _unread(self) -> None:
-        """Each name that the claim has not, or reads elsewhere, once: where it first stands."""
-        for (column, name), places in self.unread.items():
-            known = self._known(column)
-            reason = self.wanted.elsewhere.get(name) if column == "arm" else None
-            what = f"the claim has no {column} '{short(name)}'"
-            advice = choose(name, known)
-            if reason is not None:
-                what = f"the values of '{name}' are not read from here"
-                advice = f"leave them out: {reason}"
-            row, more = places[0].line, len(places) - 1
-            others = f" ({more} more row{'' if more == 1 else 's'})" if more else ""
-            what = f"row {row}, column {column}: {what}{others}"
-            self.add(row, places[0].column, what, listed(known), advice)
-
-    def _too_many(self) -> None:
-        """More replicates than could be planned would be judged for hours."""
-        for arm, seeds in self.found.items():
-            if len(seeds) > MAX_SEEDS:
-                seed, values = list(seeds.items())[MAX_SEEDS]
-                row = min(self.first[arm, seed, name] for name in values)
-                what = f"row {row}: arm '{arm}' has {len(seeds):,} seeds, and this is number "
-                expected = f"at most {MAX_SEEDS:,} seeds an arm"
-                advice = "leave some out, chosen without regard to their values"
-                self.add(row, 1, f"{what}{MAX_SEEDS + 1:,}", expected, advice)
-
-    def _seed(self, row: int, start: int, cell: str) -> int | None:
+    def _seed(self, row: Row) -> int | None:
+        cell, start = self._cell(row, "seed")
         if _SEED.fullmatch(cell) and int(cell) < MAX_SEED:
             return int(cell)
-        what = f"row {row}, column seed: '{short(cell)}' is no number of a replicate"
-        what = what if cell else f"row {row}, column seed: the cell is empty"
         expected, advice = "a whole number, 0 or more", "write digits only, without a sign or point"
-        self.add(row, start, what, expected, advice)
+        what = f"row {row.number}, column seed: '{short(cell)}' is no number of a replicate"
+        what = what if cell else f"row {row.number}, column seed: the cell is empty"
+        self._add(row.number, start, what, expected, advice)
         return None
 
-    def _value(self, row: int, start: int, cell: str) -> float | None:
-        number = float(cell) if _NUMBER.fullmatch(cell) else math.nan
-        if math.isfinite(number):
-            return self._sized(row, start, cell, number)
-        what = f"row {row}, column value: '{short(cell)}' is not a finite number"
-        what = what if cell else f"row {row}, column value: the cell is empty"
-        self.add(row, start, what, "a finite number", _advice(cell))
-        return None
+    def _state(self, row: Row) -> RunState | None:
+        if STATE not in self.columns:
+            return None
+        cell, start = self._cell(row, STATE)
+        state = STATES.get(cell.casefold())
+        if state is None:
+            what = f"row {row.number}, column state: '{short(cell)}' is no state of a run"
+            self._add(row.number, start, what, listed(tuple(STATES)), choose(cell, STATES))
+        return state
 
-    def _sized(self, row: int, start: int, cell: str, number: float) -> float | None:
-        if number == 0 or SMALLEST <= abs(number) <= LARGEST:
-            return number
-        large = abs(number) > LARGEST
-        size, unit = ("large", "larger") if large else ("small", "smaller")
-        what = f"row {row}, column value: '{short(cell)}' is too {size} to compute with"
-        expected = f"0, or a size from {SMALLEST:g} to {LARGEST:g}"
-        self.add(row, start, what, expected, f"correct it, or write every value in a {unit} unit")
-        return None
+    def _diverged(self, row: Row) -> bool:
+        return self._cell(row, "value")[0].casefold() == DIVERGED
+
+    def _value(self, row: Row) -> float | None:
+        cell, start = self._cell(row, "value")
+        number = number_of(cell)
+        where = f"row {row.number}, column value"
+        if number is None:
+            what = f"{where}: '{short(cell)}' is not a finite number"
+            what = what if cell else f"{where}: the cell is empty"
+            self._add(row.number, start, what, "a finite number", advice_on(cell))
+            return None
+        size = badly_sized(cell, number)
+        if size is not None:
+            unit = "larger" if size == "large" else "smaller"
+            what = f"{where}: '{short(cell)}' is too {size} to compute with"
+            expected = f"0, or a size from {SMALLEST:g} to {LARGEST:g}"
+            advice = f"correct it, or write every value in a {unit} unit"
+            self._add(row.number, start, what, expected, advice)
+            return None
+        return number
+
+    def _counted(self, row: Row, arm: str, seed: int) -> bool:
+        """Whether there is room for this seed: more than could be planned are not read."""
+        seeds = self.seeds.setdefault(arm, {})
+        if seed in seeds or len(seeds) < MAX_SEEDS:
+            seeds.setdefault(seed, row.number)
+            return True
+        what = f"row {row.number}: arm '{arm}' has more than {MAX_SEEDS:,} seeds"
+        expected = f"at most {MAX_SEEDS:,} seeds per arm"
+        self._add(row.number, 1, what, expected, "leave some out, chosen without regard to values")
+        self.mistakes.stop()
+        return False
+
+    def _time(self, row: Row, arm: str, seed: int) -> None:
+        """When the run of a row came, where the claim declares a column for it."""
+        column = self.wanted.order
+        if column is None:
+            return
+        cell, start = self._cell(row, column)
+        where = f"row {row.number}, column {column}"
+        found = time_of(cell)
+        if found is None:
+            what = f"{where}: '{short(cell)}' is neither a number nor a date"
+            what = what if cell else f"{where}: the cell is empty"
+            expected = "a number, or a date such as 2026-03-01 or 2026-03-01T12:30:00"
+            self._add(row.number, start, what, expected, "write when the run was finished")
+            return
+        sort, time = found
+        self.sort_of_time = self.sort_of_time or sort
+        if sort != self.sort_of_time:
+            what = f"{where}: '{short(cell)}' is a {sort}, and the rows before hold another sort"
+            self._add(row.number, start, what, f"a {self.sort_of_time}", "write all of one sort")
+        elif self.times.setdefault(arm, {}).setdefault(seed, time) != time:
+            what = f"{where}: seed {seed} of arm '{arm}' has another time in an earlier row"
+            self._add(row.number, start, what, "one time for each seed", "correct one of the two")
+
+    def _lose(self, arm: str, seed: int, state: RunState) -> None:
+        """A run that diverged has, whatever other rows say of it."""
+        lost = self.lost.setdefault(arm, {})
+        lost[seed] = "diverged" if lost.get(seed) == "diverged" else state
+
+    def _other_measurement(self, row: Row, arm: str, seed: int, name: str) -> None:
+        if len(self.ignored) < MAX_SEEDS:
+            self.ignored[f"measurement '{short(name)}'"] = None
+        _, start = self._cell(row, "measurement")
+        if (arm, seed) in self.others:
+            self.others[arm, seed][1].rows += 1
+        else:
+            self.others[arm, seed] = (name, Unread(row.number, start))
+
+    def _once(self, row: Row, arm: str, seed: int, measurement: str) -> bool:
+        before = self.first.setdefault((arm, seed, measurement), row.number)
+        if before != row.number:
+            what = f"row {row.number}: arm '{arm}', seed {seed}, measurement '{measurement}' again"
+            advice = f"remove one of the two; the first is row {before}"
+            self._add(row.number, 1, what, "one value for each", advice)
+        return before == row.number
+
+    # all rows
+
+    def _unread_arms(self) -> None:
+        """Each arm that the claim has not, or reads elsewhere, once: where it first stands."""
+        for name, place in self.not_ours.items():
+            reason = self.wanted.elsewhere.get(name)
+            what = f"the claim has no arm '{short(name)}'"
+            advice = "" if self.mistakes.full else choose(name, self.wanted.arms)
+            if reason is not None:
+                what = f"the values of '{short(name)}' are not read from here"
+                advice = f"leave them out: {reason}"
+            self._unread("arm", what, place, listed(self.wanted.arms), advice)
+
+    def _misspelt(self) -> None:
+        """A seed with rows, but without any value that the claim reads: its name is a mistake."""
+        places: dict[str, Unread] = {}
+        for (arm, seed), (name, place) in self.others.items():
+            if seed in self.found.get(arm, {}) or seed in self.lost.get(arm, {}):
+                continue
+            if name in places:
+                places[name].rows += place.rows
+            else:
+                places[name] = replace(place)
+        known = self.wanted.measurements
+        for name, place in places.items():
+            what = f"the claim has no measurement '{short(name)}'"
+            self._unread("measurement", what, place, listed(known), choose(name, known))
+
+    def _unread(self, column: str, what: str, place: Unread, expected: str, advice: str) -> None:
+        more = place.rows - 1
+        others = f" ({more} more row{'' if more == 1 else 's'})" if more else ""
+        text = f"row {place.row}, column {column}: {what}{others}"
+        self._add(place.row, place.column, text, expected, advice)
 
     def _complete(self) -> None:
         """An arm has rows, and each seed of it a value of every measurement that the arm has."""
         for arm in self.wanted.arms:
-            seeds = self.found.get(arm, {})
+            lost = self.lost.get(arm, {})
+            seeds = {n: own for n, own in self.found.get(arm, {}).items() if n not in lost}
             names = {name for values in seeds.values() for name in values}
-            missing = [n for n in self.wanted.needed.get(arm, ()) if n not in names]
-            if not seeds:
+            if not seeds and not lost:
                 what = f"there are no rows for arm '{arm}'"
-                self.add(1, 1, what, f"arms {', '.join(self.wanted.arms)}", "add them")
+                self._add(1, 1, what, f"arms {', '.join(self.wanted.arms)}", "add them")
                 continue
-            for name in missing:
-                what = f"there are no rows for measurement '{name}' of arm '{arm}'"
-                self.add(1, 1, what, f"a row a seed, for {len(seeds)} seeds", "add them")
+            for name in self.wanted.needed.get(arm, ()):
+                if seeds and name not in names:
+                    what = f"there are no rows for measurement '{name}' of arm '{arm}'"
+                    expected = f"a row per seed, for {len(seeds)} seeds"
+                    self._add(1, 1, what, expected, "add them")
             for seed, values in seeds.items():
                 self._seed_complete(arm, seed, values, names)
 
@@ -269,28 +390,30 @@ class Reader:
             row = min(self.first[arm, seed, other] for other in values)
             what = f"row {row}: seed {seed} of arm '{arm}' has no value of measurement '{name}'"
             expected = "the same seeds for every measurement of an arm"
-            self.add(row, 1, what, expected, "add its row, or remove the other rows of this seed")
+            advice = f"add its row, with the value or `{DIVERGED}`"
+            self._add(row, 1, what, expected, advice)
+
+    def _ordered(self) -> None:
+        """No two seeds of an arm came at the same time, for then they have no order."""
+        for arm, times in self.times.items():
+            earlier: dict[float, int] = {}
+            for seed, time in times.items():
+                same = earlier.setdefault(time, seed)
+                if same != seed:
+                    row = self.seeds[arm][seed]
+                    what = f"row {row}: seeds {same} and {seed} of arm '{arm}' came together"
+                    expected = f"another '{self.wanted.order}' for each seed of an arm"
+                    self._add(row, 1, what, expected, "write which came first")
+
+    def _empty(self, row: Row, column: str, expected: str, advice: str) -> None:
+        what = f"row {row.number}, column {column}: the cell is empty"
+        self._add(row.number, self._cell(row, column)[1], what, expected, advice)
+
+    def _add(self, row: int, column: int, what: str, expected: str, advice: str) -> None:
+        self.mistakes.add(row, column, what, expected, advice)
 
 
-def shortened(problems: list[Problem]) -> list[Problem]:
-    """The first mistakes in reading order, and how many more there are."""
-    ordered = sorted(problems)
-    if len(ordered) <= MOST:
-        return ordered
-    place = ordered[MOST].place
-    return [*ordered[:MOST], Problem(place, f"{len(ordered) - MOST} more mistakes from here on")]
-
-
-def short(cell: str) -> str:
-    """A cell as it is quoted in a message."""
-    return cell if len(cell) <= 40 else f"{cell[:40]}..."
-
-
-def _advice(cell: str) -> str:
-    if "," in cell:
-        return "write a decimal point, and no commas between thousands"
-    if "%" in cell:
-        return "write the number in the unit of the other rows, without a percent sign"
-    if cell.lstrip("+-").lower() in ("nan", "na", "n/a", "inf", "infinity", "none", ""):
-        return "leave out every row of a seed that has no value: the claim says how many it needs"
-    return "write digits and a decimal point, without units"
+def _named(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The first names, and how many more there are."""
+    more = len(names) - NAMED
+    return names if more <= 0 else (*names[:NAMED], f"{more} more")

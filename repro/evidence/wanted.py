@@ -12,13 +12,20 @@ from repro.specs.claim import Claim
 class Wanted:
     """``arms`` are read from the table, ``elsewhere`` says why other arms are not.
 
-    ``needed`` are the measurements without which a decisive expectation cannot be judged.
+    ``needed`` are the measurements without which a decisive expectation cannot be judged,
+    ``order`` the column that says in which order the replicates came, where the claim declares one.
     """
 
     arms: tuple[str, ...]
     measurements: tuple[str, ...]
     needed: Mapping[str, tuple[str, ...]]
     elsewhere: Mapping[str, str]
+    order: str | None = None
+
+    @property
+    def in_order(self) -> tuple[str, ...]:
+        """The column of the order, if there is to be one."""
+        return () if self.order is None else (self.order,)
 
 
 def wanted(claim: Claim, arms: Sequence[str]) -> Wanted:
@@ -29,7 +36,8 @@ def wanted(claim: Claim, arms: Sequence[str]) -> Wanted:
         for arm in arms
     }
     elsewhere = {arm: _elsewhere(claim, arm) for arm in claim.arms if arm not in arms}
-    return Wanted(tuple(arms), tuple(claim.measurements), needed, elsewhere)
+    order = None if claim.sequential is None else claim.sequential.order
+    return Wanted(tuple(arms), tuple(claim.measurements), needed, elsewhere, order)
 
 
 def _elsewhere(claim: Claim, arm: str) -> str:

@@ -21,6 +21,8 @@ from repro.specs.yaml import Steps
 MOST_SEEDS = 10_000
 """As many as a claim file can ask for."""
 
+NO_ORDER = ("arm", "measurement", "value", "state")
+
 KINDS = "one of difference, equivalence, non_superiority, non_inferiority"
 
 
@@ -114,6 +116,17 @@ def _planned_looks(draft: Draft, method: GroupSequential, seeds: Seeds) -> Itera
         yield draft.problem(steps, what, f"a last look at max, {seeds.max}", "make the two equal")
 
 
+def _order(draft: Draft) -> Iterator[Problem]:
+    """The order in time comes from a column of its own, or from the numbers of the seeds."""
+    method = draft.sequential.value
+    if method is not None and method.order in NO_ORDER:
+        what = f"the column '{method.order}' of a table tells no order in time"
+        expected = "a column with a number or a date per seed"
+        yield draft.problem(
+            ("sequential", "order"), what, expected, "name another, or leave it out"
+        )
+
+
 def _diverged(draft: Draft) -> Iterator[Problem]:
     """What becomes of replicates that diverge must not change what earlier looks saw."""
     method, seeds = draft.sequential.value, draft.seeds.value
@@ -128,4 +141,4 @@ def _diverged(draft: Draft) -> Iterator[Problem]:
         yield draft.problem(steps, what, "invalid", "leave it out, or use the method eprocess_t")
 
 
-RULES = (_expectations, _arms, _looks, _diverged)
+RULES = (_expectations, _arms, _looks, _order, _diverged)

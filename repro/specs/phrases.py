@@ -14,7 +14,7 @@ from repro.specs.base import (
 )
 from repro.specs.corpus import Sha256
 from repro.specs.search import SettingPath
-from repro.specs.seeds import DivergedPolicy
+from repro.specs.seeds import DivergedPolicy, OrderColumn
 from repro.specs.shapes import pattern
 
 PATTERNS = {
@@ -41,6 +41,10 @@ PATTERNS = {
     pattern(Decimal): (
         'a number as it is printed, in quotes, such as "56.30"',
         "copy the number from the paper, without units",
+    ),
+    pattern(OrderColumn): (
+        "the name of a column of a table, such as finished or created_at",
+        "write it as the first line of the table has it",
     ),
     pattern(CsvName): (
         "the name of a CSV file in the folder of this file, such as figure_2.csv",

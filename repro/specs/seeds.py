@@ -35,11 +35,17 @@ class Seeds(Spec):
         return int(self.diverged.partition("<=")[2] or 0)
 
 
+OrderColumn = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_ ./:-]{0,99}$")]
+"""The column of a table that says in which order its seeds came: a number or a date per seed. A
+table is judged once, with all its seeds, unless the claim declares one."""
+
+
 class EProcess(Spec):
     """Looks whenever new seeds have come; valid at every look. ``g`` scales the prior."""
 
     method: Literal["eprocess_t"]
     g: Annotated[float, Field(gt=0, le=100)] = 1.0
+    order: OrderColumn | None = None
 
 
 class GroupSequential(Spec):
@@ -47,6 +53,7 @@ class GroupSequential(Spec):
 
     method: Literal["group_obf"]
     looks: Annotated[tuple[SeedCount, ...], Field(min_length=2, max_length=20)]
+    order: OrderColumn | None = None
 
 
 Sequential = Annotated[EProcess | GroupSequential, Field(discriminator="method")]

@@ -34,7 +34,7 @@ def beside(folder: Path, text: str, *arms: str) -> Claim:
 def test_the_seeds_of_a_table_are_its_replicates(tmp_path: Path) -> None:
     """Seeds need not start at 0; each is a finished replicate without a run behind it."""
     evidence = own(tmp_path, claim("mos_rank"), rank_csv(first=40))
-    assert evidence.sample("mos", "rank") == Sample(MOS, (40, 41, 42, 43, 44))
+    assert evidence.sample("mos", "rank") == Sample(MOS, (40, 41, 42, 43, 44), order="unknown")
     assert {(one.key, one.state) for one in evidence.arms["mos"]} == {("", "finished")}
     assert evidence.tables["mos"].file == "results.csv"
 
@@ -56,7 +56,7 @@ def test_a_table_beside_the_claim_stands_for_its_arms_only(tmp_path: Path) -> No
     """One arm from a table, two from a store that lacks them."""
     of = beside(tmp_path, f"{HEADER}\nsoftmax,3,rank,34\nsoftmax,9,rank,33\n", "softmax")
     evidence = gather(of, RunStore(tmp_path / "store"))
-    assert evidence.sample("softmax", "rank") == Sample((34.0, 33.0), (3, 9))
+    assert evidence.sample("softmax", "rank") == Sample((34.0, 33.0), (3, 9), order="unknown")
     assert {one.state for one in evidence.arms["mos"]} == {"missing"}
     assert set(evidence.tables) == {"softmax"}
 
@@ -65,7 +65,7 @@ def test_arms_that_share_a_table_are_read_together(tmp_path: Path) -> None:
     """One file holds several arms, and rows of an arm that is trained are a mistake in it."""
     two = f"{HEADER}\nsoftmax,0,rank,34\nmoc,0,rank,34\n"
     evidence = gather(beside(tmp_path, two, "softmax", "moc"), RunStore(tmp_path / "store"))
-    assert evidence.read("moc", "rank") == Sample((34.0,), (0,))
+    assert evidence.read("moc", "rank") == Sample((34.0,), (0,), order="unknown")
     with pytest.raises(SpecError, match="the values of 'moc' are not read from here"):
         gather(beside(tmp_path, two, "softmax"), RunStore(tmp_path / "store"))
 

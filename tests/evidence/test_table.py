@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from repro.errors import SpecError
 from repro.evidence import read_table
-from repro.evidence.table import MAX_BYTES, MOST
+from repro.evidence.rows import LIMIT, MAX_COLUMNS, MOST
+from repro.evidence.table import MAX_BYTES
 from tests.evidence.tidy import HEADER, small
 
 GOOD = f"{HEADER}\na,0,ppl,90.5\na,1,ppl,91.25\nb,0,ppl,88\nb,1,ppl,8.75e1\n"
@@ -61,6 +64,10 @@ def test_the_digest_is_that_of_the_file(tmp_path: Path) -> None:
         '"arm","seed","measurement","value"\n' + GOOD.partition("\n")[2].replace("a,", '"a",'),
         "value,measurement,seed,arm\n90.5,ppl,0,a\n91.25,ppl,1,a\n88,ppl,0,b\n87.5,ppl,1,b\n",
         f"{HEADER}\nb,1,ppl,87.50\na,1,ppl,+91.25\nb,0,ppl,88.\na,0,ppl,.905E+2\n",
+        GOOD.replace(",", ";"),
+        GOOD.replace(",", "\t"),
+        GOOD.replace(",", " ; "),
+        '"arm";"seed";"measurement";"value"\n' + GOOD.partition("\n")[2].replace(",", ";"),
     ],
 )
 def test_what_spreadsheets_write_is_read_alike(tmp_path: Path, content: str) -> None:
@@ -79,24 +86,35 @@ BAD: dict[str, tuple[str | bytes, list[str]]] = {
     "missing column": ("arm,seed,value\na,0,1\n", ["1:1: row 1: there is no column 'measurement'"]),
     "unknown column": (
         "arm,seed,measurment,value\na,0,ppl,1\n",
-        [
-            "1:1: row 1: there is no column 'measurement'",
-            "1:10: row 1: unknown column 'measurment'",
-        ],
+        ["1:10: row 1: unknown column 'measurment'"],
     ),
-    "one column too many": (
-        f"{HEADER},note\na,0,ppl,1,x\n",
-        ["1:28: row 1: unknown column 'note'"],
+    "columns of another form": (
+        "seed,baseline,ours\n0,1,2\n",
+        ["1:1: row 1: there are no columns 'arm', 'measurement' and 'value'"],
+    ),
+    "a column in capitals beside it": (
+        f"{HEADER},Value\na,0,ppl,1,2\n",
+        ["1:28: row 1: unknown column 'Value'"],
+    ),
+    "capitals": (
+        "Arm,seed,measurement,value\n",
+        ["1:1: row 1: unknown column 'Arm'"],
+    ),
+    "too many columns": (
+        HEADER + ",x" * MAX_COLUMNS,
+        [f"1:{len(HEADER) + 2 * (MAX_COLUMNS - 4) + 1}: row 1: more than 1,000 cells"],
     ),
     "column twice": (f"{HEADER},arm\n", ["1:28: row 1: column 'arm' stands there twice"]),
-    "semicolons": (
-        "arm;seed;measurement;value\na;0;ppl;1\n",
+    "bars": (
+        "arm|seed|measurement|value\na|0|ppl|1\n",
+        ["1:1: row 1: there are no columns 'arm', 'seed', 'measurement' and 'value'"],
+    ),
+    "decimal commas": (
+        GOOD.replace(",", ";").replace(".", ","),
         [
-            "1:1: row 1: there is no column 'arm'",
-            "1:1: row 1: there is no column 'measurement'",
-            "1:1: row 1: there is no column 'seed'",
-            "1:1: row 1: there is no column 'value'",
-            "1:1: row 1: unknown column 'arm;seed;measurement;value'",
+            "2:9: row 2, column value: '90,5' is not a finite number",
+            "3:9: row 3, column value: '91,25' is not a finite number",
+            "5:9: row 5, column value: '8,75e1' is not a finite number",
         ],
     ),
     "unknown arm": (f"{GOOD}aa,0,ppl,1\n", ["6:1: row 6, column arm: the claim has no arm 'aa'"]),
@@ -108,13 +126,16 @@ BAD: dict[str, tuple[str | bytes, list[str]]] = {
         GOOD + "".join(f"x,{seed},pl,1\n" for seed in range(64)) + "c,0,ppl,1\n" * 2,
         [
             "6:1: row 6, column arm: the claim has no arm 'x' (63 more rows)",
-            "6:5: row 6, column measurement: the claim has no measurement 'pl' (63 more rows)",
             "70:1: row 70, column arm: the values of 'c' are not read from here (1 more row)",
         ],
     ),
     "unknown measurement": (
         f"{GOOD}a,2,pl,1\n",
         ["6:5: row 6, column measurement: the claim has no measurement 'pl'"],
+    ),
+    "a misspelt measurement in many rows": (
+        GOOD.replace("ppl", "pl"),
+        ["2:5: row 2, column measurement: the claim has no measurement 'pl' (3 more rows)"],
     ),
     "duplicate": (f"{GOOD}a,1,ppl,2\n", ["6:1: row 6: arm 'a', seed 1, measurement 'ppl' again"]),
     "not a number": (
@@ -134,6 +155,24 @@ BAD: dict[str, tuple[str | bytes, list[str]]] = {
         f'{GOOD}a,2,ppl,"90,5"\n',
         ["6:9: row 6, column value: '90,5' is not a finite number"],
     ),
+    "next to nothing": (
+        f"{GOOD}a,2,ppl,1e-400\n",
+        ["6:9: row 6, column value: '1e-400' is too small to compute with"],
+    ),
+    "a no-break space": (
+        f"{GOOD}a,2,ppl,\u00a01\n",
+        ["6:9: row 6, column value: '\\u00a01' is not a finite number"],
+    ),
+    "a line separator": (
+        f"{GOOD}a,2,ppl,1\u2028\n",
+        ["6:9: row 6, column value: '1\\u2028' is not a finite number"],
+    ),
+    "an arm that turns the text round": (
+        f"{GOOD}\u202ea,2,ppl,1\n",
+        ["6:1: row 6, column arm: the claim has no arm '\\u202ea'"],
+    ),
+    "NEL": (f"{GOOD}a,2,ppl,1\u0085\n", ["6:10: row 6: character U+0085 is not allowed"]),
+    "CSI": (f"{GOOD}a,2,ppl,\u009b1\n", ["6:9: row 6: character U+009B is not allowed"]),
     "underscore": (
         f"{GOOD}a,2,ppl,1_0\n",
         ["6:9: row 6, column value: '1_0' is not a finite number"],
@@ -180,8 +219,6 @@ BAD: dict[str, tuple[str | bytes, list[str]]] = {
         [
             "6:1: row 6, column arm: the claim has no arm 'x'",
             "6:3: row 6, column seed: '-1' is no number of a replicate",
-            "6:6: row 6, column measurement: the claim has no measurement 'y'",
-            "6:8: row 6, column value: 'nan' is not a finite number",
             "7:1: row 7: arm 'a', seed 0, measurement 'ppl' again",
         ],
     ),
@@ -198,7 +235,7 @@ def test_every_mistake_is_named_with_its_row_and_column(tmp_path: Path, name: st
 def test_a_message_has_four_parts(tmp_path: Path) -> None:
     """Where, what, what was expected, and what to do, to the letter."""
     with pytest.raises(SpecError) as caught:
-        read_table(written(tmp_path, f"{GOOD}b,1,ppl,80\na,2,rnk,80%\n"), small())
+        read_table(written(tmp_path, f"{GOOD}b,1,ppl,80\na,2,rnk,80\na,3,ppl,80%\n"), small())
     assert str(caught.value).replace(str(tmp_path), "") == (
         "/results.csv:6:1: row 6: arm 'b', seed 1, measurement 'ppl' again\n"
         "  expected: one value for each\n"
@@ -206,7 +243,7 @@ def test_a_message_has_four_parts(tmp_path: Path) -> None:
         "/results.csv:7:5: row 7, column measurement: the claim has no measurement 'rnk'\n"
         "  expected: one of ppl, rank\n"
         "  to do: did you mean 'rank'?\n"
-        "/results.csv:7:9: row 7, column value: '80%' is not a finite number\n"
+        "/results.csv:8:9: row 8, column value: '80%' is not a finite number\n"
         "  expected: a finite number\n"
         "  to do: write the number in the unit of the other rows, without a percent sign"
     )
@@ -217,6 +254,76 @@ def test_the_number_of_messages_has_an_end(tmp_path: Path) -> None:
     said = mistakes(tmp_path, f"{HEADER}\n" + "a,x,ppl,1\n" * 1000)
     assert len(said) == MOST + 1
     assert said[-1].endswith(f"{1000 - MOST} more mistakes from here on")
+
+
+def test_reading_stops_after_very_many_mistakes(tmp_path: Path) -> None:
+    """A file of nothing but mistakes is not read to its end, and the message says where it was."""
+    said = mistakes(tmp_path, f"{HEADER}\n" + "a,x,ppl,1\n" * (10 * LIMIT))
+    assert len(said) == MOST + 1
+    last = f"{LIMIT + 1}:3: {LIMIT - MOST:,} more mistakes until here, where reading stopped"
+    assert said[-1] == last
+
+
+HUGE = 1_000_000
+LARGE: dict[str, str] = {
+    "blanks before a quote": f'a,{" " * HUGE}"',
+    "an open quote": f'a,"{"x" * HUGE}',
+    "quotes": '"' * (HUGE + 1),
+    "digits": f"a,2,ppl,{'1' * HUGE}x",
+    "digits and a point": f"a,2,ppl,{'1' * HUGE}.",
+    "an exponent": f"a,2,ppl,1e{'1' * HUGE}",
+    "a name": "x" * HUGE,
+    "commas": "," * HUGE,
+    "rows of one cell": "a\n" * (HUGE // 2),
+    "blank rows": f"{chr(10) * HUGE}a,2,ppl,1",
+    "names": "\n".join(f"x{place},0,ppl,1" for place in range(HUGE // 16)),
+    "seeds": "\n".join(f"a,{place},ppl,1" for place in range(HUGE // 16)),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_a_large_table_of_mistakes_takes_seconds_and_little_memory(
+    tmp_path: Path, name: str
+) -> None:
+    """Megabytes of whatever a reader could stumble on are refused at once, not in an hour."""
+    path = written(tmp_path, f"{GOOD}{LARGE[name]}\n")
+    tracemalloc.start()
+    began = time.process_time()
+    with pytest.raises(SpecError) as caught:
+        read_table(path, small())
+    took = time.process_time() - began
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert took < 10
+    assert peak < 60_000_000
+    assert len(str(caught.value)) < 100_000
+
+
+EXTRA = "run_id,arm,seed,measurement,value,note\n" + "".join(
+    f'{place},{row},"an own, note"\n'
+    for place, row in enumerate(
+        (*GOOD.splitlines()[1:], "a,0,loss,nan", "a,1,loss,x", "b,0,loss,", "b,1,loss,0.5")
+    )
+)
+
+
+def test_what_is_not_of_the_claim_is_left_unread(tmp_path: Path) -> None:
+    """Other columns and other measurements of the same seeds change nothing, and are named."""
+    table = read_table(written(tmp_path, EXTRA), small())
+    assert table.values == read_table(written(tmp_path, GOOD), small()).values
+    table = read_table(written(tmp_path, EXTRA), small())
+    assert table.source.ignored == ("column 'run_id'", "column 'note'", "measurement 'loss'")
+
+
+def test_of_many_columns_the_first_are_named(tmp_path: Path) -> None:
+    """A report does not list the thirty columns of an export."""
+    head, *rows = GOOD.splitlines()
+    more = ",".join(f"x{place}" for place in range(30))
+    text = "\n".join([f"{head},{more}", *(f"{row}{',1' * 30}" for row in rows)])
+    assert read_table(written(tmp_path, text), small()).source.ignored == (
+        *(f"column 'x{place}'" for place in range(5)),
+        "25 more",
+    )
 
 
 def test_a_folder_is_no_table(tmp_path: Path) -> None:

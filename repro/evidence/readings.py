@@ -1,0 +1,89 @@
+"""What a cell of a table says: a number, the state of a run, a place in time."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from repro.specs.base import LARGEST, SMALLEST
+
+DIVERGED = "diverged"
+"""In the place of a value: the run diverged, and has none."""
+
+RunState: TypeAlias = Literal["finished", "diverged", "missing"]
+STATES: Mapping[str, RunState] = {
+    "finished": "finished",
+    "diverged": "diverged",
+    "failed": "diverged",
+    "crashed": "diverged",
+    "killed": "diverged",
+    "running": "missing",
+}
+"""What a column `state` may say, and what becomes of the run: whatever ended without a value is
+for the claim's policy on runs that diverge."""
+
+MAX_DIGITS = 1_000
+"""A cell that is longer is no number."""
+
+_NUMBER = re.compile(r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
+
+
+def number_of(cell: str) -> float | None:
+    """The number that a cell holds; None for anything else, also for what is not finite."""
+    if len(cell) > MAX_DIGITS or not _NUMBER.fullmatch(cell):
+        return None
+    number = float(cell)
+    return number if math.isfinite(number) else None
+
+
+def badly_sized(cell: str, number: float) -> Literal["large", "small"] | None:
+    """Whether a number is too large or too small to compute with.
+
+    A float of 0 whose digits are not all 0 was too small for a float.
+    """
+    if abs(number) > LARGEST:
+        return "large"
+    digits = re.split("[eE]", cell, maxsplit=1)[0]
+    vanished = number == 0 and any(digit in "123456789" for digit in digits)
+    return "small" if vanished or 0 < abs(number) < SMALLEST else None
+
+
+def time_of(cell: str) -> tuple[str, float] | None:
+    """What sort of time a cell holds, and that time as a number; None for none.
+
+    A number of any unit, or a date of ISO 8601 with or without a time of day and a zone: sorts
+    that cannot be set in one order.
+    """
+    number = number_of(cell)
+    if number is not None:
+        return "number", number
+    try:
+        moment = datetime.fromisoformat(cell)
+        if moment.tzinfo is None:
+            return "date", (moment - datetime.min).total_seconds()  # noqa: DTZ901
+        return "date with a time zone", moment.timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def short(cell: str) -> str:
+    """A cell as it is quoted in a message: what cannot be seen is written as its number."""
+    text = cell if len(cell) <= 40 else f"{cell[:40]}..."
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+
+
+def advice_on(cell: str) -> str:
+    """What to do about a cell that should be a number."""
+    hidden = next((c for c in cell if not c.isprintable()), None)
+    if hidden is not None:
+        return f"remove the character U+{ord(hidden):04X}"
+    if "," in cell:
+        return "write a decimal point, and no commas between thousands"
+    if "%" in cell:
+        return "write the number in the unit of the other rows, without a percent sign"
+    if cell.lstrip("+-").lower() in ("nan", "na", "n/a", "inf", "infinity", "none", ""):
+        return f"write `{DIVERGED}` if the run diverged, or the value"
+    return "write digits and a decimal point, without units"
