@@ -16,7 +16,7 @@ from repro.errors import ClaimError
 from repro.report import format as fmt
 from repro.report import published as part
 from repro.report.judgement import ReplicationPart
-from repro.specs.claim import Claim, Published
+from repro.specs.claim import Claim, ComparedArm, Published
 from repro.specs.expectation import (
     Difference,
     Equivalence,
@@ -35,6 +35,9 @@ COMPARES = Difference | Equivalence | NonSuperiority | NonInferiority | Ratio
 
 Judged = Mapping[str, tuple[TestResult, Pair]]
 """Id of an expectation -> its result and the samples it is about."""
+
+LEAST_SEEDS = 2
+"""The number of seeds of a structural value, whose standard error is 0 whatever their number."""
 
 WORST_FIRST = (Agreement.OPPOSITE, Agreement.LARGER, Agreement.SMALLER, Agreement.COMPATIBLE)
 
@@ -63,7 +66,7 @@ def _one(claim: Claim, printed: Published, validity: Validity, judged: Judged) -
     compared = claim.scale == "paper" and validity is Validity.VALID
     return part.Published(
         expectation=printed.expectation,
-        locator=printed.locator + (f"; {printed.note}" if printed.note else ""),
+        locator="; ".join([printed.locator, *_remarks(claim, printed)]),
         arms=tuple(
             part.PublishedArm(arm=arm, mean=one.mean, sd=one.sd, n=one.n)
             for arm, one in printed.arms.items()
@@ -73,6 +76,16 @@ def _one(claim: Claim, printed: Published, validity: Validity, judged: Judged) -
         reason=reason,
         replication=_replication(claim, printed, judged) if compared else None,
     )
+
+
+def _remarks(claim: Claim, printed: Published) -> list[str]:
+    """The note of a comparison, and which of its values are structural and why."""
+    exact = [
+        f"{claim.arms[name].label}: {arm.structural}"
+        for name, arm in printed.arms.items()
+        if arm.structural is not None
+    ]
+    return ([printed.note] if printed.note else []) + exact
 
 
 def _replication(claim: Claim, printed: Published, judged: Judged) -> ReplicationPart | None:
@@ -148,7 +161,7 @@ def _predict(
         turned = _predict(printed, (arms[1], arms[0]), (ours[1], ours[0]), ratio=ratio)
         return _inverse(turned, ratio=ratio)
     shared = ours[1] == b
-    half_a, half_b = (half_unit(printed.arms[arm].mean) for arm in arms)
+    half_a, half_b = (_hidden(printed.arms[arm]) for arm in arms)
     half_b = 0.0 if shared else half_b
     corners = []
     for sign in (-1, 1):
@@ -174,6 +187,8 @@ def _inverse(one: Prediction, *, ratio: bool) -> Prediction:
 
 def _summary(printed: Published, arm: str) -> Summary:
     one = printed.arms.get(arm)
+    if one is not None and one.structural is not None:
+        return Summary(one.n or LEAST_SEEDS, float(one.mean), 0.0)
     if one is None or one.sd is None or one.n is None:
         message = f"{printed.locator} prints no standard deviation and number of seeds"
         raise ClaimError(message)
@@ -181,9 +196,16 @@ def _summary(printed: Published, arm: str) -> Summary:
 
 
 def _widest(printed: Published, arm: str) -> float:
-    """The largest standard deviation that rounds to the printed one."""
+    """The largest standard deviation that rounds to the printed one; 0 of a structural value."""
+    if printed.arms[arm].structural is not None:
+        return 0.0
     sd = printed.arms[arm].sd or "0"
     return float(sd) + half_unit(sd)
+
+
+def _hidden(arm: ComparedArm) -> float:
+    """What rounding may hide of a printed mean; nothing of a structural value."""
+    return half_unit(arm.mean) if arm.structural is None else 0.0
 
 
 def half_unit(number: str) -> float:

@@ -7,9 +7,9 @@ every configuration read and every override applied; all that comes after loadin
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from repro.digest import digest
 from repro.specs.arm import Arm, ArmSpec, PublishedArm
@@ -65,12 +65,28 @@ class KnownRank(Spec):
 Canary = Annotated[RankBound | KnownRank, Field(discriminator="kind")]
 
 
+class ComparedArm(PublishedArm):
+    """Printed numbers of one arm of a comparison.
+
+    ``structural`` says why the printed mean cannot vary over seeds (a rank at its bound, say). It
+    then counts as exact, and needs no ``sd`` and ``n``.
+    """
+
+    structural: Reason | None = None
+
+    @model_validator(mode="after")
+    def _structural_values_do_not_vary(self) -> Self:
+        if self.structural is not None and self.sd is not None and float(self.sd) != 0:
+            raise ValueError("a structural value does not vary over seeds: leave sd out")
+        return self
+
+
 class Published(Spec):
     """A printed comparison that one expectation is about; ``note`` is shown beside its locator."""
 
     expectation: Name
     locator: Annotated[str, Field(min_length=2, max_length=200)]
-    arms: dict[Name, PublishedArm]
+    arms: dict[Name, ComparedArm]
     p: Decimal | None = None
     note: Reason | None = None
 

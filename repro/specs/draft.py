@@ -20,11 +20,19 @@ from repro.errors import Problem
 from repro.specs.arm import Arm, ArmSpec
 from repro.specs.claim import SCALES, Canary, ClaimFile, Comparable, Design, ScaleName
 from repro.specs.configurations import Configurations
-from repro.specs.expectation import Difference, Expectation, ExpectationOverride, Family
+from repro.specs.expectation import (
+    Difference,
+    Expectation,
+    ExpectationOverride,
+    Family,
+    Ratio,
+    Separation,
+)
 from repro.specs.measurement import Measurement
 from repro.specs.resolve import resolve
 from repro.specs.seeds import Seeds, Sequential
 from repro.specs.shapes import bare, listed
+from repro.specs.sizes import LeastRatio
 from repro.specs.wording import choose, unknown_keys
 from repro.specs.yaml import Document, Steps
 
@@ -199,11 +207,14 @@ def _override(
             what = f"{document.name((*steps, key))}: an expectation needs this"
             advice = "write a value, or remove the line"
             place = document.place((*steps, key))
-            expected = "the name of a test" if key == "test" else "a mapping"
-            problems.append(Problem(place, what, expected, advice))
-    if problems:
-        return base, problems
+            expected = {"test": "the name of a test", "role": "decisive or context"}
+            problems.append(Problem(place, what, expected.get(key, "a mapping"), advice))
+    ratio = _not_a_ratio(document, steps, base.value, override)
+    if problems or ratio:
+        return base, [*problems, *ratio]
     update = {key: getattr(override, key) for key in override.model_fields_set}
+    if isinstance(base.value, Ratio | Separation) and override.at_least is not None:
+        update["at_least"] = LeastRatio(**dict(override.at_least))
     return Part(base.steps, base.value.model_copy(update=update)), []
 
 
@@ -226,11 +237,29 @@ def _following(part: Part[Expectation], design: Design | None) -> Part[Expectati
     return part
 
 
+def _not_a_ratio(
+    document: Document, steps: Steps, base: Expectation, override: ExpectationOverride
+) -> list[Problem]:
+    """That a scale gives a ratio a limit that no least ratio can have."""
+    limit = override.at_least
+    if not isinstance(base, Ratio | Separation) or limit is None:
+        return []
+    if not isinstance(limit.value, str) and limit.value >= 1:
+        return []
+    value = (*steps, "at_least", "value")
+    what = f"{document.name(value)}: {limit.value} is no least ratio"
+    return [Problem(document.place(value), what, "a number of at least 1", "write how many times")]
+
+
 def _sizes(kind: type[BaseModel]) -> list[str]:
-    """What a scale may change of this kind: the keys that both have, with the same type."""
+    """What a scale may change of this kind: the keys that both have, with the same type.
+
+    ``at_least`` is a limit here, of which that of a ratio is one.
+    """
     fields = kind.model_fields
     return [
         key
         for key, field in ExpectationOverride.model_fields.items()
-        if key in fields and bare(fields[key].annotation) == bare(field.annotation)
+        if key in fields
+        and (key == "at_least" or bare(fields[key].annotation) == bare(field.annotation))
     ]

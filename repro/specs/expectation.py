@@ -208,15 +208,18 @@ Expectation = Annotated[
 
 
 class ExpectationOverride(Spec):
-    """What a scale may change of an expectation: its sizes and its test.
+    """What a scale may change of an expectation: its sizes, its test and its role.
 
-    Its kind, arms and role are the same at every scale.
+    Its kind and arms are the same at every scale. ``role: context`` shows at this scale what the
+    scale is too small to decide.
     """
 
+    role: Role | None = None
     test: TestOfDifference | None = None
     margin: Margin | None = None
     smallest_effect: Margin | None = None
-    at_least: LeastRatio | None = None
+    at_least: Limit | None = None
+    at_most: Limit | None = None
     share: Share | None = None
     magnitude_at_most: Magnitude | None = None
     magnitude_at_least: Magnitude | None = None

@@ -156,3 +156,37 @@ def test_the_reason_names_the_interval() -> None:
     low, high = ends(compared(of_pairs(), paired(*ours), ours))
     assert low < -0.6 < high
     assert known(paired(*ours).interval).low > low
+
+
+def test_a_structural_value_counts_as_exact() -> None:
+    """A rank at its bound cannot vary, so it needs no deviation and adds nothing to the error."""
+    ratio = {"kind": "ratio", "of": ["a", "b"], "at_least": {"value": 2, "why": "made for a test"}}
+    ours = Sample.of(9979.0, 9982.0, 9984.0), Sample.of(282.0, 282.0, 282.0)
+    result = ratio_of_geometric_means(*ours, at_least=2.0)
+    found = {}
+    for name, b in (
+        ("structural", {"mean": "282", "structural": "d + 2, for every seed"}),
+        ("printed", {"mean": "282"}),
+    ):
+        arms = {"a": {"mean": "9981", "sd": "2", "n": 11}, "b": b}
+        one = Published.model_validate(
+            {"expectation": "e0", "locator": "Table 2", "arms": arms}, strict=False
+        )
+        found[name] = compared(made(ratio, published=[one]), result, ours)
+    assert found["printed"].agreement == "NOT-CHECKABLE"
+    assert found["structural"].agreement == "COMPATIBLE"
+    assert found["structural"].locator == "Table 2; B: d + 2, for every seed"
+    low, high = ends(found["structural"])
+    # by hand: logs of 9981 (sd 2.5 of 11, mean off by 0.5) and of ours, nothing of the 282
+    errors = (2.5 / 9981 / 11**0.5, 2.5166 / 9981.67 / 3**0.5)
+    reach = 4.1 * (errors[0] ** 2 + errors[1] ** 2) ** 0.5 + 0.5 / 9981
+    assert 9981 / 282 * (1 - reach) < low < high < 9981 / 282 * (1 + reach)
+
+
+def test_a_structural_value_has_no_scatter() -> None:
+    """A printed deviation above 0 contradicts that the value cannot vary."""
+    arm = {"mean": "282", "sd": "3", "n": 11, "structural": "d + 2 of every seed"}
+    with pytest.raises(ValueError, match="leave sd out"):
+        Published.model_validate(
+            {"expectation": "e0", "locator": "Table 2", "arms": {"b": arm}}, strict=False
+        )

@@ -245,3 +245,30 @@ def test_a_paired_test_that_is_written_out_is_the_one_that_is_left_out(folder):
     written = load_claim(folder / "paired_claim.yaml", "quick")
     left_out = load_claim(edit(folder / "paired_claim.yaml", "    test: paired\n", ""), "quick")
     assert left_out.digest() == written.digest()
+
+
+def test_a_scale_may_show_what_it_is_too_small_to_decide(folder: Path) -> None:
+    """A scale gives an expectation another role; the other scales keep theirs."""
+    file = edit(
+        folder / "claim.yaml",
+        "    expectations: {",
+        '    expectations: {bounded: {at_most: {value: 7, why: "noise of small models"}}, '
+        "higher: {role: context}, ",
+    )
+    quick, paper = (
+        {one.id: one for one in load_claim(file, scale).expectations} for scale in ("quick", "paper")
+    )
+    assert (quick["higher"].role, paper["higher"].role) == ("context", "decisive")
+    assert (quick["bounded"].at_most.value, paper["bounded"].at_most.value) == (7, "structural")
+
+
+def test_a_scale_cannot_give_a_ratio_less_than_one(folder: Path) -> None:
+    """What is no least ratio is refused where it is written."""
+    file = edit(
+        folder / "claim.yaml",
+        "    expectations: {",
+        '    expectations: {higher: {at_least: {value: structural, why: "no ratio at all"}}, ',
+    )
+    found = str(refused(file))
+    assert "expectations.higher.at_least.value: structural is no least ratio" in found
+    assert "a number of at least 1" in found
