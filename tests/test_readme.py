@@ -43,7 +43,7 @@ def test_own_results_are_judged_in_ten_lines() -> None:
         [sys.executable, "-c", example], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("CONFIRMED Both decisive expectations hold")
+    assert done.stdout.startswith("CONFIRMED ")
 
 
 def test_the_python_example_runs(tmp_path: Path) -> None:

@@ -256,7 +256,8 @@ def test_a_scale_may_show_what_it_is_too_small_to_decide(folder: Path) -> None:
         "higher: {role: context}, ",
     )
     quick, paper = (
-        {one.id: one for one in load_claim(file, scale).expectations} for scale in ("quick", "paper")
+        {one.id: one for one in load_claim(file, scale).expectations}
+        for scale in ("quick", "paper")
     )
     assert (quick["higher"].role, paper["higher"].role) == ("context", "decisive")
     assert (quick["bounded"].at_most.value, paper["bounded"].at_most.value) == (7, "structural")
