@@ -207,8 +207,8 @@ def _override(
             what = f"{document.name((*steps, key))}: an expectation needs this"
             advice = "write a value, or remove the line"
             place = document.place((*steps, key))
-            expected = {"test": "the name of a test", "role": "decisive or context"}
-            problems.append(Problem(place, what, expected.get(key, "a mapping"), advice))
+            words = {"test": "the name of a test", "role": "decisive or context"}
+            problems.append(Problem(place, what, words.get(key, "a mapping"), advice))
     ratio = _not_a_ratio(document, steps, base.value, override)
     if problems or ratio:
         return base, [*problems, *ratio]
