@@ -73,7 +73,7 @@ def test_a_false_difference_is_counted_and_ends_with_1(tmp_path: Path) -> None:
     assert [code(one) for one in (first, second, third)] == [0, 1, 0]
     assert second.verdict.sentence.startswith(
         "A difference is found where there is none, in 1 of 2 nights so far; 5% is expected by "
-        "chance: the mean test perplexity of Softmax"
+        "chance. Test perplexity: Softmax is "
     )
     assert third.control is not None
     assert (third.control.nights, third.control.found) == (3, 1)

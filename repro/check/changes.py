@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from repro.check.expectations import Judged, all_must_hold, joined
+from repro.check.kinds import heading
 from repro.check.parts import shown_file
-from repro.errors import ClaimError
+from repro.check.settle import settling
 from repro.evidence import Evidence, Replicate
 from repro.report import document as doc
+from repro.report import format as fmt
+from repro.report.judgement import DesignPart
 from repro.specs.claim import SCALES, Claim
-from repro.specs.expectation import Difference, Expectation
-from repro.stats.planning import seeds_to_settle
 from repro.verdict import Conclusion, Validity, Verdict
 
 LARGER = {
@@ -21,14 +22,18 @@ LARGER = {
 
 
 def what_would_change(
-    claim: Claim, evidence: Evidence, verdict: Verdict, judged: tuple[Judged, ...]
+    claim: Claim,
+    evidence: Evidence,
+    verdict: Verdict,
+    judged: tuple[Judged, ...],
+    design: tuple[DesignPart, ...],
 ) -> tuple[doc.ScaleStep, ...]:
     """Steps that would change the verdict, nearest first."""
     file, place = shown_file(claim.file), SCALES.index(claim.scale)
     steps = []
     if verdict.validity is Validity.VALID:
         if verdict.conclusion is Conclusion.NOT_TESTED:
-            steps += [_test(one) for one in judged if one.refused and _decides(one)]
+            steps += [_test(one, claim) for one in judged if one.refused and _decides(one)]
         if verdict.conclusion is Conclusion.INCONCLUSIVE:
             own = [one for one in judged if _decides(one)]
             alone = joined(claim, own).conclusion
@@ -37,9 +42,10 @@ def what_would_change(
             elif alone is not Conclusion.INCONCLUSIVE:
                 steps.append(_family(claim, alone))
             else:
-                steps += [_more_seeds(one, claim, evidence) for one in own if _undecided(one)]
+                more = [_more_seeds(one, claim, evidence, design) for one in own]
+                steps += [step for step in more if step is not None]
             if alone is Conclusion.INCONCLUSIVE and all_must_hold(claim):
-                steps += [_holm(one, len(own)) for one in own if _contradicted(one)]
+                steps += [_holm(one, claim, len(own)) for one in own if _contradicted(one)]
     else:
         steps.append(_mend(claim, evidence, verdict.validity, file))
     larger = next((one for one in claim.declared if SCALES.index(one) > place), None)
@@ -54,12 +60,12 @@ def _more_looks(claim: Claim, evidence: Evidence, file: str) -> doc.ScaleStep:
     most = claim.seeds.max or claim.seeds.plan
     growing = [arm for arm in claim.arms if arm not in evidence.published]
     if min(len(evidence.arms[arm]) for arm in growing) >= most:
-        text = f"The claim ends at {most} seeds an arm, and they are there: it stays undecided."
+        text = f"The claim ends at {most} seeds per arm, and they are there: it stays undecided."
         return doc.ScaleStep(text=text, command=None)
     if all(arm in evidence.tables for arm in growing):
-        text = f"Add seeds to its table: the claim ends at {most} seeds an arm."
+        text = f"Add seeds to its table: the claim ends at {most} seeds per arm."
         return doc.ScaleStep(text=text, command=None)
-    text = f"Look again with more seeds: there are {claim.wanted} an arm of at most {most}."
+    text = f"Look again with more seeds: there are {claim.wanted} per arm, and {most} at most."
     command = f"repro verify {file} --scale {claim.scale} --nightly"
     return doc.ScaleStep(text=text, command=command)
 
@@ -94,18 +100,15 @@ def _lacks_seeds(claim: Claim, replicates: Sequence[Replicate]) -> bool:
     return len(replicates) < claim.seeds.plan or any(one.state == "missing" for one in replicates)
 
 
-def _undecided(one: Judged) -> bool:
-    return one.conclusion in (Conclusion.INCONCLUSIVE, Conclusion.NOT_TESTED)
-
-
 def _contradicted(one: Judged) -> bool:
     return one.conclusion is Conclusion.CONTRADICTED
 
 
-def _test(one: Judged) -> doc.ScaleStep:
+def _test(one: Judged, claim: Claim) -> doc.ScaleStep:
     """What a test that refused the evidence needs; more seeds only where they would help."""
     help_ = "" if one.too_few else "More seeds would not help, but what its test asks for: "
-    return doc.ScaleStep(text=f"'{one.expectation.id}': {help_}{one.refused}.", command=None)
+    text = f"{heading(one.expectation, claim)}: {help_}{one.refused}."
+    return doc.ScaleStep(text=text, command=None)
 
 
 def _family(claim: Claim, alone: Conclusion) -> doc.ScaleStep:
@@ -117,48 +120,38 @@ def _family(claim: Claim, alone: Conclusion) -> doc.ScaleStep:
     return doc.ScaleStep(text=text, command=None)
 
 
-def _holm(one: Judged, leaves: int) -> doc.ScaleStep:
+def _holm(one: Judged, claim: Claim, leaves: int) -> doc.ScaleStep:
     text = (
-        f"'{one.expectation.id}' is contradicted on its own, but not at its Holm level among "
-        f"{leaves} expectations: more seeds would tell."
+        f"{heading(one.expectation, claim)}: contradicted on its own, but not at its Holm level "
+        f"among {leaves} expectations. More seeds would tell."
     )
     return doc.ScaleStep(text=text, command=None)
 
 
-def _more_seeds(one: Judged, claim: Claim, evidence: Evidence) -> doc.ScaleStep:
-    """How many seeds would settle an inconclusive expectation, were these data the truth."""
-    expectation, result = one.expectation, one.result
+def _more_seeds(
+    one: Judged, claim: Claim, evidence: Evidence, design: tuple[DesignPart, ...]
+) -> doc.ScaleStep | None:
+    """How many seeds would settle an open expectation, and how that differs from the plan."""
+    name, result = heading(one.expectation, claim), one.result
     if result is None:
-        return _test(one)
-    if len(expectation.of) != 2:
-        text = f"'{expectation.id}': more seeds would tell; how many is not computed."
-        return doc.ScaleStep(text=text, command=None)
-    printed = [claim.arms[arm].label for arm in expectation.of if arm in evidence.published]
-    if printed:
+        return _test(one, claim)
+    found = settling(one, claim, evidence)
+    if found is None:
+        return None
+    text = f"{name}: {found.text[:1].lower()}{found.text[1:]}"
+    if found.seeds is not None:
+        there = " and ".join(dict.fromkeys(fmt.count(n) for n in result.n))
         text = (
-            f"'{expectation.id}': the seeds of {' and '.join(printed)} are printed and cannot be "
-            "more, so how many others would settle it is not computed."
+            f"{text.rstrip('.')}, four times in five, if effect and scatter are those found "
+            f"here. There are {there} per arm now.{_planned(one, design)}"
         )
-        return doc.ScaleStep(text=text, command=None)
-    a, b = (evidence.read(arm, expectation.measurement) for arm in expectation.of)
-    try:
-        seeds = seeds_to_settle(result, a, b, border=_border(expectation))
-    except ClaimError as error:
-        return doc.ScaleStep(text=f"'{expectation.id}': {error}", command=None)
-    if seeds is None:
-        text = (
-            f"'{expectation.id}' would hardly be settled by a thousand seeds: the effect found is "
-            "too close to the declared limit."
-        )
-        return doc.ScaleStep(text=text, command=None)
-    text = (
-        f"About {seeds} seeds an arm would settle '{expectation.id}' four times in five, if the "
-        f"effect and the scatter are as found here; there are {result.n[0]} and {result.n[1]}."
-    )
     return doc.ScaleStep(text=text, command=None)
 
 
-def _border(one: Expectation) -> float:
-    if not isinstance(one, Difference) or one.smallest_effect is None:
-        return 0.0
-    return one.smallest_effect.size * (-1 if one.direction == "lower" else 1)
+def _planned(one: Judged, design: tuple[DesignPart, ...]) -> str:
+    """The number of seeds that the plan needs, which knew no result."""
+    for part in design:
+        if part.expectation == one.expectation.id and part.seeds_80 is not None:
+            n, effect = fmt.count(part.seeds_80), part.assumed_effect
+            return f" The plan, made before any result, needs {n} for {effect or 'its effect'}."
+    return ""

@@ -53,7 +53,7 @@ def document_of(one: Judgement, *, command: str = "") -> doc.Document:
         canaries=one.canaries,
         curves=curves(claim, evidence),
         published=published,
-        changes=what_would_change(claim, evidence, verdict, judged),
+        changes=what_would_change(claim, evidence, verdict, judged, design),
         robustness=analyses,
         design=design,
         sequential=sequential_parts(claim, evidence, judged) if one.valid else (),
@@ -180,4 +180,4 @@ def _false_alarm(one: Judgement, own: list[doc.Result]) -> str:
     if control is not None and control.found:  # none, where the first judgement was another
         nights = f", in {control.found} of {control.nights} nights so far"
     said = f"A difference is found where there is none{nights}; {chance} is expected by chance"
-    return f"{said}: {words.clause(sentence)}."
+    return f"{said}. {sentence}"

@@ -8,6 +8,7 @@ from repro.check.expectations import Judged, published_rule
 from repro.check.kinds import Found, kind_of, name_of_test
 from repro.check.kinds.association import AssociationKind, points_of
 from repro.check.kinds.sequential import SEQUENTIAL
+from repro.check.settle import settling
 from repro.check.without import Case
 from repro.check.words import WORDS
 from repro.evidence import Evidence
@@ -33,6 +34,8 @@ def as_entry(
     text = _not_tested(judged)
     if result is not None:
         text = kind.sentence(one, claim, Found(result, interval, conclusion))
+        more = settling(judged, claim, evidence) if concludes else None
+        text = text if more is None else f"{text} {more.text}"
     return doc.Result(
         id=one.id,
         kind=one.kind,

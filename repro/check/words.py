@@ -17,20 +17,23 @@ WORDS: dict[Conclusion, doc.ConclusionWord] = {
 }
 
 HEADS = {
-    Conclusion.CONFIRMED: "{n} decisive expectations hold",
-    Conclusion.CONTRADICTED: "{n} decisive expectations are contradicted",
-    Conclusion.INCONCLUSIVE: "{n} decisive expectations are not decided",
-    Conclusion.TRIVIAL: "{n} effects are real but smaller than was declared to matter",
-    Conclusion.NOT_TESTED: "{n} decisive expectations have no result",
+    Conclusion.CONFIRMED: "{n} decisive expectations hold.",
+    Conclusion.CONTRADICTED: "Contradicted in {n} of {total} decisive expectations, and one is "
+    "enough.",
+    Conclusion.INCONCLUSIVE: "Not decided in {n} of {total} decisive expectations.",
+    Conclusion.TRIVIAL: "Real, but smaller than was declared to matter, in {n} of {total} decisive "
+    "expectations.",
+    Conclusion.NOT_TESTED: "No result in {n} of {total} decisive expectations.",
 }
 TREES = {
-    Conclusion.CONFIRMED: "The declared combination ({tree}) holds",
-    Conclusion.CONTRADICTED: "The declared combination ({tree}) is contradicted",
-    Conclusion.INCONCLUSIVE: "The declared combination ({tree}) is not decided",
-    Conclusion.TRIVIAL: "The declared combination ({tree}) holds only trivially",
-    Conclusion.NOT_TESTED: "The declared combination ({tree}) is not tested",
+    Conclusion.CONFIRMED: "The declared combination ({tree}) holds.",
+    Conclusion.CONTRADICTED: "The declared combination ({tree}) is contradicted.",
+    Conclusion.INCONCLUSIVE: "The declared combination ({tree}) is not decided.",
+    Conclusion.TRIVIAL: "The declared combination ({tree}) holds only trivially.",
+    Conclusion.NOT_TESTED: "The declared combination ({tree}) is not tested.",
 }
-ALONE = "Contradicted on its own, but not at its Holm level among {n} expectations"
+ALONE = "Contradicted on its own, but not at its Holm level among {n} expectations."
+NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four"}
 
 
 def why(
@@ -40,29 +43,31 @@ def why(
     tree: Tree | None = None,
     alone: str = "",
 ) -> str:
-    """Why, in one sentence: the findings that decide, as clauses where there are several.
+    """Why: which expectations decide, and the sentence of each of these.
 
     ``tree`` for a claim that joins its expectations in another way than all together; ``alone``
     is what the claim would be by itself, where only its family leaves it undecided.
     """
     deciding = [one.sentence for one in found if one.conclusion == conclusion.value]
     if alone:
-        own = "; ".join(clause(one.sentence) for one in found)
-        return f"{alone} by itself, but not at its level among the claims of its family: {own}."
+        head = f"{alone} by itself, but not at its level among the claims of its family."
+        return _after(head, [one.sentence for one in found])
     if conclusion is Conclusion.INCONCLUSIVE and not tree:
         contradicted = [one.sentence for one in found if one.conclusion == "CONTRADICTED"]
         if contradicted:
-            head = ALONE.format(n=len(found))
-            return f"{head}: {'; '.join(clause(one) for one in contradicted)}."
+            return _after(ALONE.format(n=len(found)), contradicted)
     if tree:
         undecided = conclusion is Conclusion.INCONCLUSIVE
         shown = [one.sentence for one in found] if undecided or not deciding else deciding
-        head = TREES[conclusion].format(tree=joined(tree))
-        return f"{head}: {'; '.join(clause(one) for one in shown)}."
-    if len(deciding) == 1:
-        return deciding[0]
-    head = HEADS[conclusion].format(n=_count(len(deciding), conclusion))
-    return f"{head}: {'; '.join(clause(one) for one in deciding)}."
+        return _after(TREES[conclusion].format(tree=joined(tree)), shown)
+    if len(found) == 1:
+        return found[0].sentence
+    n = _count(len(deciding), conclusion)
+    return _after(HEADS[conclusion].format(n=n, total=_number(len(found))), deciding)
+
+
+def _after(head: str, sentences: Sequence[str]) -> str:
+    return " ".join([head, *sentences])
 
 
 def joined(tree: Tree) -> str:
@@ -72,17 +77,12 @@ def joined(tree: Tree) -> str:
     return f"all of {names}" if isinstance(tree, All) else f"at least one of {names} by Holm"
 
 
+def _number(n: int) -> str:
+    return NUMBERS.get(n, str(n))
+
+
 def _count(n: int, conclusion: Conclusion) -> str:
     """`Both` where all must be meant, since a conjunction holds only if every part does."""
-    words = {2: "Two", 3: "Three", 4: "Four"}
     if conclusion is not Conclusion.CONFIRMED:
-        return words.get(n, str(n))
-    return "Both" if n == 2 else f"All {words.get(n, str(n)).lower()}"
-
-
-def clause(sentence: str) -> str:
-    """A sentence inside another; a name at its head keeps its capital."""
-    clause = sentence.rstrip(".")
-    if clause.startswith(("The ", "Not tested")):
-        return clause[0].lower() + clause[1:]
-    return clause
+        return _number(n)
+    return "Both" if n == 2 else f"All {_number(n)}"

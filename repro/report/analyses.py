@@ -141,7 +141,9 @@ def several_analyses(document: Document) -> list[Robustness]:
 
 
 def _curve(document: Document, part: Robustness, number: int) -> list[Block]:
-    blocks: list[Block] = [Paragraph(agreement_of_analyses(part), f"{title_of(part.expectation)}:")]
+    blocks: list[Block] = [
+        Paragraph(agreement_of_analyses(part), f"{title_of(document, part.expectation)}:")
+    ]
     figure = _figure(document, part, number)
     if figure is not None:
         blocks.append(figure)
@@ -229,7 +231,7 @@ def _table(document: Document, part: Robustness) -> Table:
         *(Column("Analysis"), Column("What is chosen"), Column("Effect", "number")),
         *(Column("Interval", "number"), Column("p", "number"), Column("Conclusion")),
     )
-    caption = f"{title_of(part.expectation)}: all {fmt.count(len(rows))} analyses"
+    caption = f"{title_of(document, part.expectation)}: all {fmt.count(len(rows))} analyses"
     return Table(caption, columns, tuple(rows))
 
 

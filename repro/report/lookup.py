@@ -49,9 +49,14 @@ def result_of(document: Document, expectation: str) -> Result | None:
     return next((one for one in document.results if one.id == expectation), None)
 
 
-def title_of(expectation: str) -> str:
-    """What a reader calls an expectation: its id as words."""
-    return upper_first(fmt.plain_name(expectation))
+def title_of(document: Document, expectation: str) -> str:
+    """What a reader calls an expectation: its measurement and arms, and its kind where needed."""
+    own = result_of(document, expectation)
+    if own is None:
+        return upper_first(fmt.plain_name(expectation))
+    same = sum(one.effect_label == own.effect_label for one in document.results)
+    kind = f" ({fmt.plain_name(own.kind)})" if same > 1 else ""
+    return f"{upper_first(own.effect_label)}{kind}"
 
 
 def scale_of(result: Result) -> str:

@@ -15,7 +15,10 @@ def design(document: Document) -> tuple[Block, ...]:
     if not document.design:
         return ()
     blocks: list[Block] = [
-        Paragraph(part.refused, f"{title_of(part.expectation)} cannot be decided by this design:")
+        Paragraph(
+            part.refused,
+            f"{title_of(document, part.expectation)} cannot be decided by this design:",
+        )
         for part in document.design
         if part.refused
     ]
@@ -24,7 +27,7 @@ def design(document: Document) -> tuple[Block, ...]:
         said = [f"The planned standard deviation is from {part.sd_source}."] * bool(part.sd_source)
         text = " ".join([*said, *([part.note] if part.note else [])])
         if text:
-            blocks.append(Paragraph(text, f"{title_of(part.expectation)}:"))
+            blocks.append(Paragraph(text, f"{title_of(document, part.expectation)}:"))
     return tuple(blocks)
 
 
@@ -33,7 +36,7 @@ def _design_table(document: Document) -> Table:
     for part in document.design:
         power = fmt.DASH if part.power is None else fmt.chance(part.power)
         rows.append((
-            title_of(part.expectation), fmt.count(part.seeds), _sds(part),
+            title_of(document, part.expectation), fmt.count(part.seeds), _sds(part),
             part.assumed_effect or fmt.DASH, power, _detectable(document, part),
             *(fmt.DASH if n is None else fmt.count(n) for n in (part.seeds_80, part.seeds_90)),
         ))  # fmt: skip

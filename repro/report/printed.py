@@ -49,7 +49,7 @@ def _published_table(document: Document, printed: Published) -> Table:
         seeds = "not printed" if one.n is None else fmt.count(one.n)
         rows.append((arm_label(document, one.arm), fmt.signed(one.mean + sd), seeds, text))
     label = "" if measurement is None else f", {measurement.label}"
-    name = title_of(printed.expectation)
+    name = title_of(document, printed.expectation)
     caption = f"{name}{label}: printed in {printed.locator}"
     heads = ("Printed", "Printed seeds", "Ours at this scale")
     columns = (Column("Arm"), *(Column(head, "number") for head in heads))
@@ -61,7 +61,7 @@ def _replication_table(document: Document, printed: Published, r: ReplicationPar
     digits = 2 if result is None else digits_of(document, result)
     rows = (*_effects(r, digits), *_answers(r), *_measures(r, digits), *_together(r, digits))
     columns = (Column("Measure"), Column("Value", "number"), Column("What it means"))
-    caption = f"{title_of(printed.expectation)}: does it repeat what the paper found?"
+    caption = f"{title_of(document, printed.expectation)}: does it repeat what the paper found?"
     return Table(caption, columns, rows)
 
 

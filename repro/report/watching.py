@@ -19,7 +19,7 @@ def watching(document: Document) -> tuple[Block, ...]:
     """The looks of every expectation in words and as a picture, then the nights of a control."""
     blocks: list[Block] = []
     for number, part in enumerate(document.sequential, 1):
-        blocks.append(Paragraph(looks_said(part), f"{title_of(part.expectation)}:"))
+        blocks.append(Paragraph(looks_said(part), f"{title_of(document, part.expectation)}:"))
         figure = None if part.order == "unknown" else _figure(document, part, number)
         if figure is not None:
             blocks.append(figure)
@@ -169,7 +169,7 @@ def _table(document: Document, part: SequentialPart) -> Table:
         rows.append((fmt.count(look.seeds), *e, fmt.bare_p(look.p), ends, look.conclusion))
     heads = ("Seeds", *(["e"] if with_e else []), "p", "Where the effect may lie")
     columns = (*(Column(head, "number") for head in heads), Column("Conclusion"))
-    return Table(f"{title_of(part.expectation)}: every look", columns, tuple(rows))
+    return Table(f"{title_of(document, part.expectation)}: every look", columns, tuple(rows))
 
 
 def _priors(part: SequentialPart) -> str:

@@ -16,7 +16,7 @@ from repro.stats.power_paired import power_paired_above, power_paired_equivalenc
 from repro.stats.result import TestResult, known
 from repro.stats.sample import Arm, Sample, summarise
 
-DIFFERENCES = ("student", "welch", "paired")
+DIFFERENCES = ("student", "welch", "permutation", "paired")
 MEANS = (*DIFFERENCES, "tost", "non_superiority", "non_inferiority", "ratio")
 
 
@@ -32,13 +32,14 @@ def seeds_to_settle(
     beyond. ``border`` is the effect that a difference must exceed (0, or its smallest effect
     of interest, signed as A minus B). ``None``: not within 1000, for the effect sits at the
     border. The observed effect is itself uncertain, so this is an order of magnitude.
-    ``ClaimError`` for a test that does not compare means.
+    ``ClaimError`` for a test that does not compare means. A permutation test has nearly the
+    power of Welch's, whose t it uses, and is planned as that.
     """
     if result.test.endswith("_relative"):
         raise ClaimError("no number of seeds is computed for a relative margin")
     if result.test not in MEANS:
         raise ClaimError(f"{result.test} compares no means, so no number of seeds is computed")
-    if result.details.get("exact"):
+    if result.test == "ratio" and result.details.get("exact"):
         return None
     effect, low, high = _on_test_scale(result, border)
     if result.paired:

@@ -26,7 +26,7 @@ def test_the_sentence_of_a_verdict_carries_the_effect_and_the_limit() -> None:
     """The one sentence why states the ratio found and the ratio declared."""
     sentence = judged(claim("mos_rank"), ranks(HIGH)).verdict.sentence
     assert "23.6 times" in sentence
-    assert "at least 10 times" in sentence
+    assert "At least 10 times, as claimed" in sentence
 
 
 def test_low_ranks_contradict_the_rank_claim() -> None:
@@ -40,7 +40,7 @@ def test_scattered_ranks_decide_nothing() -> None:
     """An interval across the declared ratio is INCONCLUSIVE; the report says how many settle it."""
     document = judged(claim("mos_rank"), ranks((150, 990, 200, 980, 950)))
     assert document.verdict.conclusion == "INCONCLUSIVE"
-    assert any("seeds an arm would settle" in step.text for step in document.changes)
+    assert any("seeds per arm would settle" in step.text for step in document.changes)
     assert code(document) == 3
 
 
@@ -157,7 +157,7 @@ def test_the_papers_rule_is_repeated_and_counts_for_nothing() -> None:
     entry = next(one for one in document.results if one.id == "as_published")
     assert entry.conclusion is None
     assert entry.test == "Student's t-test, two-sided"
-    assert "by the paper's rule the difference is not significant" in entry.sentence
+    assert "By the paper's rule the difference is not significant" in entry.sentence
     assert "no evidence of equality" in entry.sentence
 
 

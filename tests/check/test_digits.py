@@ -18,7 +18,7 @@ def test_errors_as_fractions_can_be_told_apart() -> None:
     document = judged(made(difference()), SHARES)
     assert document.measurements[0].digits == 5
     sentence = document.results[0].sentence
-    assert "0.00744 below" in sentence
+    assert "0.00744 lower" in sentence
     assert "−0.00" in sentence.replace("-", "−")
 
 

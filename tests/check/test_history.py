@@ -100,7 +100,7 @@ def test_a_difference_that_is_found_later_is_in_no_night_so_far(tmp_path: Path) 
     assert document.verdict.conclusion == "CONFIRMED"
     assert counted(document) == (1, 0)
     assert document.verdict.sentence.startswith(
-        "A difference is found where there is none; 5% is expected by chance: "
+        "A difference is found where there is none; 5% is expected by chance. "
     )
 
 

@@ -249,7 +249,7 @@ def test_replicates_of_several_arms_are_clustered() -> None:
     assert one.test.endswith("permutation of whole arms")
     assert one.conclusion == "INCONCLUSIVE"
     assert one.interval is None
-    assert "over 50 points, p = " in one.sentence
+    assert "over 50 points. So it looks negative, against the claim" in one.sentence
     assert {point.arm for point in one.points} == set("abcde")
 
 

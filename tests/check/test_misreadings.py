@@ -62,8 +62,8 @@ def test_ties_are_said_to_be_left_out() -> None:
     one = {"kind": "proportion", "of": ["a", "b"], "clusters": "none"}
     found = only(made(one), {"a": [1.0] * 100, "b": [2.0] * 6 + [1.0] * 94})
     assert found.conclusion == "CONFIRMED"
-    assert found.statement.endswith("of the units of loss that are no ties")
-    assert found.sentence.endswith("where more than 50% of those that are no ties was declared.")
+    assert found.statement.endswith("in more than 50%, ties left out")
+    assert "in 6 and loses in 0, 94 ties left out. More than 50%, as claimed" in found.sentence
 
 
 @pytest.mark.parametrize(("method", "n"), [("pearson", 4), ("kendall", 5)])
@@ -186,11 +186,11 @@ def test_a_difference_that_is_found_is_never_called_equality() -> None:
     high = [value + 0.004 + place / 10_000 for place, value in enumerate(LOW, start=-2)]
     found = only(made(difference(test="paired"), design="paired"), {"a": LOW, "b": high})
     assert found.conclusion == "CONFIRMED"
-    assert found.sentence.startswith("The mean loss of A is 0.004 below that of B (95% interval")
+    assert found.sentence.startswith("Loss: A is 0.004 lower than B (95% interval")
     relative = margin("equivalence", {"relative": 0.01, "why": "one in a hundred"})
     low, high = [1 + value / 1e6 for value in LOW], [1 + value / 1e6 for value in HIGH]
     found = only(made(relative), {"a": low * 1, "b": high})
-    assert found.sentence.startswith("The mean loss of A is 0.0002% below that of B")
+    assert found.sentence.startswith("Loss: A is 0.0002% lower than B")
 
 
 def test_seeds_without_a_partner_are_named() -> None:
@@ -236,8 +236,8 @@ def test_a_part_that_was_never_tested_hides_no_fragility() -> None:
 @pytest.mark.parametrize(
     ("one", "said"),
     [
-        (difference(), "is 4.67 above that of B"),
-        (margin("non_inferiority"), "where a margin of 0.5 was declared"),
+        (difference(), "is 4.67 higher than B"),
+        (margin("non_inferiority"), "Not worse by 0.5 or more, as claimed"),
     ],
     ids=["difference", "margin"],
 )
@@ -254,7 +254,7 @@ def test_a_verdict_that_stands_says_when_it_was_reached(one: Any, said: str) -> 
     )
     early = judged(of, {"a": LOW[:4], "b": HIGH[:4]})
     assert early.verdict.conclusion == "CONFIRMED"
-    assert "decided at" not in early.verdict.sentence
+    assert early.verdict.sentence.endswith("; decided at 4 pairs.")
 
 
 def test_an_undecided_tree_names_every_part() -> None:
@@ -264,12 +264,12 @@ def test_an_undecided_tree_names_every_part() -> None:
     document = judged(of, {"a": WEAK, "b": HIGH, "c": [value + 0.02 for value in HIGH]})
     assert [one.conclusion for one in document.results] == ["CONFIRMED", "CONFIRMED"]
     assert document.verdict.conclusion == "INCONCLUSIVE"
-    assert "that of B" in document.verdict.sentence
+    assert "than B" in document.verdict.sentence
     flat = made(difference(), {**other, "of": ["d", "c"]}, arms="abcd", combine=of.combine)
     document = judged(flat, {"a": WEAK, "b": HIGH, "c": [12.0] * 5, "d": [11.0] * 5})
     assert [one.conclusion for one in document.results] == ["CONFIRMED", "NOT-TESTED"]
     assert document.verdict.conclusion == "INCONCLUSIVE"
-    assert "that of B" in document.verdict.sentence
+    assert "than B" in document.verdict.sentence
     assert "variance 0" in document.verdict.sentence
 
 
@@ -279,8 +279,8 @@ def test_printed_seeds_are_not_told_to_grow() -> None:
     assert document.verdict.conclusion == "INCONCLUSIVE"
     (step,) = document.changes
     assert step.text == (
-        "'e0': the seeds of B are printed and cannot be more, so how many others would settle it "
-        "is not computed."
+        "Loss, A minus B: how many seeds would settle it is not computed: "
+        "printed ones (B) cannot grow."
     )
 
 

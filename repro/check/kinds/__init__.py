@@ -10,13 +10,14 @@ from repro.check.kinds.difference import DifferenceKind
 from repro.check.kinds.exact import BoundKind, SeparationKind
 from repro.check.kinds.margins import EquivalenceKind, OneSidedKind
 from repro.check.kinds.order import OrderingKind, TrendKind
+from repro.check.kinds.phrases import upper
 from repro.check.kinds.proportion import ProportionKind
 from repro.check.kinds.ratio import RatioKind
 from repro.check.kinds.sequential import NAMES, OnMeans, is_sequential
 from repro.specs.claim import Claim
 from repro.specs.expectation import Expectation
 
-__all__ = ["Found", "Kind", "Read", "kind_of", "name_of_test"]
+__all__ = ["Found", "Kind", "Read", "heading", "kind_of", "name_of_test"]
 
 _KINDS: dict[str, Kind[Any]] = {
     "difference": DifferenceKind(),
@@ -36,6 +37,14 @@ _KINDS: dict[str, Kind[Any]] = {
 def kind_of(one: Expectation) -> Kind[Any]:
     """What judging knows of the kind of an expectation."""
     return _KINDS[one.kind]
+
+
+def heading(one: Expectation, claim: Claim) -> str:
+    """What a reader calls an expectation: its measurement and arms, and its kind where needed."""
+    labels = [kind_of(each).effect_label(each, claim) for each in claim.expectations]
+    own = kind_of(one).effect_label(one, claim)
+    kind = f" ({one.kind.replace('_', ' ')})" if labels.count(own) > 1 else ""
+    return f"{upper(own)}{kind}"
 
 
 def name_of_test(one: Expectation, claim: Claim) -> str:

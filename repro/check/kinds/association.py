@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from repro.check.kinds.base import Found, Kind, Read, labels, pair, what
-from repro.check.kinds.phrases import correlation_ends, p_words
+from repro.check.kinds.phrases import against, correlation_ends, p_words, upper
 from repro.errors import ClaimError, TooFewError
 from repro.report import document as doc
 from repro.report import format as fmt
@@ -17,7 +17,7 @@ from repro.stats.coefficients import FEWEST
 from repro.stats.correlations import leave_one_out, restricted
 from repro.stats.result import TestResult
 from repro.stats.sample import Sample, require_sample
-from repro.verdict import Finding, conclude_association, conclude_magnitude
+from repro.verdict import Conclusion, Finding, conclude_association, conclude_magnitude
 
 NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau"}
 
@@ -129,7 +129,7 @@ class AssociationKind(Kind[Association]):
     def statement(self, one: Association, claim: Claim) -> str:
         """What goes with what, and how strongly."""
         first, second = what(one, claim), claim.measurements[one.against].label
-        over = f"over {'the means' if one.points == 'arms' else 'the seeds'} of "
+        over = f"over {'the means of arms' if one.points == 'arms' else 'seeds'}: "
         over += pair(labels(one, claim))
         if one.within is not None:
             over += f", within {one.within.low:g} to {one.within.high:g}"
@@ -155,17 +155,14 @@ class AssociationKind(Kind[Association]):
         return f"{NAMES[one.method]} of {what(one, claim)} with {second}"
 
     def sentence(self, one: Association, claim: Claim, found: Found) -> str:
-        """The coefficient with its interval, where it has one."""
+        """The coefficient with its interval, where it has one; then what that says of the claim."""
         second = claim.measurements[one.against].label
-        sizes = [m.value for m in (one.magnitude_at_most, one.magnitude_at_least) if m is not None]
-        limits = [0.0, *sizes, *(-size for size in sizes)]
+        limits = [0.0, *(sign * size for size in _sizes(one) for sign in (-1, 1))]
         reach = correlation_ends(found.interval, limits)
         said = f"{NAMES[one.method]} of {what(one, claim)} with {second} is "
-        said += f"{fmt.plus(found.result.effect, 2)}{reach} over {found.result.n[0]} points"
-        if one.direction is not None:
-            return f"{said}, {p_words(found.result)}."
-        side = "below" if one.magnitude_at_most is not None else "of at least"
-        return f"{said}, where a size {side} {sizes[0]:g} was declared."
+        said += f"{fmt.plus(found.result.effect, 2)}{reach} over {found.result.n[0]} points."
+        therefore = _direction(one, found) if one.direction is not None else _size(one, found)
+        return f"{said} {therefore}".rstrip()
 
     def limits(self, one: Association, claim: Claim) -> tuple[doc.Limit, ...]:
         """Zero, or the declared size on both sides."""
@@ -213,6 +210,50 @@ class AssociationKind(Kind[Association]):
         if len(used.x) > FEWEST[one.method]:
             facts["without_one_point"] = _range(used.samples(), one)
         return facts
+
+
+SIGNS = {"positive": "negative", "negative": "positive"}
+
+
+def _sizes(one: Association) -> list[float]:
+    return [m.value for m in (one.magnitude_at_most, one.magnitude_at_least) if m is not None]
+
+
+def _direction(one: Association, found: Found) -> str:
+    """A claim of a sign, or of any correlation."""
+    p, effect = p_words(found.result), found.result.effect
+    asserted = str(one.direction)
+    if found.conclusion is Conclusion.CONFIRMED:
+        return f"{'Not zero' if asserted == 'different' else upper(asserted)}, as claimed{p}."
+    if found.conclusion is Conclusion.CONTRADICTED:
+        return f"{upper(SIGNS[asserted])}, against the claim that it is {asserted}{p}."
+    if found.conclusion is not Conclusion.INCONCLUSIVE:
+        return ""
+    if asserted == "different":
+        return f"A correlation is not shown{p}."
+    seen = "positive" if effect > 0 else "negative"
+    if seen == asserted or effect == 0:
+        return f"{upper(asserted)} is not shown{p}."
+    return against(f"it looks {seen}", p)
+
+
+def _size(one: Association, found: Found) -> str:
+    """A claim of a size."""
+    (size,) = _sizes(one)
+    weak, strong = f"weaker than {size:g}", f"at least {size:g} in size"
+    if one.magnitude_at_most is None:
+        asserted, contrary, leans = strong, weak, abs(found.result.effect) < size
+    else:
+        asserted, contrary, leans = weak, strong, abs(found.result.effect) >= size
+    if found.conclusion is Conclusion.CONFIRMED:
+        return f"{upper(asserted)}, as claimed{p_words(found.result)}."
+    if found.conclusion is Conclusion.CONTRADICTED:
+        return f"{upper(contrary)}, against the claim{p_words(found.result, opposite=True)}."
+    if found.conclusion is not Conclusion.INCONCLUSIVE:
+        return ""
+    if leans:
+        return against(f"it looks {contrary}")
+    return f"{upper(asserted)} is not shown."
 
 
 def _range(samples: Sequence[Sample], one: Association) -> str:

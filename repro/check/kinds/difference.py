@@ -14,20 +14,28 @@ from repro.check.kinds.base import (
     pair,
     what,
 )
-from repro.check.kinds.phrases import difference_ends, difference_words, ends, p_words
+from repro.check.kinds.phrases import (
+    against,
+    difference_ends,
+    difference_words,
+    ends,
+    headed,
+    p_words,
+)
 from repro.check.kinds.sequential import (
     SEQUENTIAL,
+    decided_early,
     is_sequential,
     run_sequential,
-    stands,
 )
+from repro.check.kinds.sides import OTHER, Compared, Side, claimed_side
 from repro.report import document as doc
 from repro.report import format as fmt
 from repro.specs.claim import Claim
 from repro.specs.expectation import Difference
 from repro.stats.comparison import TESTS
 from repro.stats.result import TestResult
-from repro.verdict import Finding, conclude_difference, conclude_sequential
+from repro.verdict import Conclusion, Finding, conclude_difference, conclude_sequential
 
 NAMES = {
     "welch": "Welch's t-test",
@@ -64,13 +72,14 @@ class DifferenceKind(Kind[Difference]):
         """What is declared of the two means."""
         names, value = labels(one, claim), what(one, claim)
         if one.rule == "as_published":
-            return f"The paper's own rule: {_own(one)} on the {value} of {pair(names)}"
+            return headed(value, f"the paper's own rule, {_own(one)}, on {pair(names)}")
         if one.direction == "different":
-            return f"The {value} of {pair(names)} differs"
+            return headed(value, f"{pair(names)} differ")
         least = ""
         if one.smallest_effect is not None:
             least = f" by more than {margin_words(one.smallest_effect)}"
-        return f"The {value} of {names[0]} is {one.direction} than that of {names[1]}{least}"
+        side = claimed_side(one.direction, claim.measurements[one.measurement].better)
+        return headed(value, f"{names[0]} is {one.direction} ({side}) than {names[1]}{least}")
 
     def name_of_test(self, one: Difference, claim: Claim) -> str:
         """The declared test by its name."""
@@ -80,26 +89,28 @@ class DifferenceKind(Kind[Difference]):
         """A minus B, or the chance that A is larger."""
         names, value = labels(one, claim), what(one, claim)
         if one.test == "brunner_munzel":
-            return f"chance that the {value} of {names[0]} is above that of {names[1]}"
+            return f"{value}, share of pairs in which {names[0]} is higher than {names[1]}"
         return f"{value}, {names[0]} minus {names[1]}"
 
     def sentence(self, one: Difference, claim: Claim, found: Found) -> str:
-        """Which mean is lower, by how much, with interval and p."""
-        names, value = labels(one, claim), what(one, claim)
-        shown = digits(claim.measurements[one.measurement])
-        result = found.result
-        if one.test == "brunner_munzel":
-            chance = fmt.significant(result.effect, 2)
-            said = f"The chance that the {value} of {names[0]} is above that of {names[1]} is "
-            reach = ends(found.interval, (0.5,), lambda v, more: fmt.significant(v, 2 + more))
-            return f"{said}{chance}{reach}, {p_words(result)}."
-        said = difference_words(result, names, value, shown)
+        """Which arm is lower, by how much and with which interval; then what follows."""
+        said = f"{self._found(one, claim, found)}."
         if one.rule == "as_published":
-            return _as_published(claim, result, said)
+            return f"{said} {_as_published(claim, found.result)}"
+        return f"{said} {_therefore(one, claim, found)}".rstrip()
+
+    def _found(self, one: Difference, claim: Claim, found: Found) -> str:
+        names, value = labels(one, claim), what(one, claim)
+        if one.test == "brunner_munzel":
+            chance = fmt.share(found.result.effect)
+            reach = ends(found.interval, (0.5,), lambda v, more: fmt.share(v, 3 + more))
+            return headed(
+                value, f"{names[0]} is higher than {names[1]} in {chance} of pairs of seeds{reach}"
+            )
+        shown = digits(claim.measurements[one.measurement])
         limits = [limit.value for limit in self.limits(one, claim)]
         reach = difference_ends(found.interval, (0.0, *limits), shown)
-        p = p_words(result, against_none=one.smallest_effect is not None)
-        return f"{said}{reach}, {p}{_least(one)}{stands(result)}."
+        return f"{difference_words(found.result, names, value, shown)}{reach}"
 
     def limits(self, one: Difference, claim: Claim) -> tuple[doc.Limit, ...]:
         """No difference, or the smallest effect of interest on the claimed side."""
@@ -119,23 +130,98 @@ class DifferenceKind(Kind[Difference]):
         return "none" if one.rule == "as_published" else sides[one.direction]
 
 
-def _least(one: Difference) -> str:
-    if one.smallest_effect is None:
-        return ""
-    return f", where more than {margin_words(one.smallest_effect)} was declared"
+def _therefore(one: Difference, claim: Claim, found: Found) -> str:
+    """What follows for the claim: as claimed, against it, or open and why."""
+    if found.conclusion is None:
+        return p_words(found.result).strip(" ()")
+    pair = _compared(one, claim, found)
+    if one.direction == "different":
+        asserted, said = "a difference", _differs(pair, found)
+    else:
+        side = claimed_side(one.direction, pair.better)
+        asserted, said = side, _on_one_side(pair, side, found)
+        if one.smallest_effect is not None:
+            least = margin_words(one.smallest_effect)
+            asserted = f"{side} by more than {least}"
+            said = _beyond_smallest(pair, side, least, found)
+    return decided_early(found, asserted) or said
+
+
+def _compared(one: Difference, claim: Claim, found: Found) -> Compared:
+    measurement, result = claim.measurements[one.measurement], found.result
+    shown, ranks = digits(measurement), one.test == "brunner_munzel"
+    return Compared(
+        a=claim.arms[one.of[0]].label,
+        better=measurement.better,
+        effect=result.effect - 0.5 if ranks else result.effect,
+        interval=None if ranks else found.interval,
+        limits=() if one.smallest_effect is None else (one.smallest_effect.size,),
+        text=lambda v, more: fmt.fixed(v, shown + more),
+    )
+
+
+def _differs(pair: Compared, found: Found) -> str:
+    """A claim of any difference, which nothing can contradict."""
+    p = p_words(found.result)
+    if found.conclusion is Conclusion.CONFIRMED:
+        return f"They differ, as claimed{p}."
+    return f"A difference is not shown{p}{pair.reach()}."
+
+
+def _on_one_side(pair: Compared, side: Side, found: Found) -> str:
+    """A claim that a is better, or worse, by any amount."""
+    p, contrary = p_words(found.result), p_words(found.result, opposite=True)
+    other = OTHER[side]
+    if found.conclusion is Conclusion.CONFIRMED:
+        return f"{side.capitalize()}, as claimed{p}."
+    if found.conclusion is Conclusion.CONTRADICTED:
+        return f"{other.capitalize()}, against the claim that it is {side}{contrary}."
+    if pair.seen is None:
+        return f"{side.capitalize()} is not shown{p}{pair.reach()}."
+    if pair.seen == side:
+        looks = f"So {pair.a} looks {side}, as claimed, but that is not shown"
+        return f"{looks}{p}{pair.reaches(other)}."
+    return against(f"{pair.a} looks {other}", f"{contrary}{pair.reaches(side)}")
+
+
+def _beyond_smallest(pair: Compared, side: Side, least: str, found: Found) -> str:
+    """A claim that a is better, or worse, by more than a declared amount."""
+    p = "" if found.result.test in SEQUENTIAL else p_words(found.result)
+    word, begins, ends_at = side.capitalize(), pair.nearest(side), pair.farthest(side)
+    if found.conclusion is Conclusion.CONFIRMED:
+        return f"{word}{p}, and by more than {least}, as claimed: the whole interval lies beyond."
+    if found.conclusion is Conclusion.TRIVIAL and ends_at is not None:
+        short = f"the interval ends at {pair.size(ends_at)}"
+        return f"{word}, yes{p}; by more than {least}, no: {short}, which is too small to matter."
+    if found.conclusion is Conclusion.CONTRADICTED and ends_at is not None:
+        return _against_smallest(pair, side, least, p, ends_at)
+    if begins is not None and begins > 0:
+        down = f"the interval reaches down to {pair.size(begins)}"
+        return f"{word}, yes{p}; by more than {least}, not shown: {down}."
+    if pair.seen == OTHER[side]:
+        return against(f"{pair.a} looks {OTHER[side]}", f"{p}{pair.reach()}")
+    return f"{word} is not shown{p}, nor {side} by more than {least}{pair.reach()}."
+
+
+def _against_smallest(pair: Compared, side: Side, least: str, p: str, ends_at: float) -> str:
+    """Worse, or not better by as much as was claimed."""
+    if ends_at < 0:
+        other = OTHER[side].capitalize()
+        return f"{other}, against the claim that it is {side} by more than {least}{p}."
+    short = f"the interval ends at {pair.size(ends_at)}"
+    more = f"{side} by any amount is not shown{p}"
+    return f"Not {side} by more than {least}, against the claim: {short}, and {more}."
 
 
 def _own(one: Difference) -> str:
     return "Student's test" if one.test == "student" else NAMES[one.test]
 
 
-def _as_published(claim: Claim, result: TestResult, difference: str) -> str:
+def _as_published(claim: Claim, result: TestResult) -> str:
     """The paper's own rule; a large p-value comes with the warning that it needs."""
     if result.p is not None and result.p <= claim.alpha:
-        return (
-            f"{difference}, {p_words(result)}: by the paper's rule the difference is significant."
-        )
+        return f"By the paper's rule the difference is significant{p_words(result)}."
     return (
-        f"{difference}, {p_words(result)}: by the paper's rule the difference is not significant. "
+        f"By the paper's rule the difference is not significant{p_words(result)}. "
         "A large p-value is no evidence of equality."
     )

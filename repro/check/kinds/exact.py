@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from repro.check.kinds.base import Found, Kind, Read, arms_of, labels, what
+from repro.check.kinds.phrases import headed, p_words
 from repro.check.kinds.ratio import least_limit, least_ratio
 from repro.errors import ClaimError
 from repro.report import document as doc
@@ -12,7 +13,7 @@ from repro.specs.expectation import Bound, Separation
 from repro.stats.bound import bound, share
 from repro.stats.result import TestResult
 from repro.stats.separation import separation
-from repro.verdict import Finding, conclude_bound, conclude_separation, conclude_share
+from repro.verdict import Conclusion, Finding, conclude_bound, conclude_separation, conclude_share
 
 
 class SeparationKind(Kind[Separation]):
@@ -35,7 +36,8 @@ class SeparationKind(Kind[Separation]):
     def statement(self, one: Separation, claim: Claim) -> str:
         """Every one above every one."""
         a, b = labels(one, claim)
-        return f"Every {what(one, claim)} of {a} is above {least_ratio(one)} every one of {b}"
+        said = f"{a} is above {least_ratio(one)} {b} in every pair of seeds"
+        return headed(what(one, claim), said)
 
     def name_of_test(self, one: Separation, claim: Claim) -> str:
         """Exact."""
@@ -44,15 +46,15 @@ class SeparationKind(Kind[Separation]):
     def effect_label(self, one: Separation, claim: Claim) -> str:
         """The share of pairs."""
         a, b = labels(one, claim)
-        return f"share of pairs in which {a} is above {b}"
+        return f"{what(one, claim)}, share of pairs in which {a} is above {least_ratio(one)} {b}"
 
     def sentence(self, one: Separation, claim: Claim, found: Found) -> str:
-        """In how many pairs."""
+        """In how many pairs; and whether that is all of them."""
         a, b = labels(one, claim)
         pairs = found.result.n[0] * found.result.n[1]
         held = round(found.result.effect * pairs)
-        factor = f"the declared factor of {one.at_least.value:g}"
-        return f"{a} is above {b} by {factor} in {held} of {pairs} pairs of seeds."
+        said = f"{a} is above {least_ratio(one)} {b} in {held} of {pairs} pairs of seeds"
+        return f"{headed(what(one, claim), said)}. {_separated(a, b, found)}".rstrip()
 
     def limits(self, one: Separation, claim: Claim) -> tuple[doc.Limit, ...]:
         """The declared factor."""
@@ -61,6 +63,17 @@ class SeparationKind(Kind[Separation]):
     def claimed(self, one: Separation, claim: Claim) -> doc.Side:
         """Above the factor."""
         return "above"
+
+
+def _separated(a: str, b: str, found: Found) -> str:
+    if found.conclusion is Conclusion.CONFIRMED:
+        return f"In every pair, as claimed{p_words(found.result)}."
+    if found.conclusion is Conclusion.CONTRADICTED:
+        p = p_words(found.result, opposite=True)
+        return f"Against the claim, {b} is above {a} in every pair{p}."
+    if found.conclusion is Conclusion.INCONCLUSIVE:
+        return f"In every pair is not shown, and {b} is not above {a} in every pair either."
+    return ""
 
 
 class BoundKind(Kind[Bound]):
@@ -85,12 +98,9 @@ class BoundKind(Kind[Bound]):
     def statement(self, one: Bound, claim: Claim) -> str:
         """That the bound is kept."""
         (name,) = labels(one, claim)
-        if one.share is None:
-            return f"The {what(one, claim)} of {name} keeps within its bound in every seed"
-        least = fmt.percent(one.share.value)
-        return (
-            f"The {what(one, claim)} of {name} keeps within its bound in more than {least} of seeds"
-        )
+        kept = f"{name} keeps within {_bound_words(one, claim)}"
+        often = "every seed" if one.share is None else f"more than {_least(one)} of seeds"
+        return headed(what(one, claim), f"{kept} in {often}")
 
     def name_of_test(self, one: Bound, claim: Claim) -> str:
         """Exact."""
@@ -100,21 +110,18 @@ class BoundKind(Kind[Bound]):
 
     def effect_label(self, one: Bound, claim: Claim) -> str:
         """The share of seeds within."""
-        return f"share of seeds of {labels(one, claim)[0]} within the bound"
+        return f"{what(one, claim)}, share of seeds within the bound: {labels(one, claim)[0]}"
 
     def sentence(self, one: Bound, claim: Claim, found: Found) -> str:
         """How many seeds keep it, and what that says of those that were not run."""
         (name,) = labels(one, claim)
         inside, n = round(found.result.effect * found.result.n[0]), found.result.n[0]
-        own = found.interval
-        sides = zip(("at least", "at most"), bound_limits(one, claim), strict=True)
-        limits = " and ".join(f"{side} {value:g}" for side, value in sides if value is not None)
-        said = f"{inside} of {n} seeds of {name} keep within the bound of {limits}"
-        if one.share is None or own is None or own.low is None or own.high is None:
-            return f"{said}."
-        low, high = fmt.significant(100 * own.low), fmt.significant(100 * own.high)
-        least = fmt.percent(one.share.value)
-        return f"{said}, so {low}% to {high}% of all would, where more than {least} was declared."
+        kept = f"{name} keeps within {_bound_words(one, claim)} in {inside} of {n} seeds"
+        own, said = found.interval, headed(what(one, claim), kept)
+        if one.share is not None and own is not None:
+            low, high = (fmt.significant(100 * end) for end in (own.low or 0.0, own.high or 0.0))
+            said += f", so {low}% to {high}% of all seeds would"
+        return f"{said}. {_kept(one, found)}".rstrip()
 
     def limits(self, one: Bound, claim: Claim) -> tuple[doc.Limit, ...]:
         """The bound itself, or the share on the axis of shares."""
@@ -148,6 +155,42 @@ class BoundKind(Kind[Bound]):
             shown = [f"{v:g}" for v in bound_limits(one, claim) if v is not None]
             facts["bound"] = " and ".join(shown)
         return facts
+
+
+def _bound_words(one: Bound, claim: Claim) -> str:
+    sides = zip(("at least", "at most"), bound_limits(one, claim), strict=True)
+    limits = (f"{side} {fmt.setting(value)}" for side, value in sides if value is not None)
+    return f"the bound of {' and '.join(limits)}"
+
+
+def _least(one: Bound) -> str:
+    return "" if one.share is None else fmt.percent(one.share.value)
+
+
+def _kept(one: Bound, found: Found) -> str:
+    """What follows; of a bound in every seed also what so few seeds say of all others."""
+    words = {
+        Conclusion.CONFIRMED: f"More than {_least(one)}, as claimed.",
+        Conclusion.CONTRADICTED: f"Less than {_least(one)}, against the claim.",
+        Conclusion.INCONCLUSIVE: f"More than {_least(one)} is not shown.",
+    }
+    if one.share is None:
+        words = {
+            Conclusion.CONFIRMED: f"Every seed, as claimed{_others(found.result)}.",
+            Conclusion.CONTRADICTED: "Not every seed, against the claim.",
+        }
+    return "" if found.conclusion is None else words.get(found.conclusion, "")
+
+
+def _others(result: TestResult) -> str:
+    """What seeds without an exception can carry: `; 3 seeds show that for at least 37% of all`."""
+    if result.interval is None:
+        return ""
+    least = fmt.significant(100 * result.interval.low)
+    level = fmt.percent((1 + result.interval.level) / 2)
+    seeds = fmt.number_of(result.n[0], "seed")
+    shows = "shows" if result.n[0] == 1 else "show"
+    return f"; {seeds} {shows} that for at least {least}% of all (one-sided {level})"
 
 
 def bound_limits(one: Bound, claim: Claim) -> tuple[float | None, float | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from repro.check.kinds.base import (
@@ -17,18 +18,24 @@ from repro.check.kinds.base import (
     what,
 )
 from repro.check.kinds.phrases import (
+    against,
     difference_ends,
     difference_words,
+    headed,
     relative_ends,
+    relative_size,
     relative_words,
+    upper,
 )
 from repro.check.kinds.sequential import (
     SEQUENTIAL,
+    decided_early,
     is_sequential,
     run_sequential,
-    stands,
 )
+from repro.check.kinds.sides import OTHER, Compared
 from repro.report import document as doc
+from repro.report import format as fmt
 from repro.specs.claim import Claim
 from repro.specs.expectation import Equivalence, NonInferiority, NonSuperiority
 from repro.stats import equivalence as stats
@@ -60,18 +67,28 @@ class MarginKind(Kind[M]):
         return f"{value}, {names[0]} minus {names[1]}"
 
     def sentence(self, one: M, claim: Claim, found: Found) -> str:
-        """How far the means lie apart, against the margin."""
+        """How far the means lie apart, and what that says of the margin."""
         names, value = labels(one, claim), what(one, claim)
-        size, result = one.margin.size, found.result
+        pair, size = compared(one, claim, found), one.margin.size
         if one.margin.relative is not None:
-            said = relative_words(result, names, value)
+            said = relative_words(found.result, names, value)
             reach = relative_ends(found.interval, (-size, size))
         else:
             shown = digits(claim.measurements[one.measurement])
-            said = difference_words(result, names, value, shown)
+            said = difference_words(found.result, names, value, shown)
             reach = difference_ends(found.interval, (-size, size), shown)
-        declared = f"where a margin of {margin_words(one.margin)} was declared"
-        return f"{said}{reach}, {declared}{_excluded_zero(one, found)}{stands(result)}."
+        if found.conclusion is None:
+            return f"{said}{reach}."
+        therefore = decided_early(found, self.asserted(one)) or self.therefore(one, pair, found)
+        return f"{said}{reach}. {therefore}"
+
+    @abstractmethod
+    def asserted(self, one: M) -> str:
+        """What the claim asserts, in few words: `not better by 0.9 or more`."""
+
+    @abstractmethod
+    def therefore(self, one: M, pair: Compared, found: Found) -> str:
+        """What follows for the claim: as claimed, against it, or open and why."""
 
     def conclude(self, one: M, result: TestResult) -> Finding:
         """By the interval, which must lie within the margin or beyond it."""
@@ -102,7 +119,27 @@ class EquivalenceKind(MarginKind[Equivalence]):
     def statement(self, one: Equivalence, claim: Claim) -> str:
         """That the means are equal to within the margin."""
         names = pair(labels(one, claim))
-        return f"The {what(one, claim)} of {names} differs by less than {margin_words(one.margin)}"
+        return headed(what(one, claim), f"{names} differ by less than {margin_words(one.margin)}")
+
+    def asserted(self, one: Equivalence) -> str:
+        """Equal to within the margin."""
+        return f"equal to within {margin_words(one.margin)}"
+
+    def therefore(self, one: Equivalence, pair: Compared, found: Found) -> str:
+        """Inside both margins, beyond one of them, or across one."""
+        asserted, margin = self.asserted(one), margin_words(one.margin)
+        if found.conclusion is Conclusion.CONFIRMED:
+            inside = f"{upper(asserted)}, as claimed: the whole interval lies inside"
+            if pair.excludes_none():
+                return f"{inside}. There is a difference, but smaller than the margin."
+            return f"{inside}."
+        if found.conclusion is Conclusion.CONTRADICTED:
+            said = f"{upper(pair.seen or 'different')} by more than {margin}, against the claim"
+            return f"{said} that they are {asserted}."
+        side = pair.seen
+        if side is not None and abs(pair.effect) >= one.margin.size:
+            return against(f"{pair.a} looks {side} by more than {margin}", pair.reach())
+        return f"That they are {asserted} is not shown{pair.reach()}."
 
     def name_of_test(self, one: Equivalence, claim: Claim) -> str:
         """TOST."""
@@ -152,7 +189,27 @@ class OneSidedKind(MarginKind[OneSided]):
         """That a is not better, or not worse."""
         a, b = labels(one, claim)
         size = margin_words(one.margin)
-        return f"{a} is not {self.side} than {b} in {what(one, claim)} by {size} or more"
+        return headed(what(one, claim), f"{a} is not {self.side} than {b} by {size} or more")
+
+    def asserted(self, one: OneSided) -> str:
+        """Not better, or not worse, by the margin or more."""
+        return f"not {self.side} by {margin_words(one.margin)} or more"
+
+    def therefore(self, one: OneSided, pair: Compared, found: Found) -> str:
+        """Short of the margin, beyond it, or across it."""
+        asserted, margin = self.asserted(one), margin_words(one.margin)
+        end = pair.farthest(self.side)
+        if found.conclusion is Conclusion.CONFIRMED:
+            most = "" if end is None else f": at most {pair.size(end)} {self.side}"
+            if end is not None and end <= 0:
+                most = f": it is {OTHER[self.side]}"
+            return f"{upper(asserted)}, as claimed{most}."
+        if found.conclusion is Conclusion.CONTRADICTED:
+            said = f"{upper(self.side)} by more than {margin}, against the claim"
+            return f"{said} that it is {asserted}."
+        if pair.seen == self.side and abs(pair.effect) >= one.margin.size:
+            return against(f"{pair.a} looks {self.side} by more than {margin}", pair.reach())
+        return f"That it is {asserted} is not shown{pair.reaches(self.side)}."
 
     def name_of_test(self, one: OneSided, claim: Claim) -> str:
         """The t-test of the design, one-sided."""
@@ -181,11 +238,16 @@ def _of_contrast(one: Equivalence | NonSuperiority | NonInferiority) -> str:
     return "" if one.margin.relative is None else ", of a contrast with a share of b"
 
 
-def _excluded_zero(one: Equivalence | NonSuperiority | NonInferiority, found: Found) -> str:
-    """Equivalent does not mean equal: say when a difference was found inside the margin."""
-    if not isinstance(one, Equivalence) or found.conclusion is not Conclusion.CONFIRMED:
-        return ""
-    own = found.interval
-    if own is None or own.low is None or own.high is None or own.low <= 0 <= own.high:
-        return ""
-    return " (there is a difference, smaller than the margin)"
+def compared(one: Equivalence | OneSided, claim: Claim, found: Found) -> Compared:
+    """The pair as its sentence needs it, in units of the measurement or relative to b."""
+    measurement = claim.measurements[one.measurement]
+    shown = digits(measurement)
+    relative = one.margin.relative is not None
+    return Compared(
+        a=claim.arms[one.of[0]].label,
+        better=measurement.better,
+        effect=found.result.effect,
+        interval=found.interval,
+        limits=(one.margin.size,),
+        text=relative_size if relative else lambda v, more: fmt.fixed(v, shown + more),
+    )

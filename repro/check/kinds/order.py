@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from repro.check.kinds.base import Found, Kind, Read, digits, labels, pair, samples_of, what
-from repro.check.kinds.phrases import difference_ends, difference_words, p_words
+from repro.check.kinds.phrases import against, difference_ends, difference_words, headed, p_words
 from repro.report import document as doc
 from repro.report import format as fmt
 from repro.specs.claim import Claim
@@ -12,7 +12,7 @@ from repro.stats.ordering import ordering
 from repro.stats.result import TestResult
 from repro.stats.slope import linear_trend
 from repro.stats.trend import trend
-from repro.verdict import Finding, conclude_ordering, conclude_trend
+from repro.verdict import Conclusion, Finding, conclude_ordering, conclude_trend
 
 WORDS = {"increasing": "rises", "decreasing": "falls"}
 
@@ -38,7 +38,7 @@ class TrendKind(Kind[Trend]):
 
     def statement(self, one: Trend, claim: Claim) -> str:
         """That it rises, or falls, along the arms."""
-        return f"The {what(one, claim)} {WORDS[one.direction]} along {pair(labels(one, claim))}"
+        return headed(what(one, claim), f"{WORDS[one.direction]} along {pair(labels(one, claim))}")
 
     def name_of_test(self, one: Trend, claim: Claim) -> str:
         """The test of trend."""
@@ -58,20 +58,27 @@ class TrendKind(Kind[Trend]):
         return f"Kendall's tau of {what(one, claim)} on position"
 
     def sentence(self, one: Trend, claim: Claim, found: Found) -> str:
-        """How steeply the means rise, how many pairs are in order, or tau."""
-        result = found.result
+        """How steeply the means rise, how many pairs are in order, or tau; then what follows."""
+        return f"{self._found(one, claim, found)}. {_trend(one, found)}".rstrip()
+
+    def _found(self, one: Trend, claim: Claim, found: Found) -> str:
+        result, value = found.result, what(one, claim)
         if one.test == "welch":
             shown = digits(claim.measurements[one.measurement])
             side = "rises" if result.effect > 0 else "falls"
             step = fmt.fixed(abs(result.effect), shown)
-            said = f"From arm to arm the mean {what(one, claim)} {side} by {step} on average"
-            return f"{said}{difference_ends(found.interval, (0.0,), shown)}, {p_words(result)}."
+            said = f"the mean {side} by {step} from arm to arm, on average"
+            if not step.strip("0."):
+                said = "the mean neither rises nor falls from arm to arm, as far as printed"
+            return headed(value, f"{said}{difference_ends(found.interval, (0.0,), shown)}")
         if one.test == "kendall":
-            said = f"Kendall's tau of the {what(one, claim)} on the position of the arm is "
-            return f"{said}{fmt.plus(result.effect, 2)}, {p_words(result)}."
+            tau = fmt.plus(result.effect, 2)
+            return headed(value, f"Kendall's tau on the position of the arm is {tau}")
         share = fmt.significant(100 * result.effect)
-        said = f"In {share}% of the pairs of seeds of different arms the {what(one, claim)} "
-        return f"{said}{WORDS[one.direction]} as declared, {p_words(result)}."
+        return headed(
+            value,
+            f"it {WORDS[one.direction]} in {share}% of the pairs of seeds of " + ("different arms"),
+        )
 
     def limits(self, one: Trend, claim: Claim) -> tuple[doc.Limit, ...]:
         """No trend."""
@@ -82,6 +89,38 @@ class TrendKind(Kind[Trend]):
         """Above, for pairs in the declared order; slope and tau have the direction's sign."""
         signed = one.test != "jonckheere"
         return "below" if signed and one.direction == "decreasing" else "above"
+
+
+def _trend(one: Trend, found: Found) -> str:
+    p, contrary = p_words(found.result), p_words(found.result, opposite=True)
+    asserted = WORDS[one.direction]
+    other = WORDS["decreasing" if one.direction == "increasing" else "increasing"]
+    flat = 0.5 if one.test == "jonckheere" else 0.0
+    along = (found.result.effect - flat) * (1 if flat or one.direction == "increasing" else -1)
+    if found.conclusion is Conclusion.CONFIRMED:
+        return f"It {asserted}, as claimed{p}."
+    if found.conclusion is Conclusion.CONTRADICTED:
+        return f"It {other}, against the claim{contrary}."
+    if found.conclusion is not Conclusion.INCONCLUSIVE:
+        return ""
+    if along < -1e-12:
+        return against(f"it seems that it {other}", contrary)
+    return f"That it {asserted} is not shown{p}."
+
+
+def _ordered(one: Ordering, found: Found, *, several: bool) -> str:
+    p, contrary = (p_words(found.result, opposite=side) for side in (False, True))
+    if several:
+        p, contrary = (text.replace("(p", "(Holm p") for text in (p, contrary))
+    if found.conclusion is Conclusion.CONFIRMED:
+        return f"Every pair is in order, as claimed{p}."
+    if found.conclusion is Conclusion.CONTRADICTED:
+        return f"A pair is the other way round, against the claim{contrary}."
+    if found.conclusion is not Conclusion.INCONCLUSIVE:
+        return ""
+    if found.result.effect * (1 if one.direction == "increasing" else -1) < 0:
+        return against("a pair looks the other way round", contrary)
+    return f"That every pair is in order is not shown{p}."
 
 
 class OrderingKind(Kind[Ordering]):
@@ -102,7 +141,7 @@ class OrderingKind(Kind[Ordering]):
     def statement(self, one: Ordering, claim: Claim) -> str:
         """The arms in order."""
         sign = " < " if one.direction == "increasing" else " > "
-        return f"The {what(one, claim)} is in order: {sign.join(labels(one, claim))}"
+        return headed(what(one, claim), f"in order, {sign.join(labels(one, claim))}")
 
     def name_of_test(self, one: Ordering, claim: Claim) -> str:
         """All pairs."""
@@ -113,17 +152,15 @@ class OrderingKind(Kind[Ordering]):
         return f"{what(one, claim)}, the step with the least evidence"
 
     def sentence(self, one: Ordering, claim: Claim, found: Found) -> str:
-        """The pair with the least evidence."""
+        """The pair with the least evidence, and whether every pair is in order."""
         result, names = found.result, labels(one, claim)
         a, b = (int(part) for part in str(result.details["weakest"]).split("-"))
         shown = digits(claim.measurements[one.measurement])
         said = difference_words(result, [names[b], names[a]], what(one, claim), shown)
-        pairs = len(names) * (len(names) - 1) // 2
         said += difference_ends(found.interval, (0.0,), shown)
-        if pairs == 1:
-            return f"{said}, {p_words(result)}."
-        clause = f"the {said.removeprefix('The ')}"
-        return f"Of {pairs} pairs the least evidence is for this: {clause}, Holm {p_words(result)}."
+        pairs = len(names) * (len(names) - 1) // 2
+        least = f", the weakest for the claim of {pairs} pairs" if pairs > 1 else ""
+        return f"{said}{least}. {_ordered(one, found, several=pairs > 1)}".rstrip()
 
     def limits(self, one: Ordering, claim: Claim) -> tuple[doc.Limit, ...]:
         """No step."""

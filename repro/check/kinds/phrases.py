@@ -52,21 +52,44 @@ def correlation_ends(interval: doc.Interval | None, limits: Sequence[float]) -> 
 
 
 def difference_words(result: TestResult, names: list[str], what: str, shown: int) -> str:
-    """`The mean test perplexity of MoS is 0.30 below that of Softmax`."""
-    size = _visible(result, lambda more: fmt.fixed(abs(result.effect), shown + more))
-    if not size:
-        return f"The mean {what} of {names[0]} equals that of {names[1]} as far as printed"
-    side = "above" if result.effect > 0 else "below"
-    return f"The mean {what} of {names[0]} is {size} {side} that of {names[1]}"
+    """`Test perplexity: MoS is 0.30 lower than Softmax`."""
+    return _compared(result, names, what, lambda v, more: fmt.fixed(v, shown + more))
 
 
 def relative_words(result: TestResult, names: list[str], what: str) -> str:
-    """`The mean test perplexity of MoS is 1.2% below that of Softmax`."""
-    size = _visible(result, lambda more: fmt.relative(abs(result.effect), more).lstrip("+"))
+    """`Test perplexity: MoS is 1.2% lower than Softmax`."""
+    return _compared(result, names, what, relative_size)
+
+
+def relative_size(value: float, more: int) -> str:
+    """A relative difference without its sign: `1.2%`."""
+    return fmt.relative(abs(value), more).lstrip("+")
+
+
+def headed(what: str, said: str) -> str:
+    """`Test perplexity: ...`: the measurement first, so that any label of an arm fits behind it."""
+    return f"{upper(what)}: {said}"
+
+
+def against(looks: str, rest: str = "") -> str:
+    """`So MoS looks better, against the claim, but that is not shown either (p = 0.09)`."""
+    return f"So {looks}, against the claim, but that is not shown either{rest}."
+
+
+def upper(text: str) -> str:
+    """The text with a capital at its start."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def _compared(
+    result: TestResult, names: list[str], what: str, text: Callable[[float, int], str]
+) -> str:
+    a, b = names
+    size = _visible(result, lambda more: text(abs(result.effect), more))
     if not size:
-        return f"The mean {what} of {names[0]} equals that of {names[1]} as far as printed"
-    side = "above" if result.effect > 0 else "below"
-    return f"The mean {what} of {names[0]} is {size} {side} that of {names[1]}"
+        return headed(what, f"{a} equals {b} as far as printed")
+    side = "higher" if result.effect > 0 else "lower"
+    return headed(what, f"{a} is {size} {side} than {b}")
 
 
 def _visible(result: TestResult, text: Callable[[int], str]) -> str:
@@ -77,11 +100,7 @@ def _visible(result: TestResult, text: Callable[[int], str]) -> str:
     return next((one for one in texts if one.strip("0.%")), "")
 
 
-def p_words(result: TestResult, *, against_none: bool = False) -> str:
-    """`p = 0.013`, or that there is none.
-
-    ``against_none`` says of which hypothesis it is, where another one is declared beside it.
-    """
-    if result.p is None:
-        return "no p-value"
-    return f"{fmt.p_value(result.p)}{' against no difference' if against_none else ''}"
+def p_words(result: TestResult, *, opposite: bool = False) -> str:
+    """` (p = 0.013)`, of the contrary where ``opposite``; nothing where there is none."""
+    p = result.p_opposite if opposite and result.p_opposite is not None else result.p
+    return "" if p is None else f" ({fmt.p_value(p)})"

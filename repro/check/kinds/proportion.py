@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from repro.check.kinds.base import Found, Kind, Read, labels
-from repro.check.kinds.phrases import p_words
+from repro.check.kinds.phrases import against, p_words
 from repro.errors import TooFewError
 from repro.report import document as doc
 from repro.report import format as fmt
@@ -12,7 +12,7 @@ from repro.specs.expectation import Proportion
 from repro.stats.proportion import paired_outcomes
 from repro.stats.result import TestResult
 from repro.stats.sample import Sample, require_sample, summarise
-from repro.verdict import Finding, conclude_proportion
+from repro.verdict import Conclusion, Finding, conclude_proportion
 
 
 class ProportionKind(Kind[Proportion]):
@@ -38,7 +38,7 @@ class ProportionKind(Kind[Proportion]):
         """That a wins in more than a share."""
         a, b = labels(one, claim)
         share, name = fmt.percent(one.more_than), _name(one, claim)
-        return f"{a} beats {b} in more than {share} of {name} that are no ties"
+        return f"Over {name}: {a} beats {b} in more than {share}, ties left out"
 
     def name_of_test(self, one: Proportion, claim: Claim) -> str:
         """The sign test."""
@@ -49,20 +49,18 @@ class ProportionKind(Kind[Proportion]):
     def effect_label(self, one: Proportion, claim: Claim) -> str:
         """The share of wins."""
         a, b = labels(one, claim)
-        return f"share of {_name(one, claim)} in which {a} beats {b}"
+        return f"{_name(one, claim)}, share in which {a} beats {b}"
 
     def sentence(self, one: Proportion, claim: Claim, found: Found) -> str:
-        """Wins, losses, ties."""
+        """Wins, losses, ties; then what that says of the share."""
         a, b = labels(one, claim)
         facts = found.result.details
-        ties, untied = (f", {facts['ties']} ties", " of those that are no ties")
-        if not facts["ties"]:
-            ties = untied = ""
-        return (
-            f"{a} beats {b} in {facts['wins']} of {_name(one, claim)} and loses in "
-            f"{facts['losses']}{ties}, {p_words(found.result)}, where more than "
-            f"{fmt.percent(one.more_than)}{untied} was declared."
+        said = f"Over {_name(one, claim)}: {a} beats {b} in {facts['wins']}"
+        said += f" and loses in {facts['losses']}"
+        ties = (
+            f", {fmt.number_of(int(str(facts['ties'])), 'tie')} left out" if facts["ties"] else ""
         )
+        return f"{said}{ties}. {_therefore(one, found)}".rstrip()
 
     def limits(self, one: Proportion, claim: Claim) -> tuple[doc.Limit, ...]:
         """The declared share."""
@@ -83,6 +81,20 @@ class ProportionKind(Kind[Proportion]):
         if one.also:
             facts["units"] = ", ".join(claim.measurements[name].label for name in one.reads)
         return facts
+
+
+def _therefore(one: Proportion, found: Found) -> str:
+    share = fmt.percent(one.more_than)
+    p, contrary = (p_words(found.result, opposite=side) for side in (False, True))
+    if found.conclusion is Conclusion.CONFIRMED:
+        return f"More than {share}, as claimed{p}."
+    if found.conclusion is Conclusion.CONTRADICTED:
+        return f"Less than {share}, against the claim{contrary}."
+    if found.conclusion is not Conclusion.INCONCLUSIVE:
+        return ""
+    if found.result.effect < one.more_than:
+        return against(f"it looks like less than {share}", contrary)
+    return f"More than {share} is not shown{p}."
 
 
 def _name(one: Proportion, claim: Claim) -> str:

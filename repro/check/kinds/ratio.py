@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from repro.check.kinds.base import Found, Kind, Read, arms_of, labels, what
-from repro.check.kinds.phrases import apart
+from repro.check.kinds.phrases import against, apart, headed
 from repro.report import document as doc
 from repro.report import format as fmt
 from repro.specs.claim import Claim
 from repro.specs.expectation import Ratio, Separation
 from repro.stats.ratio import ratio_of_geometric_means
 from repro.stats.result import TestResult
-from repro.verdict import Finding, conclude_ratio
+from repro.verdict import Conclusion, Finding, conclude_ratio
 
 
 class RatioKind(Kind[Ratio]):
@@ -32,7 +32,7 @@ class RatioKind(Kind[Ratio]):
     def statement(self, one: Ratio, claim: Claim) -> str:
         """At least so many times."""
         a, b = labels(one, claim)
-        return f"The {what(one, claim)} of {a} is at least {least_ratio(one)} that of {b}"
+        return headed(what(one, claim), f"{a} is at least {least_ratio(one)} {b}")
 
     def name_of_test(self, one: Ratio, claim: Claim) -> str:
         """Welch on logarithms."""
@@ -44,13 +44,12 @@ class RatioKind(Kind[Ratio]):
         return f"{what(one, claim)}, {a} / {b}"
 
     def sentence(self, one: Ratio, claim: Claim, found: Found) -> str:
-        """How many times, with its interval."""
+        """How many times, with its interval; then what that says of the least ratio."""
         a, b = labels(one, claim)
         effect, reach = _texts(found.result, found.interval, one.at_least.value)
-        return (
-            f"The {what(one, claim)} of {a} is {effect} times that of {b}{reach}, "
-            f"where at least {least_ratio(one)} was declared."
-        )
+        said = headed(what(one, claim), f"{a} is {effect} times {b}{reach}")
+        less = f"{a} looks less than {least_ratio(one)} {b}"
+        return f"{said}. {_therefore(one, less, found)}".rstrip()
 
     def limits(self, one: Ratio, claim: Claim) -> tuple[doc.Limit, ...]:
         """The least ratio."""
@@ -80,6 +79,27 @@ def least_limit(one: Ratio | Separation) -> doc.Limit:
     """The least ratio as a limit on the axis."""
     label = f"least ratio, {least_ratio(one)}"
     return doc.Limit(value=one.at_least.value, label=label, why=one.at_least.why)
+
+
+def _therefore(one: Ratio, less: str, found: Found) -> str:
+    """What follows for the claim; ``less`` says that the ratio looks too small."""
+    least, own = least_ratio(one), found.interval
+    if found.conclusion is Conclusion.CONFIRMED:
+        return f"At least {least}, as claimed."
+    if found.conclusion is Conclusion.CONTRADICTED:
+        return f"Less than {least}, against the claim."
+    if found.conclusion is not Conclusion.INCONCLUSIVE:
+        return ""
+    low, high = (None, None) if own is None else (own.low, own.high)
+    if found.result.effect < one.at_least.value:
+        return against(less, f": the interval reaches up to {_end(high, one)}")
+    return f"At least {least} is not shown: the interval reaches down to {_end(low, one)}."
+
+
+def _end(value: float | None, one: Ratio) -> str:
+    if value is None:
+        return "any ratio"
+    return apart([value], (one.at_least.value,), lambda v, more: fmt.significant(v, 3 + more))[0]
 
 
 def _texts(result: TestResult, interval: doc.Interval | None, least: float) -> tuple[str, str]:

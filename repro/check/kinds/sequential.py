@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeAlias
 
+from repro.check.kinds.base import Found
+from repro.check.kinds.phrases import p_words, upper
 from repro.errors import ClaimError, TooFewError
 from repro.specs.claim import Claim
 from repro.specs.expectation import Difference, Equivalence, NonInferiority, NonSuperiority
@@ -23,6 +25,7 @@ from repro.stats.sample import Arm, Sample, require_sample
 from repro.stats.sequential import sequential, single_look
 from repro.stats.spending import group_obf, group_obf_single_look
 from repro.stats.stopping import Question
+from repro.verdict import Conclusion
 
 OnMeans: TypeAlias = Difference | Equivalence | NonSuperiority | NonInferiority
 SEQUENTIAL = ("eprocess_t", "group_obf")
@@ -108,12 +111,23 @@ def _at_once(one: OnMeans, claim: Claim, arms: tuple[Sample, Sample]) -> TestRes
     return group_obf_single_look(*arms, asked, planned_looks=how.looks, alpha=claim.alpha)
 
 
-def stands(result: TestResult) -> str:
-    """At how many pairs it was decided, as the end of a sentence; nothing for the last look."""
-    pairs = result.details.get("decided_at")
-    if not isinstance(pairs, int) or pairs == min(result.n):
+def decided_early(found: Found, asserted: str) -> str:
+    """What a first crossing decided of what is ``asserted``; nothing for any other result."""
+    pairs, n = found.result.details.get("decided_at"), min(found.result.n)
+    if found.result.test not in SEQUENTIAL or not isinstance(pairs, int):
         return ""
-    return f"; decided at {pairs} pairs, which stands whatever came later"
+    words = {
+        Conclusion.CONFIRMED: f"{upper(asserted)}, as claimed{{p}}",
+        Conclusion.CONTRADICTED: f"Against what is claimed, {asserted}{{p}}",
+        Conclusion.TRIVIAL: "Real, but too small to matter",
+    }
+    if found.conclusion not in words:
+        return ""
+    opposite = found.conclusion is Conclusion.CONTRADICTED
+    said = words[found.conclusion].format(p=p_words(found.result, opposite=opposite))
+    if pairs == n:
+        return f"{said}."
+    return f"{said}; decided at {pairs} pairs, which stands whatever came later."
 
 
 def _from(sample: Sample, first: int) -> Sample:
