@@ -135,7 +135,7 @@ def test_the_example_of_another_field_is_judged(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("mixup (paper): VALID, CONFIRMED")
-    assert "0.73 below that of without mixup" in done.stdout
+    assert "0.73 lower than without mixup" in done.stdout
 
 
 def test_the_example_claim_loads(tmp_path: Path) -> None:
