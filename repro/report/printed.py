@@ -48,9 +48,7 @@ def _published_table(document: Document, printed: Published) -> Table:
         sd = f" ± {one.sd}" if one.sd else ""
         seeds = "not printed" if one.n is None else fmt.count(one.n)
         rows.append((arm_label(document, one.arm), fmt.signed(one.mean + sd), seeds, text))
-    label = "" if measurement is None else f", {measurement.label}"
-    name = title_of(document, printed.expectation)
-    caption = f"{name}{label}: printed in {printed.locator}"
+    caption = f"{title_of(document, printed.expectation)}: printed in {printed.locator}"
     heads = ("Printed", "Printed seeds", "Ours at this scale")
     columns = (Column("Arm"), *(Column(head, "number") for head in heads))
     return Table(caption, columns, tuple(rows))

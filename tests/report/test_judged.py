@@ -190,7 +190,16 @@ def test_design(documents: dict[str, Document]) -> None:
     """A design says what it could find in units of the effect, and why it cannot decide."""
     shown = section(documents["everything"], "design")
     assert table(shown, "planned").rows == (
-        ("Far above moc", "5", "0.018 and 0.0020", "a ratio of 20", "81%", "11.8 times", "5", "7"),
+        (
+            "Rank of MoS / rank of MoC",
+            "5",
+            "0.018 and 0.0020",
+            "a ratio of 20",
+            "81%",
+            "11.8 times",
+            "5",
+            "7",
+        ),
         ("Separated", "3", "–", "0.3", "–", "–", "–", "–"),
     )
     assert "Separated cannot be decided by this design: Three seeds" in said(shown)
