@@ -52,7 +52,7 @@ def result_of(document: Document, expectation: str) -> Result | None:
 def title_of(document: Document, expectation: str) -> str:
     """What a reader calls an expectation: its measurement and arms, and its kind where needed."""
     own = result_of(document, expectation)
-    if own is None:
+    if own is None or not own.effect_label:
         return upper_first(fmt.plain_name(expectation))
     same = sum(one.effect_label == own.effect_label for one in document.results)
     kind = f" ({fmt.plain_name(own.kind)})" if same > 1 else ""
