@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 from repro.errors import ClaimError
 from repro.report.judgement import ReplicationPart
 from repro.specs.expectation import Difference, Expectation, Ratio
 from repro.stats.replication import OriginalTest, Replication, replicate, replicate_ratio
 from repro.stats.sample import Arm, Summary
+from repro.stats.study import ratio_of
 
 Pair = tuple[Arm, Arm]
 
@@ -40,15 +39,18 @@ def replication_part(
             paired=paired,
             original_test=named,
         )
+        return _part(found)
     except ClaimError:
         return None
-    return _part(found)
 
 
 def _part(found: Replication) -> ReplicationPart:
-    """As the report holds it: a ratio is shown as a ratio, not as a difference of logarithms."""
+    """As the report holds it: a ratio is shown as a ratio, not as a difference of logarithms.
+
+    ``ClaimError`` where one is too large for a number.
+    """
     logs = found.scale == "log ratio"
-    shown = math.exp if logs else float
+    shown = ratio_of if logs else float
     ratio, pooled, doubt = found.effect_ratio, found.fixed_effect, found.sceptical
     notes = found.notes if ratio.low is not None else (*found.notes, f"effect ratio: {ratio.said}")
     return ReplicationPart(

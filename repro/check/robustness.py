@@ -241,8 +241,16 @@ def _analysis(
 
 
 def _at(unit: float, logarithm: float | None) -> float | None:
-    """The difference that a difference of logarithms means at the value ``unit``."""
-    return None if logarithm is None else unit * math.expm1(logarithm)
+    """The difference that a difference of logarithms means at the value ``unit``.
+
+    ``None`` where it is too large for a number.
+    """
+    if logarithm is None:
+        return None
+    try:
+        return unit * math.expm1(logarithm)
+    except OverflowError:
+        return None
 
 
 def _finite(value: float | None) -> float | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from repro.errors import ClaimError
 from repro.stats.contrast import Contrast, satterthwaite
 from repro.stats.result import Interval
-from repro.stats.study import Pair, arms_of, both_of, logarithms
+from repro.stats.study import Pair, arms_of, both_of, logarithms, ratio_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +60,13 @@ def predict_ratio(
     Computed on logarithms. Of an arm known only by its summary the logarithm of the mean is
     used, with standard error ``sd / (mean sqrt(n))`` (delta method): good to a per cent
     while sd/mean stays below about 0.15, because then arithmetic and geometric means agree
-    that well. ``ClaimError`` also for a mean or value not above 0.
+    that well. ``ClaimError`` also for a mean or value not above 0, and for a ratio above 1e308.
     """
     pairs = logarithms(original), logarithms(ours)
     contrast = _predict(*pairs, shared_baseline=shared_baseline, paired=paired)
     logs = contrast.interval(level)
-    interval = Interval(math.exp(logs.low), math.exp(logs.high), level)
-    return Prediction(math.exp(contrast.effect), interval, 1.0, contrast.df)
+    interval = Interval(ratio_of(logs.low), ratio_of(logs.high), level)
+    return Prediction(ratio_of(contrast.effect), interval, 1.0, contrast.df)
 
 
 def _predict(original: Pair, ours: Pair, *, shared_baseline: bool, paired: bool) -> Contrast:

@@ -21,7 +21,7 @@ from repro.stats.prediction import Prediction, predict_difference, predict_ratio
 from repro.stats.result import Interval, check_alpha, known
 from repro.stats.sample import Summary
 from repro.stats.sceptical import Sceptical, sceptical, z_value
-from repro.stats.study import Arms, Pair, arms_of, both_of, contrast_of, logarithms
+from repro.stats.study import Arms, Pair, arms_of, both_of, contrast_of, logarithms, ratio_of
 
 OriginalTest: TypeAlias = Literal["welch", "student"]
 
@@ -159,7 +159,7 @@ def replicate_ratio(
         original, ours, level=level, shared_baseline=shared_baseline, paired=paired
     )
     arms = both_of(logarithms(original)), arms_of(logarithms(ours), paired=paired)
-    compatible = math.exp(contrast_of(arms[1]).effect) in prediction.interval
+    compatible = ratio_of(contrast_of(arms[1]).effect) in prediction.interval
     parts = _Parts(*arms, alpha, shared_baseline, original_test, prediction.df)
     return parts.joined("log ratio", prediction, compatible=compatible)
 

@@ -19,6 +19,12 @@ from repro.stats.result import check_finite
 
 GOLDEN_RATIO = (1 + math.sqrt(5)) / 2
 
+NEGLIGIBLE = 1e-12
+"""A peak so near to z changes the chance in its tenth digit at most."""
+
+LEAST_LOG = math.log(sys.float_info.min)
+"""Below it a chance is 0 in floating point."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sceptical:
@@ -81,27 +87,35 @@ def both_positive(z: float, variance_ratio: float) -> float:
         return float(ndtr(-2 * z)) / 2
     from scipy.integrate import quad  # noqa: PLC0415 - slow to import, needed only here
 
-    def log_chance(original: float) -> float:
-        beyond = (original / z) ** 2 - 1
+    def log_chance(distance: float) -> float:
+        """Of an original so far above ``z``; exact also where the distance is tiny."""
+        beyond = distance / z * (distance / z + 2)
         if beyond <= 0:
             return -math.inf
         ours = z * math.sqrt(1 + variance_ratio / beyond)
-        return float(log_ndtr(-ours)) - original**2 / 2 - math.log(2 * math.pi) / 2
+        return float(log_ndtr(-ours)) - (z + distance) ** 2 / 2 - math.log(2 * math.pi) / 2
 
-    peak = z * math.sqrt(1 + math.sqrt(variance_ratio))
+    root = math.sqrt(variance_ratio)
+    peak = z * root / (1 + math.sqrt(1 + root))
+    if peak < NEGLIGIBLE:  # both z-values above z, and nothing else
+        return float(ndtr(-z)) ** 2
     top = log_chance(peak)
+    if top < LEAST_LOG:
+        return 0.0
     total = sum(
         float(quad(lambda x: math.exp(log_chance(x) - top), *ends, epsabs=0, epsrel=1e-9)[0])
-        for ends in ((z, peak), (peak, peak + 3), (peak + 3, peak + 12))
+        for ends in ((0.0, peak), (peak, peak + 3), (peak + 3, peak + 12))
     )
     return math.exp(top) * total
 
 
 def _solve(z_original: float, z_ours: float, variance_ratio: float) -> float:
     """The root, through the harmonic and arithmetic means of the squared z-values."""
-    if z_original == 0 or z_ours == 0:
+    length = math.hypot(z_original, z_ours)
+    if length == 0:
         return 0.0
-    harmonic = 2 / (z_original**-2 + z_ours**-2)
-    arithmetic = (z_original**2 + z_ours**2) / 2
-    root = math.sqrt(1 + (variance_ratio - 1) * harmonic / arithmetic)
-    return math.sqrt(harmonic / (1 + root))
+    product = abs(z_original / length) * abs(z_ours / length)
+    harmonic_root = math.sqrt(2) * product * length
+    means_ratio = min((2 * product) ** 2, 1.0)
+    root = math.sqrt(1 + (variance_ratio - 1) * means_ratio)
+    return harmonic_root / math.sqrt(1 + root)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from repro.errors import ClaimError, TooFewError
@@ -39,7 +40,7 @@ def separation(
     upper, lower = (first, second) if direction == "higher" else (second, first)
     separated = beyond(min(upper.values), factor * max(lower.values))
     reversed_ = beyond(min(lower.values), max(upper.values))
-    pairs = sum(beyond(x, factor * y) for x in upper.values for y in lower.values)
+    pairs = _pairs_beyond(upper.values, [factor * y for y in lower.values])
     return TestResult(
         test="separation",
         effect=pairs / (first.n * second.n),
@@ -55,6 +56,17 @@ def separation(
             "gap": min(upper.values) - factor * max(lower.values),
         },
     )
+
+
+def _pairs_beyond(upper: Sequence[float], lower: Sequence[float]) -> int:
+    """Pairs whose first value is beyond the second: one pass over both, sorted."""
+    below, rest = 0, sorted(lower)
+    pairs = 0
+    for value in sorted(upper):
+        while below < len(rest) and beyond(value, rest[below]):
+            below += 1
+        pairs += below
+    return pairs
 
 
 def _check(a: Sample, b: Sample, direction: Direction, factor: float) -> None:

@@ -43,6 +43,17 @@ def logarithms(pair: Pair) -> Pair:
     return _log(pair[0]), _log(pair[1])
 
 
+def ratio_of(logarithm: float) -> float:
+    """The ratio with this logarithm; ``ClaimError`` where it is too large for a number."""
+    try:
+        return math.exp(logarithm)
+    except OverflowError:
+        raise ClaimError(
+            f"the ratio exp({logarithm:.3g}) is too large for a number: the values differ by too "
+            "many orders of magnitude to be compared as a ratio"
+        ) from None
+
+
 def contrast_of(arms: Arms) -> Contrast:
     """Mean A minus mean B: Welch's, or the mean of the differences with ``n - 1`` df.
 

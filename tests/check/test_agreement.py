@@ -190,3 +190,25 @@ def test_a_structural_value_has_no_scatter() -> None:
         Published.model_validate(
             {"expectation": "e0", "locator": "Table 2", "arms": {"b": arm}}, strict=False
         )
+
+
+@pytest.mark.parametrize("factor", [1e16, 1e30, 1e58])
+def test_values_far_above_the_printed_ones_have_every_measure(factor: float) -> None:
+    """An effect 1e16 times the printed one is compared in numbers, none of them missing."""
+    values = {arm: [value * factor for value in own] for arm, own in PAIRS.items()}
+    document = judged(of_pairs(test="welch", design="independent"), values)
+    found = document.published[0].replication
+    assert found is not None
+    assert found.sceptical_controlled is not None
+    assert 0 <= found.sceptical_controlled <= 1
+    assert document.published[0].agreement == "DISAGREES"
+
+
+def test_a_ratio_too_large_for_a_number_is_not_compared() -> None:
+    """Two seeds 120 orders of magnitude apart predict nothing, and the report says why."""
+    ratio = {"kind": "ratio", "of": ["a", "b"], "at_least": 2.0}
+    numbers = (printed(("55.80", "0.50"), ("26.40", "0.50")),)
+    claim = made(ratio, seeds={"min": 2, "plan": 2}, published=numbers)
+    (found,) = judged(claim, {"a": [1e-60, 1e60], "b": [1.0, 1.1]}).published
+    assert (found.agreement, found.replication) == ("NOT-CHECKABLE", None)
+    assert "too large for a number" in found.reason

@@ -72,3 +72,13 @@ def test_what_cannot_be_predicted():
         predict_difference((constant, constant), (constant, constant))
     with pytest.raises(ClaimError, match="means above 0"):
         predict_ratio((Summary(10, -1.0, 0.1), OURS[1]), OURS)
+
+
+def test_a_ratio_beyond_all_numbers_is_refused():
+    """
+    Two values 120 orders of magnitude apart predict a ratio above 1e308: refused, with why.
+    """
+    original = Summary(3, 1.0, 0.1), Summary(3, 1.0, 0.1)
+    wild = Sample.of(1e-60, 1e60), Sample.of(1.0, 1.1)
+    with pytest.raises(ClaimError, match="too large for a number"):
+        predict_ratio(original, wild)

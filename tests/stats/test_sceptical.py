@@ -137,3 +137,43 @@ def test_impossible_numbers_are_refused(bad):
     """
     with pytest.raises(ClaimError, match=r"finite|above 0"):
         sceptical(*bad)
+
+
+@pytest.mark.parametrize("z", [0.01, 0.5, 2.0, 5.0])
+@pytest.mark.parametrize(
+    ("ratio", "rel"), [(1e-60, 1e-12), (1e-32, 1e-12), (1e-16, 1e-12), (1e-12, 1e-9)]
+)
+def test_an_original_far_more_precise_than_ours_or_far_less(z, ratio, rel):
+    """
+    Ratios of variances near 0 have the limit of two z-values above z, whatever their scale.
+    """
+    assert both_positive(z, ratio) == pytest.approx(float(stats.norm.sf(z)) ** 2, rel=rel)
+
+
+@pytest.mark.parametrize("ratio", [1e-9, 1e-6, 1e-3])
+@pytest.mark.parametrize("z", [0.5, 2.0, 5.0])
+def test_small_ratios_agree_with_another_integral(z, ratio):
+    """
+    The chance is that over the survival function of the original (a bounded interval, scipy).
+    """
+
+    def ours(survival):
+        beyond = (stats.norm.isf(survival) / z) ** 2 - 1
+        return stats.norm.sf(z * math.sqrt(1 + ratio / beyond)) if beyond > 0 else 0.0
+
+    top = float(stats.norm.sf(z))
+    reference = integrate.quad(ours, 0, top, epsabs=0, epsrel=1e-8, limit=200)[0]
+    assert both_positive(z, ratio) == pytest.approx(reference, rel=1e-6)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("exponent", range(-60, 61, 12))
+@pytest.mark.parametrize("z_original", [-37.5, -1e-3, 1e-9, 2.0, 37.5])
+@pytest.mark.parametrize("z_ours", [-37.5, 1e-200, 1.0, 10.0])
+def test_no_ratio_of_variances_is_too_extreme(z_original, z_ours, exponent):
+    """
+    Every z-value and every ratio that the evidence can have gives four finite numbers.
+    """
+    found = sceptical(z_original, z_ours, 10.0**exponent)
+    assert math.isfinite(found.z)
+    assert all(0 <= p <= 1 for p in (found.nominal, found.golden, found.controlled))

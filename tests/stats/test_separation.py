@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.stats.sample import Sample, Summary
+from repro.stats.sample import Sample, Summary, beyond
 from repro.stats.separation import separation
 
 LOW, HIGH = Sample.of(1.0, 2.0, 3.0), Sample.of(10.0, 11.0, 12.0)
@@ -86,3 +86,19 @@ def test_meaningless_separations_are_refused(a, direction, factor, message):
     """
     with pytest.raises(ClaimError, match=message):
         separation(a, LOW, direction=direction, factor=factor)
+
+
+few = st.lists(st.sampled_from([0.0, 1.0, 1.0 + 1e-13, 2.0, -3.5, 7.25]), min_size=3, max_size=9)
+
+
+@pytest.mark.parametrize("direction", ["higher", "lower"])
+@given(few, few)
+def test_pairs_are_counted_one_by_one(direction, a, b):
+    """
+    The share of pairs is that of looking at each pair, ties up to round-off aside.
+    """
+    first, second = Sample.of(*a), Sample.of(*b)
+    upper, lower = (a, b) if direction == "higher" else (b, a)
+    pairs = sum(beyond(x, y) for x in upper for y in lower)
+    result = separation(first, second, direction=direction)
+    assert result.effect == pytest.approx(pairs / (len(a) * len(b)))

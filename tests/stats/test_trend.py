@@ -188,3 +188,45 @@ def test_a_summary_has_no_ranks():
     """
     with pytest.raises(ClaimError, match="value of every replicate"):
         trend([Summary(3, 1.0, 1.0), Summary(3, 2.0, 1.0)], direction="increasing")
+
+
+@pytest.mark.parametrize(("n", "groups"), [(220, 3), (1000, 2), (5, 300)])
+def test_many_replicates_are_no_matter(n, groups):
+    """
+    Orders beyond a float are compared all the same, and p is the normal one (statsmodels).
+    """
+    values = np.random.default_rng([SEED, n]).normal(size=(groups, n))
+    values += 0.1 * np.arange(groups)[:, None] / groups
+    result = trend(samples(values), direction="increasing")
+    theirs = jonckheere_terpstra(list(values), alternative="larger")
+    assert result.details["exact_p"] is False
+    assert result.p == pytest.approx(theirs.pvalue, rel=1e-9)
+
+
+def test_ties_in_large_groups_are_normal():
+    """
+    With ties the exact distribution is left to smaller groups: p is that of statsmodels.
+    """
+    values = np.round(2 * np.random.default_rng(SEED).normal(size=(4, 12))) / 2
+    result = trend(samples(values), direction="increasing")
+    theirs = jonckheere_terpstra(list(values), alternative="larger")
+    assert result.details["exact_p"] is False
+    assert result.p == pytest.approx(theirs.pvalue, rel=1e-6)
+    assert is_exact((7,) * 4, (2, *[1] * 26))
+    assert not is_exact((12,) * 4, (2, *[1] * 46))
+    assert is_exact((12,) * 4, (1,) * 48)
+
+
+@pytest.mark.parametrize("sizes", [(7,) * 4, (14,) * 3, (39,) * 2], ids=str)
+@pytest.mark.parametrize("ties", [2, 3])
+def test_the_normal_p_holds_its_level_where_it_takes_over(sizes, ties):
+    """
+    At the largest groups that are exact with ties the normal p is at most alpha in alpha of cases.
+    """
+    n = sum(sizes)
+    counts = (*(ties,) * (n // ties), *(1,) * (n % ties))
+    chances = null_distribution(sizes, counts)
+    centre = (n**2 - sum(size**2 for size in sizes)) / 4
+    z = (np.arange(len(chances)) / 2 - centre) / math.sqrt(variance(sizes, counts))
+    for alpha in (0.05, 0.025, 0.01):
+        assert chances[stats.norm.sf(z) <= alpha].sum() == pytest.approx(alpha, abs=0.0012)

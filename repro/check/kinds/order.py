@@ -75,10 +75,9 @@ class TrendKind(Kind[Trend]):
             tau = fmt.plus(result.effect, 2)
             return headed(value, f"Kendall's tau on the position of the arm is {tau}")
         share = fmt.significant(100 * result.effect)
-        return headed(
-            value,
-            f"it {WORDS[one.direction]} in {share}% of the pairs of seeds of " + ("different arms"),
-        )
+        said = f"it {WORDS[one.direction]} in {share}% of the pairs of seeds of different arms"
+        normal = "" if result.details["exact_p"] else " (p by the normal approximation)"
+        return headed(value, f"{said}{normal}")
 
     def limits(self, one: Trend, claim: Claim) -> tuple[doc.Limit, ...]:
         """No trend."""
