@@ -201,12 +201,13 @@ def test_values_far_above_the_printed_ones_have_every_measure(factor: float) -> 
     assert found is not None
     assert found.sceptical_controlled is not None
     assert 0 <= found.sceptical_controlled <= 1
-    assert document.published[0].agreement == "DISAGREES"
+    assert document.published[0].agreement == "LARGER"
 
 
 def test_a_ratio_too_large_for_a_number_is_not_compared() -> None:
     """Two seeds 120 orders of magnitude apart predict nothing, and the report says why."""
-    ratio = {"kind": "ratio", "of": ["a", "b"], "at_least": 2.0}
+    least = {"value": 2.0, "why": "twice as large"}
+    ratio = {"kind": "ratio", "of": ["a", "b"], "at_least": least}
     numbers = (printed(("55.80", "0.50"), ("26.40", "0.50")),)
     claim = made(ratio, seeds={"min": 2, "plan": 2}, published=numbers)
     (found,) = judged(claim, {"a": [1e-60, 1e60], "b": [1.0, 1.1]}).published
