@@ -40,8 +40,9 @@ def trend(
     claimed order, ties counting half, and ``statistic`` the number of rising ones. p is
     exact, ties included, unless the groups are many or large (beyond two of 99, three of 31 or
     four of 15 replicates; with ties two of 39, three of 14 or four of 7); then normal with the
-    variance corrected for ties, and ``details["exact_p"]`` is false. ``kendall``: ``effect`` is tau-b of the values with the number of the
-    group, negative where they fall, and p scipy's (normal where a group has two values).
+    variance corrected for ties, and ``details["exact_p"]`` is false. ``kendall``: ``effect`` is
+    tau-b of the values with the number of the group, negative where they fall, and p scipy's
+    (normal where a group has two values).
 
     Both ask whether the groups are alike: where their spreads differ 3:1 they err in .06 to
     .09 of cases, Kendall's with three in a group in .06 always; see ``linear_trend``.
