@@ -22,6 +22,7 @@ from repro.specs.expectation import (
     Ordering,
     Proportion,
     Ratio,
+    Separation,
     Trend,
 )
 from repro.specs.seeds import EProcess
@@ -32,7 +33,7 @@ NO_SCATTER = (Bound, Association, Proportion, Trend, Ordering)
 """Kinds whose power needs no standard deviation, or is not computed."""
 
 MARGINS = (Equivalence, NonSuperiority, NonInferiority)
-BY_SEED = (Difference, *MARGINS)
+BY_SEED = (Difference, *MARGINS, Ratio, Separation, Trend, Ordering)
 """Kinds that a paired design tests seed by seed."""
 
 ONE_SIDED = (NonSuperiority, NonInferiority)
@@ -159,7 +160,7 @@ def _planned(
     one: Expectation, claim: Claim, scatter: Scatter, seeds: int, effect: float | None
 ) -> PlannedTest:
     """The expectation as a planned test; ClaimError where nothing can be computed."""
-    if not scatter.sd and not isinstance(one, NO_SCATTER):
+    if not scatter.sd and not _without_scatter(one, claim):
         raise ClaimError(scatter.lacking)
     low, high = kind_of(one).region(one)
     kind: str = "share" if isinstance(one, Bound) and one.share is not None else one.kind
@@ -174,7 +175,7 @@ def _planned(
     return PlannedTest(
         kind=kind,
         n=(_units(one, seeds),),
-        sd=() if isinstance(one, NO_SCATTER) else scatter.sd[:2],
+        sd=() if _without_scatter(one, claim) else scatter.sd[:2],
         alpha=alpha,
         test="welch" if _by_welch(one, claim) else test,
         effect=effect,
@@ -182,6 +183,10 @@ def _planned(
         high=high,
         paired=claim.design == "paired" and isinstance(one, BY_SEED),
     )
+
+
+def _without_scatter(one: Expectation, claim: Claim) -> bool:
+    return isinstance(one, NO_SCATTER) or (claim.design == "paired" and isinstance(one, Separation))
 
 
 def _by_welch(one: Expectation, claim: Claim) -> bool:

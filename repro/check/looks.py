@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import Literal
 
 from repro.check.expectations import Judged
@@ -12,15 +13,16 @@ from repro.check.kinds.sequential import (
     at_looks,
     in_order,
     is_sequential,
+    level_of,
     looks_so_far,
     question_of,
 )
 from repro.check.words import WORDS
+from repro.errors import ClaimError
 from repro.evidence import Evidence
 from repro.report.judgement import LookPart, SequentialPart
 from repro.specs.claim import Claim
 from repro.specs.seeds import EProcess
-from repro.stats.eprocess import balanced
 from repro.stats.result import TestResult
 from repro.stats.sample import Sample
 from repro.stats.sequential import SENSITIVITY, predicted_power
@@ -73,12 +75,11 @@ def _part(one: OnMeans, result: TestResult, claim: Claim, evidence: Evidence) ->
 def _at_every_look(
     one: OnMeans, claim: Claim, arms: tuple[Sample, Sample]
 ) -> dict[int, TestResult]:
-    looks = looks_so_far(claim, arms)
-    return {
-        n: at_looks(one, claim, arms, looks[:place])
-        for place, n in enumerate(looks, start=1)
-        if _varied(balanced(*arms), n)
-    }
+    looks, results = looks_so_far(claim, arms), {}
+    for place, n in enumerate(looks, start=1):
+        with suppress(ClaimError):  # nothing varied yet, so that a look says nothing
+            results[n] = at_looks(one, claim, arms, looks[:place])
+    return results
 
 
 def _order(arms: tuple[Sample, Sample]) -> Literal["observed", "declared", "unknown"]:
@@ -86,11 +87,6 @@ def _order(arms: tuple[Sample, Sample]) -> Literal["observed", "declared", "unkn
     if not in_order(arms):
         return "unknown"
     return "declared" if any(arm.order == "declared" for arm in arms) else "observed"
-
-
-def _varied(arms: tuple[Sample, Sample], n: int) -> bool:
-    """Whether a look at the first pairs could say anything: one at which no arm varies cannot."""
-    return any(not Sample.of(*arm.values[:n]).constant for arm in arms)
 
 
 def _look(n: int, result: TestResult) -> LookPart:
@@ -118,12 +114,12 @@ def _stop(
     if not in_order(arms):
         chance = 0.0 if min(result.n) >= most else 1.0
     elif isinstance(how, EProcess):
-        chance = predicted_power(*arms, question, maximum=most, alpha=claim.alpha, g=how.g)
+        chance = predicted_power(*arms, question, maximum=most, g=how.g, **level_of(claim))
     else:
         planned = () if how is None else how.looks
         looks = looks_so_far(claim, arms)
         chance = conditional_power(
-            *arms, question, looks=looks, planned_looks=planned, alpha=claim.alpha
+            *arms, question, looks=looks, planned_looks=planned, **level_of(claim)
         )
     return stop(result, chance=chance) or "go on"
 

@@ -27,6 +27,7 @@ from repro.specs.expectation import (
     Family,
     Ratio,
     Separation,
+    Trend,
 )
 from repro.specs.measurement import Measurement
 from repro.specs.resolve import resolve
@@ -230,9 +231,10 @@ def _design(document: Document, scale: ScaleName) -> Design | None:
 
 
 def _following(part: Part[Expectation], design: Design | None) -> Part[Expectation]:
-    """A difference that names no test, with the test of the design."""
+    """A difference or trend that names no test, with the test of the design."""
     one = part.value
-    if isinstance(one, Difference) and "test" not in one.model_fields_set and design == "paired":
+    follows = isinstance(one, Difference | Trend) and "test" not in one.model_fields_set
+    if one is not None and follows and design == "paired":
         return Part(part.steps, one.model_copy(update={"test": "paired"}))
     return part
 

@@ -46,7 +46,7 @@ class Difference(_Expectation):
 
 
 class Equivalence(_Expectation):
-    """The means of a and b differ by less than the margin; two one-sided Welch tests."""
+    """The means of a and b differ by less than the margin; two one-sided tests."""
 
     kind: Literal["equivalence"]
     of: Pair
@@ -54,7 +54,7 @@ class Equivalence(_Expectation):
 
 
 class NonSuperiority(_Expectation):
-    """a is not better than b by the margin or more; one-sided Welch."""
+    """a is not better than b by the margin or more; one-sided."""
 
     kind: Literal["non_superiority"]
     of: Pair
@@ -62,7 +62,7 @@ class NonSuperiority(_Expectation):
 
 
 class NonInferiority(_Expectation):
-    """a is not worse than b by the margin or more; one-sided Welch."""
+    """a is not worse than b by the margin or more; one-sided."""
 
     kind: Literal["non_inferiority"]
     of: Pair
@@ -70,7 +70,7 @@ class NonInferiority(_Expectation):
 
 
 class Ratio(_Expectation):
-    """The geometric mean of a is at least so many times that of b; Welch on logs, one-sided."""
+    """The geometric mean of a is at least so many times that of b; on logarithms, one-sided."""
 
     kind: Literal["ratio"]
     of: Pair
@@ -136,18 +136,18 @@ class Association(_Expectation):
 class Trend(_Expectation):
     """The measurement rises (or falls) along the arms, in the order in which they are named.
 
-    By the slope of the line through their means, Welch, unless a rank test is named: those ask
-    whether the arms are alike, and err where their spreads differ.
+    By the slope of the line through their means (of pairs, by the slopes of the seeds), unless a
+    rank test is named: those ask whether the arms are alike, and err where their spreads differ.
     """
 
     kind: Literal["trend"]
     of: Annotated[tuple[Name, ...], Field(min_length=3)]
     direction: Literal["increasing", "decreasing"]
-    test: Literal["welch", "jonckheere", "kendall"] = "welch"
+    test: Literal["welch", "paired", "jonckheere", "kendall"] = "welch"
 
 
 class Ordering(_Expectation):
-    """Every arm lies above (or below) each one named before it: all pairs, Welch, Holm."""
+    """Every arm lies above (or below) each one named before it: every two of them, Holm."""
 
     kind: Literal["ordering"]
     of: Annotated[tuple[Name, ...], Field(min_length=2)]

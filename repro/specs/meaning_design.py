@@ -7,52 +7,37 @@ from itertools import pairwise
 
 from repro.errors import Problem
 from repro.specs.draft import Draft
-from repro.specs.expectation import (
-    Association,
-    Bound,
-    Difference,
-    Equivalence,
-    Expectation,
-    NonInferiority,
-    NonSuperiority,
-    Proportion,
-)
+from repro.specs.expectation import Association, Difference, Trend
 from repro.specs.seeds import EProcess
 from repro.specs.yaml import Steps
-
-PAIRED_KINDS = (Equivalence, NonSuperiority, NonInferiority, Proportion)
-"""Kinds of several arms that are judged seed by seed, beside differences."""
-
-PAIRED_WORDS = "a difference, equivalence, non_superiority, non_inferiority, bound or proportion"
 
 
 def _pairs(draft: Draft) -> Iterator[Problem]:
     """A test of pairs needs arms that share their randomness, and they need such a test."""
     for steps, one in draft.readable():
-        if isinstance(one, Difference):
+        if isinstance(one, Difference | Trend):
             yield from _fitting_test(draft, steps, one)
-        elif draft.design == "paired":
-            yield from _independent_kind(draft, steps, one)
+        elif draft.design == "paired" and isinstance(one, Association) and len(one.of) > 1:
+            what = f"points of several arms count as independent, and {_design(draft)} pairs them"
+            advice = "name one arm, or write `design: independent`"
+            yield draft.problem((*steps, "of"), what, "one arm", advice)
 
 
-def _fitting_test(draft: Draft, steps: Steps, one: Difference) -> Iterator[Problem]:
+def _fitting_test(draft: Draft, steps: Steps, one: Difference | Trend) -> Iterator[Problem]:
     here = draft.size_steps(steps, one, "test")
     if one.test == "paired" and draft.design == "independent":
         what = "replicates of independent arms are no pairs"
         advice = "leave the test out, or write `design: paired`"
         yield draft.problem(here, what, "a test of independent arms, such as welch", advice)
-    elif one.test != "paired" and draft.design == "paired" and one.role == "decisive":
+    elif one.test != "paired" and draft.design == "paired" and not _shown_only(one):
         what = f"test {one.test} takes the arms as independent, and {_design(draft)} pairs them"
         advice = "write `test: paired`, or `design: independent`"
         yield draft.problem(here, what, "paired", advice)
 
 
-def _independent_kind(draft: Draft, steps: Steps, one: Expectation) -> Iterator[Problem]:
-    one_arm = isinstance(one, Bound) or (isinstance(one, Association) and len(one.of) == 1)
-    if not one_arm and not isinstance(one, PAIRED_KINDS):
-        what = f"kind {one.kind} takes the arms as independent, and {_design(draft)} pairs them"
-        advice = "use one of these, or write `design: independent`"
-        yield draft.problem((*steps, "kind"), what, PAIRED_WORDS, advice)
+def _shown_only(one: Difference | Trend) -> bool:
+    """A difference beside the claim may repeat the test of a paper, whatever the design."""
+    return isinstance(one, Difference) and one.role == "context"
 
 
 def _design(draft: Draft) -> str:

@@ -50,7 +50,8 @@ def _enough_seeds(draft: Draft) -> Iterator[Problem]:
     seeds = draft.seeds.value
     if seeds is None:
         return
-    needed = {one.id: _least_seeds(one, draft.alpha) for _, one in draft.decisive()}
+    paired = draft.design == "paired"
+    needed = {one.id: _least_seeds(one, draft.alpha, paired=paired) for _, one in draft.decisive()}
     starved = [name for name, least in needed.items() if least > seeds.min]
     if starved:
         least = max(needed[name] for name in starved)
@@ -60,13 +61,13 @@ def _enough_seeds(draft: Draft) -> Iterator[Problem]:
         yield draft.problem((*draft.seeds.steps, "min"), what, expected, advice)
 
 
-def _least_seeds(one: Expectation, alpha: float) -> int:
+def _least_seeds(one: Expectation, alpha: float, *, paired: bool) -> int:
     """Fewest seeds an arm with which the expectation could be confirmed."""
     least = LEAST_SEEDS
     if isinstance(one, Bound):
         least = 1
     elif isinstance(one, Separation):
-        least = _least_splits(alpha, tails=1)
+        least = _least_pairs(alpha, tails=1) if paired else _least_splits(alpha, tails=1)
     elif isinstance(one, Difference) and one.test == "permutation":
         least = max(least, _least_splits(alpha, tails=2))
     elif isinstance(one, Association):
@@ -93,6 +94,11 @@ def _least_splits(alpha: float, tails: int) -> int:
     while tails / math.comb(2 * n, n) > alpha:
         n += 1
     return n
+
+
+def _least_pairs(alpha: float, tails: int) -> int:
+    """Fewest pairs that all differ the same way seldom enough, when either way is as likely."""
+    return math.ceil(math.log2(tails / alpha) - 1e-9)
 
 
 def _diverged(draft: Draft) -> Iterator[Problem]:

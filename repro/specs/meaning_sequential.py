@@ -30,20 +30,17 @@ def _expectations(draft: Draft) -> Iterator[Problem]:
     """Only contrasts of two means have a sequential test."""
     if draft.sequential.value is None:
         return
-    if draft.design == "paired":
-        what = "pairs that share their randomness have no sequential test"
-        advice = "write `design: independent`, or leave `sequential` out"
-        yield draft.problem(("sequential",), what, "independent arms", advice)
-        return
+    fitting = "paired" if draft.design == "paired" else "welch"
     for steps, one in draft.decisive():
         if not isinstance(one, Difference | Equivalence | NonSuperiority | NonInferiority):
             what = f"kind {one.kind} has no sequential test"
             advice = "make it `role: context`, or leave `sequential` out"
             yield draft.problem((*steps, "kind"), what, KINDS, advice)
             continue
-        if isinstance(one, Difference) and one.test != "welch":
+        if isinstance(one, Difference) and one.test not in ("welch", "paired"):
             what = f"test {one.test} has no sequential form"
-            yield draft.problem((*steps, "test"), what, "welch", "leave the test out")
+            here = draft.size_steps(steps, one, "test")
+            yield draft.problem(here, what, fitting, "leave the test out")
         yield from _fixed_margin(draft, steps, one)
 
 
@@ -82,22 +79,27 @@ def _looks(draft: Draft) -> Iterator[Problem]:
 def _first_look(draft: Draft, method: EProcess, seeds: Seeds) -> Iterator[Problem]:
     """Even an infinite t has an e-value that few seeds and a narrow prior keep small."""
     needed = -math.log(draft.alpha)
-    largest = _log_largest(seeds.min, method.g)
+    paired = draft.design == "paired"
+    largest = _log_largest(seeds.min, method.g, paired=paired)
     if largest >= needed:
         return
     more = range(seeds.min + 1, MOST_SEEDS + 1)
-    least = next((n for n in more if _log_largest(n, method.g) >= needed), None)
+    least = next((n for n in more if _log_largest(n, method.g, paired=paired) >= needed), None)
+    units = "pairs of seeds" if paired else "seeds an arm"
     what = (
-        f"{seeds.min} seeds an arm cannot decide: the largest e-value is {math.exp(largest):.3g}, "
+        f"{seeds.min} {units} cannot decide: the largest e-value is {math.exp(largest):.3g}, "
         f"and {1 / draft.alpha:g} is needed"
     )
     expected = f"at least {least}" if least else "a larger g, such as 1"
     yield draft.problem((*draft.seeds.steps, "min"), what, expected, "raise min, or g")
 
 
-def _log_largest(n: int, g: float) -> float:
-    """Logarithm of the e-value of n pairs whose t is infinite: (1 + g n / 2) to the n - 1."""
-    return (n - 1) * math.log1p(g * n / 2)
+def _log_largest(n: int, g: float, *, paired: bool) -> float:
+    """Logarithm of the e-value of n seeds an arm, or pairs, whose t is infinite.
+
+    It is ``1 + g n / 2`` to the power ``n - 1``; of pairs, ``1 + g n`` to half of that.
+    """
+    return (n - 1) * (math.log1p(g * n) / 2 if paired else math.log1p(g * n / 2))
 
 
 def _planned_looks(draft: Draft, method: GroupSequential, seeds: Seeds) -> Iterator[Problem]:
@@ -130,7 +132,7 @@ def _order(draft: Draft) -> Iterator[Problem]:
 def _diverged(draft: Draft) -> Iterator[Problem]:
     """What becomes of replicates that diverge must not change what earlier looks saw."""
     method, seeds = draft.sequential.value, draft.seeds.value
-    if method is None or seeds is None or draft.design == "paired":
+    if method is None or seeds is None:
         return
     steps = (*draft.seeds.steps, "diverged")
     if seeds.diverged == "worst":

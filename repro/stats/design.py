@@ -17,7 +17,7 @@ from repro.stats.planned_test import (
     sized,
 )
 from repro.stats.power import detectable, smallest_size
-from repro.stats.power_exact import separation_p
+from repro.stats.separation import separation_p
 
 LEAST_POWER = 0.10
 """A design with less power than this at the planned standard deviation is refused."""
@@ -114,7 +114,7 @@ def cannot_decide(planned: PlannedTest) -> str:
     elif planned.name == "permutation":
         p, what = 2 * separation_p(a, b), "the smallest p of a two-sided permutation test"
     elif planned.kind == "sequential":
-        p, what = (1 + a * b / (a + b)) ** (1 - (a + b) / 2), "the smallest p of the e-process"
+        p, what = _smallest_p(a, b, paired=planned.paired), "the smallest p of the e-process"
     elif planned.kind == "association" and a < 4:
         return f"{a} points give no interval of a correlation; plan at least 4"
     else:
@@ -123,6 +123,13 @@ def cannot_decide(planned: PlannedTest) -> str:
         return ""
     verb = "is" if what.startswith("the") else "has p ="
     return f"{_sizes(planned)} cannot decide: {what} {verb} {p:.3g}, above {alpha:g}"
+
+
+def _smallest_p(a: int, b: int, *, paired: bool) -> float:
+    """Of the e-process with prior variance 1, whose t is infinite."""
+    if paired:
+        return float((1 + a) ** ((1 - a) / 2))
+    return float((1 + a * b / (a + b)) ** (1 - (a + b) / 2))
 
 
 def _too_weak(planned: PlannedTest, power: float, seeds: int | None) -> str:

@@ -7,6 +7,10 @@ martingale: whatever one does after seeing it, it ever reaches 1/alpha with a ch
 alpha if there is no difference. Gönen et al. 2005 (the formula); Hendriksen, de Heide &
 Grünwald 2021 and Pérez-Ortiz et al. 2024 (why stopping is free); METHODS.md 1.8.
 
+Arms that are paired by seed are one normal sample of differences: then delta is their mean in
+standard deviations, the number of pairs takes the place of ``n_a n_b / (n_a + n_b)``, and the
+degrees of freedom are one fewer.
+
 Fine print: stopping may depend on the t statistics only, and pairs must be balanced; then
 unequal standard deviations do little harm (level at most .034 at 3:1, g = 1).
 """
@@ -35,7 +39,7 @@ _LARGEST = math.log(np.finfo(float).max)
 def e_value(
     t: npt.ArrayLike,
     n_a: npt.ArrayLike,
-    n_b: npt.ArrayLike,
+    n_b: npt.ArrayLike | None,
     g: npt.ArrayLike = 1.0,
     *,
     df: npt.ArrayLike | None = None,
@@ -46,6 +50,7 @@ def e_value(
     is ``a ** (-1/2)`` times ``(1 + t²/nu) / (1 + t²/(nu a))`` to the power ``(nu + 1) / 2``;
     never more than the largest float. It is the density of ``sqrt(a)`` times Student's t over
     that of Student's t, so its mean is 1 without a difference, whatever ``df`` is.
+    Without ``n_b``, it is that of ``n_a`` pairs: ``nu = n_a - 1``, and ``a = 1 + g n_a``.
     ``ClaimError`` for fewer than two values in an arm and for ``g <= 0``.
     """
     nu, a = _sizes(n_a, n_b, g, df)
@@ -58,7 +63,7 @@ def e_value(
 def one_sided_e_value(
     t: npt.ArrayLike,
     n_a: npt.ArrayLike,
-    n_b: npt.ArrayLike,
+    n_b: npt.ArrayLike | None,
     g: npt.ArrayLike = 1.0,
     *,
     df: npt.ArrayLike | None = None,
@@ -79,7 +84,7 @@ def one_sided_e_value(
 
 def threshold(
     n_a: npt.ArrayLike,
-    n_b: npt.ArrayLike,
+    n_b: npt.ArrayLike | None,
     *,
     alpha: float,
     g: npt.ArrayLike = 1.0,
@@ -88,7 +93,8 @@ def threshold(
     """The size of t from which on ``e_value`` is at least ``1/alpha``; infinite if it never is.
 
     With ``r = (sqrt(a) / alpha) ** (2 / (nu + 1))`` it is ``sqrt(nu (r - 1) / (1 - r / a))``;
-    three values an arm cannot decide, for with ``g = 1`` no t gives more than 6.25.
+    three values an arm cannot decide, for with ``g = 1`` no t gives more than 6.25; nor can four
+    pairs, for which it is 11.2.
     """
     nu, a = _sizes(n_a, n_b, g, df)
     log_r = 2 / (nu + 1) * (np.log(a) / 2 - math.log(alpha))
@@ -122,25 +128,27 @@ def contrasts(
 ) -> dict[int, Contrast]:
     """The contrast of the first pairs of balanced samples at each look, by their number.
 
-    A look at which neither arm varied yet says nothing and is left out. ``ClaimError`` unless
-    the looks increase from at least 2 to at most the number of pairs, and if neither arm
-    varies at the last one.
+    A look at which nothing varied yet says nothing and is left out. ``ClaimError`` unless the
+    looks increase from at least 2 to at most the number of pairs, and if nothing varies at the
+    last one.
     """
     steps = list(looks)
     if not steps or steps != sorted(set(steps)) or steps[0] < 2 or steps[-1] > a.n:
         raise ClaimError(
             f"looks are increasing numbers of pairs, from 2 to the {a.n} there are, not {steps}"
         )
-    pairs = {n: (_first(a, n), _first(b, n)) for n in steps}
-    return {
-        n: contrast(*pair)
-        for n, pair in pairs.items()
-        if n == steps[-1] or not (pair[0].constant and pair[1].constant)
-    }
+    found = {}
+    for n in steps:
+        try:
+            found[n] = contrast(_first(a, n), _first(b, n))
+        except ClaimError:
+            if n == steps[-1]:
+                raise
+    return found
 
 
 def confidence_sequence(
-    contrast: Contrast, n_a: int, n_b: int, *, alpha: float, g: float = 1.0
+    contrast: Contrast, n_a: int, n_b: int | None, *, alpha: float, g: float = 1.0
 ) -> Interval:
     """The differences of means whose e is below ``1/alpha`` at a look with so many replicates.
 
@@ -201,17 +209,20 @@ def eprocess_t(
 
 
 def _sizes(
-    n_a: npt.ArrayLike, n_b: npt.ArrayLike, g: npt.ArrayLike, df: npt.ArrayLike | None
+    n_a: npt.ArrayLike, n_b: npt.ArrayLike | None, g: npt.ArrayLike, df: npt.ArrayLike | None
 ) -> tuple[Array, Array]:
     """Degrees of freedom, and the factor by which the prior widens the variance of the mean."""
-    first, second = np.asarray(n_a, dtype=float), np.asarray(n_b, dtype=float)
-    width = np.asarray(g, dtype=float)
+    first, width = np.asarray(n_a, dtype=float), np.asarray(g, dtype=float)
+    second = first if n_b is None else np.asarray(n_b, dtype=float)
     if np.min(first) < 2 or np.min(second) < 2:
         raise TooFewError("an e-value needs at least two values in each arm")
     if not np.all((width > 0) & np.isfinite(width)):
         raise ClaimError(f"the prior's variance g is a finite number above 0, not {width}")
-    nu = first + second - 2 if df is None else np.asarray(df, dtype=float)
-    return nu, 1 + width * first * second / (first + second)
+    if n_b is None:
+        nu, size = first - 1, first
+    else:
+        nu, size = first + second - 2, first * second / (first + second)
+    return nu if df is None else np.asarray(df, dtype=float), 1 + width * size
 
 
 def _only(sample: Sample, numbers: Sequence[int]) -> Sample:

@@ -97,7 +97,7 @@ def level_of(
     ``looks`` are those that a group sequential test planned: its level is that of the whole plan,
     and so it goes by the number of pairs at the last of them, whenever it decided.
     """
-    if result.test != "group_obf":
+    if result.test != "group_obf" or result.paired:
         return measured_level(key_of(result), min(result.n), sd_ratio=sd_ratio)
     if len(looks) <= FEW_LOOKS:
         return None

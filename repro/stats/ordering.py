@@ -10,16 +10,21 @@ import numpy as np
 
 from repro.errors import ClaimError
 from repro.stats.coefficients import Array
-from repro.stats.contrast import welch_contrast
 from repro.stats.multiplicity import holm
-from repro.stats.result import TestResult, check_alpha
+from repro.stats.paired import mean_difference
+from repro.stats.pairs import match
+from repro.stats.result import TestResult, check_alpha, paired_detail
 from repro.stats.sample import Arm, summarise
 
 Order: TypeAlias = Literal["increasing", "decreasing"]
 
 
-def ordering(groups: Sequence[Arm], *, direction: Order, alpha: float = 0.05) -> TestResult:
-    """One-sided Welch tests of every pair of arms, given in their order, adjusted by Holm.
+def ordering(
+    groups: Sequence[Arm], *, direction: Order, alpha: float = 0.05, paired: bool = False
+) -> TestResult:
+    """One-sided t-tests of every two arms, given in their order, adjusted by Holm.
+
+    Welch's tests, or of arms ``paired`` by seed those of the differences within seeds.
 
     ``p`` is the largest adjusted p: at most ``alpha`` when every mean lies beyond all that
     come before it. ``p_opposite`` is the smallest adjusted p of a pair the other way round,
@@ -28,16 +33,20 @@ def ordering(groups: Sequence[Arm], *, direction: Order, alpha: float = 0.05) ->
     the measurement; ``details["weakest"]`` names that pair by position, ``0-1`` the first two.
     The other details hold for each pair the step, its simultaneous interval (each side errs
     ``alpha`` over the number of pairs; Bonferroni), p and adjusted p. Summaries will do.
-    ``ClaimError`` for fewer than two arms, and as ``welch`` for each pair. Holm 1979.
+    ``ClaimError`` for fewer than two arms, and as ``welch`` or ``paired``. Holm 1979.
     """
     check_alpha(alpha)
     if direction not in ("increasing", "decreasing"):
         raise ClaimError(f"direction is increasing or decreasing, not {direction!r}")
     if len(groups) < 2:
         raise ClaimError("an order needs at least two arms")
+    if paired:
+        match(groups, "ordering")
     pairs = list(combinations(range(len(groups)), 2))
     names = tuple(f"{i}-{j}" for i, j in pairs)
-    contrasts = [welch_contrast(groups[j], groups[i]) for i, j in pairs]
+    contrasts = [
+        mean_difference(groups[j], groups[i], paired=paired, test="ordering") for i, j in pairs
+    ]
     up = [contrast.p_greater() for contrast in contrasts]
     down = [contrast.p_less() for contrast in contrasts]
     p, reverse = (up, down) if direction == "increasing" else (down, up)
@@ -60,6 +69,7 @@ def ordering(groups: Sequence[Arm], *, direction: Order, alpha: float = 0.05) ->
             "steps_high": tuple(interval.high for interval in intervals),
             "p": tuple(p),
             "p_adjusted": holm(p),
+            **paired_detail(paired=paired),
         },
     )
 

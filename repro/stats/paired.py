@@ -28,7 +28,12 @@ def paired_contrast(
     With weights 1 and -1 it is the paired t-test's. ``test`` is named in errors. ``ClaimError``
     for a summary, replicates without a partner, fewer than two pairs, and sums that do not vary.
     """
-    sums, largest = _sums(arms, weights, test)
+    sums = weighted_sum(arms, weights, test=test)
+    largest = max(
+        abs(weight * value)
+        for weight, arm in zip(weights, match(arms, test), strict=True)
+        for value in arm.values
+    )
     if sums.n > 1 and max(sums.values) - min(sums.values) <= ROUND_OFF * largest:
         raise ClaimError(
             "all pairs differ by the same amount, so a test on means would call it certain; "
@@ -36,6 +41,23 @@ def paired_contrast(
         )
     summary = sums.summary()
     return Contrast(summary.mean, summary.standard_error, summary.n - 1)
+
+
+def weighted_sum(
+    arms: Sequence[Arm], weights: Sequence[float] = (1.0, -1.0), *, test: str = "paired"
+) -> Sample:
+    """The weighted sum of the arms' values, seed by seed; ``ClaimError`` for missing partners."""
+    samples = match(arms, test)
+    parts = [
+        [weight * value for value in sample.values]
+        for weight, sample in zip(weights, samples, strict=True)
+    ]
+    return Sample(tuple(map(math.fsum, zip(*parts, strict=True))), samples[0].replicates)
+
+
+def difference_of_pairs(a: Arm, b: Arm) -> Contrast:
+    """Mean A minus mean B within pairs; errors as ``paired_contrast``."""
+    return paired_contrast((a, b))
 
 
 def mean_difference(a: Arm, b: Arm, *, paired: bool, test: str) -> Contrast:
@@ -105,14 +127,3 @@ class PairedRelativeDifference:
             for x, y in zip(self.a.values, self.b.values, strict=True)
         )
         return math.fsum(products) / (n - 1) / n
-
-
-def _sums(arms: Sequence[Arm], weights: Sequence[float], test: str) -> tuple[Sample, float]:
-    """The weighted sums seed by seed, and the size of their largest part."""
-    samples = match(arms, test)
-    parts = [
-        [weight * value for value in sample.values]
-        for weight, sample in zip(weights, samples, strict=True)
-    ]
-    sums = tuple(math.fsum(values) for values in zip(*parts, strict=True))
-    return Sample(sums, samples[0].replicates), max(abs(x) for own in parts for x in own)

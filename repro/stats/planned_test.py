@@ -32,6 +32,9 @@ UNCOMPUTED: Mapping[str, str] = {
     "bound": "a structural bound leaves nothing to chance",
     "trend": "no power is computed for a trend over several arms",
     "ordering": "no power is computed for an ordering; plan each of its differences",
+    "paired separation": "no power is computed for a separation of pairs",
+    "paired trend": "no power is computed for a trend over several arms",
+    "paired ordering": "no power is computed for an ordering; plan each of its differences",
     "spearman": "no power is computed for Spearman's correlation",
     "kendall": "no power is computed for Kendall's correlation",
 }
@@ -80,9 +83,14 @@ class PlannedTest:
 
     @property
     def design(self) -> Design:
-        """The two arms; ``ClaimError`` where there is no standard deviation."""
+        """The two arms; ``ClaimError`` where there is no standard deviation.
+
+        Pairs are their differences, against an arm that does not vary.
+        """
         if not self.sd:
             raise ClaimError(f"planning for {self.kind} needs a standard deviation")
+        if self.paired:
+            return Design(self.sd[0], 0.0, self.n[0], self.n[-1], self.alpha)
         return Design(self.sd[0], self.sd[-1], self.n[0], self.n[-1], self.alpha)
 
     @property
@@ -189,6 +197,13 @@ def _paired_above(planned: PlannedTest, effect: float, border: float) -> float:
     return power_paired_above(sd, n, effect, border, alpha=planned.alpha)
 
 
+def _paired_ratio(planned: PlannedTest) -> float:
+    truth, least = planned.truth, planned.border("low")
+    if not (truth > 0 and least > 0):
+        raise ClaimError("ratios lie above 0")
+    return _paired_above(planned, math.log(truth), math.log(least))
+
+
 def _share(planned: PlannedTest) -> float:
     of = planned.border("low")
     return power_share(planned.n[0], planned.truth, of=of, alpha=planned.alpha)
@@ -216,6 +231,7 @@ COMPUTED: Mapping[str, Callable[[PlannedTest], float]] = {
     "non_superiority": lambda p: power_above(p.design, p.border("high"), p.truth),
     "paired equivalence": _paired_equivalence,
     "paired non_inferiority": lambda p: _paired_above(p, p.truth, p.border("low")),
+    "paired ratio": _paired_ratio,
     "paired non_superiority": lambda p: _paired_above(p, p.border("high"), p.truth),
     "ratio": lambda p: power_ratio(p.design, p.truth, at_least=p.border("low")),
     "separation": lambda p: power_separation(p.design, p.truth),
@@ -229,4 +245,5 @@ SIMULATED: Mapping[str, simulated.Decide] = {
     "brunner_munzel": simulated.brunner_munzel,
     "yuen": simulated.yuen,
     "sequential": simulated.eprocess,
+    "paired sequential": simulated.paired_eprocess,
 }

@@ -10,6 +10,7 @@ from scipy.special import bdtrc, ndtr, ndtri
 from repro.errors import ClaimError
 from repro.stats.power import Design
 from repro.stats.result import check_alpha, check_finite
+from repro.stats.separation import separation_p
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(400)
 
@@ -32,11 +33,6 @@ def power_separation(design: Design, distance: float) -> float:
     largest = design.sd_b * ndtri(u ** (1 / design.n_b))
     beyond = ndtr((distance - largest) / design.sd_a) ** design.n_a
     return float(np.sum(_WEIGHTS * np.pi / 4 * np.sin(2 * angle) * beyond))
-
-
-def separation_p(n_a: int, n_b: int) -> float:
-    """The p-value of complete separation, one-sided: one order among all."""
-    return 1 / math.comb(n_a + n_b, n_a)
 
 
 def power_share(n: int, share: float, *, of: float, alpha: float = 0.05) -> float:

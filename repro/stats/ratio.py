@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 
 from repro.errors import ClaimError, TooFewError
-from repro.stats.contrast import welch_contrast
-from repro.stats.result import Detail, Interval, TestResult, check_alpha
+from repro.stats.paired import mean_difference
+from repro.stats.result import Detail, Interval, TestResult, check_alpha, paired_detail
 from repro.stats.sample import Arm, Sample, require_sample
 
 
-def ratio_of_geometric_means(a: Arm, b: Arm, *, at_least: float, alpha: float = 0.05) -> TestResult:
-    """One-sided Welch test on logarithms: is A at least ``at_least`` times B?
+def ratio_of_geometric_means(
+    a: Arm, b: Arm, *, at_least: float, alpha: float = 0.05, paired: bool = False
+) -> TestResult:
+    """One-sided t-test on logarithms: is A at least ``at_least`` times B?
+
+    Welch's, or of arms ``paired`` by seed that of the differences of the logarithms.
 
     Effect and interval (level ``1 - 2 alpha``) are ratios; ``statistic``, ``df`` and ``se``
     belong to the logarithms. On arithmetic means the test would lose its level. Where both
@@ -19,8 +23,8 @@ def ratio_of_geometric_means(a: Arm, b: Arm, *, at_least: float, alpha: float = 
     neither interval nor p. Where one is, the other alone gives the error and its ``n - 1``
     degrees of freedom, and ``details["constant_arm"]`` names it.
 
-    ``ClaimError`` for a summary, for values not above 0, for fewer than two replicates in an
-    arm, and for a ratio that is not positive. METHODS.md 1.3, 2.1.
+    ``ClaimError`` for a summary, for pairs as ``paired``, for values not above 0, for fewer than
+    two replicates in an arm, and for a ratio that is not positive. METHODS.md 1.3, 2.1.
     """
     check_alpha(alpha)
     if not (math.isfinite(at_least) and at_least > 0):
@@ -32,9 +36,13 @@ def ratio_of_geometric_means(a: Arm, b: Arm, *, at_least: float, alpha: float = 
     effect = first.geometric_mean / second.geometric_mean
     n = (first.n, second.n)
     if first.constant and second.constant:
-        exact: dict[str, Detail] = {"exact": True, "constant_arm": "both"}
+        exact: dict[str, Detail] = {
+            "exact": True,
+            "constant_arm": "both",
+            **paired_detail(paired=paired),
+        }
         return TestResult("ratio", effect, alpha, n, low=at_least, details=exact)
-    contrast = welch_contrast(log_a, log_b)
+    contrast = mean_difference(log_a, log_b, paired=paired, test="ratio")
     border = math.log(at_least)
     logs = contrast.interval(1 - 2 * alpha)
     return TestResult(
@@ -49,7 +57,11 @@ def ratio_of_geometric_means(a: Arm, b: Arm, *, at_least: float, alpha: float = 
         df=contrast.df,
         se=contrast.se,
         low=at_least,
-        details={"exact": False, "constant_arm": _constant_arm(first, second)},
+        details={
+            "exact": False,
+            "constant_arm": _constant_arm(first, second),
+            **paired_detail(paired=paired),
+        },
     )
 
 

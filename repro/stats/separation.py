@@ -7,14 +7,21 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from repro.errors import ClaimError, TooFewError
-from repro.stats.result import TestResult, check_alpha
+from repro.stats.pairs import match
+from repro.stats.result import TestResult, check_alpha, paired_detail
 from repro.stats.sample import Arm, Sample, beyond, require_sample
 
 Direction: TypeAlias = Literal["higher", "lower"]
 
 
 def separation(
-    a: Arm, b: Arm, *, direction: Direction, factor: float = 1.0, alpha: float = 0.05
+    a: Arm,
+    b: Arm,
+    *,
+    direction: Direction,
+    factor: float = 1.0,
+    alpha: float = 0.05,
+    paired: bool = False,
 ) -> TestResult:
     """Exact test that every replicate of A lies beyond every replicate of B.
 
@@ -22,7 +29,9 @@ def separation(
     ``factor`` times the largest of A is below the smallest of B. A tie separates nothing.
     Were both arms alike, either order would have the chance ``1 / C(n_A + n_B, n_A)``, which
     is ``p`` when separated (else 1), and ``p_opposite`` when all of B lies beyond all of A,
-    whatever the factor. ``effect`` is the share of pairs in which A is beyond B.
+    whatever the factor. Arms that are ``paired`` by seed may be exchanged only within seeds:
+    then A is above B in every one of n pairs, as separation implies, with a chance of at most
+    ``2 ** -n``, and that is the p. ``effect`` is the share of pairs in which A is beyond B.
 
     ``ClaimError`` for a summary, a factor below 1, values not above 0 under a factor, and
     where even complete separation could not reach ``alpha``. METHODS.md 1.3, 2.1; not safe
@@ -31,7 +40,9 @@ def separation(
     check_alpha(alpha)
     first, second = require_sample(a, "separation"), require_sample(b, "separation")
     _check(first, second, direction, factor)
-    chance = 1 / math.comb(first.n + second.n, first.n)
+    if paired:
+        match((first, second), "separation")
+    chance = separation_p(first.n, second.n, paired=paired)
     if chance > alpha:
         raise TooFewError(
             f"{first.n} and {second.n} replicates cannot decide: even complete separation has "
@@ -54,6 +65,7 @@ def separation(
             "factor": factor,
             "separated": separated,
             "gap": min(upper.values) - factor * max(lower.values),
+            **paired_detail(paired=paired),
         },
     )
 
@@ -67,6 +79,11 @@ def _pairs_beyond(upper: Sequence[float], lower: Sequence[float]) -> int:
             below += 1
         pairs += below
     return pairs
+
+
+def separation_p(n_a: int, n_b: int, *, paired: bool = False) -> float:
+    """The p of complete separation, one-sided: one order among all, or every pair one way."""
+    return 0.5**n_a if paired else 1 / math.comb(n_a + n_b, n_a)
 
 
 def _check(a: Sample, b: Sample, direction: Direction, factor: float) -> None:

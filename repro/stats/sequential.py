@@ -21,7 +21,8 @@ from repro.stats.eprocess import (
     threshold,
     unpaired,
 )
-from repro.stats.result import Detail, Interval, TestResult, check_alpha
+from repro.stats.paired import difference_of_pairs, weighted_sum
+from repro.stats.result import Detail, Interval, TestResult, check_alpha, paired_detail
 from repro.stats.sample import Sample
 from repro.stats.stopping import Question, first_crossing, first_details
 
@@ -40,8 +41,11 @@ def sequential(
     looks: Sequence[int],
     alpha: float = 0.05,
     g: float = 1.0,
+    paired: bool = False,
 ) -> TestResult:
     """The e-process at the last of ``looks``, which count balanced pairs by replicate number.
+
+    Of arms that are ``paired`` it is that of the differences within pairs.
 
     A difference (two-sided) is decided when the ``1 - alpha`` confidence sequence excludes its
     border, exactly when ``e >= 1/alpha`` there; equivalence and the margins (one-sided) when
@@ -56,13 +60,20 @@ def sequential(
     ``left_out``, replicates without a partner. ``ClaimError`` as for ``eprocess_t``.
     """
     check_alpha(alpha)
-    found = contrasts(*balanced(a, b), looks, student_contrast)
-    taken = {n: _Look(each, (n, n), g) for n, each in found.items()}
+    contrast = difference_of_pairs if paired else student_contrast
+    found = contrasts(*balanced(a, b), looks, contrast)
+    taken = {n: _Look(each, (n, None if paired else n), g) for n, each in found.items()}
     return _result(question, taken, alpha, unpaired(a, b))
 
 
 def single_look(
-    a: Sample, b: Sample, question: Question, *, alpha: float = 0.05, g: float = 1.0
+    a: Sample,
+    b: Sample,
+    question: Question,
+    *,
+    alpha: float = 0.05,
+    g: float = 1.0,
+    paired: bool = False,
 ) -> TestResult:
     """The e-value of all replicates together, for samples whose order in time is not known.
 
@@ -74,6 +85,10 @@ def single_look(
     arm varies.
     """
     check_alpha(alpha)
+    if paired:
+        first, second = balanced(a, b)
+        look = _Look(difference_of_pairs(first, second), (first.n, None), g)
+        return _result(question, {first.n: look}, alpha, unpaired(a, b))
     contrast = student_contrast(a, b) if a.n == b.n else welch_contrast(a, b)
     look = _Look(contrast, (a.n, b.n), g)
     return _result(question, {min(a.n, b.n): look}, alpha, ())
@@ -81,11 +96,19 @@ def single_look(
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """The contrast of the replicates so far, how many of each arm, and the prior's variance."""
+    """The contrast of the replicates so far, how many of each arm, and the prior's variance.
+
+    The second size is None where the replicates are pairs.
+    """
 
     contrast: Contrast
-    sizes: tuple[int, int]
+    sizes: tuple[int, int | None]
     g: float
+
+    @property
+    def paired(self) -> bool:
+        """Whether it is the contrast of pairs."""
+        return self.sizes[1] is None
 
     def interval(self, question: Question, alpha: float) -> Interval:
         """The confidence sequence at this look."""
@@ -127,13 +150,14 @@ def _result(
         "e": claimed,
         "e_opposite": contrary,
         "left_out": left_out,
+        **paired_detail(paired=last.paired),
         **_sensitivity(question, found, alpha),
     }
     return TestResult(
         test="eprocess_t",
         effect=last.contrast.effect,
         alpha=alpha,
-        n=last.sizes,
+        n=(last.sizes[0], last.sizes[1] or last.sizes[0]),
         interval=intervals[n],
         p=1 / max(1.0, *(inside for inside, _ in seen)),
         p_opposite=1 / max(1.0, *(outside for _, outside in seen)),
@@ -154,27 +178,32 @@ def predicted_power(
     maximum: int,
     alpha: float = 0.05,
     g: float = 1.0,
+    paired: bool = False,
 ) -> float:
     """Chance that the e-process decides by ``maximum`` pairs, were the estimates the truth.
 
     The pairs so far are kept; the rest are drawn from normal distributions with the arms'
-    present means and standard deviations, and looked at after every pair. Either decision
-    counts. 2,000 simulated continuations from a constant seed: the standard error is .007
-    where the answer is .10 and .011 at most. 0 when no pair is left to add.
+    present means and standard deviations (of pairs, their differences are), and looked at after
+    every pair. Either decision counts. 2,000 simulated continuations from a constant seed: the
+    standard error is .007 where the answer is .10 and .011 at most. 0 when no pair is left to add.
     """
     check_alpha(alpha)
     first, second = balanced(a, b)
     n = first.n
-    student_contrast(first, second)
+    (difference_of_pairs if paired else student_contrast)(first, second)
     if maximum <= n:
         return 0.0
     sizes = np.arange(n + 1.0, maximum + 1)
     rng = np.random.default_rng(SEED)
-    mean_a, squares_a = _continue(first, sizes, rng)
-    mean_b, squares_b = _continue(second, sizes, rng)
-    se = np.sqrt((squares_a + squares_b) / (sizes - 1) / sizes)
-    reach = threshold(sizes, sizes, alpha=question.tails * alpha, g=g) * se
-    effect = mean_a - mean_b
+    if paired:
+        effect, squares = _continue(weighted_sum((first, second)), sizes, rng)
+    else:
+        mean_a, squares_a = _continue(first, sizes, rng)
+        mean_b, squares_b = _continue(second, sizes, rng)
+        effect, squares = mean_a - mean_b, squares_a + squares_b
+    se = np.sqrt(squares / (sizes - 1) / sizes)
+    least = threshold(sizes, None if paired else sizes, alpha=question.tails * alpha, g=g)
+    reach = least * se
     excluded = [np.abs(effect - border) >= reach for border in question.borders]
     return float(np.mean(np.any(np.all(excluded, axis=0), axis=1)))
 

@@ -96,7 +96,19 @@ def eprocess(a: Array, b: Array, alpha: float, *, scale: float = 1.0) -> Confirm
     mean_a, squares_a = _running(a)
     mean_b, squares_b = _running(b)
     statistic = (mean_a - mean_b) / np.sqrt((squares_a + squares_b) / (2 * n - 2) * 2 / n)
-    crossed = e_value(statistic, n, n, scale) >= 1 / alpha
+    return _first_above(statistic, e_value(statistic, n, n, scale) >= 1 / alpha)
+
+
+def paired_eprocess(a: Array, b: Array, alpha: float, *, scale: float = 1.0) -> Confirmed:
+    """As ``eprocess``, of the differences A minus B within pairs."""
+    n = np.arange(2, a.shape[1] + 1)
+    mean, squares = _running(a - b)
+    statistic = mean / np.sqrt(squares / (n - 1) / n)
+    return _first_above(statistic, e_value(statistic, n, None, scale) >= 1 / alpha)
+
+
+def _first_above(statistic: Array, crossed: Confirmed) -> Confirmed:
+    """In which rows the first crossing, if any, is one of a positive statistic."""
     first = crossed.argmax(axis=1)
     at_first = np.take_along_axis(statistic, first[:, None], axis=1)[:, 0]
     return np.asarray(crossed.any(axis=1) & (at_first > 0))

@@ -13,28 +13,35 @@ from typing import Literal, TypeAlias
 
 from repro.errors import ClaimError
 from repro.stats.contrast import Contrast, satterthwaite
-from repro.stats.result import TestResult, check_alpha
+from repro.stats.paired import paired_contrast
+from repro.stats.result import TestResult, check_alpha, paired_detail
 from repro.stats.sample import Arm, Summary, summarise
 
 Direction: TypeAlias = Literal["increasing", "decreasing"]
 
 
-def linear_trend(groups: Sequence[Arm], *, direction: Direction, alpha: float = 0.05) -> TestResult:
-    """One-sided Welch test that the means rise (fall) along the groups, given in their order.
+def linear_trend(
+    groups: Sequence[Arm], *, direction: Direction, alpha: float = 0.05, paired: bool = False
+) -> TestResult:
+    """One-sided t-test that the means rise (fall) along the groups, given in their order.
 
     ``effect``, with its interval of level ``1 - 2 alpha``, is the slope of the least-squares
     line through the means: the step from one arm to the next, in the units of the measurement.
     Each arm has its own variance; degrees of freedom by Satterthwaite. With two arms it is
-    Welch's test, with three that of the last against the first. Summaries will do.
-    ``ClaimError`` for fewer than two groups, a group of one value, and where no group that
-    has a say varies. Welch 1947; Satterthwaite 1946.
+    Welch's test, with three that of the last against the first. Summaries will do. Where the
+    groups are ``paired`` by seed, each seed has a slope of its own, and it is the t-test of these.
+    ``ClaimError`` for fewer than two groups, a group of one value, where no group that has a
+    say varies, and for pairs as ``paired``. Welch 1947; Satterthwaite 1946.
     """
     check_alpha(alpha)
     if direction not in ("increasing", "decreasing"):
         raise ClaimError(f"direction is increasing or decreasing, not {direction!r}")
     if len(groups) < 2:
         raise ClaimError("a trend needs at least two groups")
-    contrast = _slope([summarise(group) for group in groups])
+    if paired:
+        contrast = paired_contrast(groups, slope_weights(len(groups)), test="trend")
+    else:
+        contrast = _slope([summarise(group) for group in groups])
     tails = (contrast.p_greater(), contrast.p_less())
     p, opposite = tails if direction == "increasing" else tails[::-1]
     return TestResult(
@@ -48,7 +55,11 @@ def linear_trend(groups: Sequence[Arm], *, direction: Direction, alpha: float = 
         statistic=contrast.statistic(),
         df=contrast.df,
         se=contrast.se,
-        details={"test": "welch", "direction": direction},
+        details={
+            "test": "paired" if paired else "welch",
+            "direction": direction,
+            **paired_detail(paired=paired),
+        },
     )
 
 

@@ -19,7 +19,8 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from repro.errors import ClaimError
 from repro.stats.contrast import Contrast, welch_contrast
 from repro.stats.eprocess import Array, balanced, contrasts, unpaired
-from repro.stats.result import Detail, Interval, TestResult, check_alpha
+from repro.stats.paired import difference_of_pairs
+from repro.stats.result import Detail, Interval, TestResult, check_alpha, paired_detail
 from repro.stats.sample import Sample
 from repro.stats.stopping import Question, first_details
 
@@ -71,8 +72,11 @@ def group_obf(
     looks: Sequence[int],
     planned_looks: Sequence[int],
     alpha: float = 0.05,
+    paired: bool = False,
 ) -> TestResult:
-    """Welch's test at each of ``looks`` (balanced pairs so far) against its nominal level.
+    """A t-test at each of ``looks`` (balanced pairs so far) against its nominal level.
+
+    Welch's, or of arms that are ``paired`` that of the differences.
 
     All alpha is spent at the last of ``planned_looks``. A planned look may be left out and
     another added, as long as no result decides which; ``details["unplanned"]`` names those.
@@ -80,18 +84,26 @@ def group_obf(
     level ``1 - alpha`` (repeated intervals, Jennison & Turnbull 1989; ``1 - 2 alpha`` for a
     margin). ``p`` and ``p_opposite`` are the levels at which a boundary would have been
     reached by now, at least 1e-10. ``decided`` and ``decided_at`` as for ``sequential``.
-    ``ClaimError`` for looks beyond the plan, and as for ``welch``.
+    ``ClaimError`` for looks beyond the plan, and as for ``welch`` or ``paired``.
     """
     check_alpha(alpha)
-    found = contrasts(*balanced(a, b), looks, welch_contrast)
+    contrast = difference_of_pairs if paired else welch_contrast
+    found = contrasts(*balanced(a, b), looks, contrast)
     result = _result(found, question, looks, planned_looks, alpha)
-    return replace(result, details={**result.details, "left_out": unpaired(a, b)})
+    details = {**result.details, "left_out": unpaired(a, b), **paired_detail(paired=paired)}
+    return replace(result, details=details)
 
 
 def group_obf_single_look(
-    a: Sample, b: Sample, question: Question, *, planned_looks: Sequence[int], alpha: float = 0.05
+    a: Sample,
+    b: Sample,
+    question: Question,
+    *,
+    planned_looks: Sequence[int],
+    alpha: float = 0.05,
+    paired: bool = False,
 ) -> TestResult:
-    """Welch's test of all replicates, for samples whose order in time is not known.
+    """The t-test of all replicates, for samples whose order in time is not known.
 
     Its level is the nominal one of the last planned look that the smaller arm has reached. That
     is less than alpha, and it is what a plan leaves for this look if the earlier ones were taken
@@ -99,11 +111,15 @@ def group_obf_single_look(
     ``group_obf``; the latter also before the first look.
     """
     check_alpha(alpha)
+    left_out = unpaired(a, b) if paired else ()
+    a, b = balanced(a, b) if paired else (a, b)
     looks = [n for n in planned_looks if n <= min(a.n, b.n)]
     if not looks:
         raise ClaimError(f"{min(a.n, b.n)} seeds are fewer than the first look needs")
-    result = _result({looks[-1]: welch_contrast(a, b)}, question, looks, planned_looks, alpha)
-    details = {**result.details, "looks": (looks[-1],), "left_out": ()}
+    contrast = difference_of_pairs(a, b) if paired else welch_contrast(a, b)
+    result = _result({looks[-1]: contrast}, question, looks, planned_looks, alpha)
+    seen = {"looks": (looks[-1],), "left_out": left_out, **paired_detail(paired=paired)}
+    details = {**result.details, **seen}
     return replace(result, n=(a.n, b.n), details=details)
 
 
@@ -154,6 +170,7 @@ def conditional_power(
     looks: Sequence[int],
     planned_looks: Sequence[int],
     alpha: float = 0.05,
+    paired: bool = False,
 ) -> float:
     """Chance that the last planned look decides, if the present estimates are the truth.
 
@@ -165,13 +182,14 @@ def conditional_power(
     check_alpha(alpha)
     pair = balanced(a, b)
     now, maximum = looks[-1], planned_looks[-1]
-    contrast = contrasts(*pair, looks, welch_contrast)[now]
+    contrast = contrasts(*pair, looks, difference_of_pairs if paired else welch_contrast)[now]
     if now == maximum:
         return 0.0
     times = _times([*looks, maximum], planned_looks)
     nominal = 2 * float(ndtr(-boundaries(times, question.tails * alpha)[-1]))
     se = contrast.se * math.sqrt(now / maximum)
-    reach = -float(stdtrit(2 * maximum - 2, nominal / 2)) * se
+    df = maximum - 1 if paired else 2 * maximum - 2
+    reach = -float(stdtrit(df, nominal / 2)) * se
     spread = se * math.sqrt(1 - now / maximum)
     lowest, highest = min(question.borders), max(question.borders)
     below = ndtr((lowest - reach - contrast.effect) / spread)

@@ -116,3 +116,89 @@ def test_a_relative_margin_of_pairs_is_planned_by_a_relative_scatter() -> None:
         of.model_copy(update={"planned_sd": made(planned_sd=planned).planned_sd})
     )
     assert part.power == power_paired_equivalence(0.005, 6, 0.0, low=-0.01, high=0.01)
+
+
+@pytest.mark.parametrize(
+    ("one", "name"),
+    [
+        (
+            {"kind": "ratio", "of": ["b", "a"], "at_least": {"value": 1.001, "why": WHY}},
+            "paired t-test on logarithms, one-sided (ratio of geometric means)",
+        ),
+        (
+            {"kind": "separation", "of": ["c", "a"], "at_least": {"value": 1, "why": WHY}},
+            "complete separation of pairs, exact",
+        ),
+        (
+            {"kind": "ordering", "of": ["a", "b", "c"], "direction": "increasing"},
+            "one-sided paired t-tests of every two arms, Holm",
+        ),
+        (
+            {
+                "kind": "trend",
+                "of": ["a", "b", "c"],
+                "direction": "increasing",
+                "test": "paired",
+            },
+            "t-test of the slopes of the seeds, one-sided",
+        ),
+    ],
+)
+def test_every_kind_of_two_or_more_arms_goes_by_pairs(one: dict[str, Any], name: str) -> None:
+    """What the arms share would hide it from tests of independent arms."""
+    values = {"a": A, "b": B, "c": [x + 2 + y / 100 for x, y in zip(B, A, strict=True)]}
+    claim = made(one, arms="abc", design="paired", seeds={"min": 5, "plan": 6})
+    found = only(claim, values)
+    assert found.test == name
+    assert found.conclusion == "CONFIRMED"
+    assert found.sentence
+    (part,) = design_parts(claim)
+    assert part.power is None
+    assert part.note
+
+
+def sequential_claim(one: dict[str, Any], **how: Any) -> Claim:
+    """A paired claim that is looked at."""
+    seeds = {"min": 5, "plan": 5, "max": 20}
+    return made({"of": ["a", "b"], **one}, design="paired", seeds=seeds, sequential=how)
+
+
+def as_independent(one: dict[str, Any]) -> dict[str, str]:
+    """The test of independent arms, where one is named."""
+    return {"test": "welch"} if one["kind"] == "difference" else {}
+
+
+LOOKED = [
+    ({"kind": "difference", "direction": "lower", "test": "paired"}, "CONFIRMED"),
+    ({"kind": "equivalence", "margin": margin(abs=0.6)}, "CONFIRMED"),
+    ({"kind": "non_superiority", "margin": margin(abs=0.6)}, "CONFIRMED"),
+]
+
+
+@pytest.mark.parametrize(("one", "conclusion"), LOOKED)
+@pytest.mark.parametrize(
+    ("how", "name"),
+    [
+        ({"method": "eprocess_t"}, "t e-process of pairs, valid at every look"),
+        (
+            {"method": "group_obf", "looks": [5, 12, 20]},
+            "paired t-test at planned looks (O'Brien-Fleming spending)",
+        ),
+    ],
+)
+def test_pairs_may_be_looked_at(
+    one: dict[str, Any], conclusion: str, how: dict[str, Any], name: str
+) -> None:
+    """Every night, or at planned numbers of them; the same in whatever order the table is."""
+    generator = np.random.default_rng(11)
+    b = 40 + 3 * generator.standard_normal(12)
+    values = {"a": b - 0.3 + 0.1 * generator.standard_normal(12), "b": b}
+    document = judged(sequential_claim(one, **how), values)
+    found = document.results[0]
+    assert (found.test, found.conclusion) == (name, conclusion)
+    (part,) = document.sequential
+    assert part.looks
+    independent = sequential_claim(one, **how).model_copy(update={"design": "independent"})
+    changed = {"expectations": made({"of": ["a", "b"], **one, **as_independent(one)}).expectations}
+    plain = judged(independent.model_copy(update=changed), values)
+    assert plain.results[0].conclusion == "INCONCLUSIVE"

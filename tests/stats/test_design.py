@@ -77,12 +77,14 @@ PLANS = [
     PlannedTest("equivalence", (7,), (0.3,), low=-0.4, high=0.4, paired=True),
     PlannedTest("non_inferiority", (7,), (0.3,), low=-0.35, paired=True),
     PlannedTest("non_superiority", (7,), (0.3,), high=0.3, effect=-0.05, paired=True),
+    PlannedTest("ratio", (5,), (0.1,), effect=3.4, low=3.0, paired=True),
     PlannedTest("ratio", (5,), (0.1, 0.02), effect=3.3, low=3.0),
     PlannedTest("separation", (5,), (1.0,), effect=4.5),
     PlannedTest("share", (20,), effect=0.95, low=0.7),
     PlannedTest("proportion", (20,), effect=0.8, low=0.5),
     PlannedTest("association", (36,), effect=0.5, low=0.1),
     PlannedTest("association", (72,), low=-0.4, high=0.4),
+    PlannedTest("sequential", (14,), (1.0,), effect=1.0, paired=True),
     PlannedTest("sequential", (20,), (1.0,), effect=1.0),
 ]
 

@@ -50,5 +50,5 @@ def heading(one: Expectation, claim: Claim) -> str:
 def name_of_test(one: Expectation, claim: Claim) -> str:
     """The test as a statistician calls it: in a sequential claim, that of its looks."""
     if isinstance(one, OnMeans) and claim.sequential is not None and is_sequential(one, claim):
-        return NAMES[claim.sequential.method]
+        return NAMES[claim.sequential.method, claim.design]
     return kind_of(one).name_of_test(one, claim)

@@ -26,8 +26,8 @@ class SeparationKind(Kind[Separation]):
     def test(self, one: Separation, claim: Claim, read: Read) -> TestResult:
         """Complete separation, with its chance were both arms alike."""
         a, b = arms_of(one, read)
-        factor = one.at_least.value
-        return separation(a, b, direction="higher", factor=factor, alpha=claim.alpha)
+        factor, paired = one.at_least.value, claim.design == "paired"
+        return separation(a, b, direction="higher", factor=factor, alpha=claim.alpha, paired=paired)
 
     def conclude(self, one: Separation, result: TestResult) -> Finding:
         """Complete separation, either way, or nothing."""
@@ -41,7 +41,7 @@ class SeparationKind(Kind[Separation]):
 
     def name_of_test(self, one: Separation, claim: Claim) -> str:
         """Exact."""
-        return "complete separation, exact"
+        return f"complete separation{' of pairs' if claim.design == 'paired' else ''}, exact"
 
     def effect_label(self, one: Separation, claim: Claim) -> str:
         """The share of pairs."""

@@ -14,6 +14,9 @@ from repro.stats.slope import linear_trend
 from repro.stats.trend import trend
 from repro.verdict import Conclusion, Finding, conclude_ordering, conclude_trend
 
+OF_SLOPE = ("welch", "paired")
+"""Tests of the slope of the means, in the units of the measurement."""
+
 WORDS = {"increasing": "rises", "decreasing": "falls"}
 
 
@@ -22,15 +25,21 @@ class TrendKind(Kind[Trend]):
 
     def scale(self, one: Trend) -> doc.EffectScale:
         """In the units of the measurement; the share of pairs in order; or a correlation."""
-        scales: dict[str, doc.EffectScale] = {"welch": "difference", "jonckheere": "share"}
-        return scales.get(one.test, "correlation")
+        if one.test in OF_SLOPE:
+            return "difference"
+        return "share" if one.test == "jonckheere" else "correlation"
 
     def test(self, one: Trend, claim: Claim, read: Read) -> TestResult:
         """The declared test of trend, one-sided."""
         groups = samples_of(one, read)
-        if one.test == "welch":
-            return linear_trend(groups, direction=one.direction, alpha=claim.alpha)
-        return trend(groups, direction=one.direction, test=one.test, alpha=claim.alpha)
+        match one.test:
+            case "welch" | "paired":
+                paired = one.test == "paired"
+                return linear_trend(
+                    groups, direction=one.direction, alpha=claim.alpha, paired=paired
+                )
+            case _:
+                return trend(groups, direction=one.direction, test=one.test, alpha=claim.alpha)
 
     def conclude(self, one: Trend, result: TestResult) -> Finding:
         """By p one way, and p the other."""
@@ -44,13 +53,15 @@ class TrendKind(Kind[Trend]):
         """The test of trend."""
         if one.test == "welch":
             return "Welch test of the slope of the means, one-sided"
+        if one.test == "paired":
+            return "t-test of the slopes of the seeds, one-sided"
         if one.test == "jonckheere":
             return "Jonckheere-Terpstra test, one-sided"
         return "Kendall's tau of value on position, one-sided"
 
     def effect_label(self, one: Trend, claim: Claim) -> str:
         """The slope, pairs in order, or tau."""
-        if one.test == "welch":
+        if one.test in OF_SLOPE:
             return f"slope of the mean {what(one, claim)}, from one arm to the next"
         if one.test == "jonckheere":
             order = "rising" if one.direction == "increasing" else "falling"
@@ -63,7 +74,7 @@ class TrendKind(Kind[Trend]):
 
     def _found(self, one: Trend, claim: Claim, found: Found) -> str:
         result, value = found.result, what(one, claim)
-        if one.test == "welch":
+        if one.test in OF_SLOPE:
             shown = digits(claim.measurements[one.measurement])
             side = "rises" if result.effect > 0 else "falls"
             step = fmt.fixed(abs(result.effect), shown)
@@ -123,15 +134,16 @@ def _ordered(one: Ordering, found: Found, *, several: bool) -> str:
 
 
 class OrderingKind(Kind[Ordering]):
-    """All pairs of arms in the declared order, each by Welch's test, by Holm's method."""
+    """Every two arms in the declared order, each by a t-test, by Holm's method."""
 
     def scale(self, one: Ordering) -> doc.EffectScale:
         """In the units of the measurement: the least step."""
         return "difference"
 
     def test(self, one: Ordering, claim: Claim, read: Read) -> TestResult:
-        """One-sided Welch tests of all pairs."""
-        return ordering(samples_of(one, read), direction=one.direction, alpha=claim.alpha)
+        """One-sided t-tests of every two arms."""
+        paired, groups = claim.design == "paired", samples_of(one, read)
+        return ordering(groups, direction=one.direction, alpha=claim.alpha, paired=paired)
 
     def conclude(self, one: Ordering, result: TestResult) -> Finding:
         """All pairs in order, or one reversed, at Holm's level."""
@@ -143,7 +155,9 @@ class OrderingKind(Kind[Ordering]):
         return headed(what(one, claim), f"in order, {sign.join(labels(one, claim))}")
 
     def name_of_test(self, one: Ordering, claim: Claim) -> str:
-        """All pairs."""
+        """All pairs of arms."""
+        if claim.design == "paired":
+            return "one-sided paired t-tests of every two arms, Holm"
         return "one-sided Welch tests of all pairs, Holm"
 
     def effect_label(self, one: Ordering, claim: Claim) -> str:

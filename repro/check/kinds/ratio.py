@@ -14,16 +14,17 @@ from repro.verdict import Conclusion, Finding, conclude_ratio
 
 
 class RatioKind(Kind[Ratio]):
-    """One-sided Welch test on logarithms."""
+    """One-sided t-test on logarithms, of the design."""
 
     def scale(self, one: Ratio) -> doc.EffectScale:
         """A multiple."""
         return "ratio"
 
     def test(self, one: Ratio, claim: Claim, read: Read) -> TestResult:
-        """Welch's test on logarithms, or an exact comparison of constant arms."""
+        """The t-test on logarithms, or an exact comparison of constant arms."""
         a, b = arms_of(one, read)
-        return ratio_of_geometric_means(a, b, at_least=one.at_least.value, alpha=claim.alpha)
+        least, paired = one.at_least.value, claim.design == "paired"
+        return ratio_of_geometric_means(a, b, at_least=least, alpha=claim.alpha, paired=paired)
 
     def conclude(self, one: Ratio, result: TestResult) -> Finding:
         """By the interval, which must lie above the least ratio."""
@@ -35,8 +36,9 @@ class RatioKind(Kind[Ratio]):
         return headed(what(one, claim), f"{a} is at least {least_ratio(one)} {b}")
 
     def name_of_test(self, one: Ratio, claim: Claim) -> str:
-        """Welch on logarithms."""
-        return "Welch's t-test on logarithms, one-sided (ratio of geometric means)"
+        """The t-test of the design, on logarithms."""
+        test = "paired t-test" if claim.design == "paired" else "Welch's t-test"
+        return f"{test} on logarithms, one-sided (ratio of geometric means)"
 
     def effect_label(self, one: Ratio, claim: Claim) -> str:
         """A over B."""

@@ -10,7 +10,7 @@ it is judged once, with all that it has.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TypeAlias, TypedDict
 
 from repro.check.kinds.base import Found
 from repro.check.kinds.phrases import p_words, upper
@@ -30,8 +30,10 @@ from repro.verdict import Conclusion
 OnMeans: TypeAlias = Difference | Equivalence | NonSuperiority | NonInferiority
 SEQUENTIAL = ("eprocess_t", "group_obf")
 NAMES = {
-    "eprocess_t": "t e-process, valid at every look",
-    "group_obf": "Welch's t-test at planned looks (O'Brien-Fleming spending)",
+    ("eprocess_t", "independent"): "t e-process, valid at every look",
+    ("eprocess_t", "paired"): "t e-process of pairs, valid at every look",
+    ("group_obf", "independent"): "Welch's t-test at planned looks (O'Brien-Fleming spending)",
+    ("group_obf", "paired"): "paired t-test at planned looks (O'Brien-Fleming spending)",
 }
 
 
@@ -68,10 +70,45 @@ def in_order(arms: tuple[Sample, Sample]) -> bool:
     return all(arm.order != "unknown" for arm in arms)
 
 
+class Level(TypedDict):
+    """What every test of a claim's looks is told of the claim."""
+
+    alpha: float
+    paired: bool
+
+
+def level_of(claim: Claim) -> Level:
+    """The level and the design, for a test of the claim's looks."""
+    return {"alpha": claim.alpha, "paired": claim.design == "paired"}
+
+
 def aligned(one: OnMeans, claim: Claim, a: Arm, b: Arm) -> tuple[Sample, Sample]:
-    """The samples with replicates counted from the first of each arm, so that pairs match."""
-    first, second = (claim.arms[arm].first_seed for arm in one.of)
-    return _from(require_sample(a, one.kind), first), _from(require_sample(b, one.kind), second)
+    """The samples with replicates counted from the first of each arm, so that pairs match.
+
+    Where a table declares an order, they are counted in that order; but what pairs the arms of a
+    paired design is the number of the seed, and a pair is complete when the later one is.
+    """
+    first, second = require_sample(a, one.kind), require_sample(b, one.kind)
+    if claim.design == "paired" and "declared" in (first.order, second.order):
+        return _pairs_in_order(first, second)
+    start_a, start_b = (claim.arms[arm].first_seed for arm in one.of)
+    return _from(first, start_a), _from(second, start_b)
+
+
+def _pairs_in_order(a: Sample, b: Sample) -> tuple[Sample, Sample]:
+    """Both samples with pairs counted in the order in which they were complete."""
+    place_a, place_b = ({n: i for i, n in enumerate(arm.replicates)} for arm in (a, b))
+    common = sorted(
+        place_a.keys() & place_b.keys(),
+        key=lambda n: (max(place_a[n], place_b[n]), min(place_a[n], place_b[n]), n),
+    )
+    alone = [n for n in (*a.replicates, *b.replicates) if (n in place_a) != (n in place_b)]
+    number = {n: i for i, n in enumerate((*common, *alone))}
+
+    def counted(arm: Sample) -> Sample:
+        return replace(arm, replicates=tuple(number[n] for n in arm.replicates), diverged=())
+
+    return counted(a), counted(b)
 
 
 def looks_so_far(claim: Claim, arms: tuple[Sample, Sample]) -> tuple[int, ...]:
@@ -95,8 +132,8 @@ def at_looks(
     if how is None:
         raise ClaimError("this claim is not sequential")
     if isinstance(how, EProcess):
-        return sequential(*arms, asked, looks=looks, alpha=claim.alpha, g=how.g)
-    return group_obf(*arms, asked, looks=looks, planned_looks=how.looks, alpha=claim.alpha)
+        return sequential(*arms, asked, looks=looks, g=how.g, **level_of(claim))
+    return group_obf(*arms, asked, looks=looks, planned_looks=how.looks, **level_of(claim))
 
 
 def _at_once(one: OnMeans, claim: Claim, arms: tuple[Sample, Sample]) -> TestResult:
@@ -107,8 +144,8 @@ def _at_once(one: OnMeans, claim: Claim, arms: tuple[Sample, Sample]) -> TestRes
     if fewest < claim.seeds.min:
         raise ClaimError(f"{fewest} seeds are fewer than the first look needs")
     if isinstance(how, EProcess):
-        return single_look(*arms, asked, alpha=claim.alpha, g=how.g)
-    return group_obf_single_look(*arms, asked, planned_looks=how.looks, alpha=claim.alpha)
+        return single_look(*arms, asked, g=how.g, **level_of(claim))
+    return group_obf_single_look(*arms, asked, planned_looks=how.looks, **level_of(claim))
 
 
 def decided_early(found: Found, asserted: str) -> str:
