@@ -18,23 +18,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import torch
 
 from repro.errors import DataError
-from repro.lm.evaluation import full_precision, log_probability_rows
+from repro.lm.evaluation import full_precision, log_probability_rows, rows_of
+from repro.lm.output.base import OutputLayer
+from repro.measurements.rounding import refuse_rounded
 
 if TYPE_CHECKING:
     from repro.lm.model import LanguageModel
-    from repro.lm.output.base import OutputLayer
 
 GRAM_RESOLUTION = 3e-7
 """Relative singular value below which the eigenvalues of a float64 Gram matrix are noise."""
 
 CURVE_POINTS = 55
 """Relative tolerances of the curve rank(tolerance): a dozen a decade, around the threshold."""
+
+CPU: Final = torch.device("cpu")
 
 NO_ROWS = "no rows: a rank needs at least one context"
 
@@ -107,13 +110,34 @@ def count_above(spectrum: Spectrum, relative: float) -> int:
     return int(np.count_nonzero(spectrum > relative * spectrum[0]))
 
 
-def known_rank_rows(threshold: float, columns: int, dtype: torch.dtype) -> Iterator[torch.Tensor]:
+class KnownRank(OutputLayer):
+    """An output layer whose log-probabilities are a matrix of known rank: its logits as they are."""
+
+    def __init__(self, weight_VE: torch.Tensor, dtype: torch.dtype) -> None:
+        super().__init__(*weight_VE.shape, dtype)
+        with torch.no_grad():
+            self.weight.copy_(weight_VE)
+            self.bias.zero_()
+
+    def loss(self, *_: object) -> torch.Tensor:
+        """None: it is never trained."""
+        raise NotImplementedError("the control of known rank has no loss")
+
+    def log_probabilities(self, context_TBD: torch.Tensor) -> torch.Tensor:
+        """(T, B, E) -> (T, B, V), by the product that every output layer takes."""
+        return self.logits(context_TBD)
+
+
+def known_rank_rows(
+    threshold: float, columns: int, dtype: torch.dtype, device: torch.device = CPU
+) -> Iterator[torch.Tensor]:
     """Rows of a matrix whose numerical rank at the relative ``threshold`` is KNOWN_RANK.
 
     It has that many singular values from 1 down to three times the threshold, as many again from
     a third of it down, and nothing else: a threshold that is wrong by a factor of three, lost
-    rows, or rounding of the entries to half precision give another count. Two and a half blocks
-    of rows, in chunks that are no divisor of a block.
+    rows, or rounding of products or entries to half precision give another count. Its rows come by
+    the road of a model's: contexts times a decoder's matrix in the precision of the parameters,
+    block by block. Two and a half blocks of rows, from chunks that are no divisor of a block.
     """
     generator = torch.Generator().manual_seed(20180430)
     rank = known_rank_of(columns)
@@ -125,8 +149,9 @@ def known_rank_rows(threshold: float, columns: int, dtype: torch.dtype) -> Itera
         torch.linalg.qr(torch.randn(n, 2 * rank, generator=generator, dtype=torch.float64)).Q
         for n in (rows, columns)
     )
-    for chunk_MR in (left_MR * sigma_R).split(999):
-        yield (chunk_MR @ right_VR.T).to(dtype)
+    output = KnownRank(right_VR, dtype).to(device)
+    chunks = (left_MR * sigma_R).to(device, dtype).split(999)
+    return rows_of(output, (chunk_MR.unsqueeze(0) for chunk_MR in chunks))
 
 
 def known_rank_of(columns: int) -> int:
@@ -143,7 +168,7 @@ def known_rank(
     The same numbers for every model of one shape, so it is computed once in a process.
     """
     with full_precision():
-        rows = (chunk.to(device) for chunk in known_rank_rows(threshold, columns, dtype))
+        rows = known_rank_rows(threshold, columns, dtype, device)
         spectrum = reduction_for(threshold)(rows)
     return {"expected": known_rank_of(columns), "measured": count_above(spectrum, threshold)}
 
@@ -178,7 +203,10 @@ def measure_rank(
 def rank_of(
     chunks: Iterable[torch.Tensor], output: OutputLayer, rows: int, contexts: int | None
 ) -> tuple[float, dict[str, Any], Spectrum]:
-    """As ``measure_rank``, of the ``rows`` rows of log-probabilities that ``output`` gives."""
+    """As ``measure_rank``, of the ``rows`` rows of log-probabilities that ``output`` gives.
+
+    DataError, too, for log-probabilities that were rounded to a lower precision.
+    """
     dtype, columns = output.weight.dtype, len(output.weight)
     if contexts is not None and rows < contexts:
         message = (
@@ -189,7 +217,7 @@ def rank_of(
     rows = rows if contexts is None else contexts
     threshold = press_threshold(rows, columns, dtype)
     reduction = reduction_for(threshold)
-    spectrum = reduction(first(chunks, rows))
+    spectrum = reduction(refuse_rounded(first(chunks, rows)))
     tolerances = np.logspace(np.log10(threshold) - 1.5, np.log10(threshold) + 3, CURVE_POINTS)
     if reduction is gram_spectrum:
         tolerances = tolerances[tolerances >= GRAM_RESOLUTION]

@@ -11,6 +11,7 @@ from repro.lm.corpus import load_corpus
 from repro.lm.evaluation import log_probability_rows
 from repro.lm.initialisation import initialise
 from repro.lm.model import LanguageModel
+from repro.lm.precision import products_in
 from repro.lm.randomness import Streams
 from repro.measurements.rank import (
     GRAM_RESOLUTION,
@@ -48,18 +49,22 @@ def low_rank(rows: int, columns: int, rank: int, seed: int = 0) -> torch.Tensor:
     return left @ torch.diag(torch.logspace(0, -5, rank, dtype=torch.float64)) @ right.T
 
 
-def model_of(output: Softmax | MoC | MoS, precision: str = "float32") -> LanguageModel:
+def model_of(
+    output: Softmax | MoC | MoS,
+    precision: str = "float32",
+    vocabulary: int = CORPUS.vocabulary,
+) -> LanguageModel:
     """A model with the weights that training would start from, scaled up to spread its logits."""
     spec = Model(embedding_size=6, hidden_size=9, context_size=6, layers=2, output=output)
     recipe = Recipe(epochs=1, batch_size=2, learning_rate=1.0, window=Window(base=5))
     run = RunSpec(training=TrainingSpec(model=spec, corpus=CORPUS, recipe=recipe), replicate=0)
     dtype = torch.float64 if precision == "float64" else torch.float32
-    model = LanguageModel(spec, CORPUS.vocabulary, dtype)
+    model = LanguageModel(spec, vocabulary, dtype)
     initialise(model, Streams(run))
     bias = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for parameter in model.parameters():
-            if parameter.ndim == 1 and len(parameter) == CORPUS.vocabulary:
+            if parameter.ndim == 1 and len(parameter) == vocabulary:
                 parameter.copy_(torch.randn(len(parameter), generator=bias, dtype=dtype))
             else:
                 parameter.mul_(8)
@@ -132,6 +137,24 @@ def test_the_control_notices_rounding_to_half_precision() -> None:
     """Entries rounded to bfloat16 make the control's rank too high."""
     rows = (chunk.bfloat16().float() for chunk in known_rank_rows(PTB, 90, torch.float32))
     assert count_above(gram_spectrum(rows), PTB) > known_rank_of(90)
+
+
+def test_the_control_takes_the_products_of_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were evaluation to round products to bfloat16, the control would come out wrong too."""
+    monkeypatch.setattr("repro.lm.evaluation.full_precision", lambda: products_in("bf16"))
+    spectrum = gram_spectrum(known_rank_rows(PTB, 90, torch.float32))
+    assert count_above(spectrum, PTB) != known_rank_of(90)
+
+
+@pytest.mark.parametrize("where", ["logits", "log_probabilities"])
+def test_a_layer_that_rounds_has_no_rank(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    """A user's layer that computes in bfloat16 on the way would read nearly full rank."""
+    model = model_of(Softmax(), vocabulary=1_000)
+    exact = getattr(model.output, where)
+    monkeypatch.setattr(model.output, where, lambda x: exact(x).bfloat16().float())
+    tokens = torch.randint(1_000, (400,), generator=torch.Generator().manual_seed(1))
+    with pytest.raises(DataError, match="their rank is that of the rounding"):
+        measure_rank(model, tokens, 1)
 
 
 def test_the_control_notices_lost_rows() -> None:
