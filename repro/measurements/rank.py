@@ -111,7 +111,7 @@ def count_above(spectrum: Spectrum, relative: float) -> int:
 
 
 class KnownRank(OutputLayer):
-    """An output layer whose log-probabilities are a matrix of known rank: its logits as they are."""
+    """An output layer whose log-probabilities are its logits: a matrix of known rank."""
 
     def __init__(self, weight_VE: torch.Tensor, dtype: torch.dtype) -> None:
         super().__init__(*weight_VE.shape, dtype)
