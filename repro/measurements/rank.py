@@ -114,7 +114,7 @@ class KnownRank(OutputLayer):
     """An output layer whose log-probabilities are its logits: a matrix of known rank."""
 
     def __init__(self, weight_VE: torch.Tensor, dtype: torch.dtype) -> None:
-        super().__init__(*weight_VE.shape, dtype)
+        super().__init__(len(weight_VE), weight_VE.shape[1], dtype)
         with torch.no_grad():
             self.weight.copy_(weight_VE)
             self.bias.zero_()
