@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from repro.check.drift import reversals
 from repro.check.expectations import Judged, all_must_hold, joined
 from repro.check.kinds import heading
 from repro.check.parts import shown_file
@@ -19,6 +20,11 @@ LARGER = {
     "bench": "The bench scale is the next larger one that the claim file declares.",
     "paper": "The paper scale is what the claim file declares to be the paper's experiment.",
 }
+
+DRIFTED = doc.ScaleStep(
+    text="Find out in what the first seeds differ from the later ones, and judge new ones.",
+    command=None,
+)
 
 
 def what_would_change(
@@ -47,7 +53,8 @@ def what_would_change(
             if alone is Conclusion.INCONCLUSIVE and all_must_hold(claim):
                 steps += [_holm(one, claim, len(own)) for one in own if _contradicted(one)]
     else:
-        steps.append(_mend(claim, evidence, verdict.validity, file))
+        drifted = bool(reversals(claim, judged))
+        steps.append(DRIFTED if drifted else _mend(claim, evidence, verdict.validity, file))
     larger = next((one for one in claim.declared if SCALES.index(one) > place), None)
     if larger:
         command = f"repro verify {file} --scale {larger}"

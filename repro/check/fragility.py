@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from repro.check.caveats import caveats
+from repro.check.drift import drift_flags
 from repro.check.expectations import (
     Judged,
     all_must_hold,
@@ -49,6 +50,7 @@ def flags(
         *_tolerance(claim, evidence, own),
         *_test_choice(analyses),
         *_ceiling(claim, evidence, own),
+        *drift_flags(claim, own),
         *caveats(claim, evidence, canaries),
     )
 

@@ -52,9 +52,9 @@ def judge_claim(claim: Claim, evidence: Evidence) -> Judgement:
     """Judge ``claim`` by itself."""
     evidence = settled(claim, evidence)
     canaries = judge_canaries(claim, evidence)
-    validity, reason = judge_validity(claim, evidence, canaries)
     testable = all(evidence.known(arm) for arm in claim.arms)
     judged = tuple(judge(one, claim, evidence.read) for one in claim.expectations if testable)
+    validity, reason = judge_validity(claim, evidence, canaries, judged)
     finding = joined(claim, judged) if validity is Validity.VALID else None
     return Judgement(claim, evidence, canaries, validity, reason, judged, finding)
 

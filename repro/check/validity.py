@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from repro.check.drift import reversals
+from repro.check.expectations import Judged
 from repro.evidence import Evidence
 from repro.report import document as doc
 from repro.specs.claim import Claim, Sameness
@@ -15,13 +17,20 @@ Problem = tuple[Validity, str]
 
 
 def judge_validity(
-    claim: Claim, evidence: Evidence, canaries: tuple[doc.Canary, ...]
+    claim: Claim,
+    evidence: Evidence,
+    canaries: tuple[doc.Canary, ...],
+    judged: Sequence[Judged] = (),
 ) -> tuple[Validity, str]:
-    """The worst problem's validity, and the reasons of all problems that are as bad."""
+    """The worst problem's validity, and the reasons of all problems that are as bad.
+
+    ``judged`` are the expectations of a sequential claim, whose looks may contradict each other.
+    """
     problems = [
         *_damaged(evidence),
         *_canaries(canaries),
         *_diverged(claim, evidence),
+        *((Validity.INVALID, reason) for reason in reversals(claim, judged)),
         *_incomparable(claim),
         *_stale(claim, evidence),
         *_incomplete(claim, evidence),

@@ -40,12 +40,18 @@ OrderColumn = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9
 table is judged once, with all its seeds, unless the claim declares one."""
 
 
+Drift = Literal["reversed", "any"]
+"""How far a difference may move before a sequential claim is INVALID: until the seeds say the
+opposite of what was decided first (``reversed``), or not provably at all (``any``)."""
+
+
 class EProcess(Spec):
     """Looks whenever new seeds have come; valid at every look. ``g`` scales the prior."""
 
     method: Literal["eprocess_t"]
     g: Annotated[float, Field(gt=0, le=100)] = 1.0
     order: OrderColumn | None = None
+    drift: Drift = "reversed"
 
 
 class GroupSequential(Spec):
@@ -54,6 +60,7 @@ class GroupSequential(Spec):
     method: Literal["group_obf"]
     looks: Annotated[tuple[SeedCount, ...], Field(min_length=2, max_length=20)]
     order: OrderColumn | None = None
+    drift: Drift = "reversed"
 
 
 Sequential = Annotated[EProcess | GroupSequential, Field(discriminator="method")]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from repro.stats.contrast import Contrast, student_contrast, welch_contrast
+from repro.stats.drift import drift
 from repro.stats.eprocess import (
     Array,
     balanced,
@@ -57,6 +58,7 @@ def sequential(
     crossing, which stands whatever came later; ``e`` and ``e_opposite`` at the last look (for
     e-BH; of a margin it is ``one_sided_e_value``, valid however one stops and slightly below
     ``1/p``); the same ``e`` and decision for other ``g``; the running intersection, if any;
+    ``drift``, whether the looks contradict each other;
     ``left_out``, replicates without a partner. ``ClaimError`` as for ``eprocess_t``.
     """
     check_alpha(alpha)
@@ -145,6 +147,7 @@ def _result(
     claimed, contrary = last.e_now(question)
     details: dict[str, Detail] = {
         **first_details(question, intervals),
+        "drift": drift(question, intervals, last.contrast),
         "looks": tuple(found),
         "g": last.g,
         "e": claimed,

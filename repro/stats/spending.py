@@ -18,6 +18,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from repro.errors import ClaimError
 from repro.stats.contrast import Contrast, welch_contrast
+from repro.stats.drift import drift
 from repro.stats.eprocess import Array, balanced, contrasts, unpaired
 from repro.stats.paired import difference_of_pairs
 from repro.stats.result import Detail, Interval, TestResult, check_alpha, paired_detail
@@ -138,6 +139,7 @@ def _result(
     n, last = list(found.items())[-1]
     details: dict[str, Detail] = {
         **first_details(question, intervals),
+        "drift": drift(question, intervals, last),
         "looks": tuple(looks),
         "maximum": planned_looks[-1],
         "unplanned": tuple(sorted(set(looks) - set(planned_looks))),

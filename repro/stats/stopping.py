@@ -127,17 +127,23 @@ def first_crossing(
 
 
 def first_details(question: Question, intervals: Mapping[int, Interval]) -> dict[str, Detail]:
-    """The first crossing and the running intersection, for ``details``.
+    """The first crossing with its interval, and the running intersection, for ``details``.
+
+    ``decided_now`` is what the last interval would decide by itself.
 
     ``running_low`` and ``running_high`` are None when the intervals have nothing in common.
     """
     decided, decided_at = first_crossing(question, intervals)
+    crossing = None if decided_at is None else intervals[decided_at]
     low = max(each.low for each in intervals.values())
     high = min(each.high for each in intervals.values())
     return {
         "kind": question.kind,
         "decided": decided,
         "decided_at": decided_at,
+        "decided_now": question.decide(list(intervals.values())[-1]),
+        "decided_low": None if crossing is None else crossing.low,
+        "decided_high": None if crossing is None else crossing.high,
         "running_low": low if low <= high else None,
         "running_high": high if low <= high else None,
     }

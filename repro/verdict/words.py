@@ -52,6 +52,7 @@ class FlagKind(StrEnum):
     DIVERGED = "diverged"
     CEILING = "ceiling"
     ORDER = "order of a table"
+    DRIFT = "drift"
     MORE_SEEDS = "more seeds than planned"
     FORCED = "forced design"
     EDITED = "declared after results were visible"

@@ -24,6 +24,7 @@ from repro.check.kinds.phrases import (
 )
 from repro.check.kinds.sequential import (
     SEQUENTIAL,
+    as_decided,
     decided_early,
     is_sequential,
     run_sequential,
@@ -94,10 +95,12 @@ class DifferenceKind(Kind[Difference]):
 
     def sentence(self, one: Difference, claim: Claim, found: Found) -> str:
         """Which arm is lower, by how much and with which interval; then what follows."""
-        said = f"{self._found(one, claim, found)}."
         if one.rule == "as_published":
-            return f"{said} {_as_published(claim, found.result)}"
-        return f"{said} {_therefore(one, claim, found)}".rstrip()
+            said = self._found(one, claim, found)
+            return f"{said}. {_as_published(claim, found.result)}"
+        value = what(one, claim)
+        said, later = as_decided(found, value, lambda at: self._found(one, claim, at))
+        return f"{said}. {_therefore(one, claim, found)}".rstrip() + later
 
     def _found(self, one: Difference, claim: Claim, found: Found) -> str:
         names, value = labels(one, claim), what(one, claim)

@@ -29,6 +29,7 @@ from repro.check.kinds.phrases import (
 )
 from repro.check.kinds.sequential import (
     SEQUENTIAL,
+    as_decided,
     decided_early,
     is_sequential,
     run_sequential,
@@ -68,19 +69,21 @@ class MarginKind(Kind[M]):
 
     def sentence(self, one: M, claim: Claim, found: Found) -> str:
         """How far the means lie apart, and what that says of the margin."""
-        names, value = labels(one, claim), what(one, claim)
-        pair, size = compared(one, claim, found), one.margin.size
-        if one.margin.relative is not None:
-            said = relative_words(found.result, names, value)
-            reach = relative_ends(found.interval, (-size, size))
-        else:
-            shown = digits(claim.measurements[one.measurement])
-            said = difference_words(found.result, names, value, shown)
-            reach = difference_ends(found.interval, (-size, size), shown)
+        pair = compared(one, claim, found)
+        said, later = as_decided(found, what(one, claim), lambda at: self._found(one, claim, at))
         if found.conclusion is None:
-            return f"{said}{reach}."
+            return f"{said}."
         therefore = decided_early(found, self.asserted(one)) or self.therefore(one, pair, found)
-        return f"{said}{reach}. {therefore}"
+        return f"{said}. {therefore}{later}"
+
+    def _found(self, one: M, claim: Claim, found: Found) -> str:
+        names, value, size = labels(one, claim), what(one, claim), one.margin.size
+        if one.margin.relative is not None:
+            reach = relative_ends(found.interval, (-size, size))
+            return f"{relative_words(found.result, names, value)}{reach}"
+        shown = digits(claim.measurements[one.measurement])
+        reach = difference_ends(found.interval, (-size, size), shown)
+        return f"{difference_words(found.result, names, value, shown)}{reach}"
 
     @abstractmethod
     def asserted(self, one: M) -> str:

@@ -9,6 +9,7 @@ it is judged once, with all that it has.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias, TypedDict
 
@@ -20,7 +21,7 @@ from repro.specs.expectation import Difference, Equivalence, NonInferiority, Non
 from repro.specs.seeds import EProcess
 from repro.stats import stopping as ask
 from repro.stats.eprocess import balanced
-from repro.stats.result import TestResult
+from repro.stats.result import Interval, TestResult
 from repro.stats.sample import Arm, Sample, require_sample
 from repro.stats.sequential import sequential, single_look
 from repro.stats.spending import group_obf, group_obf_single_look
@@ -165,6 +166,37 @@ def decided_early(found: Found, asserted: str) -> str:
     if pairs == n:
         return f"{said}."
     return f"{said}; decided at {pairs} pairs, which stands whatever came later."
+
+
+def as_decided(found: Found, value: str, words: Callable[[Found], str]) -> tuple[str, str]:
+    """What was found, and nothing else; or what decided first, and what all pairs say.
+
+    The latter where all pairs would not decide the same: a sentence beside the word of a verdict
+    has the numbers that this rests on. ``words`` says what was found of ``value``, which heads it.
+    """
+    early = _at_crossing(found)
+    if early is None:
+        return words(found), ""
+    head, pairs = f"{upper(value)}: ", found.result.details["decided_at"]
+    said = f"{upper(value)}, first {pairs} pairs: {words(early).removeprefix(head)}"
+    return said, f" All {min(found.result.n)} pairs: {words(found).removeprefix(head)}."
+
+
+def _at_crossing(found: Found) -> Found | None:
+    """What was found at the first look that decided; None where the last one decides the same."""
+    details, last = found.result.details, found.interval
+    low, high = details.get("decided_low"), details.get("decided_high")
+    if found.conclusion is None or last is None:
+        return None
+    if not (isinstance(low, float) and isinstance(high, float)):
+        return None
+    if details["decided_now"] == details["decided"]:
+        return None
+    result = replace(
+        found.result, effect=(low + high) / 2, interval=Interval(low, high, last.level)
+    )
+    interval = last.model_copy(update={"low": low, "high": high})
+    return Found(result, interval, found.conclusion)
 
 
 def _from(sample: Sample, first: int) -> Sample:
