@@ -54,7 +54,7 @@ def _more_seeds(claim: Claim, evidence: Evidence) -> list[Flag]:
     more = [f"{claim.arms[arm].label} has {n}" for arm, n in found.items() if n > planned]
     if not more:
         return []
-    text = f"{planned} seeds an arm were planned, and {' and '.join(more)}: all count, so nothing "
+    text = f"{planned} seeds per arm were planned, and {' and '.join(more)}: all count, so nothing "
     return [Flag(FlagKind.MORE_SEEDS, f"{text}rules out that seeds were added until it suited.")]
 
 

@@ -10,6 +10,7 @@ from repro.check.digits import with_digits
 from repro.check.fragility import flags
 from repro.check.history import control_part, registration_part
 from repro.check.judgement import Judgement
+from repro.check.kinds import heading
 from repro.check.levels import measured_levels
 from repro.check.looks import sequential_parts
 from repro.check.parts import arm_parts, claim_part, curves, measurement_parts, origins, scale_part
@@ -89,18 +90,25 @@ def _forced(one: Judgement, design: tuple[DesignPart, ...]) -> tuple[Flag, ...]:
     if not any(each.key for replicates in one.evidence.arms.values() for each in replicates):
         return ()
     why = " It was run all the same." if forced is None else f" It was forced: {forced.why}"
+    names = _names(one.claim)
     return tuple(
-        Flag(FlagKind.FORCED, f"'{part.expectation}': {part.refused}.{why}")
+        Flag(FlagKind.FORCED, f"{names[part.expectation]}: {part.refused}.{why}")
         for part in design
         if part.refused
     )
 
 
+def _names(claim: Claim) -> dict[str, str]:
+    """What a reader calls each expectation."""
+    return {one.id: heading(one, claim) for one in claim.expectations}
+
+
 def _levels(one: Judgement, levels: tuple[Level, ...]) -> tuple[Flag, ...]:
     """A test that decides and is known to err too often in designs like this one."""
     own = {each.expectation.id for each in one.decisive}
+    names = _names(one.claim)
     return tuple(
-        Flag(FlagKind.LEVEL, f"'{level.expectation}': {level.text}")
+        Flag(FlagKind.LEVEL, f"{names[level.expectation]}: {level.text}")
         for level in levels
         if level.expectation in own
     )

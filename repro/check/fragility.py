@@ -12,6 +12,7 @@ from repro.check.expectations import (
     joined,
     judge,
 )
+from repro.check.kinds import heading
 from repro.check.rounding import rounding
 from repro.check.without import Case
 from repro.evidence import Evidence
@@ -48,7 +49,7 @@ def flags(
         *_multiplicity(claim, own, conclusion),
         *rounding(claim, evidence, own),
         *_tolerance(claim, evidence, own),
-        *_test_choice(analyses),
+        *_test_choice(claim, analyses),
         *_ceiling(claim, evidence, own),
         *drift_flags(claim, own),
         *caveats(claim, evidence, canaries),
@@ -81,13 +82,29 @@ def _one_seed(
             found.append((case, other))
     if not found:
         return []
+    return [Flag(FlagKind.ONE_SEED_LEFT_OUT, _hangs_on_one(claim, conclusion, found, tried))]
+
+
+def _hangs_on_one(
+    claim: Claim,
+    conclusion: Conclusion,
+    found: list[tuple[Case, Conclusion]],
+    tried: int,
+) -> str:
+    """How often one seed less changes the conclusion.
+
+    Only of a conclusion that a claim makes is a seed named: of an open one it would be a recipe.
+    """
     example, other = found[0]
-    what, which = example.names(claim, *own)
-    text = (
-        f"Leaving out one {what} changes the conclusion in {len(found)} of {tried} cases; "
-        f"without {which} it is {other}."
+    thing, which = example.names(claim, *decisive(claim))
+    if conclusion is Conclusion.CONFIRMED:
+        more = f" in {len(found)} of {tried} cases" if tried > 1 else ""
+        return f"It hangs on one {thing}{more}: without {which} it would be {other}."
+    stays = f"stays {conclusion} in {tried - len(found)} of {tried} cases"
+    return (
+        f"With one {thing} left out it {stays}: one {thing} can tip it, so more are needed, and "
+        "none may be dropped."
     )
-    return [Flag(FlagKind.ONE_SEED_LEFT_OUT, text)]
 
 
 def _multiplicity(claim: Claim, own: Judgements, conclusion: Conclusion) -> list[Flag]:
@@ -97,8 +114,8 @@ def _multiplicity(claim: Claim, own: Judgements, conclusion: Conclusion) -> list
     return [
         Flag(
             FlagKind.MULTIPLICITY,
-            f"'{one.expectation.id}' is contradicted on its own ({fmt.p_value(p)}), but not at "
-            f"its Holm level among {len(own)} expectations.",
+            f"{heading(one.expectation, claim)}: contradicted on its own ({fmt.p_value(p)}), but "
+            f"not at its Holm level among {len(own)} expectations.",
         )
         for one in own
         if one.conclusion is Conclusion.CONTRADICTED
@@ -120,14 +137,14 @@ def _tolerance(claim: Claim, evidence: Evidence, own: Judgements) -> list[Flag]:
             other = judge(one.expectation, claim, detail_reader(evidence, name)).conclusion
             if other is not one.conclusion:
                 text = (
-                    f"At {words} Press's threshold '{one.expectation.id}' would be {other}, "
-                    f"not {one.conclusion}."
+                    f"{heading(one.expectation, claim)}: at {words} Press's threshold it would "
+                    f"be {other}."
                 )
                 found.append(Flag(FlagKind.TOLERANCE, text))
     return found
 
 
-def _test_choice(analyses: tuple[Robustness, ...]) -> list[Flag]:
+def _test_choice(claim: Claim, analyses: tuple[Robustness, ...]) -> list[Flag]:
     """A flag for each other test of the same question, among the analyses, that answers otherwise.
 
     Welch's, Student's and the permutation test ask whether the means differ: where they disagree,
@@ -136,15 +153,13 @@ def _test_choice(analyses: tuple[Robustness, ...]) -> list[Flag]:
     p = .02, Yuen's on six seeds an arm keeps four and will often find nothing. That is no reason to
     doubt the means, so it is no flag; the report counts it beside the flags.
     """
+    names = {one.id: heading(one, claim) for one in claim.expectations}
     found = []
     for part in analyses:
         declared = next(one for one in part.analyses if one.declared)
         for one in part.analyses:
             if one.choice == "test" and one.conclusion not in (None, declared.conclusion):
-                text = (
-                    f"By {one.name} '{part.expectation}' would be {one.conclusion}, "
-                    f"not {declared.conclusion}."
-                )
+                text = f"{names[part.expectation]}: by {one.name} it would be {one.conclusion}."
                 found.append(Flag(FlagKind.TEST_CHOICE, text))
     return found
 

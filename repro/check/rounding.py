@@ -10,7 +10,7 @@ from itertools import product
 
 from repro.check.agreement import half_unit
 from repro.check.expectations import Judged, judge
-from repro.check.kinds import Read
+from repro.check.kinds import Read, heading
 from repro.evidence import Evidence
 from repro.specs.claim import Claim
 from repro.stats.sample import Arm, Summary
@@ -35,8 +35,8 @@ def rounding(claim: Claim, evidence: Evidence, own: tuple[Judged, ...]) -> list[
             if not again.refused and again.conclusion is not one.conclusion:
                 whose = " and ".join(claim.arms[arm].label for arm in printed)
                 text = (
-                    f"Within the rounding of the printed numbers of {whose} "
-                    f"'{one.expectation.id}' could be {again.conclusion}, not {one.conclusion}."
+                    f"{heading(one.expectation, claim)}: within the rounding of the printed "
+                    f"numbers ({whose}) it could be {again.conclusion}."
                 )
                 found.append(Flag(FlagKind.ROUNDING, text))
                 break

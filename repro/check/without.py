@@ -39,7 +39,7 @@ class Case:
             return "pair", f"pair {self.number}"
         if own and all(goes_whole(one) for one in own):
             return "seed of every arm", f"seed {self.number} of every arm"
-        return "seed", f"seed {self.number} of {claim.arms[self.arm].label}"
+        return "seed", f"seed {self.number} ({claim.arms[self.arm].label})"
 
 
 def goes_whole(one: Expectation) -> bool:

@@ -143,20 +143,15 @@ def _say_scale(claims: Sequence[Claim]) -> None:
 def _report_verdicts(
     verified: Verified, options: Options, summary: Path | None, *, err: bool
 ) -> int:
-    """Print one line a claim and where its report is; return the exit code."""
+    """Print each verdict, where its report is, and why the exit code is what it is; return it."""
     from repro.check import verdict_of
-    from repro.report.format import clean
+    from repro.cli.told import tell, tell_status
     from repro.report.markdown import summary as markdown
     from repro.verdict import exit_code
 
     for document in verified.documents:
-        verdict, claim, scale = document.verdict, document.claim.id, document.scale.name
-        word = verdict.conclusion or "no conclusion"
-        kinds = dict.fromkeys(flag.kind for flag in verdict.flags)
-        flags = f", fragile: {', '.join(kinds)}" if kinds else ""
-        typer.echo(f"{claim} ({scale}): {verdict.validity}, {word}{flags}", err=err)
-        typer.echo(f"  {clean(verdict.sentence)}", err=err)
-        typer.echo(f"  {options.reports / claim / scale / 'report.html'}", err=err)
+        folder = options.reports / document.claim.id / document.scale.name
+        tell(document, folder / "report.html", err=err)
     lost = f", {verified.missing} missing" if verified.missing else ""
     damaged = f", {verified.damaged} damaged" if verified.damaged else ""
     done = f"{verified.trained} runs trained or measured, {verified.reused} as they were"
@@ -167,8 +162,10 @@ def _report_verdicts(
         done = "nothing to train: every value is from a table or printed"
     typer.echo(done, err=err)
     append(summary, markdown(verified.documents, verified.stopped))
-    return exit_code(
+    code = exit_code(
         [verdict_of(one) for one in verified.documents],
         infrastructure=bool(verified.failures),
         stopped=[stopped.status for stopped in verified.stopped],
     )
+    tell_status(code, verified.documents, err=err)
+    return code

@@ -40,10 +40,7 @@ ROUNDED = "within the rounding of the printed numbers"
 
 def robustness(document: Document) -> tuple[Block, ...]:
     """The flags, a specification curve an expectation, each seed left out, every tolerance."""
-    blocks: list[Block] = [
-        Paragraph(flag.text, f"Fragile, {fmt.plain_name(flag.kind)}:")
-        for flag in document.verdict.flags
-    ]
+    blocks: list[Block] = []
     if not document.verdict.flags and document.verdict.conclusion is not None:
         blocks.append(Paragraph(_no_flag(document)))
     for number, part in enumerate(several_analyses(document), 1):

@@ -132,6 +132,7 @@ class ReportView:
     citation: str
     verdict: Badge
     sentence: str
+    cautions: tuple[Paragraph, ...]
     fields: tuple[Field, ...]
     chips: tuple[Chip, ...]
     notice: Paragraph

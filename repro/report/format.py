@@ -219,6 +219,12 @@ def setting(given: Any) -> str:
     return str(given)
 
 
+def sentence(text: str) -> str:
+    """The text with a capital at its start and a full stop at its end."""
+    shown = f"{text[:1].upper()}{text[1:]}"
+    return shown if not shown or shown.endswith((".", "!", "?")) else f"{shown}."
+
+
 def plain_name(identifier: str) -> str:
     """`learning_rate` as words."""
     return identifier.replace("_", " ")

@@ -10,7 +10,7 @@ from typing import Any
 
 from repro.report import format as fmt
 from repro.report import words
-from repro.report.blocks import Badge, Chip, Field, Paragraph, ReportView
+from repro.report.blocks import Chip, Field, Paragraph, ReportView
 from repro.report.document import Document
 from repro.report.plots import main_figure
 from repro.report.sections import sections
@@ -32,6 +32,7 @@ def view(document: Document) -> ReportView:
         verdict=verdict,
         sentence=d.verdict.sentence,
         fields=_fields(d),
+        cautions=_cautions(d),
         chips=_chips(d),
         notice=Paragraph(rest, f"{lead}.") if rest else Paragraph(d.scale.notice),
         figure=main_figure(d),
@@ -77,7 +78,7 @@ def _fields(document: Document) -> tuple[Field, ...]:
     validity = words.badge(verdict.validity, words.VALIDITIES)
     conclusion = words.conclusion(verdict.conclusion)
     return (
-        Field("Validity", validity, verdict.validity_reason),
+        Field("Validity", validity, verdict.validity_reason or words.checked(document)),
         Field("Conclusion", conclusion, _conclusion_reason(document)),
         Field("Agreement with the paper", agreement, verdict.agreement_reason),
     )
@@ -87,21 +88,29 @@ def _conclusion_reason(document: Document) -> str:
     verdict = document.verdict
     if verdict.conclusion is None:
         return "Only valid evidence carries a conclusion."
-    same = "As expected" if verdict.as_expected else "Not as expected"
     if not verdict.expected:
-        return f"{same}: a claim is to be confirmed unless its file declares otherwise."
-    why = f": {verdict.expected_why}" if verdict.expected_why else "."
-    return f"{same}: its file declares {verdict.expected} at this scale{why}"
+        return "" if verdict.as_expected else "Not as expected: a claim is to be confirmed."
+    same = "As expected" if verdict.as_expected else "Not as expected"
+    why = f": {verdict.expected_why}" if verdict.expected_why else ""
+    return fmt.sentence(f"{same}, its file declares {verdict.expected} at this scale{why}")
+
+
+def _cautions(document: Document) -> tuple[Paragraph, ...]:
+    """What makes the conclusion fragile and why: a paragraph for each kind of flag."""
+    told: dict[str, list[str]] = {}
+    for flag in document.verdict.flags:
+        told.setdefault(flag.kind, []).append(fmt.sentence(flag.text))
+    return tuple(
+        Paragraph(" ".join(dict.fromkeys(texts)), f"Fragile, {fmt.plain_name(kind)}:")
+        for kind, texts in told.items()
+    )
 
 
 def _chips(document: Document) -> tuple[Chip, ...]:
-    verdict = document.verdict
-    chips = [Chip(f"Control {fmt.plain_name(c.id)}", words.canary(c)) for c in document.canaries]
-    chips += [
-        Chip("Fragile", Badge(fmt.plain_name(flag.kind), "warn", "alarm")) for flag in verdict.flags
+    """Controls that did not pass, and what to know of how the judgement was reached."""
+    chips = [
+        Chip(f"Control: {c.statement}", words.canary(c))
+        for c in document.canaries
+        if c.state != "passed"
     ]
-    chips += words.cautions(document)
-    if not verdict.as_expected and verdict.conclusion is not None:
-        expected = verdict.expected or "CONFIRMED"
-        chips.append(Chip("Expected", Badge(f"{expected}, and it is not", "bad", "alarm")))
-    return tuple(chips)
+    return (*chips, *words.cautions(document))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from repro.report import format as fmt
 from repro.report.blocks import Badge, Chip, Tone
 from repro.report.document import Canary, Document, VerdictPart
+from repro.report.lookup import title_of
 
 CONCLUSIONS: dict[str, tuple[Tone, str]] = {
     "CONFIRMED": ("good", "check"),
@@ -63,6 +64,9 @@ FAMILIES = {
 """What a family is judged by, and what that is good for."""
 NO_CONCLUSION = Badge("none", "plain", "none")
 
+DECIDED = ("CONFIRMED", "CONTRADICTED")
+"""Conclusions that a flag makes fragile; one that decides nothing cannot be."""
+
 _HEADLINES = {
     "CONFIRMED": "Confirmed at {scale} scale",
     "CONTRADICTED": "Contradicted at {scale} scale",
@@ -110,7 +114,7 @@ def headline(verdict: VerdictPart, scale: str) -> Badge:
     """The verdict in large letters; a confirmed one with flags is amber and says so."""
     found = short_word(verdict)
     text = _HEADLINES.get(found.word, "Valid, without a conclusion").format(scale=scale)
-    if verdict.flags and verdict.conclusion not in (None, "NOT-TESTED"):
+    if verdict.flags and verdict.conclusion in DECIDED:
         text += ", but fragile"
     return Badge(text, found.tone, found.icon)
 
@@ -122,6 +126,32 @@ def short_word(verdict: VerdictPart) -> Badge:
     found = badge(verdict.conclusion, CONCLUSIONS)
     fragile = verdict.flags and verdict.conclusion == "CONFIRMED"
     return Badge(found.word, "warn", found.icon) if fragile else found
+
+
+def checked(document: Document) -> str:
+    """What valid evidence passed: `15 of 15 runs finished; both controls passed`."""
+    own = {kind: [a for a in document.arms if a.evidence == kind] for kind in ("runs", "table")}
+    runs = [run for arm in own["runs"] for run in arm.replicates]
+    rows = [run for arm in own["table"] for run in arm.replicates]
+    printed = sum(arm.evidence == "published" for arm in document.arms)
+    done = fmt.count(sum(run.state == "finished" for run in runs))
+    said = [
+        f"{done} of {fmt.number_of(len(runs), 'run')} finished" if runs else "",
+        f"{fmt.number_of(len(rows), 'seed')} from a table" if rows else "",
+        f"{fmt.number_of(printed, 'arm')} printed" if printed else "",
+        _controls(document.canaries),
+    ]
+    return fmt.sentence("; ".join(part for part in said if part))
+
+
+def _controls(canaries: tuple[Canary, ...]) -> str:
+    passed, n = sum(one.state == "passed" for one in canaries), len(canaries)
+    if not n:
+        return "no control is declared"
+    if passed < n:
+        return f"{fmt.count(passed)} of {fmt.number_of(n, 'control')} passed"
+    every = {1: "the control", 2: "both controls"}.get(n, f"all {fmt.count(n)} controls")
+    return f"{every} passed"
 
 
 def cautions(document: Document) -> tuple[Chip, ...]:
@@ -136,8 +166,8 @@ def cautions(document: Document) -> tuple[Chip, ...]:
         chips.append(Chip("Claim", Badge("no record of when it was declared", "plain", "question")))
     for part in document.design:
         if part.refused:
-            word = f"cannot decide {fmt.plain_name(part.expectation)}"
-            chips.append(Chip("Design", Badge(word, "warn", "alarm")))
+            name = title_of(document, part.expectation)
+            chips.append(Chip(f"Design: {name}", Badge("too few seeds", "warn", "alarm")))
     control = document.control
     if control is not None and control.low > control.alpha:
         word = "differences where there are none, too often"

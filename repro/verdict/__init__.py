@@ -33,7 +33,7 @@ from repro.verdict.rules import (
     conclude_share,
     conclude_trend,
 )
-from repro.verdict.status import exit_code, roll_up
+from repro.verdict.status import exit_code, roll_up, status_of
 from repro.verdict.words import (
     NOT_TESTED,
     Agreement,
@@ -79,4 +79,5 @@ __all__ = [
     "conclude_trend",
     "exit_code",
     "roll_up",
+    "status_of",
 ]

@@ -26,11 +26,12 @@ def exit_code(
     undecided or not tested, unless that was expected; else 0. ``stopped`` are the statuses of
     the claims that an error stopped, so that they have no verdict.
     """
-    codes = (_code(verdict, expected) for verdict, expected in verdicts)
+    codes = (status_of(verdict, expected) for verdict, expected in verdicts)
     return gravest((*codes, *stopped, 5 if infrastructure else 0))
 
 
-def _code(verdict: Verdict, expected: Conclusion) -> int:
+def status_of(verdict: Verdict, expected: Conclusion) -> int:
+    """The status of one verdict, given the conclusion that its claim expects."""
     if verdict.validity is Validity.INVALID:
         return 4
     if verdict.conclusion == expected:

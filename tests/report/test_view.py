@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from repro.report.blocks import Figure, Finding, Paragraph
-from repro.report.document import Document
+from repro.report.document import Document, Flag
 from repro.report.view import view
 
 GOLDEN = Path(__file__).parent / "golden" / "mos_rank.view.json"
@@ -93,9 +93,32 @@ def test_left_out_names_the_seed(documents: dict[str, Document]) -> None:
 
 
 def test_unexpected_verdict_is_marked(documents: dict[str, Document]) -> None:
-    """A conclusion other than the declared one is marked among the chips."""
-    words = [chip.badge.word for chip in view(documents["thirty_seeds"]).chips]
-    assert "CONFIRMED, and it is not" in words
+    """A conclusion other than the declared one is said beside it, once."""
+    shown = view(documents["thirty_seeds"])
+    assert shown.fields[1].reason == "Not as expected: a claim is to be confirmed."
+    assert view(documents["mos_rank"]).fields[1].reason == ""
+
+
+def test_valid_evidence_says_what_was_checked(documents: dict[str, Document]) -> None:
+    """So many runs, and the controls."""
+    assert view(documents["mos_rank"]).fields[0].reason == (
+        "15 of 15 runs finished; both controls passed."
+    )
+
+
+def test_the_box_says_what_is_fragile_and_why(documents: dict[str, Document]) -> None:
+    """A paragraph for each kind of flag, however many flags it has, and no chip that repeats it."""
+    one = documents["mos_rank"]
+    flags = [*one.verdict.flags, *one.verdict.flags, Flag(kind="rounding", text="it could turn")]
+    twice = one.model_copy(
+        update={"verdict": one.verdict.model_copy(update={"flags": tuple(flags)})}
+    )
+    shown = view(twice)
+    assert [(each.lead, each.text) for each in shown.cautions] == [
+        ("Fragile, tolerance:", one.verdict.flags[0].text),
+        ("Fragile, rounding:", "It could turn."),
+    ]
+    assert shown.chips == ()
 
 
 def test_provenance_is_all_that_time_changes(documents: dict[str, Document]) -> None:

@@ -1,0 +1,124 @@
+"""What a terminal is told of verdicts: the sentence of the report, its place, the exit status."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from repro.report.document import Document
+
+STYLES = {"good": "bold green", "bad": "bold red", "warn": "bold yellow", "plain": "bold"}
+MINUS = "\N{MINUS SIGN}"
+
+
+def tell(document: Document, page: Path, *, err: bool) -> None:
+    """One claim: its verdict, the same sentence as in its report, and where that is.
+
+    In colour on a terminal, unless NO_COLOR is set, and broken between words there; elsewhere
+    each is one line. A minus sign is that of ASCII, so that a number can be copied.
+    """
+    from repro.report import words
+    from repro.report.format import clean
+
+    verdict = document.verdict
+    head, word = (
+        f"{document.claim.id} ({document.scale.name}): {verdict.validity}, ",
+        _word(document),
+    )
+    rest = _expected(document) + _flags(document)
+    sentence = clean(verdict.sentence).replace(MINUS, "-")
+    console = _console(err=err)
+    if console is None:
+        for line in (head + word + rest, f"  {sentence}", f"  {page}"):
+            typer.echo(line, err=err)
+        return
+    from rich.text import Text
+
+    shown = Text(head).append(word, STYLES[words.short_word(verdict).tone]).append(rest)
+    console.print(shown)
+    for line in _lines(sentence, console.width - 2):
+        console.print(Text(f"  {line}"), soft_wrap=True)
+    link = f"link {page.resolve().as_uri()}"
+    console.print(Text("  ").append(str(page), link), soft_wrap=True)
+
+
+def tell_status(code: int, documents: Sequence[Document], *, err: bool) -> None:
+    """The reason for the exit status, as the last line; nothing for 0."""
+    why = _why(code, documents)
+    if code == 0 or not why:
+        return
+    console = _console(err=err)
+    if console is None:
+        typer.echo(f"status {code}: {why}", err=err)
+        return
+    from rich.text import Text
+
+    console.print(Text(f"status {code}", "bold").append(f": {why}", "not bold"))
+
+
+def _why(code: int, documents: Sequence[Document]) -> str:
+    from repro.check import verdict_of
+    from repro.report.format import clean
+    from repro.verdict import status_of
+
+    these = [one for one in documents if status_of(*verdict_of(one)) == code]
+    if code in (5, 70):
+        return "something failed, as said above"
+    if not these:
+        return "as said above"
+    first, verdict = these[0], these[0].verdict
+    said = f"{first.claim.id} is not as expected: {_word(first)}; {_wanted(first)} was expected"
+    if code == 4:
+        said = f"{first.claim.id} cannot be judged: {verdict.validity_reason}"
+    elif code == 3:
+        found = verdict.conclusion or f"{verdict.validity}, {verdict.validity_reason}"
+        said = f"{first.claim.id} is not decided: {found}; {_wanted(first)} was expected"
+    others = f" (and {len(these) - 1} more)" if len(these) > 1 else ""
+    return clean(f"{said}{others}")
+
+
+def _word(document: Document) -> str:
+    """The conclusion, or why there is none."""
+    verdict = document.verdict
+    return verdict.conclusion or "no conclusion"
+
+
+def _wanted(document: Document) -> str:
+    return document.verdict.expected or "CONFIRMED"
+
+
+def _expected(document: Document) -> str:
+    verdict = document.verdict
+    concluded = verdict.conclusion is not None
+    return " (not as expected)" if concluded and not verdict.as_expected else ""
+
+
+def _flags(document: Document) -> str:
+    from repro.report.words import DECIDED
+
+    kinds = dict.fromkeys(flag.kind for flag in document.verdict.flags)
+    name = "fragile" if document.verdict.conclusion in DECIDED else "flags"
+    return f", {name}: {', '.join(kinds)}" if kinds else ""
+
+
+def _console(*, err: bool) -> Console | None:
+    """A console for a terminal; None where the output goes into a pipe or a file."""
+    stream = sys.stderr if err else sys.stdout
+    if not stream.isatty():
+        return None
+    from rich.console import Console
+
+    return Console(file=stream, highlight=False)
+
+
+def _lines(text: str, width: int) -> list[str]:
+    """The text in lines, broken between words alone."""
+    return wrap(text, max(width, 20), break_long_words=False, break_on_hyphens=False)
