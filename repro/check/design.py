@@ -127,7 +127,10 @@ def _printed(one: Expectation, printed: Published, *, relative: bool) -> tuple[f
         arm = printed.arms.get(name)
         if arm is None or arm.sd is None:
             return ()
-        sds.append(float(arm.sd) / (abs(float(arm.mean)) if relative else 1.0))
+        size = abs(float(arm.mean)) if relative else 1.0
+        if size == 0:
+            return ()  # no share of nothing
+        sds.append(float(arm.sd) / size)
     return tuple(sds)
 
 
@@ -149,7 +152,7 @@ def _effect(one: Expectation, claim: Claim) -> tuple[float | None, str]:
         a, b = (float(arm.mean) for arm in arms if arm)
         source = f"as printed in {printed.locator}"
         if isinstance(one, Ratio):
-            return a / b, source
+            return (a / b, source) if a > 0 and b > 0 else (None, "")
         sign = -1 if one.direction == "lower" else 1
         size = abs(a - b) if one.direction == "different" else sign * (a - b)
         return size, source

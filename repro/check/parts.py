@@ -194,7 +194,8 @@ def curves(claim: Claim, evidence: Evidence) -> tuple[doc.Curve, ...]:
             continue
         for arm in claim.arms:
             details = [r.details[name] for r in evidence.finished(arm) if r.details.get(name)]
-            if details:
+            grids = {tuple(each["tolerances"]) for each in details}
+            if len(grids) == 1:  # else they are of matrices of several shapes, and not comparable
                 found.append(
                     doc.Curve(
                         arm=arm,

@@ -16,6 +16,10 @@ from repro.verdict import Validity, roll_up
 Problem = tuple[Validity, str]
 
 
+NAMED = 10
+"""No more damaged runs than this are named one by one."""
+
+
 def judge_validity(
     claim: Claim,
     evidence: Evidence,
@@ -40,12 +44,15 @@ def judge_validity(
 
 
 def _damaged(evidence: Evidence) -> list[Problem]:
-    return [
-        (Validity.INVALID, one.problem.replace("\n", " "))
+    """What is damaged, by file; of many the first, and how many more there are."""
+    found = [
+        one.problem.replace("\n", " ")
         for replicates in evidence.arms.values()
         for one in replicates
         if one.state == "damaged"
     ]
+    more = [f"{len(found) - NAMED} more runs are damaged"] if len(found) > NAMED else []
+    return [(Validity.INVALID, problem) for problem in (*found[:NAMED], *more)]
 
 
 def _canaries(canaries: tuple[doc.Canary, ...]) -> list[Problem]:

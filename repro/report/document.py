@@ -7,9 +7,9 @@ documents of the same claim and the same runs are equal outside it.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from repro.report.judgement import (
     ControlPart,
@@ -92,7 +92,7 @@ class MeasurementPart(Spec):
     label: str
     kind: Literal["perplexity", "rank", "bleu", "reported"]
     better: Literal["lower", "higher"]
-    digits: int
+    digits: Annotated[int, Field(ge=0, le=100)]
 
 
 class Summary(Spec):
@@ -274,6 +274,12 @@ class Curve(Spec):
     tolerances: tuple[float, ...]
     ranks: tuple[tuple[int, ...], ...]
     threshold: float
+
+    @model_validator(mode="after")
+    def _one_rank_a_tolerance(self) -> Self:
+        if any(len(row) != len(self.tolerances) for row in self.ranks):
+            raise ValueError("every row of ranks has one count a tolerance")
+        return self
 
 
 class ScaleStep(Spec):

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import stat
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -22,6 +25,19 @@ FAILED = "failed.txt"
 ROWS = ("report.json", FAILED)
 LARGEST = 50_000_000
 DEEPEST = 60
+LONGEST = 100_000
+"""No text of a report has more characters than this: the numbers of 10,000 seeds have fewer."""
+
+WORD = 5_000
+"""No word of a report has more characters: setting a line takes the square of it."""
+
+_ENDLESS = re.compile(rf"\S{{{WORD + 1}}}")
+
+Location = tuple[int | str, ...]
+"""The steps to a value inside a document."""
+
+COUNTED = 2**63
+"""No whole number of a report is beyond this, so that each has a float beside it."""
 
 
 def write_report(document: Document, folder: Path) -> list[Path]:
@@ -59,7 +75,7 @@ def read_document(path: Path) -> Document:
     text = _read(path)
     _refuse_depth(path, text)
     try:
-        return Document.model_validate_json(text)
+        document = Document.model_validate_json(text)
     except ValidationError as error:
         position = _position(text)
         problems = [
@@ -72,6 +88,8 @@ def read_document(path: Path) -> Document:
             for item in error.errors(include_url=False, include_input=False, include_context=False)
         ]
         raise SpecError(problems[:20]) from None
+    _refuse_sizes(path, text)
+    return document
 
 
 def write_failure(stopped: Stopped, claim: str, scale: str, folder: Path) -> list[Path]:
@@ -140,10 +158,14 @@ def _wrong(path: Path, what: str, expected: str = "", line: int = 1, column: int
 
 
 def _read(path: Path) -> str:
+    """The text of a regular file; nothing else is waited for."""
     try:
-        if path.stat().st_size > LARGEST:
-            raise _wrong(path, "the report is too large", f"at most {LARGEST // 10**6} MB")
-        with path.open("rb") as stream:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+            found = os.fstat(stream.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise _wrong(path, "the report is no regular file", "a file report.json")
+            if found.st_size > LARGEST:
+                raise _wrong(path, "the report is too large", f"at most {LARGEST // 10**6} MB")
             return stream.read(LARGEST + 1).decode("utf-8")
     except OSError as error:
         raise _wrong(path, f"the report cannot be read: {error.strerror}") from None
@@ -169,6 +191,33 @@ def _refuse_depth(path: Path, text: str) -> None:
             depth -= 1
 
 
+def _refuse_sizes(path: Path, text: str) -> None:
+    """Refuse texts and whole numbers that no report has, and that no drawing could hold."""
+    for steps, value in _leaves(json.loads(text), ()):
+        if isinstance(value, str) and len(value) > LONGEST:
+            found = f"a text of {len(value):,} characters"
+            raise _wrong(path, f"{_where(steps)}{found}", f"at most {LONGEST:,}")
+        if isinstance(value, str) and _ENDLESS.search(value):
+            found = f"a word of more than {WORD:,} characters"
+            raise _wrong(path, f"{_where(steps)}{found}", "blanks between words")
+        if isinstance(value, int) and abs(value) > COUNTED:
+            found = "a whole number that is too large"
+            raise _wrong(path, f"{_where(steps)}{found}", f"at most {COUNTED:,}")
+
+
+def _leaves(value: Any, steps: Location) -> Iterator[tuple[Location, Any]]:
+    """Every value in a document that holds no other, and every key, with the steps to it."""
+    if isinstance(value, dict):
+        for key, inside in value.items():
+            yield (*steps, "key"), key
+            yield from _leaves(inside, (*steps, key))
+    elif isinstance(value, list):
+        for place, inside in enumerate(value):
+            yield from _leaves(inside, (*steps, place))
+    else:
+        yield steps, value
+
+
 def _position(text: str) -> tuple[int, int]:
     """Line and column of a JSON syntax error; the start of the file for anything else."""
     try:
@@ -180,6 +229,6 @@ def _position(text: str) -> tuple[int, int]:
     return 1, 1
 
 
-def _where(location: tuple[int | str, ...]) -> str:
+def _where(location: Location) -> str:
     path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
     return f"{path.lstrip('.')}: " if path else ""

@@ -17,6 +17,7 @@ from repro.specs.base import Spec
 from repro.specs.measurement import Measurable, measurement_key
 from repro.specs.run import RunSpec
 from repro.store.arrays import load_arrays
+from repro.store.details import wrong_detail
 from repro.store.files import (
     damaged,
     digest_of,
@@ -119,6 +120,9 @@ class StoreReader:
         weights = record.artefacts.get(WEIGHTS)
         if (stored.run, stored.measurement) != (key, measurement):
             raise damaged(path, "is about another run or measurement", f"{measurement!r} of {key}")
+        if wrong := wrong_detail(measurement, stored.value, stored.details):
+            advice = f"remove {path} (it is then measured again)"
+            raise damaged(path, wrong, f"the details of a {measurement.kind}", advice)
         if weights is None or stored.weights != weights.sha256:
             raise damaged(path, "was taken from other weights", "those of record.json")
         return stored

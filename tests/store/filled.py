@@ -19,6 +19,18 @@ WEIGHTS: dict[str, np.ndarray[Any, Any]] = {
     "output.weight": np.arange(12, dtype=np.float32).reshape(3, 4),
     "output.bias": np.array([np.pi, -0.0], dtype=np.float64),
 }
+DETAILS: dict[str, Any] = {
+    "rows": 590,
+    "columns": 30,
+    "relative_threshold": 1.2e-5,
+    "tenth": 8,
+    "tenfold": 1,
+    "tolerances": [1e-4, 1e-5],
+    "curve": [1, 8],
+    "known_rank": {"expected": 15, "measured": 15},
+}
+"""What a rank says beside its value."""
+
 SPECTRUM = {"singular_values": np.array([3.0, 2.0, 1e-300])}
 
 
@@ -30,7 +42,7 @@ def put_run(store: RunStore, run: RunSpec = RUN) -> bool:
 def put_measurements(store: RunStore, run: RunSpec = RUN) -> None:
     """Two measurements, one with an array."""
     store.put_measurement(run.key, TEST, value=49.125, details={"tokens": 299})
-    store.put_measurement(run.key, RANK, value=8.0, details={"curve": [1, 8]}, arrays=SPECTRUM)
+    store.put_measurement(run.key, RANK, value=8.0, details=DETAILS, arrays=SPECTRUM)
 
 
 def fill(store: RunStore, run: RunSpec = RUN) -> RunStore:

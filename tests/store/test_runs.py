@@ -16,7 +16,7 @@ from repro.errors import StoreError
 from repro.store import RunStore
 from repro.store.files import MARKER
 from tests.execution.tiny import RANK, TEST, VALID, tiny_run
-from tests.store.filled import HISTORY, RUN, SPECTRUM, WEIGHTS, fill, put_run
+from tests.store.filled import DETAILS, HISTORY, RUN, SPECTRUM, WEIGHTS, fill, put_run
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_measurements_come_back_bit_for_bit(store: RunStore) -> None:
     assert test is not None
     assert rank is not None
     assert (test.value, test.details, test.arrays) == (49.125, {"tokens": 299}, None)
-    assert rank.details == {"curve": [1, 8]}
+    assert rank.details == DETAILS
     arrays = store.arrays(RUN.key, RANK)
     assert arrays["singular_values"].tobytes() == SPECTRUM["singular_values"].tobytes()
     assert store.arrays(RUN.key, TEST) == {}

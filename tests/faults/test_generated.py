@@ -1,0 +1,119 @@
+"""What is generated never ends in a traceback: claims, stores and reports of any content."""
+
+from __future__ import annotations
+
+import json
+import random
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from repro.check import check_claim
+from repro.errors import SpecError, StoreUnreachableError
+from repro.evidence import gather
+from repro.report.document import Document
+from repro.report.junit import junit
+from repro.report.lines import line
+from repro.report.markdown import summary
+from repro.report.render import rendered
+from repro.report.view import view
+from repro.report.write import document_text, read_document
+from repro.specs.claim import Claim
+from repro.specs.load import load_claim
+from repro.store import RunStore
+from repro.store.files import read_sealed, seal
+from tests.check.made import judged
+from tests.faults.extremes import claim_and_values
+from tests.faults.mutations import mutated
+from tests.report.cases import all_documents
+from tests.test_runs import FILE, filled
+
+CLAIMS = range(40)
+STORES = range(40)
+REPORTS = range(120)
+DRAWN = 20
+"""One in so many is drawn as well, which takes a second."""
+
+
+def written(document: Document, folder: Path, seed: int) -> None:
+    """Everything that a document becomes, and back again."""
+    text = document_text(document)
+    (folder / "report.json").write_text(text, encoding="utf-8")
+    assert document_text(read_document(folder / "report.json")) == text
+    told(document, seed)
+
+
+def told(document: Document, seed: int) -> None:
+    """Everything that a document becomes; not each is drawn."""
+    assert line(document).id == document.claim.id
+    assert junit(document).startswith("<?xml")
+    assert summary([document]).count("\n") == 3
+    assert view(document).page_title
+    if seed % DRAWN == 0:
+        assert set(rendered(document)) == {"report.html", "report.pdf", "junit.xml"}
+
+
+@pytest.mark.parametrize("seed", CLAIMS)
+def test_every_valid_claim_is_judged_and_told(seed: int, tmp_path: Path) -> None:
+    """Of any kind, on values of any size that a table may hold, with any printed numbers."""
+    claim, values = claim_and_values(random.Random(seed))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of scipy, on numbers at the ends of their range
+        written(judged(claim, values), tmp_path, seed)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Claim]:
+    """A whole store of a claim on ranks."""
+    root = tmp_path_factory.mktemp("faults") / "store"
+    filled(root)
+    return root, load_claim(FILE, "quick")
+
+
+@pytest.mark.parametrize("seed", STORES)
+def test_every_sealed_store_is_judged(seed: int, store: tuple[Path, Claim], tmp_path: Path) -> None:
+    """Details of any shape: what is wrong is INVALID, and names the file."""
+    root, claim = store
+    chance = random.Random(seed)
+    path = chance.choice(sorted(root.rglob("measurements/*.json")))
+    before = path.read_bytes()
+    document = read_sealed(path) or {}
+    try:
+        inside = ("details",) if document["details"] else ()
+        path.write_bytes(seal(mutated(document, chance, inside)))
+        try:
+            judgement = check_claim(claim, gather(claim, RunStore(root)))
+        except StoreUnreachableError as error:
+            if "of repro reads 1" not in str(error):
+                raise
+            return  # of a newer version, which is no damage
+        if judgement.verdict.validity == "INVALID":
+            assert path.parent.parent.name in judgement.verdict.validity_reason
+        written(judgement, tmp_path, seed)
+    finally:
+        path.write_bytes(before)
+
+
+@pytest.mark.parametrize("seed", REPORTS)
+def test_every_report_is_refused_or_rendered(
+    seed: int, reports: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    """With a place, where it is refused."""
+    chance = random.Random(seed)
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(mutated(chance.choice(reports), chance)), encoding="utf-8")
+    try:
+        document = read_document(path)
+    except SpecError as error:
+        if not str(error).startswith(f"{path}:1:1: "):
+            raise
+        return
+    told(document, seed)
+
+
+@pytest.fixture(scope="module")
+def reports() -> list[dict[str, Any]]:
+    """Documents of every sort."""
+    return [json.loads(document_text(one)) for one in all_documents().values()]
