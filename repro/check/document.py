@@ -18,6 +18,7 @@ from repro.check.provenance import collect
 from repro.check.replication import Pair
 from repro.check.results import as_entry
 from repro.check.robustness import robustness
+from repro.check.strength import strength_of_claim
 from repro.check.without import Case, left_out
 from repro.report import document as doc
 from repro.report import format as fmt
@@ -154,6 +155,7 @@ def _verdict_part(
         expected=expected,
         expected_why=why,
         as_expected=conclusion == (expected or Conclusion.CONFIRMED.value),
+        strength=strength_of_claim(one.claim, verdict.conclusion, one.decisive),
     )
 
 

@@ -9,6 +9,7 @@ from repro.check.kinds import Found, kind_of, name_of_test
 from repro.check.kinds.association import AssociationKind, points_of
 from repro.check.kinds.sequential import SEQUENTIAL
 from repro.check.settle import settling
+from repro.check.strength import strength_of
 from repro.check.without import Case
 from repro.check.words import WORDS
 from repro.evidence import Evidence
@@ -60,6 +61,7 @@ def as_entry(
         left_out=_left_out(one, cases) if concludes and result is not None else (),
         points=_points(one, evidence) if result is not None else (),
         details={} if result is None else _details(one, claim, evidence, result),
+        strength=strength_of(judged) if concludes else None,
     )
 
 

@@ -33,7 +33,8 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
         f"{document.claim.id} ({document.scale.name}): {verdict.validity}, ",
         _word(document),
     )
-    rest = _expected(document) + _flags(document)
+    strength = words.strength(verdict.strength)
+    rest = (f" ({strength})" if strength else "") + _expected(document) + _flags(document)
     sentence = clean(verdict.sentence).replace(MINUS, "-")
     console = _console(err=err)
     if console is None:

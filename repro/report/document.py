@@ -19,6 +19,7 @@ from repro.report.judgement import (
     RegistrationPart,
     Robustness,
     SequentialPart,
+    Strength,
 )
 from repro.report.machine import Provenance
 from repro.report.published import AgreementWord, Published
@@ -71,6 +72,7 @@ class VerdictPart(Spec):
 
     ``sentence`` says why in one sentence. ``expected`` is what the claim file declares for this
     scale (absent: nothing declared, CONFIRMED counts as expected), ``expected_why`` its reason.
+    ``strength`` is that of the weakest part of the claim.
     """
 
     validity: ValidityWord
@@ -83,6 +85,7 @@ class VerdictPart(Spec):
     expected: str
     expected_why: str
     as_expected: bool
+    strength: Strength | None = None
 
 
 class MeasurementPart(Spec):
@@ -226,6 +229,7 @@ class Result(Spec):
     statements (separation, bound). ``claimed`` is the side of the limits where the claim says
     the effect lies. ``sentence`` is the finding in one sentence, ``statement`` what was declared.
     ``against`` and ``points`` belong to associations: the other measurement, and the points.
+    ``strength`` goes with the conclusion, and is absent where there is none.
     """
 
     id: str
@@ -251,6 +255,7 @@ class Result(Spec):
     left_out: tuple[LeftOut, ...]
     points: tuple[Point, ...] = ()
     details: dict[str, str]
+    strength: Strength | None = None
 
 
 class Canary(Spec):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from repro.report import format as fmt
 from repro.report import words
 from repro.report.associations import scatter_figure
-from repro.report.blocks import Block, Finding
+from repro.report.blocks import Badge, Block, Finding
 from repro.report.document import Document, Result
 from repro.report.effects import limit_text
 from repro.report.judgement import Level
@@ -25,8 +25,10 @@ def expectations(document: Document) -> tuple[Block, ...]:
 
 def _finding(document: Document, result: Result) -> Finding:
     role = "decides" if result.role == "decisive" else "shown, not counted"
+    found = words.conclusion(result.conclusion)
+    word = words.with_strength(found.word, result.strength)
     return Finding(
-        result.statement, words.conclusion(result.conclusion), role, result.sentence,
+        result.statement, Badge(word, found.tone, found.icon), role, result.sentence,
         tuple(pair for pair in _finding_pairs(document, result) if pair[1]),
     )  # fmt: skip
 

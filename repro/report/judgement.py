@@ -21,6 +21,21 @@ Choice = Literal[
 """``test``: another one of the same quantity; ``quantity``: a test of another one."""
 
 
+class Strength(Spec):
+    """How strong a conclusion is: how often tests would draw it where it is not true, at most.
+
+    ``one_sided_level`` is absent where nothing is left to chance, as in a bound that every seed
+    keeps. ``tails`` is 2 for a claim of *different*, which may err on both sides: the level is
+    that of both together. ``looks``: ``one``, all ``planned`` ones, or ``every`` one, however
+    one stops. ``family`` is how the level was kept over several claims, and absent for one.
+    """
+
+    one_sided_level: float | None
+    tails: Literal[1, 2] = 1
+    looks: Literal["one", "planned", "every"] = "one"
+    family: Literal["holm", "bh", "e_bh"] | None = None
+
+
 class Analysis(Spec):
     """One admissible analysis of an expectation: what was chosen, and what it concludes.
 

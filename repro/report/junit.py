@@ -87,7 +87,8 @@ def _verdict_case(suite: ET.Element, document: Document) -> None:
     verdict = document.verdict
     found = verdict.conclusion or verdict.validity
     expected = verdict.expected or "CONFIRMED"
-    message = f"expected {expected}, found {found}: {verdict.sentence}"
+    said = words.with_strength(found, verdict.strength)
+    message = f"expected {expected}, found {said}: {verdict.sentence}"
     case = _case(suite, _name(document), "verdict of the claim", message)
     if verdict.validity != "VALID":
         _unusable(case, document)
@@ -113,7 +114,8 @@ def _expectation_case(suite: ET.Element, document: Document, result: Result) -> 
     verdict = document.verdict
     found = result.conclusion or verdict.validity
     expected = verdict.expected or "CONFIRMED"
-    message = f"expected {expected}, found {found}: {result.sentence}"
+    said = words.with_strength(found, result.strength)
+    message = f"expected {expected}, found {said}: {result.sentence}"
     facts = [f"{result.statement} {message}", *_facts(document, result)]
     case = _case(suite, _name(document), result.id, " ".join(facts))
     if verdict.validity != "VALID":

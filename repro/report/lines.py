@@ -25,6 +25,7 @@ class Line:
     seeds: str
     validity: Badge
     conclusion: Badge
+    strength: str
     agreement: Badge
     flags: tuple[str, ...]
     sentence: str
@@ -45,6 +46,7 @@ def line(document: Document, link: str = "") -> Line:
         seeds=seeds(d),
         validity=words.badge(verdict.validity, words.VALIDITIES),
         conclusion=words.short_word(verdict) if concluded else words.NO_CONCLUSION,
+        strength=words.strength(verdict.strength),
         agreement=words.badge(verdict.agreement, words.AGREEMENTS),
         flags=(
             *(fmt.plain_name(flag.kind) for flag in verdict.flags),

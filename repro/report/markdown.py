@@ -24,7 +24,8 @@ def summary(documents: Iterable[Document], stopped: Iterable[Stopped] = ()) -> s
 
 def _cells(verdict: Line) -> tuple[str, ...]:
     flags = ", ".join(verdict.flags) or fmt.DASH
-    conclusion = verdict.conclusion.word
+    strength = f" ({verdict.strength})" if verdict.strength else ""
+    conclusion = verdict.conclusion.word + strength
     surprising = "" if verdict.as_expected else " (not as expected)"
     words = (
         f"{verdict.title} ({verdict.id})",

@@ -76,7 +76,8 @@ def _fields(document: Document) -> tuple[Field, ...]:
     verdict = document.verdict
     agreement = words.badge(verdict.agreement, words.AGREEMENTS)
     validity = words.badge(verdict.validity, words.VALIDITIES)
-    conclusion = words.conclusion(verdict.conclusion)
+    found = words.conclusion(verdict.conclusion)
+    conclusion = Badge(words.with_strength(found.word, verdict.strength), found.tone, found.icon)
     return (
         Field("Validity", validity, verdict.validity_reason or words.checked(document)),
         Field("Conclusion", conclusion, _conclusion_reason(document)),

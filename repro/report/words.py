@@ -5,6 +5,7 @@ from __future__ import annotations
 from repro.report import format as fmt
 from repro.report.blocks import Badge, Chip, Tone
 from repro.report.document import Canary, Document, VerdictPart
+from repro.report.judgement import Strength
 from repro.report.lookup import title_of
 
 CONCLUSIONS: dict[str, tuple[Tone, str]] = {
@@ -62,6 +63,7 @@ FAMILIES = {
     ),
 }
 """What a family is judged by, and what that is good for."""
+LOOKS = {"one": "", "planned": " over all planned looks", "every": " at every look"}
 NO_CONCLUSION = Badge("none", "plain", "none")
 
 DECIDED = ("CONFIRMED", "CONTRADICTED")
@@ -103,6 +105,23 @@ def badge(word: str, table: dict[str, tuple[Tone, str]]) -> Badge:
 def conclusion(word: str | None) -> Badge:
     """A conclusion, or none."""
     return NO_CONCLUSION if word is None else badge(word, CONCLUSIONS)
+
+
+def strength(part: Strength | None) -> str:
+    """How strong a conclusion is, for a place beside its word; empty where nothing is known."""
+    if part is None:
+        return ""
+    if part.one_sided_level is None:
+        return "exact, for these seeds"
+    side = "one-sided" if part.tails == 1 else "two-sided"
+    family = " in its family" if part.family else ""
+    return f"{side} {fmt.percent(part.one_sided_level)}{LOOKS[part.looks]}{family}"
+
+
+def with_strength(word: str, part: Strength | None) -> str:
+    """`CONFIRMED (one-sided 2.5%)`."""
+    said = strength(part)
+    return f"{word} ({said})" if said else word
 
 
 def canary(control: Canary) -> Badge:

@@ -33,7 +33,7 @@ def with_text(text: str) -> Document:
         fixed = {
             "key", "measurement", "arm", "arms", "conclusion", "validity", "agreement", "role", "scale",
             "state", "kind", "better", "name", "design", "claimed", "expected", "created", "id", "evidence",
-            "against", "choice", "expectation", "method", "order", "stop",
+            "against", "choice", "expectation", "method", "order", "stop", "looks", "family",
         }  # fmt: skip
         if isinstance(value, dict):
             return {k: put(v, k) for k, v in value.items()}
