@@ -170,6 +170,8 @@ def _planned(
     alpha = claim.alpha
     if isinstance(one, Association) and one.direction is not None:
         alpha, low = alpha / 2, 0.0
+    if isinstance(one, Difference) and one.tails == 1:
+        alpha = 2 * alpha
     if isinstance(claim.sequential, EProcess) and isinstance(one, Difference):
         kind = "sequential"
     if isinstance(claim.sequential, EProcess) and isinstance(one, ONE_SIDED):
@@ -198,8 +200,9 @@ def _by_welch(one: Expectation, claim: Claim) -> bool:
     Its own would be simulated, split by split, and take minutes.
     """
     n = claim.seeds.plan
-    enough = 2 / math.comb(2 * n, n) <= claim.alpha
-    return isinstance(one, Difference) and one.test == "permutation" and enough
+    if not isinstance(one, Difference) or one.test != "permutation":
+        return False
+    return one.tails / math.comb(2 * n, n) <= claim.alpha
 
 
 def _units(one: Expectation, seeds: int) -> int:

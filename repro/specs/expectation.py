@@ -32,7 +32,8 @@ class Difference(_Expectation):
     """The mean of a is lower (or higher) than that of b.
 
     The test follows the design unless one is named: Welch's t-test of independent arms, the
-    t-test of the differences within pairs.
+    t-test of the differences within pairs. Its two tails find a direction at half of alpha;
+    with ``tails: 1`` it is found at alpha, as a margin is, and so is the contrary.
     ``rule: as_published`` repeats the paper's own rule (only as context): p above alpha is read
     as "no difference", which is what was published and is no evidence of equality.
     """
@@ -41,6 +42,7 @@ class Difference(_Expectation):
     of: Pair
     direction: Literal["lower", "higher", "different"]
     test: TestOfDifference = "welch"
+    tails: Literal[1, 2] = 2
     smallest_effect: Margin | None = None
     rule: Literal["standard", "as_published"] = "standard"
 

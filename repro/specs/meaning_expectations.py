@@ -47,6 +47,15 @@ def _bounds(draft: Draft) -> Iterator[Problem]:
             yield draft.problem(steps, what, "either at_most or at_least", advice)
 
 
+def _tails(draft: Draft) -> Iterator[Problem]:
+    """A test with one tail needs to know which."""
+    for steps, one in draft.readable():
+        if isinstance(one, Difference) and one.tails == 1 and one.direction == "different":
+            what = "a test with one tail has a direction, and different has none"
+            advice = "name the direction, or leave tails out"
+            yield draft.problem((*steps, "direction"), what, "one of lower, higher", advice)
+
+
 def _smallest_effects(draft: Draft) -> Iterator[Problem]:
     """A smallest effect is held against an interval on one side of no difference."""
     for steps, one in draft.readable():
@@ -68,4 +77,4 @@ def _smallest_effects(draft: Draft) -> Iterator[Problem]:
             yield draft.problem((*here, "relative"), what, "one of abs, of_gain", advice)
 
 
-RULES = (_some_decide, _published_rule, _bounds, _smallest_effects)
+RULES = (_some_decide, _published_rule, _bounds, _tails, _smallest_effects)

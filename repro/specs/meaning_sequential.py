@@ -41,6 +41,9 @@ def _expectations(draft: Draft) -> Iterator[Problem]:
             what = f"test {one.test} has no sequential form"
             here = draft.size_steps(steps, one, "test")
             yield draft.problem(here, what, fitting, "leave the test out")
+        if isinstance(one, Difference) and one.tails == 1:
+            what = "a sequential test of a difference has two tails"
+            yield draft.problem((*steps, "tails"), what, "2", "leave tails out")
         yield from _fixed_margin(draft, steps, one)
 
 

@@ -34,7 +34,7 @@ from repro.report import document as doc
 from repro.report import format as fmt
 from repro.specs.claim import Claim
 from repro.specs.expectation import Difference
-from repro.stats.comparison import TESTS
+from repro.stats.comparison import TESTS, Alternative
 from repro.stats.result import TestResult
 from repro.verdict import Conclusion, Finding, conclude_difference, conclude_sequential
 
@@ -56,11 +56,11 @@ class DifferenceKind(Kind[Difference]):
         return "share" if one.test == "brunner_munzel" else "difference"
 
     def test(self, one: Difference, claim: Claim, read: Read) -> TestResult:
-        """The declared test, two-sided; or the sequential process."""
+        """The declared test, with its tails; or the sequential process."""
         a, b = arms_of(one, read)
         if is_sequential(one, claim):
             return run_sequential(one, claim, a, b)
-        return TESTS[one.test](a, b, alpha=claim.alpha)
+        return TESTS[one.test](a, b, alternative=_alternative(one), alpha=claim.alpha)
 
     def conclude(self, one: Difference, result: TestResult) -> Finding:
         """By p and sign, or by the interval where a smallest effect is declared."""
@@ -84,7 +84,8 @@ class DifferenceKind(Kind[Difference]):
 
     def name_of_test(self, one: Difference, claim: Claim) -> str:
         """The declared test by its name."""
-        return f"{NAMES[one.test]}, two-sided".removeprefix("the ")
+        sided = "two-sided" if one.tails == 2 else "one-sided"
+        return f"{NAMES[one.test]}, {sided}".removeprefix("the ")
 
     def effect_label(self, one: Difference, claim: Claim) -> str:
         """A minus B, or the chance that A is larger."""
@@ -214,6 +215,13 @@ def _against_smallest(pair: Compared, side: Side, least: str, p: str, ends_at: f
     short = f"the interval ends at {pair.size(ends_at)}"
     more = f"{side} by any amount is not shown{p}"
     return f"Not {side} by more than {least}, against the claim: {short}, and {more}."
+
+
+def _alternative(one: Difference) -> Alternative:
+    """What the test asks: with one tail, whether the difference is as claimed."""
+    if one.tails == 2:
+        return "two-sided"
+    return "less" if one.direction == "lower" else "greater"
 
 
 def _own(one: Difference) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from repro.report import document as doc
 from repro.report import format as fmt
+from repro.stats.comparison import TESTS
 from repro.stats.result import TestResult
 
 
@@ -103,4 +104,5 @@ def _visible(result: TestResult, text: Callable[[int], str]) -> str:
 def p_words(result: TestResult, *, opposite: bool = False) -> str:
     """` (p = 0.013)`, of the contrary where ``opposite``; nothing where there is none."""
     p = result.p_opposite if opposite and result.p_opposite is not None else result.p
-    return "" if p is None else f" ({fmt.p_value(p)})"
+    one_tail = result.test in TESTS and result.details.get("alternative") != "two-sided"
+    return "" if p is None else f" ({'one-sided ' if one_tail else ''}{fmt.p_value(p)})"
