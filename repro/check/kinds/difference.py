@@ -190,7 +190,9 @@ def _on_one_side(pair: Compared, side: Side, found: Found) -> str:
 
 def _beyond_smallest(pair: Compared, side: Side, least: str, found: Found) -> str:
     """A claim that a is better, or worse, by more than a declared amount."""
-    p = "" if found.result.test in SEQUENTIAL else p_words(found.result)
+    p = contrary = ""
+    if found.result.test not in SEQUENTIAL:
+        p, contrary = p_words(found.result), p_words(found.result, opposite=True)
     word, begins, ends_at = side.capitalize(), pair.nearest(side), pair.farthest(side)
     if found.conclusion is Conclusion.CONFIRMED:
         return f"{word}{p}, and by more than {least}, as claimed: the whole interval lies beyond."
@@ -198,12 +200,12 @@ def _beyond_smallest(pair: Compared, side: Side, least: str, found: Found) -> st
         short = f"the interval ends at {pair.size(ends_at)}"
         return f"{word}, yes{p}; by more than {least}, no: {short}, which is too small to matter."
     if found.conclusion is Conclusion.CONTRADICTED and ends_at is not None:
-        return _against_smallest(pair, side, least, p, ends_at)
+        return _against_smallest(pair, side, least, contrary if ends_at < 0 else p, ends_at)
     if begins is not None and begins > 0:
         down = f"the interval reaches down to {pair.size(begins)}"
         return f"{word}, yes{p}; by more than {least}, not shown: {down}."
     if pair.seen == OTHER[side]:
-        return against(f"{pair.a} looks {OTHER[side]}", f"{p}{pair.reach()}")
+        return against(f"{pair.a} looks {OTHER[side]}", f"{contrary}{pair.reach()}")
     return f"{word} is not shown{p}, nor {side} by more than {least}{pair.reach()}."
 
 
