@@ -147,7 +147,7 @@ def test_three_of_three_say_what_they_can_carry() -> None:
     """All of three within a bound: at least .05 ** (1 / 3) of all seeds would be."""
     three = only(made(KEPT), {"a": LOW[:3], "b": HIGH[:3]})
     assert three.sentence.endswith("3 seeds show that for at least 36.8% of all (one-sided 95%).")
-    assert 0.05 ** (1 / 3) == pytest.approx(0.368, abs=5e-4)
+    assert pytest.approx(0.368, abs=5e-4) == 0.05 ** (1 / 3)
     beyond = only(made({**KEPT, "at_most": {"value": 10, "why": "a limit that matters"}}), VALUES)
     assert "of all" not in beyond.sentence
 
