@@ -10,7 +10,7 @@ from typing import Any
 
 from repro.report import format as fmt
 from repro.report import words
-from repro.report.blocks import Chip, Field, Paragraph, ReportView
+from repro.report.blocks import Badge, Chip, Field, Paragraph, ReportView
 from repro.report.document import Document
 from repro.report.plots import main_figure
 from repro.report.sections import sections
