@@ -47,7 +47,7 @@ def test_a_pipe_gets_whole_lines_without_colour(capsys: pytest.CaptureFixture[st
     tell_status(1, [document], err=False)
     lines = capsys.readouterr().out.splitlines()
     assert lines == [
-        "made (paper): VALID, CONTRADICTED (not as expected)",
+        "made (paper): VALID, CONTRADICTED (one-sided 2.5%) (not as expected)",
         (
             "  Loss: A is 2.00 lower than B (95% interval -2.23 to -1.77). Better, against the "
             "claim that it is worse (p = 4.1e-8)."
