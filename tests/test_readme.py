@@ -92,6 +92,8 @@ def test_every_reason_for_fragility_is_listed() -> None:
         FlagKind.TEST_CHOICE: "choice of test",
         FlagKind.CANARY: "canary",
         FlagKind.CEILING: "ceiling",
+        FlagKind.ORDER: "order of a table",
+        FlagKind.DRIFT: "drift",
     }
     for kind, word in words.items():
         assert word in section, kind
