@@ -78,6 +78,9 @@ def read_table(path: Path, wanted: Wanted) -> TidyTable:
     text = text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
     if not text.strip():
         mistakes.add(1, 1, "the file is empty", ",".join(COLUMNS), "write this line, and the rows")
+    if text.lstrip().startswith(("{", "[")):
+        mistakes.add(1, 1, "the file is JSON", ",".join(COLUMNS), "write it as a CSV with these")
+        mistakes.stop()
     columns = (*COLUMNS, STATE, *wanted.in_order)
     return Reader(mistakes, wanted).table(rows_of(text, columns, mistakes), source)
 

@@ -105,6 +105,7 @@ BAD: dict[str, tuple[str | bytes, list[str]]] = {
         [f"1:{len(HEADER) + 2 * (MAX_COLUMNS - 4) + 1}: row 1: more than 1,000 cells"],
     ),
     "column twice": (f"{HEADER},arm\n", ["1:28: row 1: column 'arm' stands there twice"]),
+    "JSON": ('{"results": {"a": [1, 2]}}\n', ["1:1: the file is JSON"]),
     "bars": (
         "arm|seed|measurement|value\na|0|ppl|1\n",
         ["1:1: row 1: there are no columns 'arm', 'seed', 'measurement' and 'value'"],
