@@ -12,6 +12,7 @@ from repro.errors import ClaimError, DesignError
 from repro.report.judgement import DesignPart
 from repro.specs.claim import Claim, Published
 from repro.specs.expectation import (
+    BY_SEED,
     Association,
     Bound,
     Difference,
@@ -33,9 +34,6 @@ NO_SCATTER = (Bound, Association, Proportion, Trend, Ordering)
 """Kinds whose power needs no standard deviation, or is not computed."""
 
 MARGINS = (Equivalence, NonSuperiority, NonInferiority)
-BY_SEED = (Difference, *MARGINS, Ratio, Separation, Trend, Ordering)
-"""Kinds that a paired design tests seed by seed."""
-
 ONE_SIDED = (NonSuperiority, NonInferiority)
 FIXED = "that of a single look at the largest number of seeds; a sequential test has less power"
 

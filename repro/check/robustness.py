@@ -18,7 +18,7 @@ from repro.evidence import Evidence
 from repro.report import format as fmt
 from repro.report.judgement import Analysis, Choice, Robustness
 from repro.specs.claim import Claim
-from repro.specs.expectation import Difference, Expectation, TestOfDifference
+from repro.specs.expectation import BY_SEED, Difference, Expectation, TestOfDifference, Trend
 from repro.specs.measurement import Bleu, Measurement, Perplexity, Rank
 from repro.specs.seeds import EProcess
 from repro.stats.sample import Arm, Sample
@@ -30,7 +30,11 @@ INDEPENDENT: Mapping[TestOfDifference, str] = {
     "brunner_munzel": "Brunner-Munzel test (ranks)",
     "yuen": "Yuen's test (trimmed means)",
 }
-OF_MEANS = ("welch", "student", "permutation")
+PAIRED: Mapping[TestOfDifference, str] = {
+    "paired": "the paired t-test",
+    "paired_permutation": "the permutation test within pairs",
+}
+OF_MEANS = ("welch", "student", "permutation", *PAIRED)
 """Tests of the same question, whether the means differ; ranks and trimmed means are others."""
 
 PRIORS = (0.25, 1.0, 4.0)
@@ -65,6 +69,7 @@ def _declared(one: Expectation, claim: Claim) -> str:
 
 def _others(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
     yield from _tests(claim, evidence, declared)
+    yield from _ignoring_pairs(claim, evidence, declared)
     yield from _logarithms(claim, evidence, declared)
     yield from _priors(claim, evidence, declared)
     yield from _measurements(claim, evidence, declared)
@@ -74,15 +79,27 @@ def _others(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Anal
 
 def _tests(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
     one = declared.expectation
-    if not isinstance(one, Difference) or claim.sequential or claim.design == "paired":
+    if not isinstance(one, Difference) or claim.sequential:
         return
-    for test, name in INDEPENDENT.items():
+    for test, name in (PAIRED if claim.design == "paired" else INDEPENDENT).items():
         choice: Choice = "test" if {test, one.test} <= set(OF_MEANS) else "quantity"
         if test == "permutation" != one.test and many_splits(*_sizes(one, evidence)):
             yield _not_computed(choice, name, "its splits are too many to be tried again here")
         elif test != one.test:
             again = judge(one.model_copy(update={"test": test}), claim, evidence.read)
             yield _analysis(declared, again, choice, name)
+
+
+def _ignoring_pairs(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
+    """As if the arms shared nothing: what the pairs are worth, and no doubt of the conclusion."""
+    one = declared.expectation
+    if claim.design != "paired" or not isinstance(one, BY_SEED):
+        return
+    if isinstance(one, Difference | Trend):
+        one = one.model_copy(update={"test": "welch"})
+    independent = claim.model_copy(update={"design": "independent"})
+    again = judge(one, independent, evidence.read)
+    yield _analysis(declared, again, "design", "the arms as independent, pairs ignored")
 
 
 def _logarithms(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:

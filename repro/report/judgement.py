@@ -11,6 +11,7 @@ Choice = Literal[
     "declared",
     "test",
     "quantity",
+    "design",
     "scale",
     "prior",
     "seed",
@@ -18,7 +19,8 @@ Choice = Literal[
     "schedule",
     "measurement",
 ]
-"""``test``: another one of the same quantity; ``quantity``: a test of another one."""
+"""``test``: another one of the same quantity; ``quantity``: a test of another one; ``design``:
+independent arms where pairs were declared."""
 
 
 class Strength(Spec):

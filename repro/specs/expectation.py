@@ -14,7 +14,11 @@ from repro.specs.sizes import LeastRatio, Limit, Magnitude, Margin, Share, Windo
 
 Role = Literal["decisive", "context"]
 Pair = tuple[Name, Name]
-TestOfDifference = Literal["welch", "student", "paired", "permutation", "brunner_munzel", "yuen"]
+TestOfDifference = Literal[
+    "welch", "student", "paired", "permutation", "paired_permutation", "brunner_munzel", "yuen"
+]
+PAIRED_TESTS = ("paired", "paired_permutation")
+"""Tests of differences, or trends, of a paired design; all others take arms as independent."""
 
 
 class _Expectation(Spec):
@@ -207,6 +211,13 @@ Expectation = Annotated[
     | Proportion,
     Field(discriminator="kind"),
 ]
+
+
+BY_SEED = (
+    *(Difference, Equivalence, NonSuperiority, NonInferiority),
+    *(Ratio, Separation, Trend, Ordering),
+)
+"""Kinds that a paired design tests seed by seed."""
 
 
 class ExpectationOverride(Spec):

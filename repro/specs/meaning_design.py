@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from repro.errors import Problem
 from repro.specs.draft import Draft
-from repro.specs.expectation import Association, Difference, Trend
+from repro.specs.expectation import PAIRED_TESTS, Association, Difference, Trend
 from repro.specs.seeds import EProcess
 from repro.specs.yaml import Steps
 
@@ -25,11 +25,12 @@ def _pairs(draft: Draft) -> Iterator[Problem]:
 
 def _fitting_test(draft: Draft, steps: Steps, one: Difference | Trend) -> Iterator[Problem]:
     here = draft.size_steps(steps, one, "test")
-    if one.test == "paired" and draft.design == "independent":
+    paired = one.test in PAIRED_TESTS
+    if paired and draft.design == "independent":
         what = "replicates of independent arms are no pairs"
         advice = "leave the test out, or write `design: paired`"
         yield draft.problem(here, what, "a test of independent arms, such as welch", advice)
-    elif one.test != "paired" and draft.design == "paired" and not _shown_only(one):
+    elif not paired and draft.design == "paired" and not _shown_only(one):
         what = f"test {one.test} takes the arms as independent, and {_design(draft)} pairs them"
         advice = "write `test: paired`, or `design: independent`"
         yield draft.problem(here, what, "paired", advice)

@@ -8,7 +8,7 @@ from repro.errors import Problem
 from repro.specs.draft import Draft
 from repro.specs.expectation import Bound, Difference
 
-WITHOUT_UNITS = ("permutation", "brunner_munzel")
+WITHOUT_UNITS = ("permutation", "paired_permutation", "brunner_munzel")
 """Tests that have no interval in the units of the measurement."""
 
 PRINTED_TESTS = ("welch", "student", "paired")

@@ -70,6 +70,8 @@ def _least_seeds(one: Expectation, alpha: float, *, paired: bool) -> int:
         least = _least_pairs(alpha, tails=1) if paired else _least_splits(alpha, tails=1)
     elif isinstance(one, Difference) and one.test == "permutation":
         least = max(least, _least_splits(alpha, tails=one.tails))
+    elif isinstance(one, Difference) and one.test == "paired_permutation":
+        least = max(least, _least_pairs(alpha, tails=one.tails))
     elif isinstance(one, Association):
         least = _least_of_association(one, alpha)
     elif isinstance(one, Proportion):

@@ -19,12 +19,14 @@ from repro.stats.rank_tests import brunner_munzel
 from repro.stats.relative import relative_difference
 from repro.stats.result import Detail, TestResult, check_alpha
 from repro.stats.sample import Arm, Sample, require_sample, summarise
+from repro.stats.sign_flips import paired_permutation
 
 __all__ = [
     "TESTS",
     "Alternative",
     "brunner_munzel",
     "paired",
+    "paired_permutation",
     "permutation",
     "student",
     "welch",
@@ -143,6 +145,7 @@ TESTS: Mapping[str, Callable[..., TestResult]] = MappingProxyType(
         "student": student,
         "paired": paired,
         "permutation": permutation,
+        "paired_permutation": paired_permutation,
         "brunner_munzel": brunner_munzel,
         "yuen": yuen,
     }

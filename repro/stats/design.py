@@ -113,6 +113,8 @@ def cannot_decide(planned: PlannedTest) -> str:
         p, what = separation_p(a, b), "even complete separation"
     elif planned.name == "permutation":
         p, what = 2 * separation_p(a, b), "the smallest p of a two-sided permutation test"
+    elif planned.name == "paired_permutation":
+        p, what = 2 * separation_p(a, b, paired=True), "the smallest p of exchanges within pairs"
     elif planned.kind == "sequential":
         p, what = _smallest_p(a, b, paired=planned.paired), "the smallest p of the e-process"
     elif planned.kind == "association" and a < 4:

@@ -220,7 +220,15 @@ def _equivalence(planned: PlannedTest) -> float:
     return power_equivalence(planned.design, planned.truth, low=low, high=high)
 
 
-TESTS = ("welch", "student", "paired", "permutation", "brunner_munzel", "yuen")
+TESTS = (
+    "welch",
+    "student",
+    "paired",
+    "paired_permutation",
+    "permutation",
+    "brunner_munzel",
+    "yuen",
+)
 
 COMPUTED: Mapping[str, Callable[[PlannedTest], float]] = {
     "welch": _difference,
@@ -242,6 +250,7 @@ COMPUTED: Mapping[str, Callable[[PlannedTest], float]] = {
 
 SIMULATED: Mapping[str, simulated.Decide] = {
     "permutation": simulated.permutation,
+    "paired_permutation": simulated.paired_permutation,
     "brunner_munzel": simulated.brunner_munzel,
     "yuen": simulated.yuen,
     "sequential": simulated.eprocess,

@@ -99,6 +99,17 @@ def eprocess(a: Array, b: Array, alpha: float, *, scale: float = 1.0) -> Confirm
     return _first_above(statistic, e_value(statistic, n, n, scale) >= 1 / alpha)
 
 
+def paired_permutation(a: Array, b: Array, alpha: float) -> Confirmed:
+    """Permutation test within pairs: all exchanges up to a thousand, else so many at random."""
+    differences, n = a - b, a.shape[1]
+    signs = _signs(n)
+    found = [
+        np.mean(chunk @ signs >= _nearly(chunk.sum(axis=1, keepdims=True)), axis=1) <= alpha / 2
+        for chunk in np.array_split(differences, -(-len(differences) // _CHUNK))
+    ]
+    return np.concatenate(found)
+
+
 def paired_eprocess(a: Array, b: Array, alpha: float, *, scale: float = 1.0) -> Confirmed:
     """As ``eprocess``, of the differences A minus B within pairs."""
     n = np.arange(2, a.shape[1] + 1)
@@ -132,6 +143,20 @@ def _splits(n_a: int, n: int) -> Array:
     return np.concatenate([np.arange(n)[None, :] < n_a, order < n_a]).T.astype(float)
 
 
+def _signs(n: int) -> Array:
+    """One column an exchange, with -1 for a pair that is turned; the first is the one observed."""
+    if 2**n <= SPLITS:
+        turned = np.arange(2**n) >> np.arange(n)[:, None] & 1
+    else:
+        turned = np.random.default_rng(_SEED + 2).integers(0, 2, (n, SPLITS))
+        turned[:, 0] = 0
+    return 1.0 - 2 * turned
+
+
+def _nearly(observed: Array) -> Array:
+    return observed - 1e-9 * np.abs(observed)
+
+
 def _as_extreme(values: Array, in_a: Array, n_a: int, n_b: int) -> Array:
     """The share of splits in which Welch's t is at least the one observed; values are centred."""
     sums, squares = values @ in_a, values**2 @ in_a
@@ -142,4 +167,4 @@ def _as_extreme(values: Array, in_a: Array, n_a: int, n_b: int) -> Array:
     error = np.sqrt(np.maximum(variance_a / n_a + variance_b / n_b, np.finfo(float).tiny))
     statistic = (mean_a - mean_b) / error
     observed = statistic[:, :1]
-    return np.asarray(np.mean(statistic >= observed - 1e-9 * np.abs(observed), axis=1))
+    return np.asarray(np.mean(statistic >= _nearly(observed), axis=1))

@@ -19,8 +19,11 @@ from repro.verdict.words import Conclusion, Finding
 
 Direction: TypeAlias = Literal["higher", "lower", "different"]
 
-DIFFERENCES = ("student", "welch", "paired", "permutation", "brunner_munzel", "yuen")
-WITHOUT_INTERVAL = ("permutation", "brunner_munzel")
+DIFFERENCES = (
+    *("student", "welch", "paired", "permutation", "paired_permutation"),
+    *("brunner_munzel", "yuen"),
+)
+WITHOUT_INTERVAL = ("permutation", "paired_permutation", "brunner_munzel")
 ONE_SIDED_MARGINS = (
     "non_superiority",
     "non_inferiority",

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from repro.check.design import design_parts
+from repro.report.judgement import Analysis
 from repro.specs.claim import Claim
 from repro.stats.equivalence import non_superiority, tost, tost_relative
 from repro.stats.planning import seeds_to_settle
@@ -202,3 +203,37 @@ def test_pairs_may_be_looked_at(
     changed = {"expectations": made({"of": ["a", "b"], **one, **as_independent(one)}).expectations}
     plain = judged(independent.model_copy(update=changed), values)
     assert plain.results[0].conclusion == "INCONCLUSIVE"
+
+
+def other_analyses(one: dict[str, Any], **values: Any) -> dict[str, Analysis]:
+    document = judged(paired(**one), values)
+    return {each.name: each for each in document.robustness[0].analyses if each.choice != "seed"}
+
+
+def test_a_difference_of_pairs_is_tried_by_their_signs_and_without_them() -> None:
+    """The signs ask the same question; arms taken as independent show what the pairs are worth."""
+    found = other_analyses({"kind": "difference", "direction": "lower", "test": "paired"}, a=A, b=B)
+    assert [(each.choice, each.conclusion) for each in found.values()] == [
+        ("declared", "CONFIRMED"),
+        ("test", "CONFIRMED"),
+        ("design", "INCONCLUSIVE"),
+        ("scale", "CONFIRMED"),
+    ]
+    assert found["the permutation test within pairs"].p == 2**-5
+
+
+def test_a_margin_of_pairs_is_tried_without_them() -> None:
+    """And no flag is raised: that independent arms would show less is no doubt."""
+    one = {"kind": "equivalence", "margin": margin(abs=0.4)}
+    found = other_analyses(one, a=A, b=B)
+    assert found["the arms as independent, pairs ignored"].conclusion == "INCONCLUSIVE"
+    document = judged(paired(**one), {"a": A, "b": B})
+    assert document.verdict.flags == ()
+
+
+def test_a_permutation_within_pairs_can_be_declared() -> None:
+    """And is judged by its p."""
+    one = {"kind": "difference", "direction": "lower", "test": "paired_permutation"}
+    found = only(paired(**one), {"a": A, "b": B})
+    assert found.test == "permutation test within pairs, two-sided"
+    assert (found.conclusion, found.p) == ("CONFIRMED", 2**-5)

@@ -67,8 +67,9 @@ def test_the_minimum_detectable_difference(n, student, welch):
 PLANS = [
     PlannedTest("difference", (10,), (1.0,), effect=1.2),
     PlannedTest("difference", (10,), (1.0, 0.5), test="student", effect=1.2, low=0.2),
-    PlannedTest("difference", (10,), (1.0,), test="paired", effect=1.0),
+    PlannedTest("difference", (10,), (1.0,), test="paired", effect=1.0, paired=True),
     PlannedTest("difference", (6,), (1.0,), test="permutation", effect=1.8),
+    PlannedTest("difference", (8,), (1.0,), test="paired_permutation", effect=1.3, paired=True),
     PlannedTest("difference", (8,), (1.0,), test="brunner_munzel", effect=1.5),
     PlannedTest("difference", (8,), (1.0,), test="yuen", effect=1.5),
     PlannedTest("equivalence", (10,), (0.15,), low=-0.2, high=0.2),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -127,3 +129,24 @@ def test_arms_without_variance_have_no_size(size):
         size(Sample.of(1.0), Sample.of(1.0, 2.0))
     with pytest.raises(ClaimError, match="both arms have variance 0"):
         size(Summary(3, 1.0, 0.0), Summary(3, 2.0, 0.0))
+
+
+def test_pairs_are_measured_by_the_spread_of_their_differences():
+    """Mean over standard deviation of the differences, corrected; its interval covers."""
+    x, y = np.array([2.9, 3.4, 1.2, 4.4, 2.7]), np.array([2.1, 2.9, 1.0, 3.2, 2.4])
+    own = x - y
+    found = hedges_g(Sample.of(*x), Sample.of(*y), paired=True)
+    assert found.value == pytest.approx((1 - 3 / 15) * own.mean() / own.std(ddof=1))
+    assert found.assumes == "normal differences"
+    t = own.mean() / own.std(ddof=1) * math.sqrt(5)
+    interval = known(found.interval)
+    for end, chance in ((interval.low, 0.975), (interval.high, 0.025)):
+        shift = end / (1 - 3 / 15) * math.sqrt(5)
+        assert stats.nct.cdf(t, 4, shift) == pytest.approx(chance, abs=1e-6)
+    generator, covered = np.random.default_rng(3), 0
+    for _ in range(500):
+        common, a, b = generator.standard_normal((3, 8))
+        pair = Sample.of(*(common + 0.7 * a + 0.6)), Sample.of(*(common + 0.7 * b))
+        true = (1 - 3 / 27) * 0.6 / (0.7 * math.sqrt(2))
+        covered += true in known(hedges_g(*pair, paired=True).interval)
+    assert covered / 500 == pytest.approx(0.95, abs=0.04)

@@ -43,6 +43,7 @@ NAMES = {
     "student": "Student's t-test",
     "paired": "the paired t-test",
     "permutation": "the permutation test of Welch's t",
+    "paired_permutation": "the permutation test within pairs",
     "brunner_munzel": "the Brunner-Munzel test",
     "yuen": "Yuen's test of trimmed means",
 }
