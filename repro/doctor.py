@@ -13,7 +13,7 @@ from typing import Literal
 
 from repro import resources
 from repro.errors import ReproError, StoreError, StoreUnreachableError
-from repro.plan import cores
+from repro.machine import cores
 from repro.store import RunStore
 
 CORPORA = ("ptb", "wt2")

@@ -9,6 +9,7 @@
     ├── DataError               a corpus is missing or is not what a run needs (exit 5)
     │   ├── CorpusError         it cannot be loaded, so that no run of it can be done (exit 5)
     │   └── OwnPartError        a user's own layer or trunk is wrong; nothing was run (exit 2)
+    ├── PreflightError          what training needs is not there; nothing was run (exit 5)
     ├── RunError                runs that a search needs were not finished (exit 5)
     ├── OutputError             reports cannot be written where they should go (exit 5)
     └── DeviceError             the device asked for is not there (exit 5)
@@ -18,7 +19,7 @@ Each error carries what it is about as data; the command line decides how to pri
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from repro.terminal import printable
@@ -138,6 +139,16 @@ class OwnPartError(DataError):
     def __init__(self, found: Mapping[str, str]) -> None:
         self.found = found
         super().__init__("\n\n".join(dict.fromkeys(found.values())))
+
+
+class PreflightError(ReproError):
+    """What training needs is not there: a corpus, a device, memory, room. Each is a line."""
+
+    exit_code = 5
+
+    def __init__(self, lacks: Sequence[str]) -> None:
+        self.lacks = tuple(lacks)
+        super().__init__("\n".join(lacks))
 
 
 class RunError(ReproError):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from repro.errors import StoreError, StoreUnreachableError
+from repro.machine import cores
 from repro.specs.claim import Claim
 from repro.specs.run import PlannedRun
 from repro.store import RunStore
@@ -18,12 +18,13 @@ State = Literal["complete", "missing", "damaged"]
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One distinct run, what a reader calls it, and what the store has of it."""
+    """One distinct run, what a reader calls it and its arm, and what the store has of it."""
 
     planned: PlannedRun
     label: str
     state: State
     work: float
+    arm: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,11 @@ class Plan:
         return {one.planned.run.key: one.label for one in self.runs}
 
     @property
+    def arms(self) -> dict[str, str]:
+        """Key of a run -> its arm and the name of its configuration."""
+        return {one.planned.run.key: one.arm for one in self.runs}
+
+    @property
     def seconds(self) -> float:
         """Very rough time for what is missing.
 
@@ -56,8 +62,11 @@ class Plan:
 
 def plan_runs(claims: Sequence[Claim], store: RunStore, *, workers: int | None = None) -> Plan:
     """The distinct runs of ``claims``, merged over claims that share them."""
-    labels = {
-        claim.run(arm, number).key: f"{claim.arms[arm].label}, seed {number}"
+    names = {
+        claim.run(arm, number).key: (
+            f"{claim.arms[arm].label}, seed {number}",
+            f"{claim.arms[arm].label} ({claim.arms[arm].configuration_id})",
+        )
         for claim in claims
         for arm in claim.trained
         for number in claim.numbers(arm)
@@ -65,7 +74,8 @@ def plan_runs(claims: Sequence[Claim], store: RunStore, *, workers: int | None =
     runs = []
     for planned in merged([run for claim in claims for run in claim.runs()]):
         state, work = _state(store, planned)
-        runs.append(Planned(planned, labels[planned.run.key], state, work))
+        label, arm = names[planned.run.key]
+        runs.append(Planned(planned, label, state, work, arm))
     return Plan(tuple(runs), FLOPS_PER_CORE, workers or cores())
 
 
@@ -83,13 +93,6 @@ def code_to_run(claims: Sequence[Claim], plan: Plan) -> dict[str, str]:
                 text = f"arm {name} needs {code.use}, which {code.place} names"
                 found.setdefault(code.use, f"{code.arm}: {text}: code of others to be run here")
     return found
-
-
-def cores() -> int:
-    """The processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _state(store: RunStore, planned: PlannedRun) -> tuple[State, float]:

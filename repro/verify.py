@@ -30,6 +30,7 @@ from repro.evidence import (
 )
 from repro.nights import Ledger, tonight
 from repro.plan import Plan, code_to_run, plan_runs
+from repro.preflight import Means, require
 from repro.report.document import Document
 from repro.report.write import FAILED, write_failure, write_index, write_report
 from repro.specs.claim import Claim
@@ -95,8 +96,9 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     run that is missing makes its claim INCOMPLETE, and one that cannot be judged is among the
     ``stopped``. Raises SpecError for a table with mistakes, CodeError for code of others without
     consent, OwnPartError for a mistake in a user's own layer or trunk that is to be trained,
-    OutputError when the reports cannot be written, DeviceError when the device is not there,
-    StoreUnreachableError when the store is not.
+    OutputError when the reports cannot be written, PreflightError when something is to be trained
+    and a corpus, the device, memory or room for it is not there, StoreUnreachableError when the
+    store is not.
     """
     agree_on_families(claims)
     tables = {claim.id: own for claim, own in zip(claims, _tables(claims, options), strict=True)}
@@ -150,7 +152,8 @@ def _prepared(
 ) -> tuple[Claim, ...]:
     """The claims with the seeds that they should have now, registered before they are run.
 
-    DesignError for a design that could hardly decide, before anything is trained for it.
+    DesignError for a design that could hardly decide, and PreflightError for what training needs
+    and is not there, before anything is timed or trained.
     """
     now = []
     for claim in claims:
@@ -158,8 +161,12 @@ def _prepared(
             now.append(tonight(claim, ledger, nightly=options.nightly))
     if options.train:
         _refuse_code(now, options)
+        planned = plan_runs(now, options.store)
+        missing = {each.run.key for each in planned.missing}
         if not options.force:
-            refuse_designs([one for one in now if plan_runs([one], options.store).missing])
+            refuse_designs([one for one in now if missing & {each.run.key for each in one.runs()}])
+        means = Means(options.data, options.device, options.workers)
+        require(planned.missing, planned.arms, options.store, means)
     for claim in now:
         ledger.register(claim)
     return tuple(now)

@@ -41,6 +41,10 @@ def test_the_commands_are_these() -> None:
     """A new command is a visible change of this list."""
     names = {c.callback.__name__ for c in app.registered_commands if c.callback}
     assert names == {"verify", "plan", "tune", "audit", "report", "schema", "corpus", "doctor"}
+    (runs,) = app.registered_groups
+    assert runs.typer_instance is not None
+    commands = runs.typer_instance.registered_commands
+    assert {c.callback.__name__ for c in commands if c.callback} == {"check", "export"}
 
 
 def test_the_public_names_are_these_and_each_is_there() -> None:

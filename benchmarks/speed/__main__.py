@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks.speed import machine, table
 from benchmarks.speed.rows import Found, Settings
 from benchmarks.speed.together import NoReferencesError
-from repro.execution.engine import cores
+from repro.machine import cores
 
 MEASUREMENTS = {
     "mos_step": ("steps:mos", "A training step of MoS, K = 15, at the paper's PTB sizes"),

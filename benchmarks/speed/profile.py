@@ -12,7 +12,7 @@ from benchmarks.speed import machine, table
 from benchmarks.speed.shapes import Shape
 from benchmarks.speed.steps import BF16
 from benchmarks.speed.together import in_process
-from repro.execution.engine import cores
+from repro.machine import cores
 
 WARM_UPS, STEPS, SHOWN = 2, 3, 15
 TITLES: dict[Shape, str] = {"mos": "MoS, K = 15", "awd": "AWD-LSTM with Softmax"}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from repro.evidence import Evidence, Replicate
-from repro.plan import cores
+from repro.machine import cores
 from repro.report.machine import Provenance
 
 PACKAGES = ("torch", "numpy", "scipy", "statsmodels", "pandas", "matplotlib", "typst", "pydantic")

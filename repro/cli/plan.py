@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from repro.cli.options import Claims, Scale, Store, Workers, open_store
+from repro.cli.options import (
+    Claims,
+    Data,
+    Device,
+    DeviceChoice,
+    Scale,
+    Store,
+    Workers,
+    open_store,
+)
 from repro.cli.problems import problems, say, say_stopped
 from repro.crash import Stopped, apart, gravest
 from repro.errors import ReproError
@@ -24,14 +33,20 @@ def plan(
     scale: Scale = None,
     workers: Workers = None,
     store: Store = None,
+    device: Device = DeviceChoice.auto,
+    data: Data = None,
     force: Annotated[
         bool, typer.Option("--force", help="End with 0 although a design could hardly decide.")
     ] = False,
 ) -> None:
-    """Say what would be trained, how long, and what it could decide. Trains nothing."""
+    """Say what would be trained, how long, what is missing, and what it could decide.
+
+    Trains nothing.
+    """
     with problems():
         from repro.nights import Ledger, tonight
         from repro.plan import code_to_run, plan_runs
+        from repro.preflight import Means, lacking
         from repro.specs.load import load_claims
 
         runs = open_store(store)
@@ -46,6 +61,9 @@ def plan(
         _say_runs(planned)
         for text in code_to_run(now, planned).values():
             say(f"{text}, with --allow-code alone")
+        means = Means(None if data is None else data.resolve(), device.value, workers)
+        for line in lacking(planned.missing, planned.arms, runs, means):
+            say(line)
         refused = []
         for claim in now:
             with apart(f"{claim.id} ({claim.scale})", stopped):
@@ -59,15 +77,15 @@ def plan(
 
 
 def _say_runs(planned: Plan) -> None:
-    from repro.report.format import count, duration
+    from repro.report.format import count, rough_duration
 
     for one in planned.runs:
-        seconds = duration(one.work / planned.rate) if one.state == "missing" else "-"
+        seconds = rough_duration(one.work / planned.rate) if one.state == "missing" else "-"
         parameters = count(one.planned.run.training.parameters)
         key = one.planned.run.key[:12]
         typer.echo(f"{one.state:9} {key}  {one.label}  {parameters} parameters  {seconds}")
     missing = len(planned.missing)
-    rough = f": very roughly {duration(planned.seconds)} on {planned.workers} CPU cores"
+    rough = f": very roughly {rough_duration(planned.seconds)} on {planned.workers} CPU cores"
     typer.echo(f"{len(planned.runs)} runs, {missing} to train or measure{rough if missing else ''}")
 
 
@@ -107,11 +125,11 @@ def _lines(part: DesignPart, claim: Claim, planned: Plan) -> list[str]:
 
 def _cost(claim: Claim, seeds: int, planned: Plan) -> str:
     """The rough time of so many seeds of every arm that is trained, from nothing."""
-    from repro.report.format import duration
+    from repro.report.format import rough_duration
     from repro.store.work import cost
 
     if not claim.trained:
         return "and nothing to train"
     work = sum(cost(run).total for run in claim.runs()) / claim.wanted
     seconds = work * seeds / planned.rate / planned.workers
-    return f"very roughly {duration(seconds)} in all"
+    return f"very roughly {rough_duration(seconds)} in all"

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from repro.specs.load_search import Search
     from repro.tuning import SearchPlan, Tuned
 
-YEAR = 365.25 * 24 * 3600
-
 
 def tune(
     search: Annotated[Path, typer.Argument(help="A search file.", show_default=False)],
@@ -64,7 +62,7 @@ def tune(
 
 
 def _say_plan(search: Search, planned: SearchPlan) -> None:
-    from repro.report.format import count, duration, number_of
+    from repro.report.format import count, number_of, rough_duration
 
     spec = search.spec
     for stage in planned.stages:
@@ -72,8 +70,7 @@ def _say_plan(search: Search, planned: SearchPlan) -> None:
     runs = planned.settings * spec.seeds
     rough = "too many to be priced"
     if planned.epochs:
-        years = planned.seconds / YEAR
-        time = duration(planned.seconds) if years < 2 else f"{years:,.0f} years"
+        time = rough_duration(planned.seconds)
         epochs = number_of(planned.epochs, "epoch")
         rough = f"{epochs}, very roughly {time} on {planned.workers} CPU cores"
     typer.echo(

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
-from contextlib import suppress
 from itertools import accumulate
-from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from repro.execution.choice import EngineName
 from repro.execution.pool import ProcessPool
+from repro.machine import available_memory, cores
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -73,34 +71,3 @@ def fitting(needs: Sequence[float], available: float, most: int) -> int:
     largest = sorted(needs, reverse=True)[:most]
     fit = sum(total <= available for total in accumulate(largest))
     return most if fit == len(largest) else max(1, fit)
-
-
-def available_memory(
-    system: Path = Path("/proc/meminfo"), group: Path = Path("/sys/fs/cgroup/memory.max")
-) -> float:
-    """Bytes that processes may still take: what the kernel says, at most the container's limit."""
-    found = [float("inf")]
-    with suppress(OSError, ValueError):
-        lines = system.read_text(encoding="ascii").splitlines()
-        found += [1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvail")]
-    with suppress(OSError, ValueError):
-        found.append(float(group.read_text(encoding="ascii").replace("max", "inf")))
-    return min(found)
-
-
-def cores() -> int:
-    """How many cores this process may use: affinity, and the quota of its container."""
-    if hasattr(os, "sched_getaffinity"):
-        count = len(os.sched_getaffinity(0))
-    else:
-        count = os.cpu_count() or 1
-    return max(1, min(count, _quota(Path("/sys/fs/cgroup/cpu.max"), count)))
-
-
-def _quota(file: Path, otherwise: int) -> int:
-    """Cores that the control group allows, rounded up."""
-    try:
-        quota, period = file.read_text(encoding="ascii").split()
-        return -(-int(quota) // int(period))
-    except (OSError, ValueError, ZeroDivisionError):
-        return otherwise

@@ -14,11 +14,11 @@ from typing import Literal
 
 from repro.digest import digest
 from repro.execution.choice import Choice
-from repro.execution.engine import available_memory, cores
 from repro.execution.grouping import Group
 from repro.execution.machine import code, package_version, processor
 from repro.execution.measured import Cache, Measured
 from repro.execution.probe import WARM_STEPS, Accelerator, probe, warm
+from repro.machine import available_memory, cores
 from repro.specs.run import AnyTraining
 from repro.store.work import FLOPS_PER_CORE, cost
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,6 +23,9 @@ from repro.specs.measurement import Split
 
 SPLITS: tuple[Split, ...] = ("train", "valid", "test")
 END_OF_SENTENCE = "<eos>"
+
+LARGEST = 16 * 2**30
+"""Bytes of the largest file of a corpus; One Billion Word's has a quarter of it."""
 
 Ids = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -114,7 +119,7 @@ def describe(folder: Path, unit: Literal["characters"] | None = None) -> TextCor
     for split in SPLITS:
         path = folder / f"{split}.txt"
         try:
-            content = path.read_bytes()
+            content = _content(path)
         except OSError as error:
             message = (
                 f"cannot read {path}: {error.strerror}\n"
@@ -159,15 +164,27 @@ def checked_bytes(path: Path, expected: str) -> bytes:
 
 
 def bytes_of(path: Path) -> bytes:
-    """The bytes of a file; DataError if it cannot be read."""
+    """The bytes of a file; DataError if it cannot be read, or is no file of a text's size."""
     try:
-        return path.read_bytes()
+        return _content(path)
     except OSError as error:
         message = (
             f"cannot read {path}: {error.strerror}; put the file there, or set REPRO_DATA to "
             f"the folder that holds {path.parent.name}/{path.name}"
         )
         raise DataError(message) from error
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a regular file; neither a pipe nor a device is waited for."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise DataError(f"{path} is not a regular file\n  expected: a text")
+        if status.st_size > LARGEST:
+            size = f"{status.st_size:,} bytes"
+            raise DataError(f"{path} has {size}\n  expected: at most {LARGEST:,}")
+        return file.read()
 
 
 def _text(path: Path, content: bytes) -> str:

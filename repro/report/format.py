@@ -204,6 +204,28 @@ def duration(seconds: float) -> str:
     return f"{fixed(seconds / 3600, 1)} h"
 
 
+def rough_duration(seconds: float) -> str:
+    """A time that is known very roughly, to two digits: `45 s`, `150 days`, `3.2 years`."""
+    for size, unit in (
+        (2 * 365.25 * 86_400, "years"),
+        (2 * 86_400.0, "days"),
+        (100 * 60.0, "h"),
+        (100.0, "min"),
+    ):
+        if seconds >= size:
+            return f"{_two_digits(seconds / UNITS[unit])} {unit}"
+    return f"{_two_digits(max(1.0, seconds))} s"
+
+
+UNITS = {"years": 365.25 * 86_400, "days": 86_400.0, "h": 3600.0, "min": 60.0}
+"""Seconds in each."""
+
+
+def _two_digits(number: float) -> str:
+    rounded = float(f"{number:.2g}")
+    return count(int(rounded)) if rounded >= 10 else f"{rounded:g}"
+
+
 def setting(given: Any) -> str:
     """A value of a configuration in words: yes and no, numbers as written, lists with commas."""
     if given is None:

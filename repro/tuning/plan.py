@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from repro.errors import Problem, SpecError
-from repro.plan import cores
+from repro.machine import cores
 from repro.specs.load_search import Search
 from repro.store.work import FLOPS_PER_CORE, cost
 from repro.tuning.trials import Trial, size, trials

@@ -7,11 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from repro.errors import ClaimError, CodeError, RunError, SpecError
+from repro.errors import (
+    ClaimError,
+    CodeError,
+    RunError,
+    SpecError,
+    StoreError,
+    StoreUnreachableError,
+)
 from repro.execution.choice import EngineName
+from repro.preflight import Means, require
 from repro.specs.load_search import Changes, Search
 from repro.specs.run import PlannedRun
 from repro.store import RunStore
+from repro.store.work import is_complete
 from repro.tuning.plan import distinct, over_budget, plan_search
 from repro.tuning.ranking import Outcome, kept, outcome, ranked
 from repro.tuning.trials import Trial, trials
@@ -101,17 +110,31 @@ def _stay_in_budget(search: Search, found: Sequence[Trial]) -> None:
         raise SpecError(problems)
 
 
+def _is_missing(store: RunStore, planned: PlannedRun) -> bool:
+    """Whether something is to be done for a run; nothing is for one that is damaged."""
+    try:
+        return not is_complete(store, planned)
+    except StoreUnreachableError:
+        raise
+    except StoreError:
+        return False
+
+
 def _train(found: Sequence[Trial], options: Options) -> None:
-    """Do the runs of some trials; RunError where one fails."""
+    """Do the runs of some trials; PreflightError where they cannot be, RunError where one fails."""
     from repro.execution.execute import execute  # noqa: PLC0415 - a plan needs no engine
     from repro.execution.progress import choose_reporter  # noqa: PLC0415 - as above
 
     runs: list[PlannedRun] = []
     labels: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for number, trial in enumerate(found, start=1):
         for planned in trial.runs():
             runs.append(planned)
+            settings[planned.run.key] = f"{trial.stage} {number}"
             labels[planned.run.key] = f"{trial.stage} {number}, seed {planned.run.replicate}"
+    missing = [planned for planned in runs if _is_missing(options.store, planned)]
+    require(missing, settings, options.store, Means(options.data, options.device, options.workers))
     done = execute(
         runs,
         options.store,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from repro import machine
 from repro.errors import DeviceError
 from repro.execution import device, engine
 from repro.execution.pool import ProcessPool
@@ -80,7 +81,7 @@ def test_the_serial_engine_runs_here() -> None:
 def test_one_worker_a_core_and_one_a_gpu() -> None:
     """Unless it is said otherwise."""
     for name, workers, expected in (
-        ("cpu", None, engine.cores()),
+        ("cpu", None, machine.cores()),
         ("cuda", None, 1),
         ("cpu", 3, 3),
         ("cuda", 2, 2),
@@ -89,17 +90,6 @@ def test_one_worker_a_core_and_one_a_gpu() -> None:
         assert isinstance(pool, ProcessPool)
         assert pool._workers == expected
         pool.terminate()
-
-
-@pytest.mark.parametrize(
-    ("text", "cores"),
-    [("max 100000", 8), ("200000 100000", 2), ("150000 100000", 2), ("", 8), ("x y", 8)],
-)
-def test_the_quota_of_a_container(tmp_path: Path, text: str, cores: int) -> None:
-    """A control group that allows two cores makes two workers; no limit leaves all."""
-    (tmp_path / "cpu.max").write_text(text)
-    assert engine._quota(tmp_path / "cpu.max", 8) == cores
-    assert engine._quota(tmp_path / "absent", 8) == 8
 
 
 def test_a_probe_without_an_answer_is_not_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,15 +164,3 @@ def test_a_rank_needs_square_matrices() -> None:
     ranked = memory(PlannedRun(run=run, measurements=(TEST, RANK)))
     assert 2.4e9 < ranked < 3.5e9
     assert memory(PlannedRun(run=run, measurements=(TEST,))) < 1e9
-
-
-def test_available_memory_is_that_of_the_container(tmp_path: Path) -> None:
-    """The smaller of what the kernel says and what the control group allows."""
-    system, group = tmp_path / "meminfo", tmp_path / "memory.max"
-    assert engine.available_memory(system, group) == float("inf")
-    system.write_text("MemTotal: 9000 kB\nMemAvailable:   4000 kB\n")
-    assert engine.available_memory(system, group) == 4000 * 1024
-    group.write_text("max\n")
-    assert engine.available_memory(system, group) == 4000 * 1024
-    group.write_text("1000000\n")
-    assert engine.available_memory(system, group) == 1_000_000

@@ -2,13 +2,15 @@
 
 import hashlib
 import json
+import os
 import random
+from pathlib import Path
 
 import pytest
 import torch
 
 from repro.errors import DataError
-from repro.lm.corpus import batchify, describe, load_corpus
+from repro.lm.corpus import LARGEST, batchify, bytes_of, describe, load_corpus
 from repro.specs.corpus import TextCorpus
 from tests.lm import small
 
@@ -219,3 +221,23 @@ def test_the_papers_corpora(name, data_dir):
     corpus = load_corpus(spec, data_dir)
     assert corpus.vocabulary == spec.vocabulary
     assert {"<eos>", "<unk>"} <= set(corpus.words)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "huge", "folder"])
+def test_what_is_no_text_is_refused_at_once(tmp_path: Path, kind: str) -> None:
+    """A pipe hangs, /dev/zero never ends and a sparse file fills the memory: none is read."""
+    path = tmp_path / "train.txt"
+    match kind:
+        case "pipe":
+            os.mkfifo(path)
+        case "device":
+            path.symlink_to("/dev/zero")
+        case "huge":
+            with path.open("wb") as stream:
+                stream.truncate(LARGEST + 1)
+        case _:
+            path.mkdir()
+    with pytest.raises(DataError, match=r"train\.txt"):
+        describe(tmp_path)
+    with pytest.raises(DataError, match=r"train\.txt"):
+        bytes_of(path)

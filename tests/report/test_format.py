@@ -154,6 +154,17 @@ def test_duration(seconds: float, text: str) -> None:
     assert fmt.duration(seconds) == text
 
 
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.2, "1 s"), (8.42, "8.4 s"), (45, "45 s"), (128, "2.1 min"), (5.4 * 3600, "5.4 h"),
+     (154.2 * 86_400, "150 days"), (28_197.2 * 3600, "3.2 years"),
+     (28e9 * 3600, "3,200,000 years")],
+)  # fmt: skip
+def test_a_rough_duration_has_two_digits(seconds: float, text: str) -> None:
+    """What is known very roughly is not told to an hour in three years."""
+    assert fmt.rough_duration(seconds) == text
+
+
 @given(st.text())
 def test_clean_text_is_harmless(text: str) -> None:
     """Cleaned text is one line without control characters; cleaning it again changes nothing."""

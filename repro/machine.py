@@ -1,0 +1,51 @@
+"""What this process may use of the machine: processor cores, memory, room on a disk."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+QUOTA = Path("/sys/fs/cgroup/cpu.max")
+"""Where Linux says how much processor time a container may have."""
+
+
+def cores() -> int:
+    """How many cores this process may use: affinity, and the quota of its container."""
+    if hasattr(os, "sched_getaffinity"):
+        count = len(os.sched_getaffinity(0))
+    else:
+        count = os.cpu_count() or 1
+    return max(1, min(count, _quota(count)))
+
+
+def _quota(otherwise: int) -> int:
+    """Cores that the control group allows, rounded up."""
+    try:
+        quota, period = QUOTA.read_text(encoding="ascii").split()
+        return -(-int(quota) // int(period))
+    except (OSError, ValueError, ZeroDivisionError):
+        return otherwise
+
+
+def available_memory(
+    system: Path = Path("/proc/meminfo"), group: Path = Path("/sys/fs/cgroup/memory.max")
+) -> float:
+    """Bytes that processes may still take: what the kernel says, at most the container's limit."""
+    found = [float("inf")]
+    with suppress(OSError, ValueError):
+        lines = system.read_text(encoding="ascii").splitlines()
+        found += [1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvail")]
+    with suppress(OSError, ValueError):
+        found.append(float(group.read_text(encoding="ascii").replace("max", "inf")))
+    return min(found)
+
+
+def free_disk(place: Path) -> float:
+    """Bytes that are free where a folder is, or would be; infinity where nobody can tell."""
+    there = next((each for each in (place, *place.parents) if each.exists()), place)
+    try:
+        return float(shutil.disk_usage(there).free)
+    except OSError:
+        return float("inf")

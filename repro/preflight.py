@@ -1,0 +1,172 @@
+"""What training needs and is not there, told before anything is timed or trained.
+
+Corpora, a device, room on the store's disk, memory: each that is missing is one line, with what to
+do about it. Sizes are estimates, on the generous side, as far as a plan can know them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from repro.errors import DeviceError, PreflightError
+from repro.execution.device import has_driver, resolve_device
+from repro.execution.grouping import task_memory
+from repro.machine import available_memory, cores, free_disk
+from repro.specs.corpus import Digests, SyntheticCorpus
+from repro.specs.dialog import DialogCorpus
+from repro.specs.measurement import Rank
+from repro.specs.run import AnyCorpus, PlannedRun
+from repro.store import RunStore
+
+SPLITS = ("train", "valid", "test")
+
+CHECKPOINT = 6.0
+"""Copies of the weights in a checkpoint while it is replaced: now, mean and best, old and new."""
+
+ENTRY = 8.0
+"""Bytes of one singular value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What there is to train with, as `verify` is told: data folder, device, processes."""
+
+    data: Path | None = None
+    device: str = "auto"
+    workers: int | None = None
+
+
+def require(
+    missing: Sequence[PlannedRun], arms: Mapping[str, str], store: RunStore, means: Means
+) -> None:
+    """PreflightError with a line for each thing that the missing runs need and that is not there.
+
+    ``arms`` is what a reader calls the arm of a run, by its key.
+    """
+    lacks = lacking(missing, arms, store, means)
+    if lacks:
+        raise PreflightError(lacks)
+
+
+def lacking(
+    missing: Sequence[PlannedRun], arms: Mapping[str, str], store: RunStore, means: Means
+) -> list[str]:
+    """The lines of ``require``; none where nothing is missing."""
+    if not missing:
+        return []
+    corpora = dict.fromkeys(planned.run.training.corpus for planned in missing)
+    lines = [line for corpus in corpora for line in _corpus(corpus, means.data)]
+    return [*lines, *_device(means), *_room(missing, store, means), *_memory(missing, arms, means)]
+
+
+def _corpus(corpus: AnyCorpus, data: Path | None) -> Iterator[str]:
+    """What is wrong with the files of a corpus, the first thing only."""
+    if isinstance(corpus, SyntheticCorpus):
+        return
+    need = f"needs the corpus {corpus.name}"
+    ending = "jsonl" if isinstance(corpus, DialogCorpus) else "txt"
+    names = [f"{corpus.name}/{split}.{ending}" for split in SPLITS]
+    if data is None:
+        first, second, third = names
+        yield f"{need}: set REPRO_DATA to the folder that has {first}, {second} and {third}"
+    elif corpus.sha256 is None:
+        place = data / corpus.name
+        yield f"{need}: its configuration does not say which files it is; see repro corpus {place}"
+    else:
+        wrong = (_file(data / name, _digest(corpus.sha256, name)) for name in names)
+        yield from [f"{need}: {line}" for line in wrong if line][:1]
+
+
+def _digest(digests: Digests, name: str) -> str:
+    return str(getattr(digests, Path(name).stem))
+
+
+def _file(path: Path, expected: str) -> str:
+    """Why a file is not the one that a corpus names; empty if it is."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return f"{path} is not a regular file; put the corpus there"
+        with path.open("rb") as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        reason = error.strerror or error
+        return f"{path} cannot be read ({reason}); put it there, or set REPRO_DATA to its folder"
+    if found != expected:
+        return (
+            f"{path} is another file: its SHA-256 begins with {found[:12]}, that of the corpus "
+            f"with {expected[:12]}; restore the original"
+        )
+    return ""
+
+
+def _device(means: Means) -> Iterator[str]:
+    """A GPU that is asked for and is not there; any other machine has a processor."""
+    if means.device != "cuda":
+        return
+    try:
+        resolve_device("cuda")
+    except DeviceError as error:
+        yield f"needs the {str(error).splitlines()[0]}; use --device cpu or --device auto"
+
+
+def _room(missing: Sequence[PlannedRun], store: RunStore, means: Means) -> Iterator[str]:
+    """The disk: weights and spectra of what is missing, and checkpoints meanwhile."""
+    weights = [_weights(planned) for planned in missing]
+    ranks = [(planned, m) for planned in missing for m in planned.measurements]
+    spectra = sum(
+        ENTRY * planned.run.training.corpus.vocabulary
+        for planned, m in ranks
+        if isinstance(m, Rank)
+    )
+    at_once = sorted(weights, reverse=True)[: means.workers or cores()]
+    need, free = sum(weights) + spectra + CHECKPOINT * sum(at_once), free_disk(store.root)
+    if need > free:
+        runs = "1 run" if len(missing) == 1 else f"{len(missing):,} runs"
+        yield (
+            f"needs about {_bytes(need)} of disk for {runs}, and {_bytes(free)} are free where the "
+            f"store {store.root} is; make room, or set REPRO_STORE to a folder on another disk"
+        )
+
+
+def _weights(planned: PlannedRun) -> float:
+    spec = planned.run.training
+    return spec.parameters * {"float32": 4.0, "float64": 8.0}[spec.recipe.precision]
+
+
+def _spectra(planned: PlannedRun) -> float:
+    ranks = sum(isinstance(each, Rank) for each in planned.measurements)
+    return ENTRY * ranks * planned.run.training.corpus.vocabulary
+
+
+def _memory(missing: Sequence[PlannedRun], arms: Mapping[str, str], means: Means) -> Iterator[str]:
+    """Arms of which not even one run fits; who names a number of processes is believed."""
+    if means.workers is not None or means.device == "cuda" or _may_use_gpu(means):
+        return
+    free = available_memory()
+    needs: dict[str, float] = {}
+    for planned in missing:
+        arm = arms[planned.run.key]
+        needs[arm] = max(needs.get(arm, 0.0), task_memory([planned]))
+    for arm, need in needs.items():
+        if need > free:
+            yield (
+                f"needs about {_bytes(need)} of memory for one run of {arm}, and {_bytes(free)} "
+                "are free; use a machine with more, or --workers 1 to try it all the same"
+            )
+
+
+def _may_use_gpu(means: Means) -> bool:
+    return means.device == "auto" and has_driver()
+
+
+def _bytes(size: float) -> str:
+    """`340 MB`, `2.1 GB`, `47 GB`."""
+    for unit, factor in (("TB", 1e12), ("GB", 1e9)):
+        if size >= factor:
+            digits = 1 if size < 10 * factor else 0
+            return f"{size / factor:,.{digits}f} {unit}"
+    return f"{size / 1e6:.0f} MB"

@@ -1,0 +1,48 @@
+"""What this process may use of the machine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from repro import machine
+
+
+def test_available_memory_is_that_of_the_container(tmp_path: Path) -> None:
+    """The smaller of what the kernel says and what the control group allows."""
+    system, group = tmp_path / "meminfo", tmp_path / "memory.max"
+    assert machine.available_memory(system, group) == float("inf")
+    system.write_text("MemTotal: 9000 kB\nMemAvailable:   4000 kB\n")
+    assert machine.available_memory(system, group) == 4000 * 1024
+    group.write_text("max\n")
+    assert machine.available_memory(system, group) == 4000 * 1024
+    group.write_text("1000000\n")
+    assert machine.available_memory(system, group) == 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "cores"),
+    [
+        ("150000 100000", 2),
+        ("100000 100000", 1),
+        ("max 100000", 8),
+        ("1 0", 8),
+        ("", 8),
+        ("x y", 8),
+    ],
+)
+def test_a_container_has_the_cores_of_its_quota(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, cores: int
+) -> None:
+    """The quota of a control group, rounded up, where it is less than the processors."""
+    (tmp_path / "cpu.max").write_text(text)
+    monkeypatch.setattr(machine, "QUOTA", tmp_path / "cpu.max")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    assert machine.cores() == cores
+
+
+def test_the_room_of_a_folder_that_is_not_there_yet(tmp_path: Path) -> None:
+    """That of the disk where it would be made."""
+    assert 0 < machine.free_disk(tmp_path / "not" / "yet") < float("inf")
