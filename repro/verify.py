@@ -54,6 +54,7 @@ class Options:
     of the user's own, which is judged instead of runs. ``nightly`` adds seeds to sequential claims
     and takes fresh ones for negative controls; ``force`` trains designs that could hardly decide;
     ``allow_code`` imports what configurations name of others, `use: module:object`.
+    ``limit`` is how many seconds a run may take.
     """
 
     store: RunStore
@@ -68,6 +69,7 @@ class Options:
     nightly: bool = False
     force: bool = False
     allow_code: bool = False
+    limit: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +300,7 @@ def _execute(
             data=options.data,
             allow_code=options.allow_code,
             report=choose_reporter(planned.labels),
+            limit=options.limit,
         )
         options.store.prepare()  # what is judged next is what was trained
     except OwnPartError as error:  # a mistake in a configuration, and nothing was run

@@ -57,6 +57,15 @@ Force = Annotated[
     bool,
     typer.Option("--force", help="Train designs that could hardly decide; the report says so."),
 ]
+Limit = Annotated[
+    float | None,
+    typer.Option(
+        min=0.01,
+        metavar="MINUTES",
+        help="End a run that takes longer; it has failed, and goes on from its checkpoint the next "
+        "time. Default: no limit.",
+    ),
+]
 AsJson = Annotated[
     bool,
     typer.Option(
@@ -82,6 +91,7 @@ def verify(
     nightly: Nightly = False,
     force: Force = False,
     allow_code: AllowCode = False,
+    limit: Limit = None,
     json: AsJson = False,
 ) -> None:
     """Train what is missing, judge the claims, and write their reports."""
@@ -106,6 +116,7 @@ def verify(
             nightly=nightly,
             force=force,
             allow_code=allow_code,
+            limit=None if limit is None else 60 * limit,
         )
         verified = verify_claims(loaded, options)
         if results is not None and scale is None:

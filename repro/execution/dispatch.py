@@ -13,9 +13,10 @@ from contextlib import suppress
 from dataclasses import replace
 
 from repro.errors import CorpusError, DeviceError, StoreUnreachableError
-from repro.execution.pool import WorkerLostError
+from repro.execution.pool import ProcessPool, WorkerLostError
 from repro.execution.progress import Reporter, duration
 from repro.execution.tracking import Tracker
+from repro.execution.watch import Watch
 from repro.execution.worker import Outcome, Task, run_task
 from repro.specs.run import AnyCorpus
 from repro.store import RunStore
@@ -29,10 +30,18 @@ Futures = dict[Future[tuple[Outcome, ...]], Task]
 
 
 class Dispatch:
-    """One execution of some tasks on an executor; reads progress from the store meanwhile."""
+    """One execution of some tasks on an executor; reads progress from the store meanwhile.
+
+    ``limit`` is in seconds per run, for an executor that has processes; None for none.
+    """
 
     def __init__(
-        self, executor: Executor, store: RunStore, tasks: Sequence[Task], report: Reporter
+        self,
+        executor: Executor,
+        store: RunStore,
+        tasks: Sequence[Task],
+        report: Reporter,
+        limit: float | None = None,
     ) -> None:
         self._executor = executor
         self._tasks = tasks
@@ -41,6 +50,11 @@ class Dispatch:
         self._stopped = threading.Event()
         runs = [planned for task in tasks for planned in task.runs]
         self._tracker = Tracker(store, runs, time.monotonic)
+        self._watch = (
+            Watch(store, executor, time.monotonic, limit)
+            if isinstance(executor, ProcessPool)
+            else None
+        )
         self._pending: Futures = {}
         self._busy: list[tuple[float, Task]] = []
         self._outcomes: list[Outcome] = []
@@ -137,6 +151,10 @@ class Dispatch:
         while not self._stopped.wait(TICK_SECONDS):
             with self._lock, _QUIETLY:
                 self._report.tick(self._tracker.snapshot())
+            with self._lock, _QUIETLY:
+                stuck = [] if self._watch is None else self._watch.look(self._pending)
+                if stuck:
+                    self._report.stuck(stuck)
 
 
 def _result(future: Future[tuple[Outcome, ...]], task: Task) -> tuple[Outcome, ...]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from repro.errors import CorpusError, DataError, StoreError, StoreUnreachableError
+from repro.errors import ClaimError, CorpusError, DataError, StoreError, StoreUnreachableError
 from repro.execution.choice import EngineName
 from repro.execution.device import resolve_device
 from repro.execution.dispatch import Dispatch
@@ -73,16 +73,19 @@ def execute(  # noqa: PLR0913 - one parameter an option
     data: Path | None = None,
     report: Reporter | None = None,
     allow_code: bool = False,
+    limit: float | None = None,
 ) -> Execution:
     """Do what the store lacks of ``plan``, the longest task first.
 
     ``engine`` says how replicates are trained: each alone in one of the ``processes`` of a pool,
     several as one model (``batched``), whichever is faster (``auto``), or here (``serial``). An
     engine that is given by name is closed in the end. A run that another process is training
-    is waited for. One that fails does not stop the others; but DataError is raised if no run
-    could be done because of its corpus, DeviceError or StoreUnreachableError at once, and
-    OwnPartError before anything is trained if a user's own part of a model is wrong, and CodeError
-    before such a part is imported unless ``allow_code``: it runs with the rights of this process.
+    is waited for. One that takes longer than ``limit`` seconds is ended and has failed; it goes on
+    from its checkpoint the next time. One that fails does not stop the others; but DataError is
+    raised if no run could be done because of its corpus, DeviceError or StoreUnreachableError at
+    once, OwnPartError before anything is trained if a user's own part of a model is wrong,
+    CodeError before such a part is imported unless ``allow_code``: it runs with the rights of this
+    process, and ClaimError for a limit of runs that are trained in this process.
     """
     start = time.monotonic()
     work = _Work.sort(merged(plan), store)
@@ -93,13 +96,23 @@ def execute(  # noqa: PLR0913 - one parameter an option
         needs = [task_memory([planned]) for planned in work.todo]
         size = pool_size(workers, chosen, needs)
         with _opened(engine, size, chosen) as executor:
+            _refuse_limit(limit, executor)
             pool = Pool(executor, size, chosen)
             try_own_parts(work.todo, store, pool)
             tasks = make_tasks(work.todo, store, data, _name(engine), pool, tell)
-            dispatch = Dispatch(executor, store, tasks, report or SilentReporter())
+            dispatch = Dispatch(executor, store, tasks, report or SilentReporter(), limit)
             work.outcomes += dispatch.run(reused=len(work.known))
         _raise_if_nothing_worked(work.outcomes)
     return work.execution(time.monotonic() - start)
+
+
+def _refuse_limit(limit: float | None, executor: Executor) -> None:
+    """ClaimError for a limit that nothing could enforce."""
+    if limit is not None and not isinstance(executor, ProcessPool):
+        raise ClaimError(
+            "--limit: a run that is trained in this process cannot be ended\n"
+            "  to do: leave --engine serial out, or the limit"
+        )
 
 
 def _name(engine: EngineName | Executor) -> EngineName:

@@ -75,6 +75,8 @@ class ProcessPool(Executor):
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._children: set[_Child] = set()
+        self._serving: dict[Future[Any], _Child] = {}
+        self._ended: dict[Future[Any], Exception] = {}
         self._lock = threading.Lock()
         self._closed = False
         self._terminated = False
@@ -120,6 +122,20 @@ class ProcessPool(Executor):
         with self._lock:
             return tuple(sorted(child.process.pid for child in self._children))
 
+    def process_of(self, future: Future[Any]) -> int | None:
+        """The number of the process that works on a call; None while it waits, and afterwards."""
+        with self._lock:
+            child = self._serving.get(future)
+        return None if child is None else child.process.pid
+
+    def end(self, future: Future[Any], error: Exception) -> None:
+        """Kill the process that works on a call, which is not given out again: it has ``error``."""
+        with self._lock:
+            child = self._serving.get(future)
+            if child is not None:
+                self._ended[future] = error
+                child.kill()
+
     def _cancel(self) -> None:
         with suppress(queue.Empty):
             while True:
@@ -143,40 +159,51 @@ class ProcessPool(Executor):
         statuses: list[int] = []
         while len(statuses) < self._attempts and not self._terminated:
             try:
-                child = child or self._start()
+                child = self._ready(job, child)
                 done, value = child.call(job.call)
             except _DiedError as death:
                 if child is not None:
                     self._forget(child)
                 child = None
                 statuses.append(death.status)
-                if not death.ready:
+                if not death.ready or job.future in self._ended:
                     break
             except Exception as error:  # noqa: BLE001 - such as a call that cannot be pickled
-                job.future.set_exception(error)
+                self._answer(job, False, error)
                 return child
             else:
-                job.future.set_result(value) if done else job.future.set_exception(value)
+                self._answer(job, done, value)
                 return child
-        job.future.set_exception(self._lost(statuses))
+        self._answer(job, False, self._ended.get(job.future) or self._lost(statuses))
         return child
+
+    def _answer(self, job: _Job, done: bool, value: Any) -> None:  # noqa: FBT001 - as it is sent
+        """Nobody works on the call any more: say what came of it."""
+        with self._lock:
+            self._serving.pop(job.future, None)
+            self._ended.pop(job.future, None)
+        job.future.set_result(value) if done else job.future.set_exception(value)
 
     def _lost(self, statuses: list[int]) -> BrokenExecutor:
         if self._terminated or not statuses:
             return BrokenExecutor("the pool was terminated")
         return WorkerLostError(_describe(statuses), killed=statuses[-1] == -signal.SIGKILL)
 
-    def _start(self) -> _Child:
-        child = _Child(self._environment)
+    def _ready(self, job: _Job, child: _Child | None) -> _Child:
+        """The child that works on a call; a new one is waited for until it has started."""
+        fresh = child is None
+        child = child or _Child(self._environment)
         with self._lock:
             self._children.add(child)
+            self._serving[job.future] = child
         if self._terminated:
             child.kill()
-        try:
-            child.wait_until_ready()
-        except _DiedError:
-            self._forget(child)
-            raise
+        if fresh:
+            try:
+                child.wait_until_ready()
+            except _DiedError:
+                self._forget(child)
+                raise
         return child
 
     def _forget(self, child: _Child) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 from repro.execution.tracking import Running, Snapshot
+
+if TYPE_CHECKING:
+    from repro.execution.watch import Stuck
 
 INTERVAL = 55.0
 
@@ -26,6 +29,9 @@ class Reporter(Protocol):
     def finished(self, key: str, what: str, snapshot: Snapshot) -> None:
         """A run is over: ``what`` became of it."""
 
+    def stuck(self, stuck: Sequence[Stuck]) -> None:
+        """Some runs make no progress; at most once a minute."""
+
     def stop(self) -> None:
         """Nothing more will come."""
 
@@ -40,6 +46,9 @@ class SilentReporter:
         """Say nothing."""
 
     def finished(self, key: str, what: str, snapshot: Snapshot) -> None:
+        """Say nothing."""
+
+    def stuck(self, stuck: Sequence[Stuck]) -> None:
         """Say nothing."""
 
     def stop(self) -> None:
@@ -77,6 +86,11 @@ class PlainReporter:
         """A line for each run that is over."""
         label = self._labels.get(key, key[:12])
         self._say(f"run {snapshot.done}/{snapshot.total} {label}: {what}; {outlook(snapshot)}")
+
+    def stuck(self, stuck: Sequence[Stuck]) -> None:
+        """A line for each run that makes no progress."""
+        for each in stuck:
+            self._say(no_progress(each, self._labels))
 
     def stop(self) -> None:
         """Nothing is left to be said."""
@@ -128,6 +142,11 @@ class LiveReporter:
         self._print(f"run {snapshot.done}/{snapshot.total} {label}: {what}")
         self.tick(snapshot)
 
+    def stuck(self, stuck: Sequence[Stuck]) -> None:
+        """A line that stays for each run that makes no progress."""
+        for each in stuck:
+            self._print(no_progress(each, self._labels))
+
     def stop(self) -> None:
         """Take the bar away."""
         self._live.stop()
@@ -154,6 +173,17 @@ def started(total: int, reused: int, workers: str) -> str:
     runs = "1 run" if total == 1 else f"{total} runs"
     there = f", {reused} reused from the store" if reused else ""
     return f"{runs} to do on {workers}{there}"
+
+
+def no_progress(stuck: Stuck, labels: Mapping[str, str]) -> str:
+    """Which run makes no progress since when, which process works on it, and what can be done."""
+    label = labels.get(stuck.key, stuck.key[:12])
+    since = time.strftime("%H:%M:%S", time.localtime(time.time() - stuck.seconds))
+    doing = f", {stuck.doing}" if stuck.doing else ""
+    return (
+        f"no progress since {since} ({duration(stuck.seconds)}): {label}, process {stuck.process}"
+        f"{doing}; `kill -9 {stuck.process}` starts it again from its checkpoint"
+    )
 
 
 def outlook(snapshot: Snapshot) -> str:

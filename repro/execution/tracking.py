@@ -47,6 +47,7 @@ class Tracker:
         self._numbers = {key: number for number, key in enumerate(self._costs, start=1)}
         self._ended: set[str] = set()
         self._start = clock()
+        self._working: tuple[float, float] | None = None
         self._left_behind = {key: store.progress(key) for key in self._costs}
         self._first = {key: self._share(key)[0] for key in self._costs}
 
@@ -57,19 +58,33 @@ class Tracker:
 
     def snapshot(self) -> Snapshot:
         """Look at the store."""
-        elapsed = self._clock() - self._start
+        now = self._clock()
         shares = {key: self._share(key) for key in self._costs if key not in self._ended}
         total = sum(each.total for each in self._costs.values()) or 1.0
         open_work = sum(self._costs[key].total * (1 - share) for key, (share, _) in shares.items())
         before = sum(each.total * self._first[key] for key, each in self._costs.items())
         worked = total - open_work - before
-        left = open_work * elapsed / worked if worked > 0.005 * total and elapsed > 0 else None
         running = [
             Running(key, self._numbers[key], doing) for key, (_, doing) in shares.items() if doing
         ]
+        if self._working is None and (running or self._ended):
+            self._working = (now, worked)  # until then processes were started
         return Snapshot(
-            len(self._ended), len(self._costs), 1 - open_work / total, elapsed, left, tuple(running)
+            len(self._ended),
+            len(self._costs),
+            1 - open_work / total,
+            now - self._start,
+            self._left(now, worked, open_work, 0.005 * total),
+            tuple(running),
         )
+
+    def _left(self, now: float, worked: float, open_work: float, least: float) -> float | None:
+        """Seconds that the rest takes at the speed so far; the start of processes is no work."""
+        if self._working is None:
+            return None
+        since, before = self._working
+        spent, done = now - since, worked - before
+        return open_work * spent / done if done > least and spent > 0 else None
 
     def _share(self, key: str) -> tuple[float, str]:
         """How much of a run is done, and what it is doing, if it is doing something."""

@@ -27,7 +27,7 @@ from repro.execution.ledger import Ledger
 from repro.specs.run import PlannedRun
 from repro.store import RunStore
 from repro.store.files import out_of_reach
-from repro.store.work import missing_measurements
+from repro.store.work import is_complete, missing_measurements
 
 if TYPE_CHECKING:
     from repro.lm.either import AnyData, AnyTrained
@@ -57,7 +57,8 @@ class Task:
 class Outcome:
     """What became of one run; ``error`` is the class of what went wrong, ``message`` its text.
 
-    ``seconds`` are those of its task, in which ``together`` runs were trained as one model.
+    ``seconds`` are those of its task, in which ``together`` runs were trained as one model; the
+    start of its process is no part of them.
     """
 
     key: str
@@ -70,7 +71,6 @@ class Outcome:
 
 def run_task(task: Task) -> tuple[Outcome, ...]:
     """Do a task; one outcome a run, in the order of the task."""
-    start = time.monotonic()
     store = RunStore(task.store, task.identity)
     outcomes: dict[str, Outcome] = {}
     with ExitStack() as locks:
@@ -82,9 +82,28 @@ def run_task(task: Task) -> tuple[Outcome, ...]:
                     held.append(planned)
                 else:
                     outcomes[key] = Outcome(key, "busy")
+        if any(_is_work(store, planned) for planned in held):
+            _warm_up()
+        start = time.monotonic()
         _do(task, store, held, outcomes)
-    seconds = time.monotonic() - start
+        seconds = time.monotonic() - start
     return tuple(replace(outcomes[planned.run.key], seconds=seconds) for planned in task.runs)
+
+
+def _is_work(store: RunStore, planned: PlannedRun) -> bool:
+    """Whether torch is needed for a run; what is wrong with it is told when it is done."""
+    try:
+        return not is_complete(store, planned)
+    except ReproError:
+        return False
+
+
+def _warm_up() -> None:
+    """Import what is heavy: the start of a process is no part of the time of its first run."""
+    import torch  # noqa: F401, PLC0415 - a worker that finds nothing to do stays light
+
+    import repro.lm.either  # noqa: PLC0415 - as above
+    import repro.measurements  # noqa: F401, PLC0415 - as above
 
 
 def _do(

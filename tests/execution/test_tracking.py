@@ -92,11 +92,18 @@ def test_a_run_is_complete_with_its_measurements(store: RunStore) -> None:
 
 
 def test_a_tracker_weighs_work(store: RunStore) -> None:
-    """Half of the training of the only run is nearly half of all, and the rest takes as long."""
+    """Half of the training of the only run is nearly half of all, and the rest takes as long.
+
+    The forty seconds in which its process was started are no part of that.
+    """
     (planned,) = tiny_plan()
     clock = Clock()
     tracker = Tracker(store, [planned], clock)
     assert tracker.snapshot() == Snapshot(0, 1, 0.0, 0.0, None, ())
+    clock.now += 40
+    assert tracker.snapshot().left is None
+    store.put_progress(planned.run.key, training(1, 0, 100))
+    assert tracker.snapshot().left is None
     store.put_progress(planned.run.key, training(1, 50, 100))
     clock.now += 60
     half = tracker.snapshot()
@@ -112,7 +119,7 @@ def test_a_tracker_weighs_work(store: RunStore) -> None:
     )
     assert late.running[0].doing == f"measuring {RANK.label}"
     tracker.end(planned.run.key)
-    assert tracker.snapshot() == Snapshot(1, 1, 1.0, 60.0, 0.0, ())
+    assert tracker.snapshot() == Snapshot(1, 1, 1.0, 100.0, 0.0, ())
 
 
 def test_what_an_earlier_session_did_is_not_this_ones_speed(store: RunStore) -> None:
@@ -121,9 +128,11 @@ def test_what_an_earlier_session_did_is_not_this_ones_speed(store: RunStore) -> 
     store.put_progress(planned.run.key, training(1, 50, 100))
     clock = Clock()
     tracker = Tracker(store, [planned], clock)
-    clock.now += 10
     assert tracker.snapshot().left is None
     assert tracker.snapshot().running == ()
+    store.put_progress(planned.run.key, {**training(1, 50, 100), "sessions": 2})
+    assert tracker.snapshot().running != ()
+    clock.now += 10
     store.put_progress(planned.run.key, training(2, 75, 100))
     whole = cost(planned)
     quarter = 0.25 * whole.training / whole.total
