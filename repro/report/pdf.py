@@ -7,10 +7,8 @@ the machine is used; a character that the fonts at hand lack is written as its c
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import typst
@@ -31,34 +29,29 @@ def pdf(view: ReportView, drawings: Mapping[str, Sequence[str]], created: str) -
     ``drawings`` holds the parts of each figure by name; ``created`` is the file's own time.
     """
     at = fmt.moment(created)
-    with tempfile.TemporaryDirectory(prefix="repro-pdf-") as name:
-        root = Path(name)
-        _write_inputs(root, view, drawings)
-        compiler = typst.Compiler(
-            str(root / "report.typ"), root=str(root), font_paths=[str(fonts())],
-            ignore_system_fonts=True,
-        )  # fmt: skip
-        made = compiler.compile(
-            format="pdf", pdf_standards=["ua-1"], timestamp=max(int(at.timestamp()), 0) if at else 0
-        )
+    sources: Any = _sources(view, drawings)  # in memory: a kill leaves nothing behind
+    compiler = typst.Compiler(sources, font_paths=[str(fonts())], ignore_system_fonts=True)
+    made = compiler.compile(
+        format="pdf", pdf_standards=["ua-1"], timestamp=max(int(at.timestamp()), 0) if at else 0
+    )
     if not isinstance(made, bytes):
         raise TypeError("Typst made something else than one file")
     return made
 
 
-def _write_inputs(root: Path, view: ReportView, drawings: Mapping[str, Sequence[str]]) -> None:
-    (root / "report.typ").write_text(template("report.typ"), encoding="utf-8")
+def _sources(view: ReportView, drawings: Mapping[str, Sequence[str]]) -> dict[str, bytes]:
+    """The files that Typst sets, by name: the template, its data, figures and icons."""
+    texts = {"main.typ": template("report.typ")}
     data = _printable(asdict(view)) | {"palette": palette.PRINT, "drawings": {}}
     for name, parts in drawings.items():
         data["drawings"][name] = [f"{name}-{i}.svg" for i in range(len(parts))]
         for file, part in zip(data["drawings"][name], parts, strict=True):
-            drawing = _in_our_face(coloured(part, palette.PRINT))
-            (root / file).write_text(drawing, encoding="utf-8")
-    (root / "view.json").write_text(json.dumps(data), encoding="utf-8")
+            texts[file] = _in_our_face(coloured(part, palette.PRINT))
+    texts["view.json"] = json.dumps(data)
     for icon, path in words.ICONS.items():
         for tone in palette.TONES:
-            text = _icon(path, palette.PRINT[tone])
-            (root / f"icon-{icon}-{tone}.svg").write_text(text, encoding="utf-8")
+            texts[f"icon-{icon}-{tone}.svg"] = _icon(path, palette.PRINT[tone])
+    return {name: text.encode() for name, text in texts.items()}
 
 
 def _icon(path: str, colour: str) -> str:

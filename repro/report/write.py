@@ -6,7 +6,6 @@ import json
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from repro.errors import Place, Problem, SpecError
 from repro.report.document import Document
 from repro.report.junit import junit_error
 from repro.report.lines import Line, line
+from repro.report.replacing import alone, replace, sweep
 
 FAILED = "failed.txt"
 """What stands beside a report, or in its place, when the claim could not be judged."""
@@ -45,7 +45,8 @@ def write_report(document: Document, folder: Path) -> list[Path]:
     from repro.report.render import rendered  # noqa: PLC0415 - loads matplotlib, Jinja and Typst
 
     files = {"report.json": document_text(document).encode(), **rendered(document)}
-    return [_replace(folder / name, content) for name, content in files.items()]
+    sweep(folder)
+    return [replace(folder / name, content) for name, content in files.items()]
 
 
 def document_text(document: Document) -> str:
@@ -100,7 +101,7 @@ def write_failure(stopped: Stopped, claim: str, scale: str, folder: Path) -> lis
     text = f"{stopped.why}\n" + (f"\n{stopped.trace}" if stopped.trace else "")
     files = {FAILED: text, "junit.xml": junit_error(f"{claim}.{scale}", stopped.why)}
     return [
-        _replace(folder / name, content.encode("utf-8", "backslashreplace"))
+        replace(folder / name, content.encode("utf-8", "backslashreplace"))
         for name, content in files.items()
     ]
 
@@ -109,6 +110,14 @@ def write_index(folder: Path) -> Path:
     """Collect the reports two levels below ``folder`` and write its index.html."""
     from repro.report.index import index  # noqa: PLC0415 - loads Jinja
 
+    with alone(folder):
+        sweep(folder)
+        lines, broken = _rows(folder)
+        return replace(folder / "index.html", index(lines, broken).encode())
+
+
+def _rows(folder: Path) -> tuple[list[Line], list[tuple[str, str]]]:
+    """A line for each report, and what cannot be shown: its place and why."""
     lines: list[Line] = []
     broken: list[tuple[str, str]] = []
     for place in sorted({path.parent for name in ROWS for path in folder.glob(f"*/*/{name}")}):
@@ -121,7 +130,7 @@ def write_index(folder: Path) -> Path:
             lines.append(line(document, (inside / "report.html").as_posix()))
         except SpecError as error:
             broken.append(((inside / "report.json").as_posix(), error.problems[0].what))
-    return _replace(folder / "index.html", index(lines, broken).encode())
+    return lines, broken
 
 
 def _first_line(path: Path) -> str:
@@ -131,25 +140,6 @@ def _first_line(path: Path) -> str:
             return stream.readline(1000).strip()
     except OSError as error:
         return str(error.strerror)
-
-
-def _replace(path: Path, content: bytes) -> Path:
-    """Write a temporary sibling and put it in place of ``path`` in one step."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(name).chmod(0o666 & ~umask)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return path
 
 
 def _wrong(path: Path, what: str, expected: str = "", line: int = 1, column: int = 1) -> SpecError:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from repro.errors import SpecError
-from repro.report import write
+from repro.report import replacing, write
 from repro.report.document import Document
 from repro.report.write import document_text, read_document, write_index, write_report
 from tests.report.cases import all_documents
@@ -74,7 +74,7 @@ def test_failure_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(Path, "replace", refuse)
     with pytest.raises(OSError, match="no"):
-        write._replace(path, b"new")
+        replacing.replace(path, b"new")
     assert list(tmp_path.iterdir()) == [path]
     assert path.read_bytes() == b"old"
 
