@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from repro.check.expectations import Judged
+from repro.check.expectations import Judged, all_must_hold
 from repro.check.kinds.sequential import SEQUENTIAL
 from repro.report.judgement import Strength
 from repro.specs.claim import Claim
@@ -42,10 +42,15 @@ def strength_of_claim(
     """The level of a claim: that of its weakest part, in its family that of the family.
 
     It bounds the chance of a false conclusion for every tree: a conjunction is confirmed at the
-    level of each part, and what needs one part alone is corrected over all of them (Holm).
+    level of each part, and what needs one part alone is corrected over all of them (Holm). A
+    conjunction that one seed beyond a bound contradicts leaves nothing to chance.
     """
     if conclusion in (None, Conclusion.NOT_TESTED):
         return None
+    if conclusion is Conclusion.CONTRADICTED and all_must_hold(claim):
+        certain = [one.result is not None and one.result.p is None for one in _against(decisive)]
+        if any(certain):
+            return Strength(one_sided_level=None)
     found = [strength for one in decisive if (strength := strength_of(one)) is not None]
     levels = [one for one in found if one.one_sided_level is not None]
     if not levels:
@@ -56,6 +61,10 @@ def strength_of_claim(
     # An e-value of a difference is that of both directions: e-BH has no half to speak of.
     level = claim.alpha if claim.family.method == "e_bh" else weakest.one_sided_level
     return weakest.model_copy(update={"one_sided_level": level, "family": claim.family.method})
+
+
+def _against(decisive: Sequence[Judged]) -> list[Judged]:
+    return [one for one in decisive if one.conclusion is Conclusion.CONTRADICTED]
 
 
 def _two_sided(result: TestResult) -> bool:

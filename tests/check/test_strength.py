@@ -119,6 +119,19 @@ def test_a_claim_is_as_strong_as_its_weakest_part() -> None:
     assert either.one_sided_level == 0.05
 
 
+def test_one_seed_beyond_a_bound_is_no_chance() -> None:
+    """It contradicts a conjunction for certain, whatever the level of the other parts."""
+    broken = {**KEPT, "at_most": {"value": 10, "why": "a limit that matters"}}
+    both = judged(made(SAME, broken), VALUES).verdict
+    assert both.conclusion == "CONTRADICTED"
+    assert both.strength is not None
+    assert both.strength.one_sided_level is None
+    either = judged(made(SAME, broken, combine={"any": ["e0", "e1"]}), VALUES).verdict
+    assert either.conclusion == "CONFIRMED"
+    assert either.strength is not None
+    assert either.strength.one_sided_level == 0.05
+
+
 @pytest.mark.parametrize(("method", "level"), [("holm", 0.025), ("bh", 0.025), ("e_bh", 0.05)])
 def test_a_family_has_the_level_of_the_family(method: str, level: float) -> None:
     """Its method keeps it over all members, and is named."""
