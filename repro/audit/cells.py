@@ -15,7 +15,7 @@ from repro.audit.row import (
     check_probability,
     check_size,
 )
-from repro.audit.variants import Tails, Test
+from repro.audit.variants import Declared, Tails
 from repro.errors import ClaimError, Place, Problem
 from repro.stats.result import check_alpha
 
@@ -23,7 +23,16 @@ T = TypeVar("T")
 
 MAX_ID = 100
 MAX_DIGITS = 9
-TESTS: dict[str, Test] = {"student": "student", "welch": "welch", "paired": "paired"}
+TESTS: dict[str, Declared] = {
+    "student": "student",
+    "welch": "welch",
+    "paired": "paired",
+    "mann_whitney": "mann_whitney",
+    "mann-whitney": "mann_whitney",
+    "wilcoxon": "wilcoxon",
+    "permutation": "permutation",
+}
+NAMED_TESTS = "student, welch, paired, mann_whitney, wilcoxon or permutation"
 TAILS: dict[str, Tails] = {"1": 1, "2": 2, "one-sided": 1, "two-sided": 2}
 
 
@@ -54,14 +63,15 @@ def read_row(cells: Cells) -> tuple[PrintedComparison | None, list[Problem]]:
     a, b = (reader.arm(side) for side in "ab")
     p = reader.read("p", _p, "a probability, such as 0.03, 2e-15 or <0.001")
     alpha = reader.read("alpha", _alpha, "a level between 0 and 0.5, such as 0.05")
-    test = reader.read("test", _test, "student, welch or paired")
+    test = reader.read("test", _test, NAMED_TESTS)
     tails = reader.read("tails", _tails, "1 or 2")
     family = reader.read("family", _name, f"a name of at most {MAX_ID} characters")
+    items = reader.read("items", _items, "a whole number: the size of the test set")
     if reader.problems or a is None or b is None:
         return None, reader.problems
     try:
         found = PrintedComparison(
-            name or "", a, b, p, 0.05 if alpha is None else alpha, test, tails, family
+            name or "", a, b, p, 0.05 if alpha is None else alpha, test, tails, family, items
         )
     except ClaimError as error:
         advice = "correct the sizes, or the test"
@@ -120,6 +130,12 @@ def _n(text: str) -> int:
     return check_size(int(text))
 
 
+def _items(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and 0 < len(text) <= MAX_DIGITS and int(text)):
+        raise ClaimError(f"{text[:MAX_CHARACTERS]!r} is not a number of items")
+    return int(text)
+
+
 def _p(text: str) -> Printed:
     return check_probability(Printed.read(text))
 
@@ -128,7 +144,7 @@ def _alpha(text: str) -> float:
     return check_alpha(check_number(Printed.read(text)).value)
 
 
-def _test(text: str) -> Test:
+def _test(text: str) -> Declared:
     return _one_of(text, TESTS)
 
 

@@ -19,5 +19,6 @@ class FailOn(StrEnum):
     decision_inconsistent = "decision-inconsistent"
     decision_fragile = "decision-fragile"
     inconsistent = "inconsistent"
+    not_by_t_test = "not-by-t-test"
     consistent_if = "consistent-if"
     never = "never"

@@ -123,6 +123,7 @@ def _of_table(table: PrintedTable) -> Iterator[PrintedComparison]:
                 test=table.test,
                 tails=table.tails,
                 family=table.family,
+                items=table.items,
             )
 
 
@@ -137,6 +138,7 @@ def _of_pair(pair: PrintedPair) -> PrintedComparison:
         test=pair.test,
         tails=pair.tails,
         family=pair.family,
+        items=pair.items,
     )
 
 

@@ -7,12 +7,14 @@ from dataclasses import replace
 
 from repro.audit.family import Adjusted, adjust
 from repro.audit.findings import findings
+from repro.audit.grade import Grade
+from repro.audit.grim import grains
 from repro.audit.inference import Assumed, assume
-from repro.audit.judging import judge, survives
+from repro.audit.judging import Judged, judge, survives
 from repro.audit.printed import Printed, Rounding
 from repro.audit.record import Audited
 from repro.audit.row import PrintedArm, PrintedComparison, Row, rows_of
-from repro.audit.variants import Variant
+from repro.audit.variants import NEEDS_VALUES, Variant
 
 __all__ = ["Audited", "PrintedArm", "PrintedComparison", "audit"]
 
@@ -48,9 +50,18 @@ def _rounded(comparison: PrintedComparison, rounding: Rounding) -> PrintedCompar
     return replace(comparison, a=a, b=b, p=under(comparison.p))
 
 
+def _with_means(row: Row, judged: Judged) -> Judged:
+    """INCONSISTENT, at least, where a printed mean is none that its number of items allows."""
+    impossible = any(not grain.possible for grain in grains(row.comparison))
+    if impossible and judged.grade.rank > Grade.INCONSISTENT.rank:
+        return Judged(Grade.INCONSISTENT)
+    return judged
+
+
 def _audited(row: Row, assumed: Assumed, family: Adjusted, rounding: Rounding) -> Audited:
     comparison, variant = row.comparison, assumed.variant
-    judged = judge(row, variant)
+    judged = _with_means(row, judge(row, variant, known=assumed.known))
+    by_t = comparison.test not in NEEDS_VALUES
     return Audited(
         id=comparison.id,
         grade=judged.grade,
@@ -63,12 +74,12 @@ def _audited(row: Row, assumed: Assumed, family: Adjusted, rounding: Rounding) -
         holm=family.holm,
         bh=family.bh,
         smallest_confirmable_margin=row.margin(),
-        assumed=variant.label(row.n),
+        assumed=variant.label(row.n) if by_t else None,
         assumed_why=assumed.why,
         alpha=comparison.alpha,
         family=comparison.family,
         rounding=rounding,
-        equals_rounded=row.equals_rounded(variant),
+        equals_rounded=row.equals_rounded(variant) if by_t else None,
         condition=judged.condition,
         findings=findings(row, variant, judged, family),
     )

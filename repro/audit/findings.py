@@ -10,17 +10,17 @@ from scipy.special import stdtrit
 
 from repro.audit.family import Adjusted
 from repro.audit.feasible import Span
+from repro.audit.fingerprint import chance, no_coincidence
 from repro.audit.grade import Grade
-from repro.audit.judging import Judged, contradicts, decision
+from repro.audit.grim import grains
+from repro.audit.judging import Judged, contradicts, correlation, decision
 from repro.audit.printed import ROUNDINGS, Printed
 from repro.audit.record import Audited
 from repro.audit.row import Row
-from repro.audit.variants import Variant
+from repro.audit.variants import NEEDS_VALUES, Declared, Variant
 
 SIGNIFICANT = {True: "significant", False: "not significant", None: "undecided"}
 NAMED = 10
-COINCIDENCE = 1e-3
-"""P-values equal those of rounded summaries too often when chance would do so this rarely."""
 
 
 def number(value: float) -> str:
@@ -35,7 +35,10 @@ def span_text(span: Span) -> str:
 
 def findings(row: Row, assumed: Variant, judged: Judged, family: Adjusted) -> tuple[str, ...]:
     """The sentences about one row, most important first."""
+    if row.comparison.test in NEEDS_VALUES:
+        return (*_needs_values(row, row.comparison.test), *_printed_at_alpha(row))
     return (
+        *_impossible_means(row),
         *_grade_sentence(row, assumed, judged),
         *_went_against(row, assumed),
         *_other_test(row, assumed),
@@ -53,7 +56,11 @@ def _grade_sentence(row: Row, assumed: Variant, judged: Judged) -> Iterator[str]
     alpha, name = row.comparison.alpha, assumed.label(row.n)
     if row.comparison.p is None:
         yield f"No p is printed; {name} gives {span_text(span)}."
-    elif judged.grade in (Grade.INCONSISTENT, Grade.DECISION_INCONSISTENT):
+    elif judged.grade is Grade.NOT_BY_T_TEST:
+        yield _by_another_test(row, assumed, span)
+    elif judged.grade in (Grade.INCONSISTENT, Grade.DECISION_INCONSISTENT) and not _explained(
+        row, assumed
+    ):
         yield _does_not_follow(row, assumed, span)
     elif judged.grade is Grade.CONSISTENT_IF and assumed in row.matches:
         yield (
@@ -71,6 +78,84 @@ def _grade_sentence(row: Row, assumed: Variant, judged: Judged) -> Iterator[str]
         yield (
             f"Alpha {number(alpha)} lies between the p-values {span_text(span)} that the "
             "unrounded numbers could give, so what is printed does not decide significance."
+        )
+
+
+def _explained(row: Row, assumed: Variant) -> bool:
+    """Whether the assumed test gives the printed p, so that something else is inconsistent."""
+    return assumed in row.matches
+
+
+def _by_another_test(row: Row, assumed: Variant, span: Span) -> str:
+    """A printed p that no t-test of independent arms gives, and which tests might."""
+    p = row.comparison.p
+    text = "" if p is None else p.text if p.relation != "=" else f"= {p.text}"
+    tried = f"none of the {len(row.intervals)} variants tried gives it"
+    if row.matches:
+        tried = f"only {_several(row)} would give it, against what the table declares"
+    return (
+        f"No t-test of independent arms gives p {text}: {assumed.label(row.n)} gives "
+        f"{span_text(span)} over all rounding, and {tried}{_would_take(row, assumed)}. Nothing "
+        "says which test was used: a rank or permutation test might give it, which takes the "
+        f"value of every seed to check; {_by_pairs(row)}."
+    )
+
+
+def _by_pairs(row: Row) -> str:
+    """What a paired t-test would need to give the printed p."""
+    if not row.pairable():
+        return "a paired t-test gives it for no correlation of the arms"
+    needed = correlation(row, Variant("paired", row.comparison.tails or 2))
+    if not needed.startswith("correlation"):
+        return "a paired t-test might, were the arms correlated suitably"
+    return f"a paired t-test would take a {needed} of the arms"
+
+
+def _would_take(row: Row, assumed: Variant) -> str:
+    """The difference that would give the printed p, beside that of the printed means."""
+    p, contrast = row.comparison.p, row.contrast(assumed)
+    if p is None or p.relation != "=" or contrast is None or not 0 < p.value < 1:
+        return ""
+    needed = abs(float(stdtrit(contrast.df, p.value / assumed.tails))) * contrast.se
+    return (
+        f"; it would take a difference of {number(needed)}, and the printed means differ by "
+        f"{number(abs(contrast.effect))}"
+    )
+
+
+def _needs_values(row: Row, test: Declared) -> Iterator[str]:
+    """That the declared test cannot be computed from a summary, and the least p that it can give."""
+    name = next(said for key, said in NEEDS_VALUES.items() if key == test)
+    yield (
+        f"A {name} needs the value of every seed, which means and deviations do not tell: "
+        "its p cannot be checked."
+    )
+    p, (n_a, n_b) = row.comparison.p, row.n
+    if p is None or n_a is None or n_b is None:
+        return
+    arrangements = 2.0**n_a if test == "wilcoxon" else float(math.comb(n_a + n_b, n_a))
+    least = (row.comparison.tails or 2) / arrangements
+    if p.high < least:
+        yield (
+            f"With {n_a} and {n_b} replicates its exact form gives no p below {number(least)}; "
+            f"{p.text} takes the normal approximation, which is rough for so few."
+        )
+
+
+def _impossible_means(row: Row) -> Iterator[str]:
+    """Means that no whole number of right answers rounds to."""
+    checked = grains(row.comparison)
+    for grain in checked:
+        if not grain.possible:
+            low, high = (f"{end:.6g}" for end in grain.nearest)
+            yield (
+                f"Mean {grain.mean} of arm {grain.arm} cannot be: of {grain.answers:,} answers a "
+                f"whole number is right, so the possible means nearest to it are {low} and {high}."
+            )
+    if checked and not any(grain.telling for grain in checked):
+        yield (
+            f"With {checked[0].answers:,} answers every printed mean is possible, so its digits "
+            "say nothing."
         )
 
 
@@ -101,13 +186,7 @@ def _does_not_follow(row: Row, assumed: Variant, span: Span) -> str:
         words.append(f", and only {_several(row)} would give it")
     else:
         words.append(f", and none of the {len(row.intervals)} variants tried gives it")
-    contrast = row.contrast(assumed)
-    if p is not None and p.relation == "=" and contrast is not None and 0 < p.value < 1:
-        needed = abs(float(stdtrit(contrast.df, p.value / assumed.tails))) * contrast.se
-        words.append(
-            f"; it would take a difference of {number(needed)}, and the printed means differ by "
-            f"{number(abs(contrast.effect))}"
-        )
+    words.append(_would_take(row, assumed))
     if contradicts(row, span):
         words.append(
             f". At alpha {number(alpha)} the printed p is {SIGNIFICANT[row.significant()]}, "
@@ -196,24 +275,16 @@ def _from_rounded(rows: Sequence[Audited]) -> Iterator[str]:
     """P-values that equal those of the rounded summaries more often than by chance."""
     tried = [row for row in rows if row.equals_rounded is not None]
     equal = [row for row in tried if row.equals_rounded]
-    if len(equal) < 3:
-        return
-    chances = sorted((_chance(row) for row in tried), reverse=True)[: len(equal)]
-    if math.comb(len(tried), len(equal)) * math.prod(chances) <= COINCIDENCE:
+    chances = [
+        chance(None if row.p_printed is None else Printed.read(row.p_printed), row.p_interval)
+        for row in tried
+    ]
+    if no_coincidence(chances, len(equal)):
         yield (
             f"{len(equal)} of {len(tried)} printed p-values equal, to all printed digits, the p "
             "of the rounded means and deviations: they were computed from rounded summaries, "
             "not from the runs."
         )
-
-
-def _chance(row: Audited) -> float:
-    """How much of its interval a printed p covers: the chance that it falls on one value."""
-    if row.p_printed is None or row.p_interval is None:
-        return 1.0
-    p = Printed.read(row.p_printed)
-    width = row.p_interval[1] - row.p_interval[0]
-    return min(1.0, 2 * p.half / width) if width > 0 else 1.0
 
 
 def _failing_holm(rows: Sequence[Audited]) -> Iterator[str]:

@@ -22,15 +22,22 @@ class Grade(StrEnum):
     - DECISION-FRAGILE: alpha lies inside the interval of the assumed test, so the unrounded
       numbers may decide either way. (Not for a paired test: there rounding is not what is open.)
     - INCONSISTENT: no variant matches; the decision is the same.
+    - NOT-BY-T-TEST: no variant matches (or, where the decision is the other one, none with the
+      declared tails), and nothing says which test was used. A rank or permutation
+      test, which means and deviations cannot check, or a paired one might give the printed p. Where
+      the table declares its test, or its p-values equal, digit by digit, those of one test on the
+      printed numbers, the test is known, and such a row has one of the three grades above.
     - CONSISTENT-IF(x): the assumed test does not match, a variant that differs in x does; or
       it is paired and matches only for the correlation x of the arms, which is not printed.
     - CONSISTENT: the assumed test matches.
-    - NOT-CHECKABLE: a number that the comparison needs is not printed. Never a failure.
+    - NOT-CHECKABLE: a number that the comparison needs is not printed, or the declared test needs
+      the value of every replicate. Never a failure.
     """
 
     DECISION_INCONSISTENT = "DECISION-INCONSISTENT"
     DECISION_FRAGILE = "DECISION-FRAGILE"
     INCONSISTENT = "INCONSISTENT"
+    NOT_BY_T_TEST = "NOT-BY-T-TEST"
     CONSISTENT_IF = "CONSISTENT-IF"
     CONSISTENT = "CONSISTENT"
     NOT_CHECKABLE = "NOT-CHECKABLE"
@@ -51,9 +58,13 @@ LEGEND = {
     Grade.INCONSISTENT: (
         "no test reproduces the printed p (printed numbers disagree); the decision is the same"
     ),
+    Grade.NOT_BY_T_TEST: (
+        "no t-test of independent arms reproduces the printed p; a rank, permutation or paired test "
+        "might, and nothing says which was used"
+    ),
     Grade.CONSISTENT_IF: "reproduced only if x, which is not what is assumed or printed",
     Grade.CONSISTENT: "the assumed test reproduces the printed p (printed numbers agree)",
-    Grade.NOT_CHECKABLE: "a number that the check needs is not printed",
+    Grade.NOT_CHECKABLE: "what the check needs is not printed",
 }
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from repro.audit.fingerprint import chance, no_coincidence
 from repro.audit.row import Row
-from repro.audit.variants import Variant
+from repro.audit.variants import NEEDS_VALUES, Variant
 
 DECLARED = "declared by the table"
 TAILS = "the tails are declared"
@@ -15,10 +16,14 @@ ALTERNATIVE = "the printed p decides its alternative"
 
 @dataclass(frozen=True, slots=True)
 class Assumed:
-    """The variant that a row is judged by, and why it is that one."""
+    """The variant that a row is judged by, why it is that one, and whether the test is known.
+
+    It is known where the table declares it, or shows it by its digits.
+    """
 
     variant: Variant
     why: str
+    known: bool = False
 
 
 def assume(rows: Sequence[Row]) -> list[Assumed]:
@@ -32,7 +37,8 @@ def assume(rows: Sequence[Row]) -> list[Assumed]:
     The direction of a one-sided alternative is not printed: the p of each row decides it.
     """
     open_rows = [row for row in rows if row.comparison.test is None]
-    joint = Assumed(*_joint(open_rows))
+    variant, why = _joint(open_rows)
+    joint = Assumed(variant, why, known=_shown_by_digits(open_rows, variant))
     assumed = [_declared(row) or _kept(row, joint) for row in rows]
     return [
         replace(one, why=f"{one.why}; {ALTERNATIVE}") if one.variant.against else one
@@ -45,13 +51,14 @@ def _declared(row: Row) -> Assumed | None:
     if test is None:
         return None
     rest = "" if tails is not None else "; two-sided as nothing else is declared"
-    return Assumed(_turned(row, Variant(test, tails or 2)), DECLARED + rest)
+    test = "welch" if test in NEEDS_VALUES else test
+    return Assumed(_turned(row, Variant(test, tails or 2)), DECLARED + rest, known=True)
 
 
 def _kept(row: Row, joint: Assumed) -> Assumed:
     """The joint variant with the tails that the row declares; Welch where n has no neighbour."""
     tails = row.comparison.tails
-    assumed = Assumed(_turned(row, joint.variant), joint.why)
+    assumed = replace(joint, variant=_turned(row, joint.variant))
     if row.intervals and assumed.variant not in row.intervals:
         welch = _turned(row, Variant("welch", tails or 2))
         return Assumed(welch, "by default: the joint variant has no n here")
@@ -84,6 +91,13 @@ def _joint(rows: Sequence[Row]) -> tuple[Variant, str]:
         ), f"by default: {fitting[0].label((None, None))} rests on one printed p alone"
     many = f"{len(fitting)} variants fit" if fitting else "no single variant fits"
     return Variant("welch"), f"by default: {many} the table jointly ({fitted})"
+
+
+def _shown_by_digits(rows: Sequence[Row], variant: Variant) -> bool:
+    """Whether the printed p-values are those of the variant on the printed numbers."""
+    tried = [row for row in rows if row.equals_rounded(variant) is not None]
+    chances = [chance(row.comparison.p, row.intervals.get(variant)) for row in tried]
+    return no_coincidence(chances, sum(row.equals_rounded(variant) is True for row in tried))
 
 
 def _ordinary(variant: Variant) -> bool:

@@ -21,11 +21,13 @@ class Judged:
     condition: str = ""
 
 
-def judge(row: Row, assumed: Variant) -> Judged:
-    """The grade of a row, worst first."""
+def judge(row: Row, assumed: Variant, *, known: bool) -> Judged:
+    """The grade of a row, worst first; ``known`` says whether its test is."""
     span = row.intervals.get(assumed)
     if span is None or row.comparison.p is None:
         return Judged(Grade.NOT_CHECKABLE)
+    if unexplained(row, span, known=known):
+        return Judged(Grade.NOT_BY_T_TEST)
     if contradicts(row, span) and not any(_admissible(row, one) for one in row.matches):
         return Judged(Grade.DECISION_INCONSISTENT)
     if decision(span, row.comparison.alpha) is None and assumed.test != "paired":
@@ -40,8 +42,20 @@ def _fit(row: Row, assumed: Variant) -> Judged:
     if assumed not in row.matches:
         return Judged(Grade.CONSISTENT_IF, _condition(row, assumed))
     if assumed.test == "paired":
-        return Judged(Grade.CONSISTENT_IF, _correlation(row, assumed))
+        return Judged(Grade.CONSISTENT_IF, correlation(row, assumed))
     return Judged(Grade.CONSISTENT)
+
+
+def unexplained(row: Row, span: Span, *, known: bool) -> bool:
+    """Whether no t-test gives the printed p, of a test that is not known.
+
+    Nor one that the declared tails allow, where the decision is the other one.
+    """
+    if known:
+        return False
+    if not row.matches:
+        return True
+    return contradicts(row, span) and not any(_admissible(row, one) for one in row.matches)
 
 
 def decision(span: Span, alpha: float) -> bool | None:
@@ -78,7 +92,7 @@ def _condition(row: Row, assumed: Variant) -> str:
     return " or ".join(dict.fromkeys(", ".join(way) for way in ways if len(way) == fewest))
 
 
-def _correlation(row: Row, assumed: Variant) -> str:
+def correlation(row: Row, assumed: Variant) -> str:
     """The correlation of paired arms that gives the printed p, from the numbers as printed."""
     a, b, p = row.comparison.a, row.comparison.b, row.comparison.p
     unknown = "the arms are correlated suitably"

@@ -15,7 +15,12 @@ from repro.audit.grade import LEGEND, Grade
 from repro.audit.record import Audit, Audited
 
 NARROWEST, WIDEST = 50, 120
-MARKS = {Grade.DECISION_INCONSISTENT: "!!", Grade.DECISION_FRAGILE: "! ", Grade.INCONSISTENT: "! "}
+MARKS = {
+    Grade.DECISION_INCONSISTENT: "!!",
+    Grade.DECISION_FRAGILE: "! ",
+    Grade.INCONSISTENT: "! ",
+    Grade.NOT_BY_T_TEST: "? ",
+}
 
 
 def to_json(audits: Sequence[Audit]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from repro.audit.feasible import Box, Span, feasible
 from repro.audit.printed import Printed
-from repro.audit.variants import Tails, Test, Variant, enumerate_variants
+from repro.audit.variants import NEEDS_VALUES, Declared, Tails, Variant, enumerate_variants
 from repro.errors import ClaimError
 from repro.stats.contrast import Contrast, student_contrast, welch_contrast
 from repro.stats.result import Interval, check_alpha
@@ -46,7 +46,8 @@ class PrintedComparison:
     """One row of a table: two arms, and the p that was printed for them.
 
     ``test`` and ``tails`` only where the paper declares them. Comparisons with the same
-    ``family`` are corrected together; those without one are a family of their own.
+    ``family`` are corrected together; those without one are a family of their own. ``items`` is
+    the size of the test set, where the means are shares of it (or percentages) that were got right.
     Raises ClaimError for a p that is no probability, an alpha outside 0 to 0.5, and a paired
     test of arms of different sizes.
     """
@@ -56,15 +57,17 @@ class PrintedComparison:
     b: PrintedArm
     p: Printed | None = None
     alpha: float = 0.05
-    test: Test | None = None
+    test: Declared | None = None
     tails: Tails | None = None
     family: str | None = None
+    items: int | None = None
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha)
         if self.p is not None:
             check_probability(self.p)
-        if self.test == "paired" and None not in (self.a.n, self.b.n) and self.a.n != self.b.n:
+        pairs = self.test in ("paired", "wilcoxon")
+        if pairs and None not in (self.a.n, self.b.n) and self.a.n != self.b.n:
             raise ClaimError(f"a paired test needs arms of one size, not {self.a.n} and {self.b.n}")
 
     @property
@@ -156,6 +159,14 @@ class Row:
         except ClaimError:
             return None
 
+    def pairable(self) -> bool:
+        """Whether a paired t-test gives the printed p for some correlation of the arms."""
+        box, p = _box(self.comparison), self.p_span
+        if box is None or p is None or box.n_a != box.n_b:
+            return False
+        ((low, high),) = feasible([box], Variant("paired", self.comparison.tails or 2))
+        return low <= p[1] and p[0] <= high
+
     def margin(self) -> float | None:
         """The smallest margin that TOST by Welch could have confirmed, in the units printed."""
         contrast = self.contrast(Variant("welch"))
@@ -201,7 +212,7 @@ def _intervals(
     wanted: dict[Variant, list[tuple[int, Box]]] = {}
     for index, one in enumerate(comparisons):
         box = _box(one)
-        if box is None:
+        if box is None or one.test in NEEDS_VALUES:
             continue
         others = bool(mentioned - {box.n_a, box.n_b})
         for variant in enumerate_variants(one.test, other_n=others, against=_alternatives(one)):

@@ -71,8 +71,17 @@ def _files(paths: Sequence[Path], problems: list[Problem]) -> list[Path]:
             advice = "give a folder that holds claims or tables, or the path of a file"
             problems.append(Problem(Place(str(path)), what, "files *.yaml or *.csv", advice))
         for file in inside:
+            if file is not path and _leads_out(file, path):
+                what = "a link that leads out of the folder"
+                advice = "put the file itself there, or give its own path"
+                problems.append(Problem(Place(str(file)), what, f"a file in {path}", advice))
+                continue
             files.setdefault(_resolved(file), file)
     return list(files.values())
+
+
+def _leads_out(file: Path, folder: Path) -> bool:
+    return not _resolved(file).is_relative_to(_resolved(folder))
 
 
 def _is_folder(path: Path) -> bool:

@@ -19,7 +19,7 @@ from repro.errors import Place, Problem, SpecError
 from repro.specs.files import fatal, place_of_offset, read_text
 
 REQUIRED = ("id", "mean_a", "sd_a", "n_a", "mean_b", "sd_b", "n_b", "p")
-OPTIONAL = ("alpha", "test", "tails", "family")
+OPTIONAL = ("alpha", "test", "tails", "family", "items")
 COLUMNS = (*REQUIRED, *OPTIONAL)
 MAX_ROWS = 2_000
 MOST = 100

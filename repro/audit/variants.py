@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Literal, TypeAlias
 
 Test: TypeAlias = Literal["student", "welch", "paired"]
+ByRanks: TypeAlias = Literal["mann_whitney", "wilcoxon", "permutation"]
+Declared: TypeAlias = Test | ByRanks
 Tails: TypeAlias = Literal[1, 2]
 Ddof: TypeAlias = Literal[0, 1]
 Shift: TypeAlias = Literal[-1, 0, 1]
+
+NEEDS_VALUES: Mapping[ByRanks, str] = {
+    "mann_whitney": "Mann-Whitney test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "permutation": "permutation test",
+}
+"""Tests that need every value: means and deviations do not tell their p."""
 
 SHIFTS: tuple[Shift, ...] = (0, -1, 1)
 
@@ -47,7 +56,7 @@ class Variant:
 
 
 def enumerate_variants(
-    test: Test | None, *, other_n: bool, against: Sequence[bool] = (False,)
+    test: Declared | None, *, other_n: bool, against: Sequence[bool] = (False,)
 ) -> Iterator[Variant]:
     """Student and Welch, and paired where declared; each two- and one-sided, ddof 1 and 0.
 

@@ -16,6 +16,7 @@ Locator = Annotated[str, Field(min_length=2, max_length=300)]
 Label = Annotated[str, Field(min_length=1, max_length=80)]
 Alpha = Annotated[float, Field(gt=0, lt=0.5)]
 Seeds = Annotated[int, Field(ge=2, le=10**6)]
+TestName = Literal["student", "welch", "paired", "mann_whitney", "wilcoxon", "permutation"]
 Sign = Literal["positive", "negative"]
 
 
@@ -43,14 +44,18 @@ class TableRow(PrintedSummary):
 
 
 class _Tested(Spec):
-    """What is known of a test: only what the document says, so mostly little."""
+    """What is known of a test: only what the document says, so mostly little.
+
+    ``items`` is the size of the test set, where the means are shares (or percentages) of it.
+    """
 
     id: Name
     locator: Locator
     alpha: Alpha = 0.05
-    test: Literal["student", "welch", "paired"] | None = None
+    test: TestName | None = None
     tails: Literal[1, 2] | None = None
     family: Name | None = None
+    items: Annotated[int, Field(ge=1, le=10**9)] | None = None
     note: Reason | None = None
 
 

@@ -68,11 +68,29 @@ def _tables(document: Document, problems: list[Problem]) -> dict[str, Columns]:
             name = document.get(*steps, "file")
             if not isinstance(name, str) or name in tables or "/" in name or "\\" in name:
                 continue
+            path = Path(document.file).parent / name
+            if leads_elsewhere(path):
+                problems.append(_link(document, (*steps, "file"), name))
+                continue
             try:
-                tables[name] = read_columns(Path(document.file).parent / name)
+                tables[name] = read_columns(path)
             except SpecError as error:
                 problems += error.problems
     return tables
+
+
+def leads_elsewhere(path: Path) -> bool:
+    """Whether a file is a link out of its folder, which must not be read or quoted."""
+    try:
+        return not path.resolve().is_relative_to(path.parent.resolve())
+    except (OSError, RuntimeError):  # a loop of links: reading says so
+        return False
+
+
+def _link(document: Document, steps: Steps, name: str) -> Problem:
+    what = f"{document.name(steps)}: '{name}' is a link that leads elsewhere"
+    expected = "a file in the folder of the audit"
+    return Problem(document.place(steps), what, expected, "put the file itself there")
 
 
 def read_columns(path: Path) -> Columns:

@@ -32,8 +32,10 @@ KEYS = [
 ]
 HEADER = "id,mean_a,sd_a,n_a,mean_b,sd_b,n_b,p\n"
 FRAGILE = HEADER + "x,64.15,0.17,10,64.30,0.17,10,6.41e-2\n"
-WRONG = HEADER + "x,56.39,0.19,10,56.45,0.10,10,0.62\n"
-OPPOSITE = HEADER + "x,56.39,0.19,10,56.45,0.10,10,0.01\n"
+DECLARED = HEADER.replace("p\n", "p,test\n")
+WRONG = DECLARED + "x,56.39,0.19,10,56.45,0.10,10,0.62,welch\n"
+OPPOSITE = DECLARED + "x,56.39,0.19,10,56.45,0.10,10,0.01,welch\n"
+UNKNOWN = HEADER + "x,56.39,0.19,10,56.45,0.10,10,0.01\n"
 ONE_SIDED = HEADER + "x,57.08,0.10,10,57.03,0.15,10,0.19\n"
 RIGHT = HEADER + "x,57.08,0.10,10,54.88,0.26,10,1.89e-11\n"
 UNPRINTED = HEADER + "x,57.08,0.10,10,54.88,0.26,10,\n"
@@ -125,6 +127,9 @@ def test_no_line_is_wider_than_the_terminal(table, width):
         (FRAGILE, ("--fail-on", "decision-fragile"), 1),
         (WRONG, ("--fail-on", "decision-fragile"), 0),
         (WRONG, ("--fail-on", "inconsistent"), 1),
+        (UNKNOWN, (), 0),
+        (UNKNOWN, ("--fail-on", "inconsistent"), 0),
+        (UNKNOWN, ("--fail-on", "not-by-t-test"), 1),
         (ONE_SIDED, ("--fail-on", "inconsistent"), 0),
         (ONE_SIDED, ("--fail-on", "consistent-if"), 1),
         (RIGHT, ("--fail-on", "consistent-if"), 0),

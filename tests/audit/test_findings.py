@@ -51,5 +51,5 @@ def test_no_evidence_of_no_difference_is_said_only_where_the_numbers_are_not_sig
 
 def test_a_bound_for_p_reads_as_printed():
     """`> .05` is not written with an equals sign before it."""
-    row = graded("x", SAME, ("13.0", "1.0"), "> .05")
+    row = graded("x", SAME, ("13.0", "1.0"), "> .05", test="welch")
     assert said(row, "p > .05 does not follow")

@@ -1,0 +1,66 @@
+"""Can a mean be printed so, if it is a share of so many items? Brown and Heathers (2017): GRIM.
+
+An accuracy over a test set of N items is k / N with a whole k, and the mean over n seeds is
+K / (n N). A printed mean that no K rounds to was not computed from such values. It tells nothing
+where a unit of the last printed digit holds a multiple of 1 / (n N) in any case.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from repro.audit.printed import Printed
+from repro.audit.row import PrintedComparison
+
+PERCENT = 100.0
+SLACK = 1e-9
+"""Relative slack of the ends of a rounding interval, for round-off in this computation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grain:
+    """What the number of items says of a printed mean.
+
+    ``possible`` is whether a whole number of right answers rounds to it, ``telling`` whether some
+    printed means would not be. ``nearest`` are the possible means on either side.
+    """
+
+    arm: str
+    mean: str
+    answers: int
+    possible: bool
+    telling: bool
+    nearest: tuple[float, float]
+
+
+def grains(comparison: PrintedComparison) -> tuple[Grain, ...]:
+    """The check of every arm whose mean and size are printed; none without a number of items.
+
+    Means above 1 are percentages, and so are all of a comparison that has one.
+    """
+    if comparison.items is None:
+        return ()
+    means = [arm.mean.value for arm in comparison.arms if arm.mean is not None]
+    scale = PERCENT if any(mean > 1 for mean in means) else 1.0
+    return tuple(
+        _grain(name, arm.mean, arm.n * comparison.items, scale)
+        for name, arm in zip("AB", comparison.arms, strict=True)
+        if arm.mean is not None and arm.n is not None
+    )
+
+
+def _grain(arm: str, mean: Printed, answers: int, scale: float) -> Grain:
+    """Whether a multiple of ``scale / answers`` lies where the mean is printed, both ends in."""
+    step = scale / answers
+    slack = SLACK * max(abs(mean.low), abs(mean.high))
+    first = math.ceil((mean.low - slack) / step)
+    below = math.floor(mean.value / step)
+    return Grain(
+        arm=arm,
+        mean=mean.text,
+        answers=answers,
+        possible=first * step <= mean.high + slack and 0 <= first <= answers,
+        telling=step > mean.high - mean.low,
+        nearest=(below * step, (below + 1) * step),
+    )

@@ -1,0 +1,173 @@
+"""An audit accuses no honest test: ranks, permutations and pairs are not t-tests gone wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from repro.audit.comparison import PrintedArm, PrintedComparison, audit
+from repro.audit.grade import Grade
+from repro.audit.printed import Printed
+from repro.audit.record import Audited
+from repro.audit.run import audit_paths
+from repro.audit.variants import Declared
+from repro.errors import ClaimError, SpecError
+
+Arrays = tuple[np.ndarray, np.ndarray]
+
+ACCUSED = (Grade.DECISION_INCONSISTENT, Grade.INCONSISTENT)
+EXACT = stats.PermutationMethod(n_resamples=np.inf)  # type: ignore[arg-type]
+
+TESTS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
+    "mann_whitney": lambda a, b: float(stats.mannwhitneyu(a, b).pvalue),
+    "wilcoxon": lambda a, b: float(stats.wilcoxon(a, b).pvalue),
+    "permutation": lambda a, b: float(stats.ttest_ind(a, b, method=EXACT).pvalue),
+    "paired": lambda a, b: float(stats.ttest_rel(a, b).pvalue),
+}
+
+
+def pairs(generator: np.random.Generator, n: int) -> Arrays:
+    """Two arms over the same seeds, with a correlation of about 0.8."""
+    shared = generator.normal(0.0, 2.0, n)
+    return 70 + shared + generator.normal(0, 1, n), 71 + shared + generator.normal(0, 1, n)
+
+
+def printed(name: str, arms: Arrays, p: float, test: Declared | None = None) -> PrintedComparison:
+    """A row as a paper prints it: two digits of means and deviations, three of p."""
+    a, b = (PrintedArm.read(f"{x.mean():.2f}", f"{x.std(ddof=1):.2f}", len(x)) for x in arms)
+    return PrintedComparison(name, a, b, Printed.read(f"{p:.3g}"), test=test)
+
+
+def table(name: str, seed: int, test: Declared | None = None) -> tuple[Audited, ...]:
+    """Six rows whose p-values are those of one test."""
+    generator = np.random.default_rng(seed)
+    rows = []
+    for row in range(6):
+        arms = pairs(generator, 6 + row % 2 * 4)
+        rows.append(printed(f"row{row}", arms, TESTS[name](*arms), test))
+    return audit(rows)
+
+
+@pytest.mark.parametrize("name", list(TESTS))
+@pytest.mark.parametrize("seed", range(6))
+def test_no_honest_table_is_accused(name: str, seed: int) -> None:
+    """Undeclared, the p of another test is no t-test's, and that is all that is said."""
+    rows = table(name, seed)
+    assert not [row.id for row in rows if row.grade in ACCUSED]
+    assert any(row.grade is Grade.NOT_BY_T_TEST for row in rows)
+
+
+@pytest.mark.parametrize("name", ["mann_whitney", "wilcoxon", "permutation"])
+def test_a_declared_test_of_values_cannot_be_checked(name: Declared) -> None:
+    """The p of ranks and permutations is in no summary."""
+    for row in table(name, 1, name):
+        assert row.grade is Grade.NOT_CHECKABLE
+        assert "needs the value of every seed" in row.findings[0]
+        assert (row.assumed, row.p_interval) == (None, None)
+
+
+def test_the_correlation_that_a_paired_test_needs_is_said() -> None:
+    """It is about that of the arms, which the rounded summaries do not hold."""
+    generator = np.random.default_rng(5)
+    arms = pairs(generator, 10)
+    truth = float(np.corrcoef(*arms)[0, 1])
+    (row,) = audit([printed("row", arms, TESTS["paired"](*arms))])
+    assert row.grade is Grade.NOT_BY_T_TEST
+    found = re.search(r"would take a correlation (0\.\d\d) of the arms", row.findings[0])
+    assert found is not None
+    assert float(found[1]) == pytest.approx(truth, abs=0.03)
+
+
+def test_a_p_below_the_least_of_an_exact_test_is_said() -> None:
+    """Five against five values have 252 arrangements: none is rarer than 0.0079, two-sided."""
+    arms = (PrintedArm.read("71.2", "1.4", 5), PrintedArm.read("69.9", "0.4", 5))
+    row = PrintedComparison("x", *arms, Printed.read("0.003"), test="mann_whitney")
+    (found,) = audit([row])
+    assert found.grade is Grade.NOT_CHECKABLE
+    assert "gives no p below 0.00794" in found.findings[1]
+
+
+def test_pairs_need_arms_of_one_size() -> None:
+    """Signed ranks too are of pairs."""
+    arms = (PrintedArm.read("71.2", "1.4", 5), PrintedArm.read("69.9", "0.4", 6))
+    with pytest.raises(ClaimError, match="arms of one size"):
+        PrintedComparison("x", *arms, Printed.read("0.03"), test="wilcoxon")
+
+
+def accuracies(mean: str, n: int, items: int, other: str = "90.00") -> Audited:
+    """The audit of a printed accuracy against another one that is possible."""
+    arms = (PrintedArm.read(mean, "0.5", n), PrintedArm.read(other, "0.5", n))
+    (row,) = audit([PrintedComparison("x", *arms, items=items)])
+    return row
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+@pytest.mark.parametrize("items", [10, 50, 149])
+def test_every_possible_accuracy_is_possible(n: int, items: int) -> None:
+    """Every number of right answers, printed to two digits, passes; as a percentage or a share."""
+    for right in range(n * items // 50, n * items + 1):
+        share = right / (n * items)
+        for mean in (f"{100 * share:.2f}", f"{share:.4f}"):
+            assert accuracies(mean, n, items, mean).grade is Grade.NOT_CHECKABLE
+
+
+@pytest.mark.parametrize(
+    ("mean", "n", "items", "nearest"),
+    [("93.47", 3, 100, ("93.3333", "93.6667")), ("71.1", 1 + 1, 10, ("70", "75"))],
+)
+def test_an_impossible_accuracy_is_inconsistent(
+    mean: str, n: int, items: int, nearest: tuple[str, str]
+) -> None:
+    """No whole number of right answers gives it, and the nearest possible means are named."""
+    row = accuracies(mean, n, items)
+    assert row.grade is Grade.INCONSISTENT
+    assert row.findings[0].startswith(f"Mean {mean} of arm A cannot be")
+    assert all(end in row.findings[0] for end in nearest)
+
+
+def test_an_accuracy_over_many_items_says_nothing() -> None:
+    """A hundredth of a per cent holds a multiple of 1 in 50,000 whatever it is."""
+    row = accuracies("93.47", 5, 10_000, "90.00")
+    assert row.grade is Grade.NOT_CHECKABLE
+    assert any("its digits say nothing" in said for said in row.findings)
+
+
+def test_a_table_names_its_test_set_and_its_test(tmp_path: Path) -> None:
+    """By two optional columns; a bad cell is named by row and column."""
+    header = "id,mean_a,sd_a,n_a,mean_b,sd_b,n_b,p,test,items\n"
+    path = tmp_path / "t.csv"
+    path.write_text(header + "x,93.47,0.5,3,90.00,0.5,3,0.01,mann-whitney,100\n")
+    (found,) = audit_paths([path])
+    assert found.rows[0].grade is Grade.INCONSISTENT
+    path.write_text(header + "x,93.47,0.5,3,90.00,0.5,3,0.01,ranks,0\n")
+    with pytest.raises(SpecError) as caught:
+        audit_paths([path])
+    assert "column test: 'ranks' is not known" in str(caught.value)
+    assert "column items: '0' is not a number of items" in str(caught.value)
+
+
+def test_links_out_of_the_folder_are_not_followed(tmp_path: Path) -> None:
+    """Neither a table of a folder nor one that an audit names: its cells would be quoted."""
+    secret = tmp_path / "secret.csv"
+    secret.write_text("id,mean_a\nroot,hash\n")
+    folder = tmp_path / "audits"
+    folder.mkdir()
+    (folder / "t.csv").symlink_to(secret)
+    with pytest.raises(SpecError) as caught:
+        audit_paths([folder])
+    assert "leads out of the folder" in str(caught.value)
+    assert "hash" not in str(caught.value)
+    (folder / "a.yaml").write_text(
+        "schema: 1\naudit: a\ntitle: An audit of a link\n"
+        'source: {paper: x2024, citation: "X (2024), a paper", locator: "Fig 1"}\n'
+        "wins:\n  - {id: w, locator: Fig 1, file: t.csv, counts: {a: {b: 1}, b: {a: 1}}}\n"
+    )
+    with pytest.raises(SpecError) as caught:
+        audit_paths([folder / "a.yaml"])
+    assert "'t.csv' is a link that leads elsewhere" in str(caught.value)
+    assert "hash" not in str(caught.value)
