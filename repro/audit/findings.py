@@ -124,8 +124,8 @@ def _would_take(row: Row, assumed: Variant) -> str:
 
 
 def _needs_values(row: Row, test: Declared) -> Iterator[str]:
-    """That the declared test cannot be computed from a summary, and the least p that it can give."""
-    name = next(said for key, said in NEEDS_VALUES.items() if key == test)
+    """That no summary gives the p of the declared test, and the least p that it can have."""
+    name = {str(key): said for key, said in NEEDS_VALUES.items()}[test]
     yield (
         f"A {name} needs the value of every seed, which means and deviations do not tell: "
         "its p cannot be checked."

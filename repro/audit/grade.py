@@ -59,8 +59,8 @@ LEGEND = {
         "no test reproduces the printed p (printed numbers disagree); the decision is the same"
     ),
     Grade.NOT_BY_T_TEST: (
-        "no t-test of independent arms reproduces the printed p; a rank, permutation or paired test "
-        "might, and nothing says which was used"
+        "no t-test of independent arms reproduces the printed p; a rank, permutation or paired "
+        "test might, and nothing says which was used"
     ),
     Grade.CONSISTENT_IF: "reproduced only if x, which is not what is assumed or printed",
     Grade.CONSISTENT: "the assumed test reproduces the printed p (printed numbers agree)",
