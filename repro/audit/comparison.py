@@ -14,7 +14,7 @@ from repro.audit.judging import Judged, judge, survives
 from repro.audit.printed import Printed, Rounding
 from repro.audit.record import Audited
 from repro.audit.row import PrintedArm, PrintedComparison, Row, rows_of
-from repro.audit.variants import NEEDS_VALUES, Variant
+from repro.audit.variants import Variant, needs_values
 
 __all__ = ["Audited", "PrintedArm", "PrintedComparison", "audit"]
 
@@ -61,7 +61,7 @@ def _with_means(row: Row, judged: Judged) -> Judged:
 def _audited(row: Row, assumed: Assumed, family: Adjusted, rounding: Rounding) -> Audited:
     comparison, variant = row.comparison, assumed.variant
     judged = _with_means(row, judge(row, variant, known=assumed.known))
-    by_t = comparison.test not in NEEDS_VALUES
+    by_t = not needs_values(comparison.test)
     return Audited(
         id=comparison.id,
         grade=judged.grade,

@@ -17,7 +17,7 @@ from repro.audit.judging import Judged, contradicts, correlation, decision
 from repro.audit.printed import ROUNDINGS, Printed
 from repro.audit.record import Audited
 from repro.audit.row import Row
-from repro.audit.variants import NEEDS_VALUES, Declared, Variant
+from repro.audit.variants import NEEDS_VALUES, ByRanks, Variant, needs_values
 
 SIGNIFICANT = {True: "significant", False: "not significant", None: "undecided"}
 NAMED = 10
@@ -35,7 +35,7 @@ def span_text(span: Span) -> str:
 
 def findings(row: Row, assumed: Variant, judged: Judged, family: Adjusted) -> tuple[str, ...]:
     """The sentences about one row, most important first."""
-    if row.comparison.test in NEEDS_VALUES:
+    if needs_values(row.comparison.test):
         return (*_needs_values(row, row.comparison.test), *_printed_at_alpha(row))
     return (
         *_impossible_means(row),
@@ -123,12 +123,11 @@ def _would_take(row: Row, assumed: Variant) -> str:
     )
 
 
-def _needs_values(row: Row, test: Declared) -> Iterator[str]:
+def _needs_values(row: Row, test: ByRanks) -> Iterator[str]:
     """That no summary gives the p of the declared test, and the least p that it can have."""
-    name = {str(key): said for key, said in NEEDS_VALUES.items()}[test]
     yield (
-        f"A {name} needs the value of every seed, which means and deviations do not tell: "
-        "its p cannot be checked."
+        f"A {NEEDS_VALUES[test]} needs the value of every seed, which means and deviations do not "
+        "tell: its p cannot be checked."
     )
     p, (n_a, n_b) = row.comparison.p, row.n
     if p is None or n_a is None or n_b is None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from repro.audit.fingerprint import chance, no_coincidence
 from repro.audit.row import Row
-from repro.audit.variants import NEEDS_VALUES, Variant
+from repro.audit.variants import Test, Variant
 
+OF_MEANS: Mapping[str, Test] = {"student": "student", "welch": "welch", "paired": "paired"}
 DECLARED = "declared by the table"
 TAILS = "the tails are declared"
 ALTERNATIVE = "the printed p decides its alternative"
@@ -51,8 +52,8 @@ def _declared(row: Row) -> Assumed | None:
     if test is None:
         return None
     rest = "" if tails is not None else "; two-sided as nothing else is declared"
-    test = "welch" if test in NEEDS_VALUES else test
-    return Assumed(_turned(row, Variant(test, tails or 2)), DECLARED + rest, known=True)
+    variant = Variant(OF_MEANS.get(test, "welch"), tails or 2)
+    return Assumed(_turned(row, variant), DECLARED + rest, known=True)
 
 
 def _kept(row: Row, joint: Assumed) -> Assumed:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from repro.audit.feasible import Box, Span, feasible
 from repro.audit.printed import Printed
-from repro.audit.variants import NEEDS_VALUES, Declared, Tails, Variant, enumerate_variants
+from repro.audit.variants import Declared, Tails, Variant, enumerate_variants, needs_values
 from repro.errors import ClaimError
 from repro.stats.contrast import Contrast, student_contrast, welch_contrast
 from repro.stats.result import Interval, check_alpha
@@ -212,7 +212,7 @@ def _intervals(
     wanted: dict[Variant, list[tuple[int, Box]]] = {}
     for index, one in enumerate(comparisons):
         box = _box(one)
-        if box is None or one.test in NEEDS_VALUES:
+        if box is None or needs_values(one.test):
             continue
         others = bool(mentioned - {box.n_a, box.n_b})
         for variant in enumerate_variants(one.test, other_n=others, against=_alternatives(one)):

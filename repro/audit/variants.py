@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeGuard
 
 Test: TypeAlias = Literal["student", "welch", "paired"]
 ByRanks: TypeAlias = Literal["mann_whitney", "wilcoxon", "permutation"]
@@ -21,7 +21,13 @@ NEEDS_VALUES: Mapping[ByRanks, str] = {
 }
 """Tests that need every value: means and deviations do not tell their p."""
 
+
 SHIFTS: tuple[Shift, ...] = (0, -1, 1)
+
+
+def needs_values(test: Declared | None) -> TypeGuard[ByRanks]:
+    """Whether a declared test cannot be computed from means and deviations."""
+    return test in NEEDS_VALUES
 
 
 @dataclass(frozen=True, slots=True)
