@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 
 from repro.check.design import design_parts
+from repro.check.kinds.sequential import aligned, run_sequential
+from repro.errors import ClaimError
 from repro.report.judgement import Analysis
 from repro.specs.claim import Claim
+from repro.specs.expectation import Equivalence
+from repro.stats.eprocess import balanced
 from repro.stats.equivalence import non_superiority, tost, tost_relative
 from repro.stats.planning import seeds_to_settle
 from repro.stats.power_paired import power_paired_above, power_paired_equivalence
@@ -237,3 +241,47 @@ def test_a_permutation_within_pairs_can_be_declared() -> None:
     found = only(paired(**one), {"a": A, "b": B})
     assert found.test == "permutation test within pairs, two-sided"
     assert (found.conclusion, found.p) == ("CONFIRMED", 2**-5)
+
+
+def test_what_is_separated_in_a_paired_design_are_combinations() -> None:
+    """Of any seed with any seed: the pairs of the design are fewer."""
+    claim = made(
+        {"kind": "separation", "of": ["b", "a"], "at_least": {"value": 1, "why": WHY}},
+        design="paired",
+        seeds={"min": 5, "plan": 6},
+    )
+    found = only(claim, {"a": A, "b": B})
+    assert found.conclusion == "INCONCLUSIVE"
+    assert "in 23 of 36 combinations of seeds" in found.sentence
+    assert "in every combination of seeds" in found.statement
+
+
+def test_pairs_keep_their_seeds_in_a_declared_order() -> None:
+    """A table's order says when a seed was there; the pair is there when both are."""
+    claim = sequential_claim({"kind": "equivalence", "margin": margin(abs=1)}, method="eprocess_t")
+    (one,) = claim.expectations
+    assert isinstance(one, Equivalence)
+    a = Sample((10.0, 11.0, 12.0, 13.0), (3, 0, 7, 1), order="declared")
+    b = Sample((20.0, 21.0, 22.0, 23.0), (0, 1, 3, 9), order="declared")
+    first, second = balanced(*aligned(one, claim, a, b))
+    assert list(zip(first.values, second.values, strict=True)) == [
+        (11.0, 20.0),
+        (10.0, 22.0),
+        (13.0, 21.0),
+    ]
+
+
+def test_a_table_without_an_order_is_judged_once_by_its_pairs() -> None:
+    """However its seeds are numbered; and too few pairs are told, whatever the seeds."""
+    claim = sequential_claim({"kind": "equivalence", "margin": margin(abs=1)}, method="eprocess_t")
+    (one,) = claim.expectations
+    assert isinstance(one, Equivalence)
+    a = Sample(A, (0, 1, 2, 3, 4, 5), order="unknown")
+    b = Sample(B, (0, 1, 2, 3, 4, 5), order="unknown")
+    turned = [Sample(arm.values[::-1], arm.replicates[::-1], order="unknown") for arm in (a, b)]
+    found, again = run_sequential(one, claim, a, b), run_sequential(one, claim, *turned)
+    assert found.paired
+    assert known(found.p) == pytest.approx(known(again.p))
+    late = Sample(B, (4, 5, 6, 7, 8, 9), order="unknown")
+    with pytest.raises(ClaimError, match="2 seeds are fewer than the first look needs"):
+        run_sequential(one, claim, a, late)

@@ -36,7 +36,7 @@ class SeparationKind(Kind[Separation]):
     def statement(self, one: Separation, claim: Claim) -> str:
         """Every one above every one."""
         a, b = labels(one, claim)
-        said = f"{a} is above {least_ratio(one)} {b} in every pair of seeds"
+        said = f"{a} is above {least_ratio(one)} {b} in every {_unit(claim)} of seeds"
         return headed(what(one, claim), said)
 
     def name_of_test(self, one: Separation, claim: Claim) -> str:
@@ -46,15 +46,17 @@ class SeparationKind(Kind[Separation]):
     def effect_label(self, one: Separation, claim: Claim) -> str:
         """The share of pairs."""
         a, b = labels(one, claim)
-        return f"{what(one, claim)}, share of pairs in which {a} is above {least_ratio(one)} {b}"
+        share = f"share of {_unit(claim)}s in which {a} is above {least_ratio(one)} {b}"
+        return f"{what(one, claim)}, {share}"
 
     def sentence(self, one: Separation, claim: Claim, found: Found) -> str:
         """In how many pairs; and whether that is all of them."""
         a, b = labels(one, claim)
         pairs = found.result.n[0] * found.result.n[1]
         held = round(found.result.effect * pairs)
-        said = f"{a} is above {least_ratio(one)} {b} in {held} of {pairs} pairs of seeds"
-        return f"{headed(what(one, claim), said)}. {_separated(a, b, found)}".rstrip()
+        unit = _unit(claim)
+        said = f"{a} is above {least_ratio(one)} {b} in {held} of {pairs} {unit}s of seeds"
+        return f"{headed(what(one, claim), said)}. {_separated(a, b, unit, found)}".rstrip()
 
     def limits(self, one: Separation, claim: Claim) -> tuple[doc.Limit, ...]:
         """The declared factor."""
@@ -65,14 +67,19 @@ class SeparationKind(Kind[Separation]):
         return "above"
 
 
-def _separated(a: str, b: str, found: Found) -> str:
+def _unit(claim: Claim) -> str:
+    """A seed of one arm with a seed of the other: no pair where the design has pairs of its own."""
+    return "combination" if claim.design == "paired" else "pair"
+
+
+def _separated(a: str, b: str, unit: str, found: Found) -> str:
     if found.conclusion is Conclusion.CONFIRMED:
-        return f"In every pair, as claimed{p_words(found.result)}."
+        return f"In every {unit}, as claimed{p_words(found.result)}."
     if found.conclusion is Conclusion.CONTRADICTED:
         p = p_words(found.result, opposite=True)
-        return f"Against the claim, {b} is above {a} in every pair{p}."
+        return f"Against the claim, {b} is above {a} in every {unit}{p}."
     if found.conclusion is Conclusion.INCONCLUSIVE:
-        return f"In every pair is not shown, and {b} is not above {a} in every pair either."
+        return f"In every {unit} is not shown, and {b} is not above {a} in every {unit} either."
     return ""
 
 

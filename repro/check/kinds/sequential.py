@@ -139,7 +139,8 @@ def at_looks(
 
 def _at_once(one: OnMeans, claim: Claim, arms: tuple[Sample, Sample]) -> TestResult:
     """The result of all seeds together, in whatever order they are numbered."""
-    asked, how, fewest = question_of(one, claim), claim.sequential, min(arm.n for arm in arms)
+    asked, how = question_of(one, claim), claim.sequential
+    fewest = min(arm.n for arm in (balanced(*arms) if claim.design == "paired" else arms))
     if how is None:
         raise ClaimError("this claim is not sequential")
     if fewest < claim.seeds.min:
