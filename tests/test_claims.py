@@ -42,6 +42,23 @@ def test_models_at_paper_scale_have_the_printed_size(name: str, arm: str) -> Non
     assert configuration(claim, arm).training().parameters == PARAMETERS[name, arm]
 
 
+def test_softmax_of_one_dagger_has_the_printed_size() -> None:
+    """16.35 M: the trunk of MoS† with one Softmax, which no claim compares yet."""
+    sheet = read_sheet(CLAIMS / "configurations/parthiban2021/ptb/softmax_dagger.yaml")
+    assert isinstance(sheet.configuration, Configuration)
+    assert sheet.configuration.training().parameters == 16_350_800
+
+
+def test_paper_recipes_have_the_rates_of_the_published_code() -> None:
+    """Where windows are random, an averaged step is late and the last window's rate is drawn."""
+    for folder in ("merity2018", "parthiban2021", "yang2018"):
+        for path in sorted((CLAIMS / "configurations" / folder).rglob("*.yaml")):
+            found = read_sheet(path).configuration
+            if isinstance(found, Configuration) and found.recipe.window.random:
+                assert found.recipe.window.last_rate == "drawn", path
+                assert getattr(found.recipe.averaging, "rate", None) == "late", path
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 @pytest.mark.parametrize("scale", SCALES)
 def test_every_claim_loads_at_every_scale(path: Path, scale: ScaleName) -> None:

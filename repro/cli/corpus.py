@@ -10,7 +10,14 @@ import typer
 
 from repro.cli.problems import problems
 
-KEYS = ("kind", "name", "unit", "vocabulary", "responses", "tokens", "sha256")
+KEYS = ("kind", "name", "unit", "vocabulary", "responses", "tokens", "sha256", "last")
+
+
+class LastChoice(StrEnum):
+    """Whether the last utterance of a dialog is a response, as it is not in some papers."""
+
+    used = "used"
+    unused = "unused"
 
 
 class UnitChoice(StrEnum):
@@ -29,6 +36,9 @@ def corpus(
         ),
     ],
     unit: Annotated[UnitChoice, typer.Option(help="What a token of a text is.")] = UnitChoice.words,
+    last: Annotated[
+        LastChoice, typer.Option(help="Whether the last utterance of a dialog is a response.")
+    ] = LastChoice.used,
 ) -> None:
     """Print what a configuration says of a folder of text or dialogs: counts and digests."""
     with problems():
@@ -38,11 +48,14 @@ def corpus(
         characters = unit is UnitChoice.characters
         dialogs = (folder / "train.jsonl").exists() and not (folder / "train.txt").exists()
         found = (
-            describe_dialogs(folder)
+            describe_dialogs(folder, last_unused=last is LastChoice.unused)
             if dialogs
             else describe(folder, "characters" if characters else None)
         )
-        typer.echo(_block(found.model_dump(exclude_defaults=True) | {"kind": found.kind}))
+        document = found.model_dump(exclude_defaults=True) | {"kind": found.kind}
+        if dialogs:  # written out, so that it replaces that of a configuration
+            document["last"] = "unused" if last is LastChoice.unused else "null"
+        typer.echo(_block(document))
 
 
 def _block(found: dict[str, Any]) -> str:

@@ -119,10 +119,10 @@ def load_dialogs(spec: DialogCorpus, data: Path | None) -> DialogData:
     return DialogData(**result, words=words)
 
 
-def describe_dialogs(folder: Path) -> DialogCorpus:
+def describe_dialogs(folder: Path, *, last_unused: bool = False) -> DialogCorpus:
     """The specification of the dialogs in ``folder``: their counts and digests.
 
-    With the 10,000 most frequent words of train, and as long utterances and contexts as a
+    With ``last_unused`` the last utterance of a dialog is no response. With the 10,000 most frequent words of train, and as long utterances and contexts as a
     corpus has by default. Raises DataError when a file is missing, holds no dialogs, or has no
     response, and when the folder's name is not one that a corpus can have.
     """
@@ -132,10 +132,14 @@ def describe_dialogs(folder: Path) -> DialogCorpus:
         content = bytes_of(path)
         found[split] = list(dialogs_of(content, path))
         digests[split] = hashlib.sha256(content).hexdigest()
-        if all(len(dialog) == 1 for dialog in found[split]):
+        if all(len(_responses(dialog, last_unused=last_unused)) == 0 for dialog in found[split]):
             raise DataError(f"{path}: there is no response in it\n  expected: dialogs")
     lengths = {
-        split: [len(cut(one, LONGEST)) - 1 for dialog in dialogs for one in dialog[1:]]
+        split: [
+            len(cut(one, LONGEST)) - 1
+            for dialog in dialogs
+            for one in _responses(dialog, last_unused=last_unused)
+        ]
         for split, dialogs in found.items()
     }
     name = folder.resolve().name
@@ -146,6 +150,7 @@ def describe_dialogs(folder: Path) -> DialogCorpus:
             responses=SplitResponses(**{split: len(each) for split, each in lengths.items()}),
             tokens=SplitTokens(**{split: sum(each) for split, each in lengths.items()}),
             sha256=Digests(**digests),
+            last="unused" if last_unused else None,
         )
     except ValidationError as error:
         message = (
@@ -153,6 +158,11 @@ def describe_dialogs(folder: Path) -> DialogCorpus:
             "  expected: lower-case letters, digits and underscores\n  to do: rename the folder"
         )
         raise DataError(message) from error
+
+
+def _responses(dialog: list[Utterance], *, last_unused: bool) -> list[Utterance]:
+    """Every utterance but the opening one, and but the last if that is unused."""
+    return dialog[1:-1] if last_unused else dialog[1:]
 
 
 def vocabulary_of(dialogs: Iterable[list[Utterance]], size: int) -> tuple[str, ...]:

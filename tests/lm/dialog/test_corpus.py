@@ -191,6 +191,14 @@ def test_a_description_is_what_is_read(folder):
     assert len(load_dialogs(found, folder).words) == 8
 
 
+@pytest.mark.data
+@pytest.mark.parametrize("last", COUNTS)
+def test_switchboard_is_described_as_its_configurations_have_it(last, data_dir):
+    """With the last utterance of a dialog unused, as in the papers' code, or used."""
+    found = describe_dialogs(data_dir / "swda", last_unused=last == "unused")
+    assert found == spec(**SWDA, **COUNTS[last], last=last)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
