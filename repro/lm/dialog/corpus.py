@@ -122,9 +122,10 @@ def load_dialogs(spec: DialogCorpus, data: Path | None) -> DialogData:
 def describe_dialogs(folder: Path, *, last_unused: bool = False) -> DialogCorpus:
     """The specification of the dialogs in ``folder``: their counts and digests.
 
-    With ``last_unused`` the last utterance of a dialog is no response. With the 10,000 most frequent words of train, and as long utterances and contexts as a
-    corpus has by default. Raises DataError when a file is missing, holds no dialogs, or has no
-    response, and when the folder's name is not one that a corpus can have.
+    With the 10,000 most frequent words of train, and as long utterances and contexts as a
+    corpus has by default; with ``last_unused`` the last utterance of a dialog is no response.
+    Raises DataError when a file is missing, holds no dialogs, or has no response, and when the
+    folder's name is not one that a corpus can have.
     """
     found, digests = {}, {}
     for split in SPLITS:
