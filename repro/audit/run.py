@@ -15,6 +15,8 @@ from repro.audit.record import Audit
 from repro.audit.render import to_json, to_text
 from repro.audit.table import read_table
 from repro.errors import Place, Problem, SpecError
+from repro.specs.files import is_folder, resolved
+from repro.terminal import printable_lines
 
 CLAIMS = (".yaml", ".yml")
 NEVER = "never"
@@ -55,7 +57,8 @@ def report_audits(audits: Sequence[Audit], fail_on: str, *, as_json: bool) -> bo
     ``fail_on`` is a grade in lower case, or "never".
     """
     width = shutil.get_terminal_size((100, 24)).columns
-    sys.stdout.write((to_json(audits) if as_json else to_text(audits, width)) + "\n")
+    text = to_json(audits) if as_json else printable_lines(to_text(audits, width))
+    sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
     limit = None if fail_on == NEVER else Grade(fail_on.upper())
     return fails((row.grade for each in audits for row in each.rows), limit)
@@ -65,7 +68,7 @@ def _files(paths: Sequence[Path], problems: list[Problem]) -> list[Path]:
     """The files, each once; a folder with nothing to audit is a problem."""
     files: dict[Path, Path] = {}
     for path in paths:
-        inside = _inside(path) if _is_folder(path) else [path]
+        inside = _inside(path) if is_folder(path) else [path]
         if not inside:
             what = "nothing to audit in this folder"
             advice = "give a folder that holds claims or tables, or the path of a file"
@@ -76,27 +79,12 @@ def _files(paths: Sequence[Path], problems: list[Problem]) -> list[Path]:
                 advice = "put the file itself there, or give its own path"
                 problems.append(Problem(Place(str(file)), what, f"a file in {path}", advice))
                 continue
-            files.setdefault(_resolved(file), file)
+            files.setdefault(resolved(file), file)
     return list(files.values())
 
 
 def _leads_out(file: Path, folder: Path) -> bool:
-    return not _resolved(file).is_relative_to(_resolved(folder))
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:  # such as a name that is too long; reading says so
-        return False
-
-
-def _resolved(path: Path) -> Path:
-    """The file behind links, or the path itself where it cannot be followed; reading says why."""
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError):  # Python 3.11 and 3.12 raise RuntimeError for a loop of links
-        return path
+    return not resolved(file).is_relative_to(resolved(folder))
 
 
 def _inside(folder: Path) -> list[Path]:

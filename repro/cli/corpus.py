@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from repro.cli.problems import problems
+from repro.cli.problems import problems, say
 
 KEYS = ("kind", "name", "unit", "vocabulary", "responses", "tokens", "sha256", "last")
 
@@ -55,7 +55,7 @@ def corpus(
         document = found.model_dump(exclude_defaults=True) | {"kind": found.kind}
         if dialogs:  # written out, so that it replaces that of a configuration
             document["last"] = "unused" if last is LastChoice.unused else "null"
-        typer.echo(_block(document))
+        say(_block(document))
 
 
 def _block(found: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from repro.cli.options import Data, Store, store_place
-from repro.cli.problems import problems
+from repro.cli.problems import problems, say
 
 
 def doctor(store: Store = None, data: Data = None) -> None:
@@ -16,7 +16,7 @@ def doctor(store: Store = None, data: Data = None) -> None:
         found = 0
         for finding in examine(store_place(store), data):
             found += finding.state == "problem"
-            typer.echo(f"{finding.state:8} {finding.what}")
+            say(f"{finding.state:8} {finding.what}")
             if finding.advice:
-                typer.echo(f"         to do: {finding.advice}")
+                say(f"         to do: {finding.advice}")
     raise typer.Exit(5 if found else 0)

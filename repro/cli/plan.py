@@ -83,24 +83,24 @@ def _say_runs(planned: Plan) -> None:
         seconds = rough_duration(one.work / planned.rate) if one.state == "missing" else "-"
         parameters = count(one.planned.run.training.parameters)
         key = one.planned.run.key[:12]
-        typer.echo(f"{one.state:9} {key}  {one.label}  {parameters} parameters  {seconds}")
+        say(f"{one.state:9} {key}  {one.label}  {parameters} parameters  {seconds}")
     missing = len(planned.missing)
     rough = f": very roughly {rough_duration(planned.seconds)} on {planned.workers} CPU cores"
-    typer.echo(f"{len(planned.runs)} runs, {missing} to train or measure{rough if missing else ''}")
+    say(f"{len(planned.runs)} runs, {missing} to train or measure{rough if missing else ''}")
 
 
 def _say_design(claim: Claim, planned: Plan) -> bool:
     """What the design of a claim could decide; whether it is refused."""
     from repro.check.design import design_parts
 
-    typer.echo(f"\n{claim.id} ({claim.scale})")
+    say(f"\n{claim.id} ({claim.scale})")
     refused = False
     for part in design_parts(claim):
-        typer.echo("\n".join(f"  {line}" for line in _lines(part, claim, planned)))
+        say("\n".join(f"  {line}" for line in _lines(part, claim, planned)))
         if part.refused:
             forced = claim.forced
             why = "refused" if forced is None else f"refused, but forced: {forced.why}"
-            typer.echo(f"    {why}: {part.refused}" if forced is None else f"    {why}")
+            say(f"    {why}: {part.refused}" if forced is None else f"    {why}")
             refused = refused or forced is None
     return refused
 

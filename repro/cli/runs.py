@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from repro.cli.options import Scale, Store, open_store
-from repro.cli.problems import problems
+from repro.cli.problems import problems, say
 
 if TYPE_CHECKING:
     from repro.specs.claim import Claim
@@ -39,10 +39,10 @@ def check(claims: Some = None, scale: Scale = None, store: Store = None) -> None
 
         checked = check_runs(open_store(store), _loaded(claims, scale))
         for damage in checked.damages:
-            typer.echo(f"damaged: {damage}")
+            say(f"damaged: {damage}")
         unfinished = f"; {checked.unfinished} not finished" if checked.unfinished else ""
         found = f"{len(checked.damages)} damaged" if checked.damages else "nothing is damaged"
-        typer.echo(f"{number_of(checked.read, 'run')} read, {found}{unfinished}")
+        say(f"{number_of(checked.read, 'run')} read, {found}{unfinished}")
     raise typer.Exit(DAMAGED if checked.damages else 0)
 
 
@@ -70,7 +70,7 @@ def export(
         unfinished = f", {done.unfinished} not finished and left out" if done.unfinished else ""
         how = "" if weights else " without weights"
         copied = number_of(done.copied, "run")
-        typer.echo(f"{copied} exported{how} to {to}{there}{unfinished}")
+        say(f"{copied} exported{how} to {to}{there}{unfinished}")
 
 
 def _loaded(claims: list[Path] | None, scale: Scale) -> tuple[Claim, ...]:

@@ -8,7 +8,8 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-import typer
+from repro.cli.problems import say
+from repro.terminal import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,11 +36,11 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
     )
     strength = words.strength(verdict.strength)
     rest = (f" ({strength})" if strength else "") + _expected(document) + _flags(document)
-    sentence = clean(verdict.sentence).replace(MINUS, "-")
+    sentence = printable(clean(verdict.sentence).replace(MINUS, "-"))
     console = _console(err=err)
     if console is None:
         for line in (head + word + rest, f"  {sentence}", f"  {page}"):
-            typer.echo(line, err=err)
+            say(line, err=err)
         return
     from rich.text import Text
 
@@ -48,7 +49,7 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
     for line in _lines(sentence, console.width - 2):
         console.print(Text(f"  {line}"), soft_wrap=True)
     link = f"link {page.resolve().as_uri()}"
-    console.print(Text("  ").append(str(page), link), soft_wrap=True)
+    console.print(Text("  ").append(printable(str(page)), link), soft_wrap=True)
 
 
 def tell_status(code: int, documents: Sequence[Document], *, err: bool) -> None:
@@ -58,7 +59,7 @@ def tell_status(code: int, documents: Sequence[Document], *, err: bool) -> None:
         return
     console = _console(err=err)
     if console is None:
-        typer.echo(f"status {code}: {why}", err=err)
+        say(f"status {code}: {why}", err=err)
         return
     from rich.text import Text
 
@@ -83,7 +84,7 @@ def _why(code: int, documents: Sequence[Document]) -> str:
         found = verdict.conclusion or f"{verdict.validity}, {verdict.validity_reason}"
         said = f"{first.claim.id} is not decided: {found}; {_wanted(first)} was expected"
     others = f" (and {len(these) - 1} more)" if len(these) > 1 else ""
-    return clean(f"{said}{others}")
+    return printable(clean(f"{said}{others}"))
 
 
 def _word(document: Document) -> str:

@@ -18,7 +18,7 @@ from repro.cli.options import (
     Workers,
     open_store,
 )
-from repro.cli.problems import problems
+from repro.cli.problems import problems, say
 
 if TYPE_CHECKING:
     from repro.specs.load_search import Search
@@ -58,7 +58,7 @@ def tune(
         tuned = tune(loaded, how)
         _say_settings(tuned)
         for path in write_tuned(tuned, to):
-            typer.echo(path)
+            say(str(path))
 
 
 def _say_plan(search: Search, planned: SearchPlan) -> None:
@@ -66,14 +66,14 @@ def _say_plan(search: Search, planned: SearchPlan) -> None:
 
     spec = search.spec
     for stage in planned.stages:
-        typer.echo(f"{stage.id:16} {stage.design:14} up to {number_of(stage.settings, 'setting')}")
+        say(f"{stage.id:16} {stage.design:14} up to {number_of(stage.settings, 'setting')}")
     runs = planned.settings * spec.seeds
     rough = "too many to be priced"
     if planned.epochs:
         time = rough_duration(planned.seconds)
         epochs = number_of(planned.epochs, "epoch")
         rough = f"{epochs}, very roughly {time} on {planned.workers} CPU cores"
-    typer.echo(
+    say(
         f"up to {number_of(planned.settings, 'setting')} ({count(spec.budget.settings)} declared), "
         f"{number_of(spec.seeds, 'seed')} each: {number_of(runs, 'run')}, {rough}"
     )
@@ -88,4 +88,4 @@ def _say_settings(tuned: Tuned) -> None:
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        typer.echo("  ".join(cells).rstrip())
+        say("  ".join(cells).rstrip())

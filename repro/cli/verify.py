@@ -148,7 +148,7 @@ def _say_scale(claims: Sequence[Claim]) -> None:
         if len(claim.declared) > 1:
             others = ", ".join(one for one in claim.declared if one != claim.scale)
             text = f"judged by the margins of the {claim.scale} scale; --scale for {others}"
-            typer.echo(f"{claim.id}: {text}", err=True)
+            say(f"{claim.id}: {text}", err=True)
 
 
 def _report_verdicts(
@@ -171,7 +171,7 @@ def _report_verdicts(
         done = f"nothing trained: the values are those of {options.results}"
     elif all(arm.evidence != "runs" for one in verified.documents for arm in one.arms):
         done = "nothing to train: every value is from a table or printed"
-    typer.echo(done, err=err)
+    say(done, err=err)
     append(summary, markdown(verified.documents, verified.stopped))
     code = exit_code(
         [verdict_of(one) for one in verified.documents],

@@ -31,6 +31,7 @@ from repro.execution.worker import Outcome
 from repro.specs.run import PlannedRun
 from repro.store import RunStore
 from repro.store.work import is_complete, merged, remaining
+from repro.terminal import printable_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ def _say_nothing(_: str) -> None:
 def _say(text: str) -> None:
     """Say something before the reporter starts."""
     with suppress(OSError, ValueError, AttributeError):  # whatever became of stderr
-        sys.stderr.write(f"{text}\n")
+        sys.stderr.write(f"{printable_lines(text)}\n")
         sys.stderr.flush()
 
 

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from repro.execution.tracking import Running, Snapshot
+from repro.terminal import printable, printable_lines
 
 if TYPE_CHECKING:
     from repro.execution.watch import Stuck
@@ -66,7 +67,7 @@ class PlainReporter:
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], str] = lambda: time.strftime("%H:%M:%S"),
     ) -> None:
-        self._labels = labels
+        self._labels = {key: printable(label) for key, label in labels.items()}
         self._stream = stream
         self._clock = clock
         self._wall = wall
@@ -102,7 +103,7 @@ class PlainReporter:
     def _say(self, text: str) -> None:
         self._last = self._clock()
         with suppress(OSError, ValueError):  # a closed stderr is no reason to stop training
-            self._stream.write(f"{self._wall()} {text}\n")
+            self._stream.write(f"{self._wall()} {printable_lines(text)}\n")
             self._stream.flush()
 
 
@@ -113,7 +114,7 @@ class LiveReporter:
         from rich.console import Console  # noqa: PLC0415 - only for a terminal
         from rich.live import Live  # noqa: PLC0415 - as above
 
-        self._labels = labels
+        self._labels = {key: printable(label) for key, label in labels.items()}
         console = Console(file=stream, highlight=False)
         self._live = Live(console=console, auto_refresh=False, transient=True)
 
@@ -152,7 +153,7 @@ class LiveReporter:
         self._live.stop()
 
     def _print(self, text: str) -> None:
-        self._live.console.print(text, markup=False, soft_wrap=True)
+        self._live.console.print(printable_lines(text), markup=False, soft_wrap=True)
 
 
 def choose_reporter(labels: Mapping[str, str], stream: TextIO | None = None) -> Reporter:

@@ -42,6 +42,22 @@ def read_text(path: Path, wanted: str = "a YAML file", limit: int = MAX_BYTES) -
         raise fatal(place, what, "UTF-8 text", "save the file as UTF-8") from None
 
 
+def is_folder(path: Path) -> bool:
+    """Whether a path leads to a folder; what leads nowhere does not, and reading says why."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # a name that is too long, or has a NUL
+        return False
+
+
+def resolved(path: Path) -> Path:
+    """The file behind links, or the path itself where it cannot be followed; reading says why."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a loop, up to Python 3.12
+        return path
+
+
 def place_of_offset(text: str, offset: int, file: str) -> Place:
     """The place of a character."""
     before = text[:offset]

@@ -19,6 +19,7 @@ from repro.errors import Place, Problem, SpecError
 from repro.specs.claim import SCALES, Claim, ClaimFile, Scale, ScaleName
 from repro.specs.configurations import Configurations
 from repro.specs.draft import Draft, declared, draft_claim
+from repro.specs.files import is_folder, resolved
 from repro.specs.meaning import meaning
 from repro.specs.references import references
 from repro.specs.shapes import listed
@@ -59,14 +60,14 @@ def _files(where: Sequence[Path], problems: list[Problem]) -> list[Path]:
     files: dict[Path, Path] = {}
     for path in where:
         inside = [path]
-        if path.is_dir():
+        if is_folder(path):
             inside = sorted(p for p in path.glob("*.yaml") if not p.name.startswith("."))
         if not inside:
             what = "no claim in this folder"
             advice = "give a folder that holds claims, or the path of a claim"
             problems.append(Problem(Place(str(path)), what, "files *.yaml", advice))
         for file in inside:
-            files.setdefault(file.resolve(), file)
+            files.setdefault(resolved(file), file)
     return list(files.values())
 
 
