@@ -32,7 +32,7 @@ def strength_of(judged: Judged) -> Strength | None:
     return Strength(
         one_sided_level=result.alpha / 2 if halved else result.alpha,
         tails=2 if either else 1,
-        looks=LOOKS.get(result.test, "one"),
+        looks=_looks(result),
     )
 
 
@@ -65,6 +65,12 @@ def strength_of_claim(
 
 def _against(decisive: Sequence[Judged]) -> list[Judged]:
     return [one for one in decisive if one.conclusion is Conclusion.CONTRADICTED]
+
+
+def _looks(result: TestResult) -> Looks:
+    """Over which looks the level holds; the seeds of a table without an order had but one."""
+    taken = result.details.get("looks", ())
+    return LOOKS.get(result.test, "one") if isinstance(taken, tuple) and len(taken) > 1 else "one"
 
 
 def _two_sided(result: TestResult) -> bool:

@@ -97,12 +97,16 @@ def _conclusion_reason(document: Document) -> str:
 
 
 def _cautions(document: Document) -> tuple[Paragraph, ...]:
-    """What makes the conclusion fragile and why: a paragraph for each kind of flag."""
+    """What makes a conclusion fragile and why, or is to be known beside one that decides nothing.
+
+    A paragraph for each kind of flag.
+    """
+    fragile = "Fragile" if document.verdict.conclusion in words.DECIDED else "To know"
     told: dict[str, list[str]] = {}
     for flag in document.verdict.flags:
         told.setdefault(flag.kind, []).append(fmt.sentence(flag.text))
     return tuple(
-        Paragraph(" ".join(dict.fromkeys(texts)), f"Fragile, {fmt.plain_name(kind)}:")
+        Paragraph(" ".join(dict.fromkeys(texts)), f"{fragile}, {fmt.plain_name(kind)}:")
         for kind, texts in told.items()
     )
 

@@ -91,16 +91,19 @@ def test_an_association_has_the_level_of_its_direction() -> None:
 
 def test_a_sequential_conclusion_says_when_it_holds() -> None:
     """The e-process at every look, whenever one stops; the planned looks together."""
-    found = judged(made(BETTER, **E_PROCESS), VALUES).verdict
+    found = judged(made(BETTER, **E_PROCESS), VALUES, order="night").verdict
     assert found.strength is not None
     assert (found.strength.one_sided_level, found.strength.looks) == (0.025, "every")
     looks: dict[str, Any] = {
         "sequential": {"method": "group_obf", "looks": [4, 5]},
         "seeds": {"min": 4, "plan": 4, "max": 5},
     }
-    planned = judged(made(SAME, **looks), VALUES).verdict.strength
+    planned = judged(made(SAME, **looks), VALUES, order="night").verdict.strength
     assert planned is not None
     assert (planned.one_sided_level, planned.looks) == (0.05, "planned")
+    at_once = judged(made(BETTER, **E_PROCESS), VALUES).verdict.strength
+    assert at_once is not None
+    assert (at_once.one_sided_level, at_once.looks) == (0.025, "one")
 
 
 def test_a_claim_is_as_strong_as_its_weakest_part() -> None:
@@ -171,7 +174,10 @@ def test_three_of_three_say_what_they_can_carry() -> None:
         (judged(made(BETTER), VALUES), "one-sided 2.5%"),
         (judged(made({**BETTER, "direction": "different"}), VALUES), "two-sided 5%"),
         (judged(made(SAME), VALUES), "one-sided 5%"),
-        (judged(made(BETTER, **E_PROCESS), VALUES), "one-sided 2.5% at every look"),
+        (
+            judged(made(BETTER, **E_PROCESS), VALUES, order="night"),
+            "one-sided 2.5% at every look",
+        ),
         (judged(made(KEPT), VALUES), "exact, for these seeds"),
     ],
 )
