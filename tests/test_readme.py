@@ -97,6 +97,10 @@ def test_every_reason_for_fragility_is_listed() -> None:
     }
     for kind, word in words.items():
         assert word in section, kind
+    below = README[README.index("Before any test every sample") :].split("\n\n")[0]
+    odd = (FlagKind.UNITS, FlagKind.SHARED, FlagKind.REPEATED, FlagKind.GAPS, FlagKind.OUTLIER)
+    for flag in (*odd, FlagKind.UNEQUAL):
+        assert flag.value in below.replace("\n", " ")
 
 
 def test_every_exit_status_is_listed() -> None:

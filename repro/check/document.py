@@ -80,9 +80,11 @@ def _verdict(
     more: tuple[Flag, ...],
 ) -> Verdict:
     if one.finding is None:
-        return Verdict(one.validity, one.reason)
+        return Verdict(one.validity, one.reason, flags=one.quality.flags)
     found = flags(one.claim, one.evidence, one.judged, one.canaries, cases, analyses)
-    return Verdict(one.validity, "", one.finding.conclusion, agreement, (*found, *more))
+    return Verdict(
+        one.validity, "", one.finding.conclusion, agreement, (*one.quality.flags, *found, *more)
+    )
 
 
 def _forced(one: Judgement, design: tuple[DesignPart, ...]) -> tuple[Flag, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from repro.check.canaries import judge_canaries
 from repro.check.expectations import Judged, joined, judge
 from repro.check.history import Past
+from repro.check.quality import Quality, examine
 from repro.check.validity import judge_validity
 from repro.errors import ClaimError
 from repro.evidence import Evidence, settled
@@ -22,6 +23,7 @@ from repro.verdict import Finding, Validity, adjust_family, adjust_family_by_e
 class Judgement:
     """A claim, its evidence, and what they say; ``finding`` is absent unless VALID.
 
+    ``quality`` is what is odd about the evidence, whatever a test says of it.
     ``past`` is what is on record about the claim. ``family`` is present once it was judged among
     the others of its family, and ``alone`` is what it found before that.
     """
@@ -33,6 +35,7 @@ class Judgement:
     reason: str
     judged: tuple[Judged, ...]
     finding: Finding | None
+    quality: Quality
     past: Past | None = None
     family: FamilyPart | None = None
     alone: Finding | None = None
@@ -52,11 +55,12 @@ def judge_claim(claim: Claim, evidence: Evidence) -> Judgement:
     """Judge ``claim`` by itself."""
     evidence = settled(claim, evidence)
     canaries = judge_canaries(claim, evidence)
+    quality = examine(claim, evidence)
     testable = all(evidence.known(arm) for arm in claim.arms)
     judged = tuple(judge(one, claim, evidence.read) for one in claim.expectations if testable)
-    validity, reason = judge_validity(claim, evidence, canaries, judged)
+    validity, reason = judge_validity(claim, evidence, canaries, judged, quality)
     finding = joined(claim, judged) if validity is Validity.VALID else None
-    return Judgement(claim, evidence, canaries, validity, reason, judged, finding)
+    return Judgement(claim, evidence, canaries, validity, reason, judged, finding, quality)
 
 
 def judge_families(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from repro.check.drift import reversals
 from repro.check.expectations import Judged
+from repro.check.quality import SOUND, Quality
 from repro.evidence import Evidence
 from repro.report import document as doc
 from repro.specs.claim import Claim, Sameness
@@ -25,6 +26,7 @@ def judge_validity(
     evidence: Evidence,
     canaries: tuple[doc.Canary, ...],
     judged: Sequence[Judged] = (),
+    quality: Quality = SOUND,
 ) -> tuple[Validity, str]:
     """The worst problem's validity, and the reasons of all problems that are as bad.
 
@@ -33,6 +35,7 @@ def judge_validity(
     problems = [
         *_damaged(evidence),
         *_canaries(canaries),
+        *((Validity.INVALID, reason) for reason in quality.invalid),
         *_diverged(claim, evidence),
         *((Validity.INVALID, reason) for reason in reversals(claim, judged)),
         *_incomparable(claim),

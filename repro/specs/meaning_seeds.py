@@ -21,6 +21,9 @@ from repro.specs.meaning_relations import fewest_points, fewest_units
 LEAST_SEEDS = 3
 """Fewest seeds for a decisive test on means: with 2, one degree of freedom, nothing is found."""
 
+MOST_NUMBERS = 10_000
+"""No more seeds than this can be planned."""
+
 
 def _seeds(draft: Draft) -> Iterator[Problem]:
     seeds = draft.seeds.value
@@ -43,6 +46,14 @@ def _seeds(draft: Draft) -> Iterator[Problem]:
         what = f"the claim ends at {seeds.max} seeds, before the {seeds.plan} that are planned"
         advice = "raise max, or plan fewer"
         yield draft.problem((*steps, "max"), what, f"at least {seeds.plan}", advice)
+    if seeds.numbers is not None:
+        first, last = seeds.numbers
+        count = last - first + 1
+        if not seeds.plan <= count <= MOST_NUMBERS:
+            what = f"numbers {first} to {last} are those of {max(count, 0)} seeds"
+            expected = f"from {seeds.plan} (plan) to {MOST_NUMBERS:,} numbers"
+            advice = "give the first and the last number, as in [0, 9]"
+            yield draft.problem((*steps, "numbers"), what, expected, advice)
 
 
 def _enough_seeds(draft: Draft) -> Iterator[Problem]:

@@ -159,12 +159,17 @@ class Bleu(Spec):
 
 
 class Reported(Spec):
-    """A number that is not measured here: it comes from a table, or is printed in a paper."""
+    """A number that is not measured here: it comes from a table, or is printed in a paper.
+
+    ``granularity`` is the step between values that can be told apart: 0.01 for an accuracy in
+    percent of 10,000 examples. Where it is absent, it is guessed from the values.
+    """
 
     kind: Literal["reported"]
     label: Annotated[str, Field(min_length=2, max_length=60)]
     better: Literal["lower", "higher"]
     digits: Annotated[int, Field(ge=0, le=12)] = 2
+    granularity: Positive | None = None
 
 
 Measurable = Annotated[Perplexity | Rank | Bleu, Field(discriminator="kind")]

@@ -10,6 +10,8 @@ from repro.specs.base import Reason, Size, Spec
 
 SeedCount = Annotated[int, Field(ge=2, le=10_000)]
 
+SeedNumber = Annotated[int, Field(ge=0, lt=2**53)]
+
 DivergedPolicy = Annotated[
     str, StringConstraints(pattern=r"^(invalid|worst|exclude<=(0|[1-9][0-9]{0,3}))$")
 ]
@@ -22,12 +24,14 @@ class Seeds(Spec):
 
     A planned one that is missing is INCOMPLETE. ``diverged`` is what becomes of replicates that
     diverge; ``min`` finished ones must be left. ``max`` is where a sequential claim ends.
+    ``numbers`` are the first and the last number that the seeds of a table should have.
     """
 
     min: SeedCount
     plan: SeedCount
     max: SeedCount | None = None
     diverged: DivergedPolicy = "invalid"
+    numbers: tuple[SeedNumber, SeedNumber] | None = None
 
     @property
     def excludable(self) -> int:

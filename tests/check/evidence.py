@@ -91,9 +91,19 @@ def ranks(mos: Sequence[float], moc: float = 34, softmax: float = 34) -> Values:
     perplexity = [100.0 + i for i in range(n)]
     return {
         "mos": {"rank": mos, "test_perplexity": perplexity},
-        "moc": {"rank": [moc] * n, "test_perplexity": perplexity},
-        "softmax": {"rank": [softmax] * n, "test_perplexity": perplexity},
+        "moc": {"rank": [moc] * n, "test_perplexity": in_turn(perplexity, 1, 0.1)},
+        "softmax": {"rank": [softmax] * n, "test_perplexity": in_turn(perplexity, 2, 0.2)},
     }
+
+
+def in_turn(values: Sequence[float], places: int, shift: float) -> list[float]:
+    """The values of another arm: each five in another order, all moved by ``shift``.
+
+    Arms that are the same numbers, or that follow each other by seed, are odd.
+    """
+    fives = [values[start : start + 5] for start in range(0, len(values), 5)]
+    turned = [x for five in fives for x in (*five[places:], *five[:places])]
+    return [x + shift for x in turned]
 
 
 def fair(shift: float, base: float = 56.4, scatter: float = 0.1) -> Values:
@@ -101,7 +111,7 @@ def fair(shift: float, base: float = 56.4, scatter: float = 0.1) -> Values:
     noise = (0.0, 1.0, -1.0, 0.5, -0.5, 0.8, -0.8, 0.2, -0.2, 0.1)
     softmax = [base + scatter * x for x in noise]
     return {
-        "mos": {"test_perplexity": [x - shift for x in softmax]},
+        "mos": {"test_perplexity": in_turn(softmax, 1, 1e-4 - shift)},
         "softmax": {"test_perplexity": softmax},
     }
 
@@ -109,16 +119,20 @@ def fair(shift: float, base: float = 56.4, scatter: float = 0.1) -> Values:
 def plif(frozen: float, softmax: float, train_softmax: float) -> Values:
     """LMS-PLIF near 90 on test and train, the other arms shifted by these amounts."""
 
-    def arm(shift: float, train: float) -> dict[str, list[float]]:
-        test = [x + shift for x in PLIF]
-        fit = [x + train for x in PLIF]
+    def arm(places: int, shift: float, train: float) -> dict[str, list[float]]:
+        test = in_turn(PLIF, places, shift)
+        fit = in_turn(PLIF, places, train)
         return {
             "test_perplexity": test,
             "train_perplexity": fit,
             "train_perplexity_while_training": fit,
         }
 
-    return {"plif": arm(0, 0), "frozen": arm(frozen, 0), "softmax": arm(softmax, train_softmax)}
+    return {
+        "plif": arm(0, 0, 0),
+        "frozen": arm(1, frozen + 0.001, 0.001),
+        "softmax": arm(2, softmax + 0.002, train_softmax + 0.002),
+    }
 
 
 def judged(of: Claim, values: Values, **how: Any) -> Document:
