@@ -171,7 +171,7 @@ FAULTS = (
         "a run counted twice, float printed to 6 decimals", "repeated values", _repeated(6, 2, 6)
     ),
     Fault("a run counted three times, 3 decimals", "repeated values", _repeated(6, 3, 3)),
-    Fault("a run counted four times, 2 decimals", "repeated values", _repeated(8, 4, 2)),
+    Fault("a run counted five times of nine, 2 decimals", "repeated values", _repeated(9, 5, 2)),
     Fault("a run counted five times of ten, 2 decimals", "repeated values", _repeated(10, 5, 2)),
     Fault("three nearly equal seeds of eight", "repeated values", _repeated(8, 3, 15, 1e-5)),
     Fault(

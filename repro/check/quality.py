@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from repro.check.without import goes_whole
 from repro.evidence import Evidence
 from repro.report import format as fmt
 from repro.specs.claim import Claim
@@ -53,12 +54,15 @@ SOUND = Quality()
 class Table:
     """The arms of a claim on one measurement, as they were found; ``steps`` are granularities.
 
-    Replicates of a paired design have the number of their pair.
+    Replicates of a paired design have the number of their pair. ``units``: the numbers are those
+    of tasks or points and not of seeds, which differ from each other and are alike in all arms.
     """
 
     name: str
     samples: Mapping[str, Sample]
     steps: Mapping[str, float]
+    paired: bool
+    units: bool
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -73,6 +77,7 @@ def examine(claim: Claim, evidence: Evidence) -> Quality:
 
 
 def _tables(claim: Claim, evidence: Evidence) -> Iterator[Table]:
+    matched = {name for one in claim.expectations if goes_whole(one) for name in one.reads}
     for name, measurement in claim.measurements.items():
         samples = {}
         for arm in claim.arms:
@@ -89,7 +94,8 @@ def _tables(claim: Claim, evidence: Evidence) -> Iterator[Table]:
         steps = {
             arm: declared or granularity(sample.values, together) for arm, sample in samples.items()
         }
-        yield Table(name, samples, steps)
+        units = name in matched
+        yield Table(name, samples, steps, units or claim.design == "paired", units)
 
 
 @dataclass(slots=True)
@@ -174,9 +180,8 @@ class Gate:
     def _shared(self) -> None:
         for table in self.tables:
             for a, b in table.pairs:
-                paired = self.claim.design == "paired"
                 step = max(table.steps[a], table.steps[b])
-                one = shared(table.samples[a], table.samples[b], step, paired=paired)
+                one = shared(table.samples[a], table.samples[b], step, paired=table.paired)
                 if one is None or one.chance > self._level(self._pairs):
                     continue
                 text = self._in_common(table, (a, b), one)
@@ -207,7 +212,7 @@ class Gate:
             alarms = repeats(table.samples, table.steps, self._level(2 * self._samples))
             for one in alarms:
                 self._flag(FlagKind.REPEATED, self._repeated(table, one))
-            chance = in_blocks(table.samples, paired=self.claim.design == "paired")
+            chance = in_blocks(table.samples, paired=table.paired)
             if not alarms and chance <= self._level(len(self.tables)) * (1 + 1e-9):
                 text = (
                     f"{self._label(table)}: equal values stand side by side in the order of the "
@@ -274,7 +279,7 @@ class Gate:
     def _outliers(self) -> None:
         level = self._level(self._samples)
         for table in self.tables:
-            for arm, sample in table.samples.items():
+            for arm, sample in ({} if table.units else table.samples).items():
                 found = outlier(sample.values, table.steps[arm], level)
                 if found is not None:
                     at, far = found
@@ -288,11 +293,9 @@ class Gate:
                     self._flag(FlagKind.OUTLIER, text)
 
     def _correlated(self) -> None:
-        if self.claim.design == "paired":
-            return
         level = self._level(self._pairs)
         for table in self.tables:
-            for a, b in table.pairs:
+            for a, b in () if table.paired else table.pairs:
                 found = correlated(table.samples[a], table.samples[b], level)
                 if found is not None:
                     r, n = found

@@ -195,3 +195,13 @@ def test_runs_are_looked_at_too() -> None:
     document = judged(named("fair_mos", "paper"), {"mos": softmax, "softmax": softmax})
     assert document.verdict.validity == "INVALID"
     assert FlagKind.COPIED in kinds(document)
+
+
+def test_tasks_are_no_seeds() -> None:
+    """Accuracies on ten tasks: some are hard, and hard for both; equal ones are ties."""
+    a = [91.2, 45.1, 88.7, 67.3, 72.9, 95.5, 3.2, 81.8, 59.4, 77.7]
+    b = [value + step for value, step in zip(a, (1, 0, 2, 1, 1, 2, 0, 1, 3, 1), strict=True)]
+    wins = {"kind": "proportion", "of": ["a", "b"], "clusters": "none"}
+    claim = made(wins, seeds={"min": 10, "plan": 10})
+    assert examine(claim, seen(claim, {"a": a, "b": b})).flags == ()
+    assert FlagKind.CORRELATED in flags({"a": a, "b": b})

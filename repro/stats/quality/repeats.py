@@ -19,6 +19,9 @@ LARGEST_RATIO = 4.0
 LEAST_SCATTER = 1e-4
 """And at least this share of its value."""
 
+NEAR = 1e-3
+"""A cluster so much narrower than the scatter of the others is counted once in the scatter."""
+
 EVERY_SIZE = 12
 """Clusters of up to so many seeds are looked for, then of twice as many, and of all."""
 
@@ -59,7 +62,7 @@ def _cluster(
 ) -> tuple[tuple[int, ...], tuple[float, ...]] | None:
     """Replicates and values of the least likely cluster, if that is unlikely enough."""
     whole = all(value.is_integer() for value in map(float, sample.values))
-    if sample.n < 3 or (whole and sample.constant):
+    if sample.n < 2 or (whole and sample.constant):
         return None
     order = sorted(range(sample.n), key=lambda i: sample.values[i])
     values = np.array([sample.values[i] for i in order])
@@ -70,7 +73,10 @@ def _cluster(
     for size in _sizes(sample.n):
         widths = values[size - 1 :] - values[: sample.n - size + 1]
         start = int(widths.argmin())
-        chance = _chance(sample.n, size, float(widths[start]) + step, scale)
+        width = float(widths[start]) + step
+        others = scatter(np.delete(values, slice(start + 1, start + size)), step)
+        own = others if width <= NEAR * others else scale
+        chance = _chance(sample.n, size, width, own)
         if chance <= best:
             best, place = chance, (start, size)
     if place is None:
