@@ -29,6 +29,10 @@ from repro.verdict import Flag, FlagKind
 FALSE_ALARMS = 0.01
 """The largest share of honest tables in which one rule may raise a flag."""
 
+INVALIDATES = 0.001
+"""The same for an arm that is taken for a copy of another, unless all its values are where they
+stand in the other."""
+
 FEW = 8
 """With so many seeds in the smaller arm the default tests bear unequal numbers."""
 
@@ -185,7 +189,7 @@ class Gate:
                 if one is None or one.chance > self._level(self._pairs):
                     continue
                 text = self._in_common(table, (a, b), one)
-                if one.copied:
+                if one.copied and (one.whole or one.chance <= INVALIDATES / self._pairs):
                     self._flag(FlagKind.COPIED, f"{text} Check which run each value is from.")
                     self.invalid.append(f"copied values: {text.rstrip('.')}")
                 else:

@@ -12,6 +12,8 @@ from tests.check.made import LOSS, judged, made, only
 
 LOW = (10.0, 10.1, 9.9, 10.2, 9.8)
 HIGH = (12.0, 12.1, 11.9, 12.2, 11.8)
+ALIKE = (10.03, 10.13, 9.87, 10.14, 9.83)
+"""The mean of LOW, and no value of it: an arm with the same values is a copy."""
 NEAR = (10.3, 10.4, 10.2, 10.5, 10.1)
 HALF = {"abs": 0.5, "why": "half a unit of loss"}
 SIZES = {"loss": LOSS, "size": {**LOSS, "label": "size"}}
@@ -67,7 +69,7 @@ def test_brunner_munzel_speaks_of_a_chance() -> None:
 
 @pytest.mark.parametrize(
     ("b", "repeated", "conclusion"),
-    [(HIGH, 1, "CONFIRMED"), (NEAR, 4, "TRIVIAL"), (NEAR, 1, "INCONCLUSIVE"), (LOW, 4, None)],
+    [(HIGH, 1, "CONFIRMED"), (NEAR, 4, "TRIVIAL"), (NEAR, 1, "INCONCLUSIVE"), (ALIKE, 4, None)],
 )
 def test_a_smallest_effect_of_interest(
     b: tuple[float, ...], repeated: int, conclusion: str | None
@@ -111,13 +113,13 @@ def test_margins_of_every_form(kind: str, below: str, above: str, size: Any) -> 
     one = found(margin(kind, size), LOW, HIGH)
     assert one.conclusion == below
     assert found(margin(kind, size), HIGH, LOW).conclusion == above
-    same = found(margin(kind, size), LOW * 4, LOW * 4)
+    same = found(margin(kind, size), LOW * 4, ALIKE * 4)
     assert same.conclusion == "CONFIRMED"
     assert same.scale == ("relative" if "relative" in size else "difference")
     assert "A equals B as far as printed (90% interval" in same.sentence
     shown = {"abs": "0.5", "relative": "5%", "of_gain": "0.5 (25% of the claimed 2.0)"}
     assert shown[next(iter(size))] in same.sentence
-    scattered = found(margin(kind, size), (8.0, 10, 12), (8.0, 10, 12))
+    scattered = found(margin(kind, size), (8.0, 10, 12), (8.5, 10, 11.5))
     assert scattered.conclusion == "INCONCLUSIVE"
     assert scattered.smallest_confirmable_margin is not None
 

@@ -20,11 +20,13 @@ class Shared:
     """Replicates of two arms with equal values, as pairs; ``chance`` is at most that of so many.
 
     ``copied``: they are more than half of the smaller arm; of paired arms, all of both.
+    ``whole``: they are all of the smaller arm, at equal numbers.
     """
 
     pairs: tuple[tuple[int, int], ...]
     chance: float
     copied: bool
+    whole: bool
 
 
 def shared(a: Sample, b: Sample, step: float, *, paired: bool) -> Shared | None:
@@ -46,9 +48,10 @@ def shared(a: Sample, b: Sample, step: float, *, paired: bool) -> Shared | None:
         near = min(1.0, cell / math.sqrt(2 * (1 - STRONGEST)))
         copied = len(same) == a.n == b.n
         chance = _at_equal_numbers(both, len(same), near) if 2 * len(same) > both else 1.0
+    anywhere = _anywhere(a.n, b.n, len(elsewhere), cell)
     found = (
-        Shared(tuple(same), chance, copied),
-        Shared(tuple(elsewhere), _anywhere(a.n, b.n, len(elsewhere), cell), len(elsewhere) > half),
+        Shared(tuple(same), chance, copied, len(same) == 2 * half),
+        Shared(tuple(elsewhere), anywhere, len(elsewhere) > half, whole=False),
     )
     least = min((one for one in found if one.pairs), key=lambda one: one.chance, default=None)
     return None if least is None else replace(least, chance=min(1.0, 2 * least.chance))
