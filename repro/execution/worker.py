@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -83,7 +83,7 @@ def run_task(task: Task) -> tuple[Outcome, ...]:
                 else:
                     outcomes[key] = Outcome(key, "busy")
         if any(_is_work(store, planned) for planned in held):
-            _warm_up()
+            _warm_up(task)
         start = time.monotonic()
         _do(task, store, held, outcomes)
         seconds = time.monotonic() - start
@@ -98,12 +98,14 @@ def _is_work(store: RunStore, planned: PlannedRun) -> bool:
         return False
 
 
-def _warm_up() -> None:
+def _warm_up(task: Task) -> None:
     """Import what is heavy: the start of a process is no part of the time of its first run."""
-    import torch  # noqa: F401, PLC0415 - a worker that finds nothing to do stays light
-
-    import repro.lm.either  # noqa: PLC0415 - as above
+    import repro.lm.either  # noqa: PLC0415 - a worker that finds nothing to do stays light
     import repro.measurements  # noqa: F401, PLC0415 - as above
+    from repro.execution.numerics import numerics  # noqa: PLC0415 - as above
+
+    with suppress(DeviceError), numerics(task.device):  # torch imports its compiler for this
+        pass
 
 
 def _do(

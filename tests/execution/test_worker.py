@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from repro.execution import worker
+from repro.execution.worker import Task
 from repro.specs.measurement import Dynamic, Perplexity, measurement_key
 from repro.specs.recipe import Dropout
 from repro.specs.run import PlannedRun
@@ -160,3 +163,23 @@ def test_provenance_tells_machine_from_settings(store: RunStore) -> None:
     assert training["machine"].keys() == {"host", "platform", "processor", "device"}
     assert training["seconds"] > 0
     assert training["sessions"] == 1
+
+
+def test_the_start_of_a_process_is_no_part_of_its_first_run(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is imported once for all runs is not in the seconds of one; nor done for nothing."""
+    warm = []
+
+    def warm_up(task: Task) -> None:
+        warm.append(task)
+        time.sleep(2.0)
+
+    monkeypatch.setattr(worker, "_warm_up", warm_up)
+    (planned,) = tiny_plan()
+    start = time.monotonic()
+    (outcome,) = do(store, planned)
+    assert outcome.status == "trained"
+    assert outcome.seconds < time.monotonic() - start - 1.9
+    assert do(store, planned)[0].status == "reused"
+    assert len(warm) == 1
