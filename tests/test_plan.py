@@ -40,7 +40,7 @@ def test_a_hopeless_design_is_refused_with_2(tmp_path: Path) -> None:
     """Power, the seeds that would do and what they cost are said; then it is refused."""
     status, said = plan(hopeless(tmp_path))
     assert status == 2
-    assert "not_better: 5 seeds an arm" in said
+    assert "not_better: 5 seeds per arm" in said
     assert "planned sd 4.0, from as tiny models scatter" in said
     assert "80 % power: " in said
     assert "very roughly" in said

@@ -230,14 +230,14 @@ def test_a_paired_design_refuses_seeds_that_do_not_match(tmp_path: Path) -> None
 
 
 def test_more_seeds_are_all_in_the_report(tmp_path: Path) -> None:
-    """Seven seeds an arm where five were planned: seven are judged, and five are named."""
+    """Seven seeds per arm where five were planned: seven are judged, and five are named."""
     more = {arm: [*values, values[0], values[1]] for arm, values in RANKS.items()}
     assert len(more["mos"]) == len(MOS) + 2
     done = run(tmp_path, CLAIM, "--results", results(tmp_path, rank_csv(more)))
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "reports/mos_rank/quick/report.html").read_text(encoding="utf-8")
     assert "7, 5 planned" in page
-    assert "7 seeds an arm" in page
+    assert "7 seeds per arm" in page
 
 
 GOOD = ROOT / "tests" / "specs" / "good"

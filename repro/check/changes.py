@@ -17,8 +17,8 @@ from repro.specs.claim import SCALES, Claim
 from repro.verdict import Conclusion, Validity, Verdict
 
 LARGER = {
-    "bench": "The bench scale is the next larger one that the claim file declares.",
-    "paper": "The paper scale is what the claim file declares to be the paper's experiment.",
+    "bench": "Run it at the next larger scale, bench.",
+    "paper": "Run it at the paper scale, the paper's own experiment.",
 }
 
 DRIFTED = doc.ScaleStep(

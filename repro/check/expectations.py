@@ -10,6 +10,7 @@ from repro.errors import ClaimError, TooFewError
 from repro.evidence import Evidence
 from repro.specs.claim import Claim
 from repro.specs.expectation import All, AtLeastOne, Difference, Expectation, Node
+from repro.stats.pairs import UnmatchedError
 from repro.stats.result import TestResult
 from repro.verdict import (
     NOT_TESTED,
@@ -56,6 +57,9 @@ def judge(one: Expectation, claim: Claim, read: Read) -> Judged:
     try:
         result = kind.test(one, claim, read)
         found = NOTHING if published_rule(one) else kind.conclude(one, result)
+    except UnmatchedError as error:
+        told = error.told([claim.arms[arm].label for arm in one.of])
+        return Judged(one, None, NOT_TESTED, told, too_few=True)
     except ClaimError as error:
         return Judged(one, None, NOT_TESTED, str(error), isinstance(error, TooFewError))
     return Judged(one, result, found)

@@ -10,7 +10,7 @@ from repro.check.kinds.base import digits
 from repro.evidence import Evidence, Printed, Replicate, State
 from repro.report import document as doc
 from repro.report import format as fmt
-from repro.specs.arm import Arm
+from repro.specs.arm import Arm, PublishedArm
 from repro.specs.claim import Claim
 from repro.specs.configuration import AnyConfiguration
 from repro.specs.measurement import Measurement, Rank
@@ -149,7 +149,10 @@ def _replicate(one: Replicate) -> doc.Replicate:
 
 def _summaries(arm: str, claim: Claim, evidence: Evidence) -> tuple[doc.Summary, ...]:
     if arm in evidence.published:
-        return tuple(_printed(name, one) for name, one in evidence.published[arm].items())
+        texts = claim.arms[arm].published or {}
+        return tuple(
+            _printed(name, one, texts.get(name)) for name, one in evidence.published[arm].items()
+        )
     counted = evidence.counted(arm)
     return tuple(
         _summary(name, one, evidence.sample(arm, name))
@@ -158,7 +161,10 @@ def _summaries(arm: str, claim: Claim, evidence: Evidence) -> tuple[doc.Summary,
     )
 
 
-def _printed(name: str, printed: Printed) -> doc.Summary:
+def _printed(name: str, printed: Printed, texts: PublishedArm | None) -> doc.Summary:
+    shown = None
+    if texts is not None:
+        shown = texts.mean if texts.sd is None else f"{texts.mean} ± {texts.sd}"
     return doc.Summary(
         measurement=name,
         n=printed.n,
@@ -167,6 +173,7 @@ def _printed(name: str, printed: Printed) -> doc.Summary:
         geometric_mean=None,
         low=None,
         high=None,
+        as_printed=shown,
     )
 
 

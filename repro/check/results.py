@@ -14,6 +14,7 @@ from repro.check.without import Case
 from repro.check.words import WORDS
 from repro.evidence import Evidence
 from repro.report import document as doc
+from repro.report import format as fmt
 from repro.specs.claim import Claim
 from repro.specs.expectation import Association, Expectation, Proportion
 from repro.stats.equivalence import MARGIN
@@ -136,4 +137,6 @@ def _details(
     if isinstance(alone, tuple) and alone:
         facts = {**facts, "without_a_partner": f"{', '.join(map(str, alone))}; left out"}
     units = isinstance(one, Proportion)
-    return ({} if units else {"seeds": " and ".join(str(n) for n in result.n)}) | facts
+    seeds = list(dict.fromkeys(fmt.count(n) for n in result.n))
+    said = f"{seeds[0]} per arm" if len(seeds) == 1 < len(result.n) else " and ".join(seeds)
+    return ({} if units else {"seeds": said}) | facts

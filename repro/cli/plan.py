@@ -109,7 +109,7 @@ def _lines(part: DesignPart, claim: Claim, planned: Plan) -> list[str]:
     from repro.report.format import chance, significant
 
     scatter = " and ".join(dict.fromkeys(significant(sd, 2) for sd in part.sd))
-    lines = [f"{part.expectation}: {part.seeds} seeds an arm"]
+    lines = [f"{part.expectation}: {part.seeds} seeds per arm"]
     if scatter:
         lines.append(f"  planned sd {scatter}, from {part.sd_source}")
     if part.power is not None:
@@ -119,7 +119,7 @@ def _lines(part: DesignPart, claim: Claim, planned: Plan) -> list[str]:
         lines.append(f"  found four times in five: {significant(part.minimum_detectable)}")
     for name, seeds in (("80 %", part.seeds_80), ("90 %", part.seeds_90)):
         if seeds is not None:
-            lines.append(f"  {name} power: {seeds} seeds an arm, {_cost(claim, seeds, planned)}")
+            lines.append(f"  {name} power: {seeds} seeds per arm, {_cost(claim, seeds, planned)}")
     return [*lines, f"  {part.note}"] if part.note else lines
 
 

@@ -24,7 +24,7 @@ from repro.report.pictures import AnalysisRow, SpecificationPlot
 from repro.report.plots import curve_figures
 
 FEW = 12
-"""Analyses whose table stands beside their picture; those of more wait in a fold."""
+"""Analyses that the text alternative of a picture names one by one; of twice as many one."""
 NAMED = 4
 DRAWN = 40
 """Seeds left out that a picture shows; of more those that move the effect most."""
@@ -43,11 +43,9 @@ def robustness(document: Document) -> tuple[Block, ...]:
     blocks: list[Block] = []
     if not document.verdict.flags and document.verdict.conclusion is not None:
         blocks.append(Paragraph(_no_flag(document)))
-    for number, part in enumerate(several_analyses(document), 1):
-        blocks += _curve(document, part, number)
-    left_out = [r for r in document.results if r.left_out]
-    if left_out:
-        blocks.append(_left_out_table(document, left_out))
+    for number, parts in enumerate(_alike(several_analyses(document)), 1):
+        blocks += _curve(document, parts, number)
+    blocks += _left_out_said(document)
     return (*blocks, *curve_figures(document))
 
 
@@ -109,8 +107,10 @@ def _otherwise(parts: list[Robustness]) -> list[str]:
 
 
 def all_analyses(document: Document) -> tuple[Block, ...]:
-    """The tables of those expectations that have many analyses."""
-    return tuple(_table(document, p) for p in several_analyses(document) if len(p.analyses) > FEW)
+    """The table of every expectation that has several, and every seed left out in turn."""
+    left_out = [r for r in document.results if r.left_out]
+    tables = [_table(document, part) for part in several_analyses(document)]
+    return (*tables, *([_left_out_table(document, left_out)] if left_out else []))
 
 
 def agreement_of_analyses(part: Robustness) -> str:
@@ -137,16 +137,22 @@ def several_analyses(document: Document) -> list[Robustness]:
     return [part for part in document.robustness if len(part.analyses) > 1]
 
 
-def _curve(document: Document, part: Robustness, number: int) -> list[Block]:
-    blocks: list[Block] = [
-        Paragraph(agreement_of_analyses(part), f"{title_of(document, part.expectation)}:")
-    ]
-    figure = _figure(document, part, number)
-    if figure is not None:
-        blocks.append(figure)
-    if len(part.analyses) <= FEW:
-        blocks.append(_table(document, part))
-    return blocks
+def _alike(parts: list[Robustness]) -> list[list[Robustness]]:
+    """Expectations whose analyses give the same numbers and conclusions share a picture."""
+    found: dict[object, list[Robustness]] = {}
+    for part in parts:
+        key = tuple(
+            (one.choice, one.effect, one.low, one.high, one.conclusion) for one in part.analyses
+        )
+        found.setdefault(key, []).append(part)
+    return list(found.values())
+
+
+def _curve(document: Document, parts: list[Robustness], number: int) -> list[Block]:
+    names = "; ".join(title_of(document, part.expectation) for part in parts)
+    blocks: list[Block] = [Paragraph(agreement_of_analyses(parts[0]), f"{names}:")]
+    figure = _figure(document, parts[0], number)
+    return [*blocks, *([] if figure is None else [figure])]
 
 
 def _declared_first(part: Robustness) -> list[Analysis]:
@@ -164,15 +170,9 @@ def _figure(document: Document, part: Robustness, number: int) -> Figure | None:
     shown = drawn(_declared_first(part))
     rows = tuple(_row(one) for one in shown)
     plot = SpecificationPlot(title, effect_axis(document, result, points), rows, reach)
-    fold = (
-        " Their numbers are in the table of all analyses, near the end."
-        if len(part.analyses) > FEW
-        else ""
-    )
     caption = (
-        "Every row is an admissible analysis of the same runs: its effect with its interval, and"
-        " what it concludes. The bold one with the diamond is the declared one, and the verdict"
-        f" uses that one alone.{fold}"
+        "Each row is an admissible analysis of the same values. The verdict uses the declared one"
+        " alone, with the diamond."
     )
     if len(shown) < len(part.analyses):
         apart = fmt.count(len(part.analyses) - len(shown))
@@ -225,11 +225,27 @@ def _table(document: Document, part: Robustness) -> Table:
         word = f"refused: {one.refused}" if one.refused else one.conclusion or "none"
         rows.append((one.name, one.choice, effect, ends, p, word))
     columns = (
-        *(Column("Analysis"), Column("What is chosen"), Column("Effect", "number")),
+        *(Column("Analysis"), Column("Choice"), Column("Effect", "number")),
         *(Column("Interval", "number"), Column("p", "number"), Column("Conclusion")),
     )
     caption = f"{title_of(document, part.expectation)}: all {fmt.count(len(rows))} analyses"
     return Table(caption, columns, tuple(rows))
+
+
+def _left_out_said(document: Document) -> list[Block]:
+    """Every seed left out in turn, in one line; the numbers are in a fold."""
+    items = [item for result in decisive(document) for item in result.left_out]
+    if not items:
+        return []
+    same = sum(
+        item.conclusion == result.conclusion
+        for result in decisive(document)
+        for item in result.left_out
+    )
+    text = (
+        f"{fmt.count(same)} of {fmt.count(len(items))} times the conclusion of a test is the same."
+    )
+    return [Paragraph(text, "Each seed left out in turn:")]
 
 
 def _left_out_table(document: Document, results: list[Result]) -> Table:
@@ -237,7 +253,7 @@ def _left_out_table(document: Document, results: list[Result]) -> Table:
     for result in results:
         for arm in dict.fromkeys(item.arm for item in result.left_out):
             role = "" if result.role == "decisive" else " (not counted)"
-            name = f"{fmt.plain_name(result.id)}{role}"
+            name = f"{title_of(document, result.id)}{role}"
             rows.append((name, _left_out_of(document, result, arm), _left_out_text(result, arm)))
     columns = (Column("Expectation"), Column("One seed left out of"), Column("Conclusion"))
     return Table("Each seed left out in turn", columns, tuple(rows))
@@ -264,7 +280,7 @@ def _left_out_text(result: Result, arm: str) -> str:
             said.append(f"cannot be tested {times} of {len(items)} times{reason}")
             continue
         text = f"{word} {times} of {len(items)} times"
-        if word != result.conclusion:
+        if word != result.conclusion and result.conclusion == "CONFIRMED":
             numbers = ", ".join(str(i.replicate) for i in items if i.conclusion == word)
             text += f" (without seed {numbers})"
         said.append(text)

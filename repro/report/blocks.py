@@ -135,6 +135,8 @@ class ReportView:
     cautions: tuple[Paragraph, ...]
     fields: tuple[Field, ...]
     chips: tuple[Chip, ...]
+    changes: Section | None
+    links: tuple[tuple[str, str], ...]
     notice: Paragraph
     figure: Figure | Paragraph
     sections: tuple[Section, ...]

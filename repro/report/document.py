@@ -101,7 +101,8 @@ class MeasurementPart(Spec):
 class Summary(Spec):
     """Values over the replicates of one arm; sd has n - 1 and is absent for n = 1.
 
-    Of a published arm these are the printed numbers, without a range, and n may be unknown.
+    Of a published arm these are the printed numbers, without a range, and n may be unknown;
+    ``as_printed`` is how they are printed, digit by digit.
     """
 
     measurement: str
@@ -111,6 +112,7 @@ class Summary(Spec):
     geometric_mean: float | None
     low: float | None
     high: float | None
+    as_printed: str | None = None
 
 
 class Replicate(Spec):

@@ -26,7 +26,8 @@ def dot_panel(sheet: Sheet, panel: DotPanel, top: float) -> float:
 
 
 def _also(row: DotRow) -> list[float]:
-    return [v for v in (row.mark, row.bound if row.values else None) if v is not None]
+    also = (row.mark, row.bound if row.values else None, *(row.spread or ()))
+    return [v for v in also if v is not None]
 
 
 def _rows(
@@ -90,6 +91,11 @@ def _strip(sheet: Sheet, row: DotRow, on: Axis, top: float, bottom: float) -> No
     if row.bound is not None and row.values:
         at = on.at(row.bound)
         sheet.line([at, at], [top, bottom], "muted", 1.0, DOTTED)
+    if row.spread is not None:
+        low, high = (on.at(end) for end in row.spread)
+        sheet.line([low, high], [middle, middle], row.colour, 2.2)
+        for end in (low, high):
+            sheet.line([end, end], [middle - 4, middle + 4], row.colour, 1.4)
     if row.mark is not None:
         at = on.at(row.mark)
         sheet.line([at, at], [top, bottom], "ink", 1.5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from repro.report import format as fmt
 from repro.report import words
 from repro.report.associations import scatter_figure
-from repro.report.blocks import Badge, Block, Finding
+from repro.report.blocks import Badge, Block, Finding, Pairs, Paragraph
 from repro.report.document import Document, Result
 from repro.report.effects import limit_text
 from repro.report.judgement import Level
@@ -14,9 +14,8 @@ from repro.report.lookup import arm_label, digits_of, measurement_of, scale_of, 
 
 def expectations(document: Document) -> tuple[Block, ...]:
     """A finding each, the decisive ones first; the points of an association that is context."""
-    ordered = sorted(document.results, key=lambda result: result.role != "decisive")
     blocks: list[Block] = []
-    for number, result in enumerate(ordered, 1):
+    for number, result in enumerate(_ordered(document), 1):
         blocks.append(_finding(document, result))
         if result.points and result.role != "decisive":
             blocks.append(scatter_figure(document, result, number))
@@ -24,13 +23,24 @@ def expectations(document: Document) -> tuple[Block, ...]:
 
 
 def _finding(document: Document, result: Result) -> Finding:
-    role = "decides" if result.role == "decisive" else "shown, not counted"
+    role = "decides" if result.role == "decisive" else "context, not counted"
+    said = "" if result.sentence in document.verdict.sentence else result.sentence
     found = words.conclusion(result.conclusion)
     word = words.with_strength(found.word, result.strength)
-    return Finding(
-        result.statement, Badge(word, found.tone, found.icon), role, result.sentence,
-        tuple(pair for pair in _finding_pairs(document, result) if pair[1]),
-    )  # fmt: skip
+    return Finding(result.statement, Badge(word, found.tone, found.icon), role, said, ())
+
+
+def tests(document: Document) -> tuple[Block, ...]:
+    """What each test was, and every number that it gave."""
+    blocks: list[Block] = []
+    for result in _ordered(document):
+        pairs = tuple(pair for pair in _finding_pairs(document, result) if pair[1])
+        blocks += [Paragraph("", f"{result.statement}."), Pairs(pairs)]
+    return tuple(blocks)
+
+
+def _ordered(document: Document) -> list[Result]:
+    return sorted(document.results, key=lambda result: result.role != "decisive")
 
 
 def _finding_pairs(document: Document, result: Result) -> list[tuple[str, str]]:
@@ -70,7 +80,7 @@ def _measured(document: Document, result: Result) -> list[tuple[str, str]]:
 def _evidence(document: Document, result: Result) -> list[tuple[str, str]]:
     pairs = []
     if result.p is not None:
-        df = "" if result.df is None else f", {fmt.significant(result.df)} degrees of freedom"
+        df = "" if result.df is None else f", {result.df:.3g} degrees of freedom"
         pairs.append(("Evidence", f"{fmt.p_value(result.p)}{df}"))
     smallest = result.smallest_confirmable_margin
     if smallest is not None:

@@ -127,7 +127,9 @@ def spread(sd: float, measurement: MeasurementPart) -> str:
 
 
 def mean_and_sd(summary: Summary, measurement: MeasurementPart) -> str:
-    """`57.31 ± 0.13`; the mean alone when there is no deviation to speak of."""
+    """`57.31 ± 0.13`; the mean alone when there is no deviation; a printed one as it is printed."""
+    if summary.as_printed is not None:
+        return signed(summary.as_printed)
     mean = value(summary.mean, measurement)
     return mean if summary.sd is None else f"{mean} ± {spread(summary.sd, measurement)}"
 
@@ -233,7 +235,7 @@ def setting(given: Any) -> str:
     if isinstance(given, bool):
         return "yes" if given else "no"
     if isinstance(given, int):
-        return count(given) if abs(given) >= 10_000 else signed(str(given))
+        return count(given)
     if isinstance(given, float):
         return signed(f"{given:g}" if float(f"{given:g}") == given else repr(given))
     if isinstance(given, list | tuple):

@@ -14,6 +14,8 @@ from repro.report.blocks import Figure, ReportView
 from repro.report.drawing import coloured
 from repro.resources import template
 
+NO_BREAK = "\N{NO-BREAK SPACE}"
+
 
 def html(view: ReportView, drawings: Mapping[str, str]) -> str:
     """The page of a report; ``drawings`` holds an SVG for each figure, by name and width."""
@@ -25,7 +27,7 @@ def render(name: str, **context: Any) -> str:
     sources = {name: template(name), "style.css": template("style.css")}
     environment = Environment(
         loader=DictLoader(sources), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+        finalize=_kept_together, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     return environment.get_template(name).render(
         icon=icon,
@@ -34,6 +36,13 @@ def render(name: str, **context: Any) -> str:
         print=palette.variables(palette.PRINT),
         **context,
     )
+
+
+def _kept_together(value: Any) -> Any:
+    """Text whose `742 ± 24` and `p = 0.09` are not broken at the end of a line."""
+    if type(value) is not str:
+        return value
+    return value.replace(" ± ", f"{NO_BREAK}±{NO_BREAK}").replace("p = ", f"p{NO_BREAK}={NO_BREAK}")
 
 
 def icon(name: str) -> Markup:

@@ -14,7 +14,10 @@ Ends = tuple[float | None, float | None]
 
 @dataclass(frozen=True, slots=True)
 class DotRow:
-    """The values of one arm on one measurement; ``mark`` is their mean, ``bound`` a ceiling."""
+    """The values of one arm on one measurement; ``mark`` is their mean, ``bound`` a ceiling.
+
+    ``spread`` is one standard deviation either side of the mean, where values are not known.
+    """
 
     label: str
     note: str
@@ -22,6 +25,7 @@ class DotRow:
     values: tuple[float, ...]
     mark: float | None
     bound: float | None
+    spread: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

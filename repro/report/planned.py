@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from repro.report import format as fmt
 from repro.report import words
-from repro.report.blocks import Block, Column, Pairs, Paragraph, Table
+from repro.report.blocks import Block, Column, Paragraph, Table
 from repro.report.document import Document
 from repro.report.judgement import DesignPart, FamilyPart, RegistrationPart
 from repro.report.lookup import digits_of, result_of, scale_of, title_of
@@ -41,10 +41,10 @@ def _design_table(document: Document) -> Table:
             *(fmt.DASH if n is None else fmt.count(n) for n in (part.seeds_80, part.seeds_90)),
         ))  # fmt: skip
     heads = ("Seeds", "Planned sd", "If the truth is", "Chance to confirm",
-             "Found 4 times in 5", "Seeds for 80%", "Seeds for 90%")  # fmt: skip
+             "Smallest effect found at 80%", "Seeds for 80%", "Seeds for 90%")  # fmt: skip
     columns = [Column("Expectation"), *(Column(head, "number") for head in heads)]
     columns[3] = Column(heads[2])
-    caption = "What seeds and scatter as planned let the declared tests find"
+    caption = "From the plan alone: what its seeds and its scatter let the declared tests find"
     return Table(caption, tuple(columns), tuple(rows))
 
 
@@ -77,7 +77,6 @@ def registration(document: Document) -> tuple[Block, ...]:
     blocks += [Paragraph(_declared(part)), *_edits(part)]
     if part.earlier_processes:
         blocks.append(Paragraph(_earlier(part.earlier_processes)))
-    blocks.append(Pairs((("Digest of what decides", part.digest),)))
     return tuple(blocks)
 
 

@@ -6,6 +6,7 @@ Nothing is drawn here, and nothing is computed that the document does not hold.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from repro.report import format as fmt
 from repro.report.associations import scatter_alt, scatter_plot, scatter_said
@@ -36,7 +37,7 @@ def main_figure(document: Document) -> Figure | Paragraph:
     panels = tuple(_panel(document, m) for m in _shown_measurements(document))
     scatters = tuple(scatter_plot(document, r) for r in decisive(document) if r.points)
     rows = [effect_row(document, result) for result in decisive(document)]
-    effects = tuple(row for row in rows if row is not None)
+    effects = _merged(row for row in rows if row is not None)
     drawn = any(row.values or row.mark is not None for panel in panels for row in panel.rows)
     if not effects and not scatters and not drawn:
         return Paragraph("No run has been measured so far, so there is nothing to draw.")
@@ -49,6 +50,14 @@ def main_figure(document: Document) -> Figure | Paragraph:
     return Figure("main", _main_alt(panels, alts, effects), " ".join(caption), plot)
 
 
+def _merged(rows: Iterable[EffectRow]) -> tuple[EffectRow, ...]:
+    """Effects that are the same in every number share a strip, named by all of them."""
+    found: dict[EffectRow, list[str]] = {}
+    for row in rows:
+        found.setdefault(replace(row, title=""), []).append(row.title)
+    return tuple(replace(row, title="; ".join(titles)) for row, titles in found.items())
+
+
 def _dots_said(document: Document, panels: tuple[DotPanel, ...]) -> str:
     log = any(panel.scale == "log" for panel in panels)
     mean = "geometric mean of its arm, on a logarithmic axis" if log else "mean of its arm"
@@ -56,10 +65,12 @@ def _dots_said(document: Document, panels: tuple[DotPanel, ...]) -> str:
     dot = "one trained model" if trained else "one seed"
     rows = [row for panel in panels for row in panel.rows]
     printed = any(row.mark is not None and not row.values for row in rows)
-    alone = " A stroke without dots is a printed mean." if printed else ""
+    bar = any(row.spread is not None for row in rows)
+    wide = " with one standard deviation either side" if bar else ""
+    alone = f" A stroke without dots is a printed mean{wide}." if printed else ""
     said = f"Each dot is {dot}; the upright stroke is the {mean}.{alone}"
     if not any(row.values for row in rows):
-        said = "Each upright stroke is a printed mean."
+        said = f"Each upright stroke is a printed mean{wide}."
     ordered = any(_along(document, m) for m in document.measurements)
     order = " The arms stand in the declared order." if ordered else ""
     return f"{said}{order}"
@@ -124,14 +135,26 @@ def _dot_row(document: Document, arm: Arm, m: MeasurementPart, scale: Scale) -> 
         mark = summary.geometric_mean
     bound = float(arm.rank_bound) if m.kind == "rank" and arm.rank_bound else None
     colour = colour_of(document, arm.id)
-    return DotRow(arm.label, _row_note(summary, m, arm, scale), colour, values, mark, bound)
+    note = _row_note(summary, m, arm, scale)
+    return DotRow(
+        arm.label, note, colour, values, mark, bound, _printed_spread(arm, summary, scale)
+    )
+
+
+def _printed_spread(arm: Arm, summary: Summary | None, scale: Scale) -> tuple[float, float] | None:
+    """One standard deviation either side of a printed mean, so that means alone mislead nobody."""
+    if arm.evidence != "published" or summary is None or not summary.sd:
+        return None
+    low, high = summary.mean - summary.sd, summary.mean + summary.sd
+    return None if scale == "log" and low <= 0 else (low, high)
 
 
 def _row_note(summary: Summary | None, m: MeasurementPart, arm: Arm, scale: Scale) -> str:
     if summary is None:
         return "no value yet"
     if summary.low is None or summary.high is None:
-        return f"{fmt.mean_and_sd(summary, m)}, as printed"
+        seeds = "" if summary.n is None else f", {fmt.number_of(summary.n, 'seed')}"
+        return f"{fmt.mean_and_sd(summary, m)}{seeds}, as printed"
     low, high = fmt.value(summary.low, m), fmt.value(summary.high, m)
     n = summary.n or len(arm.replicates)
     if summary.low == summary.high:

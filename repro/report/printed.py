@@ -25,7 +25,8 @@ def published(document: Document) -> tuple[Block, ...]:
     for printed in document.published:
         blocks.append(_published_table(document, printed))
         p = f" The paper prints p = {printed.p}." if printed.p else ""
-        blocks.append(Paragraph(f"{printed.reason}{p}", f"Agreement: {printed.agreement}."))
+        said = f"{fmt.sentence(printed.reason)} {fmt.sentence(f'Printed in {printed.locator}')}{p}"
+        blocks.append(Paragraph(said, f"Agreement: {printed.agreement}."))
         if printed.replication is not None:
             blocks.append(_replication_table(document, printed, printed.replication))
             blocks += [Paragraph(note) for note in printed.replication.notes]
@@ -48,7 +49,7 @@ def _published_table(document: Document, printed: Published) -> Table:
         sd = f" ± {one.sd}" if one.sd else ""
         seeds = "not printed" if one.n is None else fmt.count(one.n)
         rows.append((arm_label(document, one.arm), fmt.signed(one.mean + sd), seeds, text))
-    caption = f"{title_of(document, printed.expectation)}: printed in {printed.locator}"
+    caption = f"{title_of(document, printed.expectation)}: printed beside ours"
     heads = ("Printed", "Printed seeds", "Ours at this scale")
     columns = (Column("Arm"), *(Column(head, "number") for head in heads))
     return Table(caption, columns, tuple(rows))

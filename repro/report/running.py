@@ -10,6 +10,10 @@ from repro.report.document import Arm, Document
 
 Settings = dict[str, str]
 
+DIFFER = "What differs between the arms"
+FEW = 8
+"""Settings that differ and stand in sight; of more every one waits in a fold."""
+
 EVIDENCE = {
     "runs": "trained here",
     "table": "read from a table",
@@ -25,11 +29,20 @@ CHOSEN_ON = {"valid": "validation", "test": "the test split", "not stated": "not
 def how_it_was_run(document: Document) -> tuple[Block, ...]:
     """The declared side: claim file, configurations, settings, and what no paper prints."""
     blocks: list[Block] = [_claim_pairs(document)]
+    blocks += _own_values(document)
+    differ = [table for table in _settings_tables(document) if table.caption == DIFFER]
+    return (*blocks, *(table for table in differ if len(table.rows) <= FEW))
+
+
+def settings(document: Document) -> tuple[Block, ...]:
+    """Where values are from, every setting of every arm, and what no paper prints."""
+    blocks: list[Block] = [Pairs((("Digest of what decides", document.claim.digest),))]
     if any(arm.evidence != "runs" for arm in document.arms):
-        blocks += [_sources(document), *_own_values(document)]
+        blocks.append(_sources(document))
     if _trained(document):
         blocks.append(_configurations(document))
-        blocks += _settings_tables(document)
+        shown = _settings_tables(document)
+        blocks += [one for one in shown if one.caption != DIFFER or len(one.rows) > FEW]
     if any(arm.tuning is not None for arm in document.arms):
         blocks.append(_searches(document))
     assumed = _assumptions(document)
@@ -49,7 +62,6 @@ def _claim_pairs(document: Document) -> Pairs:
             ("Claim", claim.id),
             ("Claim file", claim.file),
             ("Paper", claim.source.paper),
-            ("Digest of what decides", claim.digest),
             ("Design", design),
         )
     )
@@ -129,7 +141,7 @@ def _settings_tables(document: Document) -> list[Table]:
     tables = []
     if differ:
         columns = (Column("Setting"), *(Column(arm.label) for arm in arms))
-        tables.append(Table("What differs between the arms", columns, differ))
+        tables.append(Table(DIFFER, columns, differ))
     if same:
         title = "What is the same in all arms" if len(arms) > 1 else "How it was trained"
         tables.append(Table(title, (Column("Setting"), Column("Value")), same))

@@ -6,11 +6,11 @@ from repro.report import format as fmt
 from repro.report.analyses import all_analyses, robustness
 from repro.report.blocks import Block, Column, Section, Step, Table
 from repro.report.document import Document, MeasurementPart, Summary
-from repro.report.findings import expectations
+from repro.report.findings import expectations, tests
 from repro.report.lookup import summary_of, upper_first
 from repro.report.planned import design, family, registration
 from repro.report.printed import published
-from repro.report.running import how_it_was_run, provenance, runs, seeds_of
+from repro.report.running import how_it_was_run, provenance, runs, seeds_of, settings
 from repro.report.watching import all_looks, looks_title, watching
 
 
@@ -21,13 +21,14 @@ def sections(document: Document) -> tuple[Section, ...]:
         Section("numbers", "The numbers", _numbers(d)),
         Section("expectations", "The expectations, one by one", expectations(d)),
         Section("robustness", "Would another choice change the verdict?", robustness(d)),
-        Section("design", "What the design could find", design(d)),
         Section("looks", looks_title(d), watching(d)),
         Section("registration", "When it was declared", registration(d)),
         Section("family", "The family", family(d)),
-        Section("published", "The printed numbers beside ours", published(d)),
+        Section("published", "The printed numbers beside ours", published(d), folded=_unchecked(d)),
         Section("method", "How it was run", how_it_was_run(d)),
-        Section("changes", "What would change the verdict", _changes(d)),
+        Section("tests", "Every test in full", tests(d), folded=True),
+        Section("design", "What the design could find, before any result", design(d), folded=True),
+        Section("settings", "Every setting", settings(d), folded=True),
         Section("analyses", "All analyses", all_analyses(d), folded=True),
         Section("all-looks", "All looks", all_looks(d), folded=True),
         Section("runs", "All runs", runs(d), folded=True),
@@ -48,7 +49,7 @@ def _arms_table(document: Document) -> Table:
     bounded = any(arm.rank_bound is not None for arm in document.arms)
     trained = all(arm.evidence == "runs" for arm in document.arms)
     counted = any(arm.parameters is not None for arm in document.arms)
-    names = [("Parameters", counted), ("Bound of the rank", bounded)]
+    names = [("Parameters", counted), ("Rank bound", bounded)]
     names.append(("Finished runs" if trained else "Seeds", True))
     columns = [Column("Arm"), *(Column(name, "number") for name, wanted in names if wanted)]
     rows = []
@@ -94,5 +95,12 @@ def _canary_table(document: Document) -> Table:
     return Table("Controls, whose outcome is known beforehand", columns, rows)
 
 
-def _changes(document: Document) -> tuple[Block, ...]:
-    return tuple(Step(step.text, step.command or "") for step in document.changes)
+def changes(document: Document) -> Section | None:
+    """What would change the verdict, which stands right below it."""
+    steps = tuple(Step(step.text, step.command or "") for step in document.changes)
+    return Section("changes", "What would change the verdict", steps) if steps else None
+
+
+def _unchecked(document: Document) -> bool:
+    """Whether nothing that is printed can be compared with ours, so that its tables can wait."""
+    return all(one.agreement == "NOT-CHECKABLE" for one in document.published)

@@ -13,7 +13,15 @@ from repro.report import words
 from repro.report.blocks import Badge, Chip, Field, Paragraph, ReportView
 from repro.report.document import Document
 from repro.report.plots import main_figure
-from repro.report.sections import sections
+from repro.report.sections import changes, sections
+
+LINKS = (
+    ("PDF", "report.pdf"),
+    ("JSON", "report.json"),
+    ("JUnit", "junit.xml"),
+    ("All verdicts", "../../index.html"),
+)
+"""What is written beside a page."""
 
 
 def view(document: Document) -> ReportView:
@@ -34,10 +42,12 @@ def view(document: Document) -> ReportView:
         fields=_fields(d),
         cautions=_cautions(d),
         chips=_chips(d),
+        changes=changes(d),
+        links=LINKS,
         notice=Paragraph(rest, f"{lead}.") if rest else Paragraph(d.scale.notice),
         figure=main_figure(d),
         sections=sections(d),
-        footer=f"Written by repro {d.provenance.repro_version}; claim digest {d.claim.digest}",
+        footer=f"Written by repro {d.provenance.repro_version}; claim digest {d.claim.digest[:19]}",
     )
 
 
@@ -56,7 +66,7 @@ def _tidied(value: Any) -> Any:
 
 
 def seeds(document: Document) -> str:
-    """`5 seeds an arm`: finished replicates, a range when the arms differ; printed arms apart."""
+    """`5 seeds per arm`: finished replicates, a range when the arms differ; printed arms apart."""
     own = [arm for arm in document.arms if arm.evidence != "published"]
     counts = [sum(r.state == "finished" for r in arm.replicates) for arm in own]
     if document.arms and not own:
@@ -64,7 +74,7 @@ def seeds(document: Document) -> str:
     if not counts or max(counts) == 0:
         return "no finished run"
     low, high = fmt.count(min(counts)), fmt.count(max(counts))
-    return f"{fmt.span(low, high)} {'seed' if max(counts) == 1 else 'seeds'} an arm"
+    return f"{fmt.span(low, high)} {'seed' if max(counts) == 1 else 'seeds'} per arm"
 
 
 def _over(document: Document) -> str:

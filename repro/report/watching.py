@@ -84,7 +84,7 @@ def _times_said(part: SequentialPart) -> str:
     seeds = fmt.span(fmt.count(part.looks[0].seeds), fmt.count(part.looks[-1].seeds))
     times = _times(len(part.looks))
     if part.order == "observed":
-        return f"It was looked at {times}, with {seeds} seeds an arm."
+        return f"It was looked at {times}, with {seeds} seeds per arm."
     return (
         f"It was judged as if looked at {times}, with {seeds} seeds per arm, by the order that its "
         "table declares; nobody is on record as having looked."
@@ -111,7 +111,7 @@ def _figure(document: Document, part: SequentialPart, number: int) -> Figure | N
             "that it goes on beyond the axis."
         )
     alt = " ".join([looks_said(part), *(_look_said(look) for look in _ends(part))])
-    plot = LooksPlot(panels, "seeds an arm")
+    plot = LooksPlot(panels, "seeds per arm")
     return Figure(f"looks-{number}", alt, " ".join(caption), plot)
 
 

@@ -66,7 +66,7 @@ def _enough_seeds(draft: Draft) -> Iterator[Problem]:
     starved = [name for name, least in needed.items() if least > seeds.min]
     if starved:
         least = max(needed[name] for name in starved)
-        what = f"{seeds.min} seeds an arm cannot decide {', '.join(starved)}"
+        what = f"{seeds.min} seeds per arm are not accepted for {', '.join(starved)}"
         expected = f"at least {least} seeds at alpha {draft.alpha:g}"
         advice = "raise min, or make the expectation `role: context`"
         yield draft.problem((*draft.seeds.steps, "min"), what, expected, advice)

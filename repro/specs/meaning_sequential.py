@@ -88,7 +88,7 @@ def _first_look(draft: Draft, method: EProcess, seeds: Seeds) -> Iterator[Proble
         return
     more = range(seeds.min + 1, MOST_SEEDS + 1)
     least = next((n for n in more if _log_largest(n, method.g, paired=paired) >= needed), None)
-    units = "pairs of seeds" if paired else "seeds an arm"
+    units = "pairs of seeds" if paired else "seeds per arm"
     what = (
         f"{seeds.min} {units} cannot decide: the largest e-value is {math.exp(largest):.3g}, "
         f"and {1 / draft.alpha:g} is needed"

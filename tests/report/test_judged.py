@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from repro.report.blocks import Figure, Finding, Paragraph, Section, Table
+from repro.report.blocks import Figure, Finding, Pairs, Paragraph, Section, Table
 from repro.report.document import Document
 from repro.report.junit import junit
 from repro.report.markdown import summary
@@ -34,22 +34,21 @@ def said(shown: Section) -> str:
 
 
 def test_order_of_reading(documents: dict[str, Document]) -> None:
-    """How the judgement was reached stands between the choices and the printed numbers."""
+    """What a reader needs is in sight; the plan, every test and every setting wait in folds."""
     assert [one.id for one in view(documents["everything"]).sections] == [
-        "numbers", "expectations", "robustness", "design", "looks", "registration", "family",
-        "published", "method", "changes", "all-looks", "runs", "provenance",
+        "numbers", "expectations", "robustness", "looks", "registration", "family",
+        "published", "method", "tests", "design", "settings", "analyses", "all-looks", "runs",
+        "provenance",
     ]  # fmt: skip
 
 
 def test_empty_parts_say_nothing() -> None:
     """A document without these parts has none of their sections, chips or pictures."""
     shown = view(make())
-    new = {"design", "looks", "registration", "family", "analyses", "all-looks"}
+    new = {"design", "looks", "registration", "family", "all-looks"}
     assert not new & {one.id for one in shown.sections}
     assert [figure.name for figure in shown.figures()] == ["main", "curves"]
-    assert {chip.label for chip in shown.chips} == {
-        "Control synthetic matrix", "Control softmax bound", "Fragile",
-    }  # fmt: skip
+    assert shown.chips == ()
 
 
 def test_the_declared_analysis_is_first(documents: dict[str, Document]) -> None:
@@ -72,16 +71,16 @@ def test_what_other_analyses_conclude(documents: dict[str, Document]) -> None:
 
 
 def test_many_analyses_wait_in_a_fold(documents: dict[str, Document]) -> None:
-    """The table of sixty analyses is folded; that of eight stands below its picture."""
+    """Every table of analyses is folded, however short; the pictures are in sight."""
     fold = section(documents["watched"], "analyses")
     assert fold.folded
     assert len(table(fold, "all 60 analyses").rows) == 60
-    assert len(table(section(documents["everything"], "robustness"), "all 8 analyses").rows) == 8
+    assert len(table(section(documents["everything"], "analyses"), "all 8 analyses").rows) == 8
 
 
 def test_refusals_are_given_in_full(documents: dict[str, Document]) -> None:
     """The table says why an analysis could not be made."""
-    rows = table(section(documents["everything"], "robustness"), "all 8 analyses").rows
+    rows = table(section(documents["everything"], "analyses"), "all 8 analyses").rows
     assert rows[2][-1] == "refused: five seeds leave three after trimming; four are needed"
     assert rows[2][2:5] == ("–", "–", "–")
 
@@ -128,8 +127,8 @@ def test_looks(documents: dict[str, Document]) -> None:
     assert evidence.crossing is not None
     assert evidence.crossing.label == "decided with 34 seeds"
     text = said(shown)
-    assert "It was looked at 60 times, with 3 to 62 seeds an arm." in text
-    assert "It was looked at 3 times, with 5 to 15 seeds an arm." in text
+    assert "It was looked at 60 times, with 3 to 62 seeds per arm." in text
+    assert "It was looked at 3 times, with 5 to 15 seeds per arm." in text
     assert "It has not been looked at yet." in text
     assert "found in 12 of them (20%; the rate lies between 11% and 32%)" in text
 
@@ -137,7 +136,7 @@ def test_looks(documents: dict[str, Document]) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("everything", ["edited after results were visible", "cannot decide separated"]),
+        ("everything", ["edited after results were visible", "too few seeds"]),
         ("ordered", ["declared after results were visible"]),
         ("watched", ["edited after results were visible",
                      "differences where there are none, too often"]),
@@ -147,7 +146,7 @@ def test_looks(documents: dict[str, Document]) -> None:
 def test_cautions(name: str, words: list[str], documents: dict[str, Document]) -> None:
     """What a reader must know of the judgement stands beside the verdict, and in the summary."""
     shown = [chip.badge.word for chip in view(documents[name]).chips]
-    cautions = ("edited", "declared after", "cannot decide", "differences where")
+    cautions = ("edited", "declared after", "too few seeds", "differences where")
     assert [word for word in shown if word.startswith(cautions)] == words
     assert all(word in summary([documents[name]]) for word in words)
 
@@ -189,7 +188,7 @@ def test_only_equal_values_are_called_alike(values: list[float], note: str) -> N
 def test_design(documents: dict[str, Document]) -> None:
     """A design says what it could find in units of the effect, and why it cannot decide."""
     shown = section(documents["everything"], "design")
-    assert table(shown, "planned").rows == (
+    assert table(shown, "plan alone").rows == (
         (
             "Rank of MoS / rank of MoC",
             "5",
@@ -203,7 +202,7 @@ def test_design(documents: dict[str, Document]) -> None:
         ("Separated", "3", "–", "0.3", "–", "–", "–", "–"),
     )
     assert "Separated cannot be decided by this design: Three seeds" in said(shown)
-    assert table(section(documents["ordered"], "design"), "planned").rows[0][4:6] == (
+    assert table(section(documents["ordered"], "design"), "plan alone").rows[0][4:6] == (
         "2.7%", "2.1%",
     )  # fmt: skip
 
@@ -231,8 +230,8 @@ def test_replication(documents: dict[str, Document]) -> None:
 
 def test_levels(documents: dict[str, Document]) -> None:
     """Where a test loses its level, the finding that used it says so, and no other."""
-    blocks = section(documents["everything"], "expectations").blocks
-    pairs = [dict(block.pairs) for block in blocks if isinstance(block, Finding)]
+    blocks = section(documents["everything"], "tests").blocks
+    pairs = [dict(block.pairs) for block in blocks if isinstance(block, Pairs)]
     texts = [one.get("Level of Welch's t on logarithms", "") for one in pairs]
     assert texts[0].startswith("This test loses its level here: false CONFIRMED in 6.1%")
     assert texts[1:] == ["", ""]
@@ -252,6 +251,6 @@ def test_exact_statements_are_shares() -> None:
     """The effect of a separation is the share of its pairs."""
     results = base()["results"]
     results[2] |= {"effect": 1.0, "effect_label": "share of pairs"}
-    findings = section(make(results=results), "expectations").blocks
-    shown = [dict(block.pairs) for block in findings if isinstance(block, Finding)]
+    blocks = section(make(results=results), "tests").blocks
+    shown = [dict(block.pairs) for block in blocks if isinstance(block, Pairs)]
     assert shown[2]["Share of pairs"] == "100%"

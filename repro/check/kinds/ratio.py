@@ -79,7 +79,7 @@ def least_ratio(one: Ratio | Separation) -> str:
 
 def least_limit(one: Ratio | Separation) -> doc.Limit:
     """The least ratio as a limit on the axis."""
-    label = f"least ratio, {least_ratio(one)}"
+    label = f"at least {least_ratio(one)}"
     return doc.Limit(value=one.at_least.value, label=label, why=one.at_least.why)
 
 
