@@ -17,7 +17,7 @@ from repro.verdict import Validity, roll_up
 Problem = tuple[Validity, str]
 
 
-NAMED = 10
+NAMED = 3
 """No more damaged runs than this are named one by one."""
 
 
@@ -49,13 +49,20 @@ def judge_validity(
 def _damaged(evidence: Evidence) -> list[Problem]:
     """What is damaged, by file; of many the first, and how many more there are."""
     found = [
-        one.problem.replace("\n", " ")
+        _on_one_line(one.problem)
         for replicates in evidence.arms.values()
         for one in replicates
         if one.state == "damaged"
     ]
-    more = [f"{len(found) - NAMED} more runs are damaged"] if len(found) > NAMED else []
+    rest = len(found) - NAMED
+    more = [f"{rest} more runs are damaged (`repro runs check` names them)"] if rest > 0 else []
     return [(Validity.INVALID, problem) for problem in (*found[:NAMED], *more)]
+
+
+def _on_one_line(problem: str) -> str:
+    """What is wrong with a file, and in brackets what was expected and what to do."""
+    what, *rest = (line.strip() for line in problem.splitlines())
+    return f"{what} ({'; '.join(rest)})" if rest else what
 
 
 def _canaries(canaries: tuple[doc.Canary, ...]) -> list[Problem]:
