@@ -180,10 +180,18 @@ def _open(claim: Claim, store: RunStore) -> bool:
 
 def _values(evidence: Evidence) -> Seen:
     return {
-        arm: {each.number: dict(each.values) for each in evidence.counted(arm)}
+        arm: {
+            each.number: {**each.values, **_place(evidence, arm, place)}
+            for place, each in enumerate(evidence.counted(arm))
+        }
         for arm, replicates in evidence.arms.items()
         if replicates
     }
+
+
+def _place(evidence: Evidence, arm: str, place: int) -> dict[str, float]:
+    """Which seed it is in the order that a table declares: a look saw that too."""
+    return {"order in time": place} if evidence.order(arm) == "declared" else {}
 
 
 def _numbers(result: TestResult | None) -> Mapping[str, float | None]:

@@ -155,14 +155,14 @@ class Evidence:
     def table(self) -> pd.DataFrame:
         """The tidy table: columns arm, seed, measurement, value; a row per value.
 
-        Where some replicate is not finished there is a column ``state`` as well, and the value of
-        one that diverged is NaN.
+        Where some replicate is not finished there is a column ``state`` as well, in the words that
+        a table may use; the value of one that diverged is NaN.
         """
         import pandas as pd  # noqa: PLC0415 - judging does without it, and it is slow to import
 
         replicates = [(arm, one) for arm, own in self.arms.items() for one in own]
         rows = [
-            (arm, one.number, name, value, one.state)
+            (arm, one.number, name, math.nan if one.state == "imputed" else value, one.state)
             for arm, one in replicates
             for name, value in one.values.items()
         ]
@@ -174,6 +174,9 @@ class Evidence:
             for name in names
         ]
         frame = pd.DataFrame(rows, columns=["arm", "seed", "measurement", "value", "state"])
+        words = dict.fromkeys(("missing", "stale", "damaged"), "running")
+        words |= {"excluded": "finished", "imputed": "diverged"}
+        frame["state"] = frame["state"].replace(words)
         return frame if (frame["state"] != "finished").any() else frame.drop(columns="state")
 
 

@@ -113,6 +113,30 @@ def test_a_changed_value_of_a_sequential_table_is_noticed(tmp_path: Path) -> Non
         assert document.verdict.validity == validity
 
 
+def test_a_changed_order_of_a_table_is_noticed(tmp_path: Path) -> None:
+    """Seeds that were looked at keep their places in a declared order; new ones come after them."""
+    table = tmp_path / "made.csv"
+    seeds = {"min": 4, "plan": 4, "max": 20}
+    claim = made(LOWER, sequential={"method": "eprocess_t", "order": "day"}, seeds=seeds)
+    arms = {name: arm.model_copy(update={"table": str(table)}) for name, arm in claim.arms.items()}
+    claim = claim.model_copy(update={"arms": arms})
+    options = Options(RunStore(tmp_path / "store"), tmp_path / "reports")
+    for days, validity in (
+        ([3, 1, 2, 4], "VALID"),
+        ([3, 1, 2, 4, 5], "VALID"),
+        ([4, 1, 2, 3, 5], "INVALID"),
+    ):
+        rows = [
+            f"{arm},{seed},loss,{[*APART[arm], APART[arm][0] + 0.05][seed]},{day}"
+            for arm in "ab"
+            for seed, day in enumerate(days)
+        ]
+        text = "\n".join(["arm,seed,measurement,value,day", *rows]) + "\n"
+        table.write_text(text, encoding="utf-8")
+        (document,) = verify_claims([claim], options).documents
+        assert document.verdict.validity == validity
+
+
 @pytest.mark.parametrize(("kind", "bound"), [("difference", 20.0), ("equivalence", 0.05)])
 def test_what_is_drawn_against_the_bound_is_what_decides(kind: str, bound: float) -> None:
     """A difference is decided by its e-value, a margin by its p, where that first crosses."""

@@ -223,3 +223,6 @@ def test_evidence_with_a_run_that_diverged_goes_to_a_frame_and_back() -> None:
     again: Evidence = from_table(of, frame_table(frame, names))
     assert again.arms == evidence.arms
     assert settled(of, again).arms == settled(of, evidence).arms
+    worst = of.model_copy(update={"seeds": of.seeds.model_copy(update={"diverged": "worst"})})
+    imputed = settled(worst, evidence)
+    assert from_table(of, frame_table(imputed.table(), names)).arms == evidence.arms
