@@ -68,6 +68,7 @@ def test_a_claim_that_crashes_takes_no_other_with_it(
         "report.json", "report.html", "report.pdf", "junit.xml",
     }  # fmt: skip
     index = (tmp_path / "reports" / "index.html").read_text()
+    assert "Not judged, or not to be read" in index
     assert f"{victim}/quick/failed.txt" in index
     assert f"{other}/quick/report.html" in index
     text = (tmp_path / "summary.md").read_text()

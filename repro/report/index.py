@@ -13,7 +13,7 @@ from repro.report.lines import Line, ordered
 
 
 def index(lines: Sequence[Line], broken: Sequence[tuple[str, str]] = ()) -> str:
-    """The page; ``broken`` names the reports that could not be read, and why."""
+    """The page; ``broken`` are claims that were not judged and unreadable reports, and why."""
     found = Counter(_word(row) for row in lines)
     said = ", ".join(f"{n} {word}" for word, n in sorted(found.items()))
     total = f"{fmt.number_of(len(lines), 'verdict')}{': ' + said if said else ''}"
