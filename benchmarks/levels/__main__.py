@@ -6,22 +6,37 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from benchmarks.levels import publish, table
-from benchmarks.levels.cells import SEED, Cell, Experiment, degrees
+from benchmarks.levels.cells import NAMED, SEED, Cell, Experiment, degrees
 from benchmarks.levels.experiments import EXPERIMENTS
-from benchmarks.levels.measure import DRAWS, SD_RATIOS, SIZES, TAILS, Rate, between, grid, measure
-from benchmarks.levels.power import PLANS, Promise, keep
+from benchmarks.levels.measure import (
+    DISTRIBUTIONS,
+    DRAWS,
+    SD_RATIOS,
+    SIZES,
+    grid,
+    measure,
+    off_grid,
+)
+from benchmarks.levels.power import PLANS, keep
+
+Record = dict[str, Any]
 
 KINDS = tuple(dict.fromkeys(one.kind.split(",")[0] for one in EXPERIMENTS))
 
 EPILOG = """
 Type I error is measured at the boundary of each null, one generator a cell from the seed and the
 cell's name. Gated cells must hold: the one-sided 95 % Clopper-Pearson bound of the rate of false
-CONFIRMED is at most alpha + 0.005 (the e-process, looked at every night: at most alpha). The
-others are listed. With few draws the bound is wide, and a gate may break by chance alone.
-Power and coverage, at level 0.05, are compared with what the design doctor promises.
+conclusions is at most alpha + 0.005 (the e-process, looked at every night: at most alpha; a half
+of alpha where the question is two-sided and its boundary is not). The others are listed. With few
+draws the bound is wide, and a gate may break by chance alone. Power and coverage, at level 0.05,
+are compared with what the design doctor promises.
+Cells that the committed results or --rows hold, with this seed and these draws, are not measured
+again by --publish; --again measures all of them. What has changed in a rule has to be measured
+again: name its kinds with --kind and --again.
 Exit status: 0 all hold, 1 a gate is broken or a promise not kept, 2 wrong usage.
 """
 
@@ -29,50 +44,73 @@ Exit status: 0 all hold, 1 a gate is broken or a promise not kept, 2 wrong usage
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measures what is asked for, prints it, and says whether all gates hold."""
     given = _parser().parse_args(arguments)
-    rates = [] if given.only == "power" else _rates(given)
-    more = _between(given) if given.publish else []
+    known = publish.known(given.rows, committed=given.publish, except_kinds=_anew(given))
+    rates = [] if given.only == "power" else _rates(given, known)
+    more = _off_grid(given, known) if given.publish or given.off_grid else []
     promises = [] if given.only == "rates" else _promises(given)
-    if not rates and not promises:
+    if not (rates or more or promises):
         print("no cell is left to measure", file=sys.stderr)
         return 2
     document = _document(given, arguments, rates, more, promises)
     if given.publish:
         publish.publish(document)
     print(json.dumps(document, indent=1) if given.json else table.text(document))
-    failed = any(one.failed for one in rates)
-    return int(failed or not all(one.power_kept and one.coverage_kept for one in promises))
+    failed = any(one["verdict"] == "FAILS" for one in (*rates, *more))
+    return int(failed or not all(one["kept"] for one in promises))
 
 
-def _rates(given: argparse.Namespace) -> list[Rate]:
+def _anew(given: argparse.Namespace) -> tuple[str, ...]:
+    """The kinds whose committed cells are measured again."""
+    return tuple(given.kind or KINDS) if given.again else ()
+
+
+def _rates(given: argparse.Namespace, known: publish.Known) -> list[Record]:
     found = []
-    for experiment in EXPERIMENTS:
-        if _asked(experiment.kind, given.kind):
-            cells = grid(experiment, given.n, given.sd_ratio, given.tails, given.alpha)
-            found += _measured(given, experiment, cells)
+    for experiment in _experiments(given):
+        cells = grid(experiment, given.n, given.sd_ratio, given.distribution, given.alpha)
+        found += _measured(given, experiment, cells, known)
     return found
 
 
-def _between(given: argparse.Namespace) -> list[Rate]:
-    """The sizes between, which only what is published needs."""
-    return [rate for one in EXPERIMENTS for rate in _measured(given, one, between(one))]
+def _off_grid(given: argparse.Namespace, known: publish.Known) -> list[Record]:
+    """The cells beside the grid."""
+    return [
+        rate for one in _experiments(given) for rate in _measured(given, one, off_grid(one), known)
+    ]
+
+
+def _experiments(given: argparse.Namespace) -> list[Experiment]:
+    """Those of the kinds asked for; what is published has all kinds."""
+    return [one for one in EXPERIMENTS if given.publish or _asked(one.kind, given.kind)]
 
 
 def _measured(
-    given: argparse.Namespace, experiment: Experiment, cells: Iterable[Cell]
-) -> list[Rate]:
+    given: argparse.Namespace, experiment: Experiment, cells: Iterable[Cell], known: publish.Known
+) -> list[Record]:
     found = []
     for cell in cells:
-        _progress(given, f"{experiment.name} n={cell.n} {cell.sd_ratio:g}:1 {cell.tails}")
-        found.append(measure(experiment, cell, draws=given.draws, seed=given.seed))
+        draws = experiment.draws(cell, given.draws)
+        row = known.get(publish.place(experiment, cell, draws, given.seed))
+        if row is None:
+            _progress(given, f"{experiment.name} {cell.place}")
+            row = measure(experiment, cell, draws=draws, seed=given.seed).record()
+            row["date"] = publish.today()
+            if given.rows:
+                publish.append(given.rows[0], row)
+        found.append(row)
     return found
 
 
-def _promises(given: argparse.Namespace) -> list[Promise]:
+def _promises(given: argparse.Namespace) -> list[Record]:
     found = []
+    known = publish.known_promises() if given.publish and not given.again else {}
     for plan in PLANS:
-        if _asked(plan.kind, given.kind):
+        row = known.get((plan.name, plan.planned.n[0], plan.planned.truth))
+        if row is not None:
+            found.append(row)
+        elif given.publish or _asked(plan.kind, given.kind):
             _progress(given, f"power: {plan.name}")
-            found.append(keep(plan, draws=given.draws, seed=given.seed))
+            found.append(keep(plan, draws=given.draws, seed=given.seed).record())
     return found
 
 
@@ -88,9 +126,9 @@ def _progress(given: argparse.Namespace, what: str) -> None:
 def _document(
     given: argparse.Namespace,
     arguments: Sequence[str] | None,
-    rates: Sequence[Rate],
-    more: Sequence[Rate],
-    promises: Sequence[Promise],
+    rates: Sequence[Record],
+    more: Sequence[Record],
+    promises: Sequence[Record],
 ) -> dict[str, Any]:
     own = sys.argv[1:] if arguments is None else arguments
     return {
@@ -98,9 +136,9 @@ def _document(
         "seed": given.seed,
         "draws": given.draws,
         **publish.surroundings(),
-        "rates": [one.record() for one in rates],
-        "between": [one.record() for one in more],
-        "promises": [one.record() for one in promises],
+        "rates": rates,
+        "off_grid": more,
+        "promises": promises,
     }
 
 
@@ -114,6 +152,16 @@ def _parser() -> argparse.ArgumentParser:
     _add_cells(parser)
     parser.add_argument("--seed", type=int, default=SEED, help="another seed (%(default)s)")
     parser.add_argument("--only", choices=("rates", "power"), help="only error rates, or power")
+    parser.add_argument("--off-grid", action="store_true", help="also the cells beside the grid")
+    parser.add_argument(
+        "--rows",
+        nargs="+",
+        type=Path,
+        default=[],
+        metavar="FILE",
+        help="JSON lines of cells measured before; what is measured now is added to the first",
+    )
+    parser.add_argument("--again", action="store_true", help="measure committed cells again, too")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--publish",
@@ -150,12 +198,12 @@ def _add_cells(parser: argparse.ArgumentParser) -> None:
         help="sd of A over B (1 3)",
     )
     parser.add_argument(
-        "--tails",
+        "--distribution",
         nargs="+",
         metavar="T",
-        type=_tails,
-        default=TAILS,
-        help="normal, uniform, t3, t4, ...",
+        type=_distribution,
+        default=DISTRIBUTIONS,
+        help="normal, uniform, lognormal, collapsed, t3, t4, ...",
     )
     parser.add_argument("--alpha", type=_alpha, default=0.05, help="level (%(default)s)")
 
@@ -180,8 +228,8 @@ def _alpha(text: str) -> float:
     return float(text)
 
 
-def _tails(text: str) -> str:
-    if text not in ("normal", "uniform"):
+def _distribution(text: str) -> str:
+    if text not in NAMED:
         degrees(text)
     return text
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from functools import partial
 
 from benchmarks.levels import looks, nulls
-from benchmarks.levels.cells import Cell, Experiment, Setup, always, never
+from benchmarks.levels.cells import NAMED, SYMMETRIC, Cell, Experiment, Setup, always, never
 from repro.stats.coefficients import METHODS
 
 
 def _normal(cell: Cell) -> bool:
-    return cell.tails == "normal"
+    return cell.distribution == "normal"
 
 
 def _alike(cell: Cell) -> bool:
@@ -20,19 +20,33 @@ def _alike(cell: Cell) -> bool:
 
 
 def _of_points(
-    kind: str, test: str, make: Callable[[Cell], Setup], gated: Callable[[Cell], bool], fewest: int
+    kind: str,
+    test: str,
+    make: Callable[[Cell], Setup],
+    gated: Callable[[Cell], bool],
+    fewest: int,
+    *,
+    wide: tuple[str, ...] = NAMED,
 ) -> Experiment:
-    return Experiment(kind, test, make, gated, fewest, sd_ratios=False)
+    return Experiment(kind, test, make, gated, fewest, sd_ratios=False, wide=wide)
 
+
+FEWER = 20_000
+"""Draws off the grid where a draw is dear, or other tests of means have told the same."""
 
 MARGINS = ("equivalence", "non_superiority", "non_inferiority")
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment("difference", "welch", partial(nulls.difference, "welch"), always),
     Experiment(
-        "difference, directed", "welch", partial(nulls.difference, "welch", directed=True), always
+        "difference, directed",
+        "welch",
+        partial(nulls.difference, "welch", directed=True),
+        always,
+        either=True,
+        wide=(),
     ),
-    Experiment("difference", "student", partial(nulls.difference, "student"), never),
+    Experiment("difference", "student", partial(nulls.difference, "student"), never, wide=()),
     Experiment(
         "difference",
         "permutation",
@@ -40,27 +54,53 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         never,
         5,
         most_draws=20_000,
+        wide=(),
     ),
-    Experiment("difference", "brunner_munzel", partial(nulls.difference, "brunner_munzel"), never),
-    Experiment("difference", "yuen", partial(nulls.difference, "yuen"), never, 5),
-    Experiment("difference, paired", "paired", nulls.paired, always),
-    Experiment("difference, smallest effect", "welch", nulls.smallest_effect, always),
+    Experiment(
+        "difference",
+        "brunner_munzel",
+        partial(nulls.difference, "brunner_munzel"),
+        never,
+        wide=(),
+    ),
+    Experiment(
+        "difference",
+        "yuen",
+        partial(nulls.difference, "yuen"),
+        never,
+        5,
+        wide=(),
+    ),
+    Experiment("difference, paired", "paired", nulls.paired, always, unequal=False),
+    Experiment("difference, smallest effect", "welch", nulls.smallest_effect, always, share=0.5),
     Experiment(
         "difference, relative smallest effect",
         "welch_relative",
         nulls.smallest_relative_effect,
         always,
+        share=0.5,
     ),
     *(Experiment(kind, "welch", partial(nulls.margin, kind), always) for kind in MARGINS),
     *(
-        Experiment(f"{kind}, relative", "contrast", partial(nulls.relative_margin, kind), always)
+        Experiment(
+            f"{kind}, relative",
+            "contrast",
+            partial(nulls.relative_margin, kind),
+            always,
+            most_wide=FEWER,
+        )
         for kind in MARGINS
     ),
-    Experiment("ratio", "welch of logarithms", nulls.ratio, always),
+    Experiment("ratio", "welch of logarithms", nulls.ratio, always, most_wide=FEWER),
     Experiment("separation", "separation", nulls.separation, _alike),
     Experiment("bound, share", "binomial", nulls.share, always, sd_ratios=False),
     Experiment(
-        "proportion", "sign", partial(nulls.wins, half=False), always, sd_ratios=False, tails=False
+        "proportion",
+        "sign",
+        partial(nulls.wins, half=False),
+        always,
+        sd_ratios=False,
+        distributions=False,
     ),
     Experiment(
         "proportion, one half",
@@ -69,16 +109,30 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         always,
         5,
         sd_ratios=False,
-        tails=False,
+        distributions=False,
     ),
     Experiment(
-        "proportion, clusters", "cluster_sign", nulls.clusters, always, 5, 16, sd_ratios=False
+        "proportion, clusters",
+        "cluster_sign",
+        nulls.clusters,
+        always,
+        5,
+        16,
+        sd_ratios=False,
+        wide=SYMMETRIC,
     ),
     _of_points("association", "pearson", partial(nulls.independent, "pearson"), always, 4),
-    _of_points("association", "spearman", partial(nulls.independent, "spearman"), never, 5),
-    _of_points("association", "kendall", partial(nulls.independent, "kendall"), never, 5),
     _of_points(
-        "association, dependent tails", "pearson", partial(nulls.association, "pearson"), _normal, 4
+        "association", "spearman", partial(nulls.independent, "spearman"), never, 5, wide=()
+    ),
+    _of_points("association", "kendall", partial(nulls.independent, "kendall"), never, 5, wide=()),
+    _of_points(
+        "association, dependent tails",
+        "pearson",
+        partial(nulls.association, "pearson"),
+        _normal,
+        4,
+        wide=(),
     ),
     Experiment(
         "association, clustered",
@@ -86,7 +140,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         nulls.clustered_points,
         always,
         sd_ratios=False,
-        tails=False,
+        distributions=False,
         sizes=(5, 8),
     ),
     *(
@@ -96,20 +150,38 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             partial(nulls.magnitude, method, side),
             _normal if method == "pearson" else never,
             5,
+            wide=NAMED if method == "pearson" else (),
         )
         for method in METHODS
         for side in nulls.SIDES
     ),
-    Experiment("trend", "welch", nulls.slope, always),
-    Experiment("trend", "jonckheere", partial(nulls.trend, "jonckheere"), _alike),
-    Experiment("trend", "kendall", partial(nulls.trend, "kendall"), never),
-    Experiment("ordering", "welch, holm", nulls.ordering, always),
-    Experiment("ordering, all alike", "welch, holm", nulls.no_order, always),
-    Experiment("conjunction, one false leaf", "welch", nulls.one_false_leaf, always),
-    Experiment("conjunction, all at the margin", "welch", nulls.all_at_the_margin, always),
-    Experiment("disjunction", "holm", nulls.disjunction, always),
-    Experiment("family, four claims", "holm", partial(nulls.family, "holm"), always),
-    Experiment("family, four claims", "bh", partial(nulls.family, "bh"), never),
+    Experiment("trend", "welch", nulls.slope, always, most_wide=FEWER),
+    Experiment(
+        "trend",
+        "jonckheere",
+        partial(nulls.trend, "jonckheere"),
+        _alike,
+        wide=(),
+    ),
+    Experiment("trend", "kendall", partial(nulls.trend, "kendall"), never, wide=()),
+    Experiment("ordering", "welch, holm", nulls.ordering, always, most_wide=FEWER),
+    Experiment("ordering, all alike", "welch, holm", nulls.no_order, always, wide=()),
+    Experiment(
+        "conjunction, one false leaf", "welch", nulls.one_false_leaf, always, most_wide=FEWER
+    ),
+    Experiment("conjunction, all at the margin", "welch", nulls.all_at_the_margin, always, wide=()),
+    Experiment("disjunction", "holm", nulls.disjunction, always, most_wide=FEWER),
+    Experiment(
+        "family, four claims",
+        "holm",
+        partial(nulls.family, "holm"),
+        _alike,
+        either=True,
+        most_wide=FEWER,
+    ),
+    Experiment(
+        "family, four claims", "bh", partial(nulls.family, "bh"), never, either=True, wide=()
+    ),
     *(
         Experiment(
             f"sequential, {kind}",
@@ -118,12 +190,19 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             always,
             sizes=(60,),
             tolerance=0.0,
+            most_wide=FEWER,
+            either=kind == "directed",
         )
         for kind in ("difference", "directed", "equivalence", "non_superiority")
     ),
     *(
         Experiment(
-            f"sequential, {kind}", "group_obf", partial(nulls.planned, kind), always, sizes=(20,)
+            f"sequential, {kind}",
+            "group_obf",
+            partial(nulls.planned, kind),
+            always,
+            sizes=(20,),
+            most_wide=FEWER,
         )
         for kind in ("difference", "equivalence")
     ),
@@ -134,6 +213,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             partial(nulls.planned_early, looks_of),
             never,
             sizes=sizes,
+            most_wide=FEWER,
         )
         for name, looks_of, sizes in (
             ("four looks", looks.quarters, (6, 8, 10, 12, 16)),

@@ -14,8 +14,13 @@ from repro.stats.bound import clopper_pearson
 SIZES = (3, 5, 10, 30)
 BETWEEN = (4, 6, 7, 8, 9, 12, 15, 20)
 """Further sizes of the cells that need not hold their level, for the reports that look them up."""
+WIDE_SIZES = (3, 4, 5, 8, 10, 20, 30)
+WIDE_RATIOS = (1.0, 4.0)
+UNEQUAL = ((3, 6), (3, 10), (3, 30), (4, 20), (5, 10), (8, 16), (8, 40))
+UNEQUAL_RATIOS = (0.25, 1.0, 4.0)
+"""Off the grid: the designs that ``off_grid`` adds."""
 SD_RATIOS = (1.0, 3.0)
-TAILS = ("normal", "t4")
+DISTRIBUTIONS = ("normal", "t4")
 DRAWS = 100_000
 CHUNK = 4_000_000
 """Values held at once."""
@@ -25,28 +30,32 @@ CHUNK = 4_000_000
 class Rate:
     """The error rates of one cell.
 
-    ``upper`` is the one-sided 95 % Clopper-Pearson bound of the rate of false CONFIRMED, which
-    must not exceed ``limit`` where ``gated``. The rate of false CONTRADICTED and the coverage of
-    the interval are listed.
+    ``error`` is the rate of false conclusions: of false CONFIRMED or of false CONTRADICTED,
+    whichever is larger, or of both together where both are false at this null
+    (``Experiment.either``). ``upper`` is its one-sided 95 % Clopper-Pearson bound, which must not
+    exceed ``limit`` where ``gated``. The coverage of the interval is listed.
     """
 
     kind: str
     test: str
     n: int
+    others: int | None
     sd_ratio: float
-    tails: str
+    distribution: str
     alpha: float
     draws: int
     confirmed: float
-    upper: float
     contradicted: float
+    error: float
+    upper: float
     coverage: float | None
     gated: bool
     limit: float
+    seed: int
 
     @property
     def holds(self) -> bool:
-        """Whether the rate of false CONFIRMED is at most the limit, with confidence."""
+        """Whether the rate of false conclusions is at most the limit, with confidence."""
         return self.upper <= self.limit
 
     @property
@@ -59,7 +68,7 @@ class Rate:
         """In a word; a listed cell loses its level where the rate itself is above the limit."""
         if self.gated:
             return "holds" if self.holds else "FAILS"
-        return "listed, loses its level" if self.confirmed > self.limit else "listed"
+        return "listed, loses its level" if self.error > self.limit else "listed"
 
     def record(self) -> dict[str, Any]:
         """As plain numbers, for JSON."""
@@ -70,22 +79,42 @@ def grid(
     experiment: Experiment,
     sizes: Iterable[int] = SIZES,
     sd_ratios: Iterable[float] = SD_RATIOS,
-    tails: Iterable[str] = TAILS,
+    distribution: Iterable[str] = DISTRIBUTIONS,
     alpha: float = 0.05,
 ) -> Iterator[Cell]:
     """The cells of an experiment that make sense; a design that fixes its size has only that."""
     for n in experiment.sizes or tuple(sizes):
         for ratio in sd_ratios:
-            for name in tails:
+            for name in distribution:
                 cell = Cell(n, ratio, name, alpha)
                 if experiment.has(cell):
                     yield cell
 
 
-def between(experiment: Experiment) -> Iterator[Cell]:
+def off_grid(experiment: Experiment) -> Iterator[Cell]:
+    """The cells beside ``grid``: sizes between, unequal numbers, other distributions, 4:1."""
+    seen = set(grid(experiment))
+    for cell in (*_between(experiment), *_wide(experiment)):
+        if cell not in seen:
+            seen.add(cell)
+            yield cell
+
+
+def _between(experiment: Experiment) -> Iterator[Cell]:
     """The listed cells of an experiment at the sizes between; none where the size is fixed."""
     if experiment.sizes is None:
-        yield from (cell for cell in grid(experiment, BETWEEN) if not experiment.gated(cell))
+        yield from (cell for cell in grid(experiment, BETWEEN) if not experiment.is_gated(cell))
+
+
+def _wide(experiment: Experiment) -> Iterator[Cell]:
+    """Where default tests may lose their level: each distribution with each design."""
+    yield from grid(experiment, WIDE_SIZES, WIDE_RATIOS, experiment.wide)
+    for n, others in UNEQUAL:
+        for ratio in UNEQUAL_RATIOS:
+            for name in experiment.wide:
+                cell = Cell(n, ratio, name, others=others)
+                if experiment.has(cell):
+                    yield cell
 
 
 def measure(
@@ -97,7 +126,7 @@ def measure(
     coverage: bool = True,
 ) -> Rate:
     """Judges so many draws at the boundary of the null, or as many as the experiment allows."""
-    draws = min(draws, experiment.most_draws)
+    draws = experiment.draws(cell, draws)
     setup = experiment.make(cell)
     rng = generator(experiment.name, cell, seed)
     width = sum(arm.size for arm in setup.draw(np.random.default_rng(0), 1))
@@ -114,20 +143,24 @@ def measure(
         hits += [_count(outcome.confirmed), _count(outcome.contradicted), _count(covered)]
         left -= size
     confirmed, contradicted, inside = (int(hit) for hit in hits)
+    errors = confirmed + contradicted if experiment.either else max(confirmed, contradicted)
     return Rate(
         kind=experiment.kind,
         test=experiment.test,
         n=cell.n,
+        others=cell.others,
         sd_ratio=cell.sd_ratio,
-        tails=cell.tails,
+        distribution=cell.distribution,
         alpha=cell.alpha,
         draws=draws,
         confirmed=confirmed / draws,
-        upper=upper_bound(confirmed, draws),
         contradicted=contradicted / draws,
+        error=errors / draws,
+        upper=upper_bound(errors, draws),
         coverage=None if covers is None else inside / draws,
-        gated=experiment.gated(cell),
-        limit=cell.alpha + experiment.tolerance,
+        gated=experiment.is_gated(cell),
+        limit=experiment.limit(cell),
+        seed=seed,
     )
 
 

@@ -11,15 +11,21 @@ from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri, stdtrit
 
 from benchmarks.levels import clustered, exact, joined, looks, means, points
 from benchmarks.levels.cells import (
+    COLLAPSED,
+    DEPTH,
+    LOG_SD,
     Cell,
     Data,
     Draw,
     Setup,
+    collapsed_moments,
     degrees,
+    lognormal_moments,
     noise,
 )
 from repro.stats import stopping
@@ -32,14 +38,15 @@ FAR = 50.0
 
 
 def arms(cell: Cell, *shifts: float, n: int | None = None) -> Draw:
-    """One arm for each shift of its mean; the first has the larger spread."""
+    """One arm for each shift of its mean; the first has its own spread and number of values."""
+    others = len(shifts) - 1
+    sds = [cell.sd_ratio] + [1.0] * others
+    sizes = [n or cell.n] + [n or cell.n_others] * others
 
     def draw(rng: np.random.Generator, draws: int) -> Data:
-        sds = [cell.sd_ratio] + [1.0] * (len(shifts) - 1)
-        shape = (draws, n or cell.n)
         return tuple(
-            shift + sd * noise(rng, cell.tails, shape)
-            for shift, sd in zip(shifts, sds, strict=True)
+            shift + sd * noise(rng, cell.distribution, (draws, size))
+            for shift, sd, size in zip(shifts, sds, sizes, strict=True)
         )
 
     return draw
@@ -58,7 +65,7 @@ def difference(test: str, cell: Cell, *, directed: bool = False) -> Setup:
 
 def paired(cell: Cell) -> Setup:
     def draw(rng: np.random.Generator, draws: int) -> Data:
-        shared = noise(rng, cell.tails, (draws, cell.n))
+        shared = noise(rng, cell.distribution, (draws, cell.n))
         a, b = arms(cell, 0.0, 0.0)(rng, draws)
         return a + shared, b + shared
 
@@ -118,18 +125,33 @@ def attainable(cell: Cell) -> float:
 
 def share(cell: Cell) -> Setup:
     of = attainable(cell)
-    limit = quantile(cell.tails, of)
+    limit = quantile(cell.distribution, of)
     rule = exact.share_within(limit, of, cell.alpha)
     return Setup(rule, arms(cell, 0.0), of)
 
 
-def quantile(tails: str, share: float) -> float:
-    if tails == "normal":
+def quantile(distribution: str, share: float) -> float:
+    if distribution == "normal":
         return float(ndtri(share))
-    if tails == "uniform":
+    if distribution == "uniform":
         return math.sqrt(3) * (2 * share - 1)
-    df = degrees(tails)
+    if distribution == "lognormal":
+        mean, sd = lognormal_moments()
+        return (math.exp(LOG_SD * float(ndtri(share))) - mean) / sd
+    if distribution == "collapsed":
+        return collapsed_quantile(share)
+    df = degrees(distribution)
     return float(stdtrit(df, share)) * math.sqrt((df - 2) / df)
+
+
+def collapsed_quantile(share: float) -> float:
+    """By root finding: the distribution function has no inverse in closed form."""
+
+    def excess(x: float) -> float:
+        return float((1 - COLLAPSED) * ndtr(x) + COLLAPSED * ndtr(x + DEPTH)) - share
+
+    mean, sd = collapsed_moments()
+    return (float(brentq(excess, -DEPTH - 40, 40)) - mean) / sd
 
 
 def wins(cell: Cell, *, half: bool) -> Setup:
@@ -144,8 +166,8 @@ def wins(cell: Cell, *, half: bool) -> Setup:
 
 def clusters(cell: Cell) -> Setup:
     def draw(rng: np.random.Generator, draws: int) -> Data:
-        shared = noise(rng, cell.tails, (draws, cell.n, 1))
-        own = noise(rng, cell.tails, (draws, cell.n, exact.CLUSTER))
+        shared = noise(rng, cell.distribution, (draws, cell.n, 1))
+        own = noise(rng, cell.distribution, (draws, cell.n, exact.CLUSTER))
         values = (2 * shared + own).reshape(draws, -1)
         return values, np.zeros(values.shape)
 
@@ -153,18 +175,19 @@ def clusters(cell: Cell) -> Setup:
 
 
 def scatter(cell: Cell, rho: float) -> Draw:
-    """Two variables with this Pearson correlation: bivariate normal, or bivariate t.
+    """Two variables with this Pearson correlation: y is a multiple of x and independent noise.
 
     Bivariate t variables share one divisor a point, so that they depend on each other also
     where their correlation is 0.
     """
 
     def draw(rng: np.random.Generator, draws: int) -> Data:
-        tails = "uniform" if cell.tails == "uniform" else "normal"
-        x, y = (noise(rng, tails, (draws, cell.n)) for _ in range(2))
+        bivariate_t = cell.distribution.startswith("t")
+        marginal = "normal" if bivariate_t else cell.distribution
+        x, y = (noise(rng, marginal, (draws, cell.n)) for _ in range(2))
         y = rho * x + math.sqrt(1 - rho**2) * y
-        if cell.tails.startswith("t"):
-            df = degrees(cell.tails)
+        if bivariate_t:
+            df = degrees(cell.distribution)
             divisor = np.sqrt(rng.chisquare(df, (draws, cell.n)) / df)
             x, y = x / divisor, y / divisor
         return x, y
@@ -185,8 +208,8 @@ def clustered_points(cell: Cell) -> Setup:
     """Independent variables, whose points share an effect of their cluster twice their spread."""
 
     def draw(rng: np.random.Generator, draws: int) -> Data:
-        shared = noise(rng, cell.tails, (2, draws, cell.n, 1))
-        own = noise(rng, cell.tails, (2, draws, cell.n, clustered.POINTS))
+        shared = noise(rng, cell.distribution, (2, draws, cell.n, 1))
+        own = noise(rng, cell.distribution, (2, draws, cell.n, clustered.POINTS))
         x, y = (2 * shared + own).reshape(2, draws, -1)
         return x, y
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from benchmarks.levels import table
+from benchmarks.levels.cells import Cell, Experiment
+from benchmarks.levels.experiments import EXPERIMENTS
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -20,11 +22,57 @@ README = ROOT / "README.md"
 START, END = "<!-- levels: start -->", "<!-- levels: end -->"
 
 
+Place = tuple[Any, ...]
+Known = dict[Place, dict[str, Any]]
+"""What was measured before, by its place."""
+
+PLACE = (
+    "kind", "test", "n", "others", "sd_ratio", "distribution", "alpha", "draws", "seed",
+)  # fmt: skip
+
+
+def place(experiment: Experiment, cell: Cell, draws: int, seed: int) -> Place:
+    """What decides the rate of a cell, as long as the rule is the same."""
+    design = (cell.n, cell.others, cell.sd_ratio, cell.distribution, cell.alpha)
+    return (experiment.kind, experiment.test, *design, draws, seed)
+
+
+def known(rows: Sequence[Path], *, committed: bool, except_kinds: Sequence[str] = ()) -> Known:
+    """The rows of these files (JSON lines), and of the committed results but for some kinds."""
+    found: Known = {}
+    if committed:
+        results = latest()
+        for row in (*results["rates"], *results["off_grid"]):
+            if row["kind"].split(",")[0] not in except_kinds:
+                found[tuple(row[name] for name in PLACE)] = row
+    for path in rows:
+        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+            row = json.loads(line)
+            found[tuple(row[name] for name in PLACE)] = row
+    return found
+
+
+def known_promises() -> dict[Place, dict[str, Any]]:
+    """The committed promises of power, by plan, replicates and planned truth."""
+    return {(row["plan"], row["n"], row["effect"]): row for row in latest()["promises"]}
+
+
+def append(path: Path, row: Mapping[str, Any]) -> None:
+    """One more row, on disk at once: a long run can be stopped and goes on where it was."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(f"{json.dumps(row)}\n")
+
+
+def today() -> str:
+    """The date of a measurement."""
+    return datetime.now(UTC).date().isoformat()
+
+
 def surroundings() -> dict[str, Any]:
     """When and where: date, machine, versions."""
     versions = {name: version(name) for name in ("numpy", "scipy", "statsmodels")}
     return {
-        "date": datetime.now(UTC).date().isoformat(),
+        "date": today(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "versions": {"python": platform.python_version(), **versions},
     }
@@ -54,28 +102,59 @@ def with_tables(text: str, document: Mapping[str, Any]) -> str:
     return f"{before}{START}\n\n{table.readme(document)}\n\n{END}{rest.split(END)[1]}"
 
 
+COLUMNS = ("test", "n", "others", "sd_ratio", "distribution", "rate", "level", "loses")
+"""What reports look up of a cell, see ``repro.stats.levels.MeasuredRate``."""
+
+
 def package_data(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Of each test that loses its level somewhere, all cells: what reports look up."""
-    every = [*document["rates"], *document["between"]]
-    listed = [one for one in every if not one["gated"]]
-    unsafe = {key(one) for one in listed if one["verdict"] == "listed, loses its level"}
-    cells = [
-        {
-            "test": key(one),
-            "n": one["n"],
-            "sd_ratio": one["sd_ratio"],
-            "tails": one["tails"],
-            "rate": round(one["confirmed"], 4),
-            "loses": one["verdict"] in ("listed, loses its level", "FAILS"),
-        }
-        for one in every
-        if key(one) in unsafe
-    ]
-    return {"alpha": 0.05, "date": document["date"], "rates": cells}
+    """The cells of every test that a report can look up; of several nulls the worst."""
+    cells: dict[Place, tuple[Any, ...]] = {}
+    for row in (*document["rates"], *document["off_grid"]):
+        name = key(row)
+        if name is None:
+            continue
+        place = (name, row["n"], row["others"], row["sd_ratio"], row["distribution"])
+        rate, loses = round(row["error"], 4), row["error"] > row["limit"]
+        if place not in cells or rate > cells[place][5]:
+            cells[place] = (*place, rate, level(row), loses)
+    rows = [list(cell) for cell in cells.values()]
+    return {"alpha": 0.05, "date": document["date"], "columns": list(COLUMNS), "rates": rows}
 
 
-def key(one: Mapping[str, Any]) -> str:
-    """The name by which ``repro.stats.levels`` knows a test."""
+def level(row: Mapping[str, Any]) -> float:
+    """What the rate of a cell should be at most."""
+    one = next(one for one in EXPERIMENTS if (one.kind, one.test) == (row["kind"], row["test"]))
+    return float(one.share * row["alpha"])
+
+
+KEYS = {
+    ("difference, directed", "welch"): None,
+    ("difference, smallest effect", "welch"): None,
+    ("equivalence", "welch"): "tost",
+    ("equivalence, relative", "contrast"): "tost_relative",
+    ("non_superiority", "welch"): "non_superiority",
+    ("non_superiority, relative", "contrast"): "non_superiority_relative",
+    ("non_inferiority", "welch"): "non_inferiority",
+    ("non_inferiority, relative", "contrast"): "non_inferiority_relative",
+    ("ratio", "welch of logarithms"): "ratio",
+    ("bound, share", "binomial"): "share",
+    ("proportion, clusters", "cluster_sign"): "cluster_sign",
+    ("ordering", "welch, holm"): "ordering",
+    ("ordering, all alike", "welch, holm"): "ordering",
+    ("conjunction, one false leaf", "welch"): "all",
+    ("conjunction, all at the margin", "welch"): "all",
+    ("disjunction", "holm"): "any",
+    ("family, four claims", "holm"): "family",
+    ("family, four claims", "bh"): None,
+}
+"""Names that do not follow from the kind and its test; None: the cells of another null do."""
+
+
+def key(one: Mapping[str, Any]) -> str | None:
+    """The name by which ``repro.stats.levels`` knows a test; None where it is not looked up."""
+    place = (one["kind"], one["test"])
+    if place in KEYS:
+        return KEYS[place]
     kind, _, part = one["kind"].partition(", ")
     if part == "clustered":
         return f"{kind} {part}"

@@ -1,7 +1,7 @@
 """Where a test is known to lose its level: error rates that were measured, for the report.
 
 The rates are those of ``benchmarks/levels``, at the boundary of each null: a lookup, nothing is
-computed here.
+computed here but which of the measured designs the present one resembles.
 """
 
 from __future__ import annotations
@@ -12,10 +12,36 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+from itertools import combinations
 
+from scipy.special import fdtr, fdtrc
+
+from repro.errors import ClaimError
 from repro.stats.result import TestResult
+from repro.stats.sample import Arm, Sample, summarise
+from repro.stats.shape import far_away, skewed
 
 NAMES = {
+    "welch": "Welch's test",
+    "welch_relative": "Welch's test of a relative difference",
+    "paired": "The paired t-test",
+    "tost": "The test of equivalence",
+    "tost_relative": "The test of relative equivalence",
+    "non_superiority": "The test of non-superiority",
+    "non_superiority_relative": "The test of relative non-superiority",
+    "non_inferiority": "The test of non-inferiority",
+    "non_inferiority_relative": "The test of relative non-inferiority",
+    "ratio": "The test of a ratio",
+    "share": "The test of a share",
+    "sign": "The sign test",
+    "cluster_sign": "The sign test by clusters",
+    "trend welch": "The test of a linear trend",
+    "ordering": "The test of an order",
+    "eprocess_t": "The e-process, looked at after every pair",
+    "all": "The conjunction of three",
+    "any": "Holm's method for at least one of three",
+    "family": "Holm's method for a family of four claims (a false conclusion about any of them)",
+    "association clustered": "The permutation of clusters",
     "student": "Student's test",
     "permutation": "The permutation test of Welch's t",
     "brunner_munzel": "The Brunner-Munzel test",
@@ -36,8 +62,13 @@ NAMES = {
     "at least kendall": "A lower bound on the size of Kendall's correlation",
 }
 
-UNEQUAL = math.sqrt(3)
-"""Standard deviations in at least this ratio are nearer to 3:1 than to 1:1."""
+ASSUME_ALIKE = {
+    "student", "permutation", "brunner_munzel", "yuen", "trend jonckheere", "trend kendall",
+}  # fmt: skip
+"""Tests whose null is that the arms are alike: told as soon as unequal spreads are nearer."""
+
+REFUTED = 0.01
+"""Equal standard deviations count as refuted where the F-test has a p below this."""
 
 FEW_LOOKS = 2
 """So few planned looks hold their level: .052 at five and ten pairs, standard deviations 3:1."""
@@ -45,64 +76,156 @@ FEW_LOOKS = 2
 SEVERAL_LOOKS = 4
 """Beyond so many, planned looks are taken for looks at every number of pairs."""
 
+ALWAYS = {"normal", "t4"}
+"""Distributions that no sample of the usual size refutes."""
+
+SEEN = {
+    "t4": "heavy tails (t4)",
+    "lognormal": "skewed values (lognormal)",
+    "collapsed": "one seed in five far from the others",
+}
+
 _POINTS = ("association", "at most", "at least")
+_UNITS = (*_POINTS, "share", "sign", "cluster_sign", "paired")
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRate:
-    """The rate of false CONFIRMED in one cell; ``loses``: more than half a percent too high."""
+    """The rate of false conclusions in one cell, where ``level`` is what it should be at most.
+
+    ``n`` replicates in the first arm, ``others`` in each other (``None``: as many); ``sd_ratio``
+    is the first arm's over the others'. ``loses``: more than half a percent too high.
+    """
 
     test: str
     n: int
+    others: int | None
     sd_ratio: float
-    tails: str
+    distribution: str
     rate: float
+    level: float
     loses: bool
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Replicates in the first arm and in each other."""
+        return self.n, self.n if self.others is None else self.others
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What of the evidence says which measured cells it resembles.
+
+    ``n`` replicates in the smaller arm (or points, or units), ``others`` in the larger; the
+    smaller arm's standard deviation over the larger one's, ``None`` where it is not known. The
+    ``shapes`` that are seen in the values: ``lognormal`` (skewed), ``collapsed`` (a few far away).
+    """
+
+    n: int
+    others: int | None = None
+    sd_ratio: float | None = None
+    shapes: frozenset[str] = frozenset()
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Replicates in the smaller and in the larger arm."""
+        return self.n, self.n if self.others is None else self.others
+
+    @property
+    def alike(self) -> bool:
+        """Whether the data do not refute equal standard deviations (F-test, two-sided)."""
+        ratio = self.sd_ratio
+        if ratio is None:
+            return True
+        if ratio == 0 or not math.isfinite(ratio):
+            return False
+        df = self.sizes[0] - 1, self.sizes[1] - 1
+        tails = float(fdtr(*df, ratio**2)), float(fdtrc(*df, ratio**2))
+        return 2 * min(tails) >= REFUTED
+
+
+def designs_of(arms: Sequence[Arm]) -> tuple[Design, ...]:
+    """The design of each pair of arms; none for arms whose standard deviation is not known."""
+    return tuple(
+        found for a, b in combinations(arms, 2) if (found := _design_of_two(a, b)) is not None
+    )
+
+
+def design_of_one(arm: Arm) -> Design:
+    """The design of a single sample: replicates, points, or differences within pairs."""
+    return Design(summarise(arm).n, shapes=_shapes(arm))
+
+
+def _design_of_two(a: Arm, b: Arm) -> Design | None:
+    small, large = sorted((a, b), key=lambda arm: summarise(arm).n)
+    try:
+        spreads = summarise(small).spread, summarise(large).spread
+    except ClaimError:
+        return None
+    ratio = None if max(spreads) == 0 else math.inf
+    if spreads[1]:
+        ratio = spreads[0] / spreads[1]
+    n, others = summarise(small).n, summarise(large).n
+    return Design(n, None if n == others else others, ratio, _shapes(a) | _shapes(b))
+
+
+def _shapes(arm: Arm) -> frozenset[str]:
+    if not isinstance(arm, Sample):
+        return frozenset()
+    seen = {"lognormal": skewed(arm.values), "collapsed": far_away(arm.values)}
+    return frozenset(name for name, yes in seen.items() if yes)
 
 
 @lru_cache(maxsize=1)
 def measured_rates() -> tuple[MeasuredRate, ...]:
-    """Every cell of each test that loses its level in one of them."""
+    """Every measured cell of every test."""
     text = files("repro.stats").joinpath("levels.json").read_text(encoding="utf-8")
-    return tuple(MeasuredRate(**record) for record in json.loads(text)["rates"])
+    data = json.loads(text)
+    rows = (dict(zip(data["columns"], row, strict=True)) for row in data["rates"])
+    return tuple(MeasuredRate(**row) for row in rows)
 
 
-def measured_level(test: str, n: int, *, sd_ratio: float | None = None) -> str | None:
-    """What is known of a test's level near a design, in a sentence; ``None``: nothing against it.
+@lru_cache(maxsize=64)
+def _rates_of(test: str) -> tuple[MeasuredRate, ...]:
+    return tuple(one for one in measured_rates() if one.test == test)
 
-    ``test`` as ``key_of`` gives it. ``n`` replicates an arm (or points), the smaller number
-    where they differ; the nearest size that was measured counts. ``sd_ratio`` is that of the
-    standard deviations, either way round; without it any counts. The worst cell is told. The
+
+def worst_level(test: str, designs: Sequence[Design]) -> str | None:
+    """What is known of a test's level near one of these designs, the worst, in a sentence.
+
+    ``test`` as ``key_of`` gives it; ``None`` where nothing is known against it. The nearest
+    numbers of replicates that were measured count. Where they differ, so does the direction: a
+    few replicates with the larger spread lose more. Spreads are taken as equal unless the data
+    refute it, and then as the nearest ratio that was measured; without a ratio any counts. The
     rates belong to alpha = .05; other levels are lost likewise, by another amount.
     """
-    own = [one for one in measured_rates() if one.test == test]
-    if not own or n < 2:
+    found = [cell for design in designs for cell in _resembling(test, design) if cell.loses]
+    if not found:
         return None
-    nearest = min({one.n for one in own}, key=lambda size: abs(math.log(size / n)))
-    near = [one for one in own if one.n == nearest and one.loses and _like(one, sd_ratio)]
-    if not near:
-        return None
-    worst = max(near, key=lambda one: one.rate)
+    worst = max(found, key=lambda cell: cell.rate)
     return (
         f"{NAMES[test]}: with {_design(worst)} it errs in {100 * worst.rate:.1f} % of cases "
-        "instead of 5 % (measured)."
+        f"instead of {100 * worst.level:.2g} % (measured)."
     )
 
 
 def level_of(
-    result: TestResult, *, sd_ratio: float | None = None, looks: Sequence[int] = ()
+    result: TestResult, designs: Sequence[Design] = (), *, looks: Sequence[int] = ()
 ) -> str | None:
-    """``measured_level`` of the test and design that a result comes from.
+    """``worst_level`` of the test and designs that a result comes from.
 
-    ``looks`` are those that a group sequential test planned: its level is that of the whole plan,
-    and so it goes by the number of pairs at the last of them, whenever it decided.
+    Without designs only the number of replicates counts. ``looks`` are those that a group
+    sequential test planned: its level is that of the whole plan, and so it goes by the number of
+    pairs at the last of them, whenever it decided.
     """
+    designs = designs or (Design(min(result.n)),)
     if result.test != "group_obf" or result.paired:
-        return measured_level(key_of(result), min(result.n), sd_ratio=sd_ratio)
+        return worst_level(key_of(result), designs)
     if len(looks) <= FEW_LOOKS:
         return None
     many = " every pair" if len(looks) > SEVERAL_LOOKS else ""
-    return measured_level(f"group_obf{many}", looks[-1], sd_ratio=sd_ratio)
+    last = [Design(looks[-1], None, one.sd_ratio, one.shapes) for one in designs]
+    return worst_level(f"group_obf{many}", last)
 
 
 def key_of(result: TestResult) -> str:
@@ -118,20 +241,62 @@ def key_of(result: TestResult) -> str:
     return f"trend {result.details['test']}" if result.test == "trend" else result.test
 
 
-def _like(one: MeasuredRate, sd_ratio: float | None) -> bool:
-    if sd_ratio is None or one.test.startswith(_POINTS):
+def of_units(key: str) -> bool:
+    """Whether a test has one sample of points, units or pairs, and no arms to be unequal."""
+    return key.startswith(_UNITS) or key.endswith("paired")
+
+
+def _resembling(test: str, design: Design) -> list[MeasuredRate]:
+    """The measured cells of a test that a design resembles."""
+    every = _rates_of(test)
+    if not every or design.n < 2:
+        return []
+    sizes = design.sizes
+    if all(cell.others is None for cell in every):
+        sizes = (design.n, design.n)
+    nearest = min({cell.sizes for cell in every}, key=lambda one: _distance(one, sizes))
+    near = [
+        cell
+        for cell in every
+        if cell.sizes == nearest and cell.distribution in ALWAYS | design.shapes
+    ]
+    return [cell for cell in near if _like(cell, design, near)]
+
+
+def _distance(one: tuple[int, int], other: tuple[int, int]) -> float:
+    return math.hypot(*(math.log(a / b) for a, b in zip(one, other, strict=True)))
+
+
+def _like(cell: MeasuredRate, design: Design, near: Sequence[MeasuredRate]) -> bool:
+    """Whether the standard deviations of a cell resemble those of the design."""
+    ratio = design.sd_ratio
+    if ratio is None or of_units(cell.test):
         return True
-    if sd_ratio <= 0 or not math.isfinite(sd_ratio):
-        return one.sd_ratio > 1
-    return (max(sd_ratio, 1 / sd_ratio) >= UNEQUAL) == (one.sd_ratio > 1)
+    if design.alike and cell.test not in ASSUME_ALIKE:
+        return cell.sd_ratio == 1
+    measured = {one.sd_ratio for one in near if one.distribution == cell.distribution}
+    log = math.log(min(max(ratio, 1e-9), 1e9))
+    if cell.others is None:
+        log = abs(log)
+    return cell.sd_ratio == min(measured, key=lambda one: abs(math.log(one) - log))
 
 
-def _design(one: MeasuredRate) -> str:
-    tails = "" if one.tails == "normal" else f" and heavy tails ({one.tails})"
-    if one.test.startswith(_POINTS):
-        return f"{one.n} points{tails}"
+def _design(cell: MeasuredRate) -> str:
+    """The cell in words."""
+    shape = SEEN.get(cell.distribution)
+    more = f" and {shape}" if shape else ""
+    if of_units(cell.test):
+        unit = "points" if cell.test.startswith(_POINTS) else "seeds"
+        return f"{cell.n} {unit}{more}"
+    n = f"{cell.n} replicates per arm"
+    if cell.others is not None:
+        n = f"{cell.n} against {cell.others} replicates"
     spreads = "equal standard deviations"
-    if one.sd_ratio != 1:
-        spreads = f"standard deviations {one.sd_ratio:g}:1"
-    most = "at most " if one.test.startswith("group_obf") else ""
-    return f"{most}{one.n} replicates an arm, {spreads}{tails}"
+    if cell.sd_ratio != 1:
+        spreads = f"standard deviations {_ratio(cell.sd_ratio)}"
+    most = "at most " if cell.test.startswith("group_obf") else ""
+    return f"{most}{n}, {spreads}{more}"
+
+
+def _ratio(ratio: float) -> str:
+    return f"{ratio:g}:1" if ratio > 1 else f"1:{1 / ratio:g}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from scipy.special import ndtri
 
 from tests.check.made import judged, made
 from tests.check.test_kinds import difference
@@ -31,4 +33,38 @@ def test_brunner_munzel_is_flagged_between_five_and_ten(n: int) -> None:
     claim = made(difference("brunner_munzel"), seeds={"min": 2, "plan": n})
     document = judged(claim, {"a": WIDE[:n], "b": NARROW[:n]})
     (level,) = document.levels
-    assert f"with {n} replicates an arm" in level.text
+    assert f"with {n} replicates per arm" in level.text
+
+
+def normal(n: int) -> list[float]:
+    """The quantiles of a normal distribution."""
+    return [float(value) for value in ndtri((np.arange(n) + 0.5) / n)]
+
+
+def test_three_seeds_against_thirty_are_flagged() -> None:
+    """Welch's test errs in 7.6 % of such cases, and the verdict carries the flag with the rate."""
+    values = {"a": normal(3), "b": normal(30)}
+    document = judged(made(difference(), seeds={"min": 3, "plan": 3}), values)
+    (level,) = document.levels
+    assert "with 3 against 30 replicates, equal standard deviations it errs in 7.6 %" in level.text
+    assert any(level.text in flag.text for flag in document.verdict.flags)
+
+
+def test_equal_seeds_are_not_flagged() -> None:
+    """Ten normal seeds against ten are told nothing."""
+    values = {"a": normal(10), "b": normal(10)}
+    assert judged(made(difference(), seeds={"min": 3, "plan": 10}), values).levels == ()
+
+
+def test_skewed_differences_of_pairs_are_flagged() -> None:
+    """The paired t-test is told by the shape of the differences, not by that of the arms."""
+    rng = np.random.default_rng(5)
+    b = 100 * rng.standard_normal(20)
+    plain, skew = rng.standard_normal(20), np.exp(rng.standard_normal(20))
+    claim = made(difference("paired"), design="paired", seeds={"min": 3, "plan": 20})
+    texts = {}
+    for name, own in (("plain", plain), ("skew", skew)):
+        document = judged(claim, {"a": (b + own).tolist(), "b": b.tolist()})
+        texts[name] = [level.text for level in document.levels]
+    assert texts["plain"] == []
+    assert any("skewed values" in text or "far from" in text for text in texts["skew"])

@@ -11,13 +11,24 @@ from benchmarks.levels.__main__ import main
 
 def test_other_parameters_are_measured(capsys) -> None:
     """
-    Size, spreads, tails, level, draws and seed are those that were asked for.
+    Size, spreads, distribution, level, draws and seed are those that were asked for.
     """
-    own = ["--kind", "ratio", "--n", "4", "--sd-ratio", "2", "--tails", "t6", "--alpha", "0.1"]
+    own = [
+        "--kind",
+        "ratio",
+        "--n",
+        "4",
+        "--sd-ratio",
+        "2",
+        "--distribution",
+        "t6",
+        "--alpha",
+        "0.1",
+    ]
     status = main([*own, "--draws", "20000", "--seed", "7", "--only", "rates", "--json"])
     document = json.loads(capsys.readouterr().out)
     (rate,) = document["rates"]
-    asked = {"n": 4, "sd_ratio": 2.0, "tails": "t6", "alpha": 0.1, "draws": 20000}
+    asked = {"n": 4, "sd_ratio": 2.0, "distribution": "t6", "alpha": 0.1, "draws": 20000}
     assert {name: rate[name] for name in asked} == asked
     assert document["seed"] == 7
     assert 0.08 < rate["confirmed"] < rate["upper"] <= rate["limit"] == pytest.approx(0.105)
@@ -35,8 +46,8 @@ def test_a_broken_gate_is_exit_1(capsys) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [["--tails", "cauchy"], ["--tails", "t2"], ["--kind", "magic"], ["--alpha", "0.7"],
-     ["--draws", "3"], ["--n", "one"]],
+    [["--distribution", "cauchy"], ["--distribution", "t2"], ["--kind", "magic"],
+     ["--alpha", "0.7"], ["--draws", "3"], ["--n", "one"]],
 )  # fmt: skip
 def test_wrong_usage_is_exit_2(wrong, capsys) -> None:
     """

@@ -2,13 +2,14 @@
 
 The code and the seed are those of ``python -m benchmarks.levels``, with the sizes that cost
 little; the long run is in ``benchmarks/results``. A gate holds when the one-sided 95 %
-Clopper-Pearson bound of the rate of false CONFIRMED is at most alpha + 0.005; for the e-process,
-looked at every night from 3 to 60 pairs, at most alpha.
+Clopper-Pearson bound of the rate of false conclusions is at most alpha + 0.005; for the e-process,
+looked at every night from 3 to 60 pairs, at most alpha; beyond a smallest effect half of alpha.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from benchmarks.levels.cells import Cell, Experiment, noise
 from benchmarks.levels.experiments import EXPERIMENTS
 from benchmarks.levels.measure import DRAWS, SIZES, grid, measure, upper_bound
 
-GATED = [one for one in EXPERIMENTS if any(one.gated(cell) for cell in grid(one))]
+GATED = [one for one in EXPERIMENTS if any(one.is_gated(cell) for cell in grid(one))]
 FEWER_SIZES = {
     "conjunction": (3, 5),
     "disjunction": (3, 5),
@@ -48,7 +49,7 @@ def test_every_default_test_holds_its_level(experiment: Experiment) -> None:
     rates = [
         measure(experiment, cell, draws=DRAWS, coverage=False)
         for cell in grid(experiment, sizes)
-        if experiment.gated(cell)
+        if experiment.is_gated(cell)
     ]
     assert rates
     assert [one for one in rates if one.failed] == []
@@ -80,10 +81,12 @@ def test_peeking_at_welchs_test_every_night_would_break_the_gate() -> None:
     assert np.mean(np.any(looks, axis=0)) > 0.25
 
 
-@pytest.mark.parametrize("tails", ["normal", "t4", "t10", "uniform"])
-def test_noise_has_the_declared_moments(tails: str) -> None:
+@pytest.mark.parametrize(
+    "distribution", ["normal", "t4", "t10", "uniform", "lognormal", "collapsed"]
+)
+def test_noise_has_the_declared_moments(distribution: str) -> None:
     """Every distribution has mean 0 and standard deviation 1."""
-    values = noise(np.random.default_rng(7), tails, (400_000,))
+    values = noise(np.random.default_rng(7), distribution, (400_000,))
     assert abs(values.mean()) < 0.01
     assert abs(values.std() - 1) < 0.03
 
@@ -100,3 +103,28 @@ def test_a_cell_has_its_own_generator() -> None:
     alone = measure(experiment, Cell(5), draws=5000)
     assert alone == measure(experiment, Cell(5), draws=5000)
     assert alone.confirmed != measure(experiment, Cell(5), draws=5000, seed=1).confirmed
+
+
+def test_any_false_conclusion_about_a_family_counts() -> None:
+    """At 3:1 and n = 5 CONFIRMED and CONTRADICTED are false in over 5.5 %: the gate bites."""
+    family = next(one for one in EXPERIMENTS if one.test == "holm" and "family" in one.kind)
+    found = measure(family, Cell(5, 3.0), draws=100_000)
+    assert found.error == pytest.approx(found.confirmed + found.contradicted)
+    assert found.error > 0.055 > found.confirmed
+    assert not found.gated
+    gated = replace(family, gated=lambda cell: cell.n > 0)
+    assert measure(gated, Cell(5, 3.0), draws=100_000).failed
+
+
+def test_beyond_a_smallest_effect_a_half_of_alpha_is_spent() -> None:
+    """The question is two-sided and its boundary is not: the limit is .03."""
+    least = next(one for one in EXPERIMENTS if one.kind == "difference, smallest effect")
+    assert measure(least, Cell(5), draws=2_000).limit == pytest.approx(0.03)
+
+
+def test_few_against_many_lose_the_level() -> None:
+    """Welch's test with 3 against 30 errs in about 7.6 % (known before), and is not gated there."""
+    welch = EXPERIMENTS[0]
+    found = measure(welch, Cell(3, others=30), draws=40_000)
+    assert found.error == pytest.approx(0.076, abs=0.0055)
+    assert found.verdict == "listed, loses its level"

@@ -33,6 +33,19 @@ def cases(experiment: Experiment) -> list[tuple[Experiment, Cell]]:
     return found
 
 
+def off_the_grid(experiment: Experiment) -> list[Cell]:
+    """Unequal numbers, 4:1, and each of the other distributions, where it makes sense."""
+    places = [(3, 4.0, 10), (4, 0.25, 8), (5, 4.0, None), (60, 4.0, None), (20, 4.0, None)]
+    sizes = experiment.sizes or (3, 4, 5)
+    cells = [
+        Cell(n, ratio if experiment.sd_ratios else 1.0, name, 0.3, others)
+        for n, ratio, others in places
+        for name in experiment.wide
+        if n in sizes
+    ]
+    return [cell for cell in cells if experiment.has(cell)]
+
+
 def _tied(experiment: Experiment, cell: Cell) -> bool:
     """Permutations are tied where all splits are tried; beyond, see the test below."""
     return experiment.test != "permutation" or cell.n == 5
@@ -69,6 +82,20 @@ def test_the_simulation_decides_as_the_engine_does(experiment: Experiment) -> No
         assert simulated == engine, cell
         seen |= set(engine)
     assert "CONFIRMED" in seen, "a test of agreement where nothing is ever confirmed is empty"
+
+
+WIDE = [one for one in EXPERIMENTS if off_the_grid(one)]
+
+
+@pytest.mark.parametrize("experiment", WIDE, ids=lambda one: one.name)
+def test_off_the_grid_the_simulation_decides_as_the_engine_does(experiment: Experiment) -> None:
+    """Arms of unequal size, skewed values and collapsed seeds change nothing."""
+    for cell in off_the_grid(experiment):
+        size = DEAR.get(experiment.test, 50) // 2
+        setup = experiment.make(cell)
+        data = setup.draw(generator(experiment.name, cell, SEED), size)
+        simulated, engine = words(setup, data, size)
+        assert simulated == engine, cell
 
 
 TIED_PLANS = [one for one in PLANS if one.planned.test != "permutation" or one.planned.n[0] <= 5]

@@ -6,6 +6,7 @@ import pytest
 
 from repro.stats import levels
 from repro.stats.comparison import student
+from repro.stats.levels import Design
 from repro.stats.sample import Sample
 
 A, B = Sample.of(1.0, 4.0, 9.0), Sample.of(2.0, 2.5, 2.2)
@@ -14,8 +15,8 @@ A, B = Sample.of(1.0, 4.0, 9.0), Sample.of(2.0, 2.5, 2.2)
 @pytest.mark.parametrize(
     ("key", "n", "design"),
     [
-        ("student", 3, "3 replicates an arm, standard deviations 3:1"),
-        ("trend kendall", 10, "10 replicates an arm, standard deviations 3:1"),
+        ("student", 3, "3 replicates per arm, standard deviations 3:1"),
+        ("trend kendall", 10, "10 replicates per arm, standard deviations 3:1"),
         ("association pearson", 10, "10 points and heavy tails (t4)"),
     ],
 )
@@ -26,7 +27,7 @@ def test_the_whole_sentence(key, n, design):
     worst = max(
         one.rate for one in levels.measured_rates() if one.test == key and one.n == n and one.loses
     )
-    assert levels.measured_level(key, n) == (
+    assert levels.worst_level(key, [Design(n)]) == (
         f"{levels.NAMES[key]}: with {design} it errs in {100 * worst:.1f} % of cases "
         "instead of 5 % (measured)."
     )
@@ -37,8 +38,8 @@ def test_the_ratio_of_spreads_is_handed_on():
     A result of equal spreads is told nothing where only unequal ones err.
     """
     result = student(A, B)
-    assert levels.level_of(result, sd_ratio=1.0) is None
-    assert levels.level_of(result, sd_ratio=3.0) == levels.measured_level("student", 3)
+    assert levels.level_of(result, [Design(3, sd_ratio=1.0)]) is None
+    assert levels.level_of(result, [Design(3, sd_ratio=3.0)]) == levels.level_of(result)
 
 
 def test_what_holds_its_level_is_never_the_reason():
@@ -46,7 +47,7 @@ def test_what_holds_its_level_is_never_the_reason():
     Nothing is said of a size whose cells all hold, and what is said gives a rate above 5.5 %.
     """
     keys = {one.test for one in levels.measured_rates()}
-    said = [levels.measured_level(key, n) for key in sorted(keys) for n in (3, 5, 10, 30)]
+    said = [levels.worst_level(key, [Design(n)]) for key in sorted(keys) for n in (3, 5, 10, 30)]
     rates = [re.search(r"errs in ([0-9.]+) %", one) for one in said if one is not None]
     assert None in said
     assert all(rate is not None and float(rate[1]) >= 5.5 for rate in rates)
@@ -56,5 +57,5 @@ def test_fewer_than_two_replicates_have_no_level():
     """
     A design of one replicate is like none that was measured.
     """
-    assert levels.measured_level("student", 1) is None
-    assert levels.measured_level("student", 2) == levels.measured_level("student", 3)
+    assert levels.worst_level("student", [Design(1)]) is None
+    assert levels.worst_level("student", [Design(2)]) == levels.worst_level("student", [Design(3)])
