@@ -147,7 +147,7 @@ def test_a_claim_ends_at_its_largest_number(tmp_path: Path) -> None:
     last = [nights.night(of) for _ in range(4)][-1]
     assert seeds_of(last) == [6, 6]
     assert last.verdict.conclusion == "INCONCLUSIVE"
-    assert "ends at 6 seeds an arm" in last.changes[0].text
+    assert "ends at 6 seeds per arm" in last.changes[0].text
 
 
 def test_planned_looks_are_taken_one_a_night(tmp_path: Path) -> None:

@@ -61,7 +61,8 @@ def _worst(name: str, better: str, evidence: Evidence) -> Replicate | None:
 def _whole_pairs(claim: Claim, evidence: Evidence) -> Evidence:
     """Replicates are pairs by their place: of one number, counted from the first of each arm.
 
-    In a sequential claim on a table that declares an order, they are pairs by that order.
+    In a sequential claim of independent arms, on a table that declares an order, they are pairs
+    by that order; what pairs the arms of a paired design is always the number.
     """
     places = {arm: _places(claim, evidence, arm) for arm in evidence.arms}
     lost = {
@@ -81,7 +82,7 @@ def _whole_pairs(claim: Claim, evidence: Evidence) -> Evidence:
 
 def _places(claim: Claim, evidence: Evidence, arm: str) -> dict[int, int]:
     """The number of each replicate of an arm -> the place of its pair."""
-    runs = evidence.arms[arm]
-    if claim.sequential is not None and evidence.order(arm) == "declared":
+    runs, independent = evidence.arms[arm], claim.design == "independent"
+    if claim.sequential is not None and independent and evidence.order(arm) == "declared":
         return {one.number: place for place, one in enumerate(runs)}
     return {one.number: one.number - claim.arms[arm].first_seed for one in runs}

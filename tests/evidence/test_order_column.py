@@ -132,15 +132,17 @@ def test_looks_follow_the_declared_order() -> None:
     assert [one.sequential[0].order for one in (judge(claim(None), table),)] == ["unknown"]
 
 
-def test_pairs_are_those_of_the_order() -> None:
-    """A run that diverged takes its pair by time with it, not the one of its number."""
+@pytest.mark.parametrize("design", ["independent", "paired"])
+def test_pairs_are_those_of_the_order(design: str) -> None:
+    """A run that diverged takes its pair by time with it; in a paired design that of its number."""
     table = frame(1.2)
-    of = claim("finished")
+    of = claim("finished").model_copy(update={"design": design})
     seeds = of.seeds.model_copy(update={"diverged": "exclude<=1"})
     of = of.model_copy(update={"seeds": seeds})
     lost = table.query("arm == 'a' and seed == 4").index[0]
     moment = table.loc[lost, "finished"]
     (partner,) = table[(table["arm"] == "b") & (table["finished"] == moment)]["seed"]
+    partner = 4 if design == "paired" else partner
     table["value"] = table["value"].astype(object)
     table.loc[lost, "value"] = "diverged"
     document = judge(of, table)
