@@ -40,6 +40,8 @@ def what_would_change(
     if verdict.validity is Validity.VALID:
         if verdict.conclusion is Conclusion.NOT_TESTED:
             steps += [_test(one, claim) for one in judged if one.refused and _decides(one)]
+            if claim.sequential is not None:  # what does not vary yet may vary later
+                steps.append(_more_looks(claim, evidence, file))
         if verdict.conclusion is Conclusion.INCONCLUSIVE:
             own = [one for one in judged if _decides(one)]
             alone = joined(claim, own).conclusion

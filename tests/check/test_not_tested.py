@@ -116,6 +116,7 @@ def test_a_sequential_claim_goes_on() -> None:
     claim = made(BETTER, sequential={"method": "eprocess_t"}, seeds=seeds)
     document = judged(claim, {arm: own[:4] for arm, own in FLAT.items()})
     assert document.verdict.conclusion == "NOT-TESTED"
+    assert document.changes[1].text.startswith("Add seeds to its table")
 
 
 def test_every_rendering_has_the_word() -> None:
