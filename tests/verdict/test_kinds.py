@@ -35,8 +35,8 @@ from repro.verdict import (
 CONFIRMED, CONTRADICTED = Conclusion.CONFIRMED, Conclusion.CONTRADICTED
 INCONCLUSIVE, TRIVIAL = Conclusion.INCONCLUSIVE, Conclusion.TRIVIAL
 
-HIGH = Sample.of(7.0, 8.1, 9.0, 10.3, 11.2)
-LOW = Sample.of(1.0, 2.2, 3.1, 3.9, 6.5)
+HIGH = Sample.of(7.0, 8.1, 9.0, 10.3, 11.2, 9.4)
+LOW = Sample.of(1.0, 2.2, 3.1, 3.9, 6.5, 2.6)
 
 
 def result(test: str, effect: float, p: float, p_opposite: float | None = None) -> TestResult:
@@ -57,7 +57,8 @@ def test_every_test_of_a_difference_concludes(name):
     assert conclude_difference(found, direction="different").conclusion is CONFIRMED
     one_sided = TESTS[name](LOW, HIGH, alternative="less")
     assert conclude_difference(one_sided, direction="lower").conclusion is CONFIRMED
-    same = TESTS[name](Sample.of(1.0, 2.0, 3.0, 4.0, 5.1), Sample.of(1.1, 3.2, 2.0, 4.4, 4.5))
+    a, b = Sample.of(1.0, 2.0, 3.0, 4.0, 5.1, 2.4), Sample.of(1.1, 3.2, 2.0, 4.4, 4.5, 2.5)
+    same = TESTS[name](a, b)
     assert conclude_difference(same, direction="higher").conclusion is INCONCLUSIVE
 
 
