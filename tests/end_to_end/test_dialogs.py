@@ -123,5 +123,5 @@ def test_dialogs_of_ones_own_are_verified(place: Path) -> None:
     (place / "data" / "echo" / "test.jsonl").write_text("{}\n")
     refused = repro(place, *VERIFY, "--workers", "1", "--store", "another_store")
     assert refused.returncode == 5
-    assert "test.jsonl is not the file that the corpus names" in refused.stderr
+    assert "test.jsonl is another file: its SHA-256 begins with" in refused.stderr
     assert "Traceback" not in refused.stderr + refused.stdout
