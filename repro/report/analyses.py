@@ -124,12 +124,19 @@ def agreement_of_analyses(part: Robustness) -> str:
     said = [f"{fmt.count(same)} of {every} conclude{'s' if same == 1 else ''} {word}"]
     said[0] += ", as the declared one does"
     for other, times in sorted(counts.items(), key=lambda item: (-item[1], str(item[0]))):
-        names = [one.name for one in others if one.conclusion == other]
-        more = "" if times <= NAMED else f" and {fmt.count(times - NAMED)} more"
+        own = [one for one in others if one.conclusion == other]
+        names = list(dict.fromkeys(_called(one, declared) for one in own))
+        more = "" if len(names) <= NAMED else f" and {fmt.count(len(names) - NAMED)} more"
         shown = f"({', '.join(names[:NAMED])}{more})"
         what = "cannot be made" if other is None else f"conclude{'s' if times == 1 else ''} {other}"
         said.append(f"{fmt.count(times)} {what} {shown}")
     return f"{'; '.join(said)}."
+
+
+def _called(one: Analysis, declared: Analysis) -> str:
+    """Its name; a seed is named only where one less would cost a claim its confirmation."""
+    recipe = one.choice == "seed" and declared.conclusion != "CONFIRMED" and one.conclusion
+    return "one seed left out" if recipe else one.name
 
 
 def several_analyses(document: Document) -> list[Robustness]:

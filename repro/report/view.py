@@ -91,7 +91,7 @@ def _fields(document: Document) -> tuple[Field, ...]:
     return (
         Field("Validity", validity, verdict.validity_reason or words.checked(document)),
         Field("Conclusion", conclusion, _conclusion_reason(document)),
-        Field("Agreement with the paper", agreement, verdict.agreement_reason),
+        Field("Agreement with the paper", agreement, fmt.sentence(verdict.agreement_reason)),
     )
 
 
