@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import platform
+import shutil
+import subprocess
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from importlib import metadata
@@ -34,8 +36,31 @@ def collect(evidence: Evidence, command: str) -> Provenance:
         threads_per_run=max(threads, default=1),
         run_seconds={one.key: _seconds(one.provenance) for one in runs},
         command=command,
+        code_revision=revision(Path(__file__).parents[2]),
         without_weights=len({one.key for one in _every(evidence) if one.without_weights}),
     )
+
+
+def revision(checkout: Path) -> str:
+    """The commit of a checkout, with `+` where its files were changed; else nothing."""
+    git = shutil.which("git")
+    if git is None or not (checkout / ".git").exists():
+        return ""
+    command = [
+        git,
+        "-C",
+        str(checkout),
+        "describe",
+        "--always",
+        "--abbrev=12",
+        "--dirty=+",
+        "--exclude=*",
+    ]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()
 
 
 def _every(evidence: Evidence) -> Iterator[Replicate]:

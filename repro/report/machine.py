@@ -8,7 +8,9 @@ from repro.specs.base import Spec
 class Provenance(Spec):
     """Everything that derives from time or machine; never compared, never in a key.
 
-    ``without_weights`` is how many runs were exported without their weights and spectra.
+    ``code_revision`` is the commit of the checkout that judged, where it was one, with `+` where
+    its files were changed. ``without_weights`` is how many runs were exported without their
+    weights and spectra.
     """
 
     created: str
@@ -23,3 +25,4 @@ class Provenance(Spec):
     run_seconds: dict[str, float]
     command: str
     without_weights: int = 0
+    code_revision: str = ""

@@ -232,6 +232,7 @@ def provenance(document: Document) -> tuple[Block, ...]:
         ("Command", p.command),
         ("Code of others", _code(document)),
         ("Version of repro", p.repro_version),
+        ("Revision of its code", p.code_revision),
         ("Python", p.python),
         ("Packages", packages),
         ("Platform", p.platform),

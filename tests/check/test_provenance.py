@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from repro.check.provenance import collect
+from repro.check.provenance import collect, revision
 from repro.evidence import Evidence, Replicate
 
 RUN: dict[str, Any] = {
@@ -46,3 +47,9 @@ def test_runs_without_provenance_are_unknown_not_an_error() -> None:
     found = collect(Evidence({"a": (one,)}), "repro verify x")
     assert found.devices == ("unknown",)
     assert found.run_seconds == {"k": 0.0}
+
+
+def test_the_code_that_judged_is_named(tmp_path: Path) -> None:
+    """By its commit, of a checkout; a folder that is none has no revision."""
+    assert revision(tmp_path) == ""
+    assert revision(Path(__file__).parents[2]).rstrip("+").isalnum()
