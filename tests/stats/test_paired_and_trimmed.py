@@ -141,11 +141,11 @@ def test_every_named_test_takes_two_arms(name):
     """
     Every name of a claim file is a test that keeps its name and flips with its arms.
     """
-    a = Sample.of(1.0, 2.5, 3.0, 4.5, 7.0)
-    b = Sample.of(3.0, 5.5, 6.0, 8.0, 9.0)
+    a = Sample.of(1.0, 2.5, 3.0, 4.5, 7.0, 5.0)
+    b = Sample.of(3.0, 5.5, 6.0, 8.0, 9.0, 7.5)
     one, other = TESTS[name](a, b, alpha=0.04), TESTS[name](b, a, alpha=0.04)
     assert one.test == name
-    assert (one.alpha, one.n) == (0.04, (5, 5))
+    assert (one.alpha, one.n) == (0.04, (6, 6))
     assert one.p == pytest.approx(other.p, rel=1e-9)
     one_sided = TESTS[name](a, b, alternative="less")
     assert one_sided.p == pytest.approx(known(one.p) / 2, rel=1e-9)
