@@ -1,4 +1,4 @@
-"""Evidence made by hand, for claims that are shipped, and what is judged of it."""
+"""Evidence made by hand, for three claims on ranks and perplexities, and what is judged of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from repro.specs.load import load_claim
 from repro.specs.measurement import Rank
 from repro.verdict import exit_code
 
-CLAIMS = Path(__file__).parents[2] / "claims"
+CLAIMS = Path(__file__).parents[1] / "claims"
 Values = Mapping[str, Mapping[str, Sequence[float]]]
 """arm -> measurement -> one value a replicate."""
 
@@ -25,7 +25,7 @@ PLIF = (90.0, 90.4, 89.8, 90.2, 90.1)
 
 
 def claim(name: str, scale: ScaleName = "quick", **changes: object) -> Claim:
-    """A shipped claim, with some of its fields changed."""
+    """A claim of tests/claims, with some of its fields changed."""
     return load_claim(CLAIMS / f"{name}.yaml", scale).model_copy(update=changes)
 
 
