@@ -20,6 +20,7 @@ from repro.check.quality import examine
 from repro.evidence import TableSource, TidyTable, from_table, gather
 from repro.report.document import Document
 from repro.specs.arm import Arm, PublishedArm
+from repro.specs.seeds import Seeds
 from repro.store import RunStore
 from repro.verdict import FlagKind, exit_code
 from repro.verify import Options, verify_claims
@@ -192,7 +193,8 @@ def test_a_printed_arm_may_be_in_another_unit() -> None:
 def test_runs_are_looked_at_too() -> None:
     """Runs of different configurations that are equal to the last bit are INVALID."""
     softmax = fair(0.2)["softmax"]
-    document = judged(named("fair_mos", "paper"), {"mos": softmax, "softmax": softmax})
+    of = named("fair_mos", "paper", seeds=Seeds(min=5, plan=len(softmax)))
+    document = judged(of, {"mos": softmax, "softmax": softmax})
     assert document.verdict.validity == "INVALID"
     assert FlagKind.COPIED in kinds(document)
 
