@@ -193,7 +193,7 @@ def test_a_printed_arm_may_be_in_another_unit() -> None:
 def test_runs_are_looked_at_too() -> None:
     """Runs of different configurations that are equal to the last bit are INVALID."""
     softmax = fair(0.2)["softmax"]
-    of = named("fair_mos", "paper", seeds=Seeds(min=5, plan=len(softmax)))
+    of = named("fair_mos", "paper", seeds=Seeds(min=5, plan=10))
     document = judged(of, {"mos": softmax, "softmax": softmax})
     assert document.verdict.validity == "INVALID"
     assert FlagKind.COPIED in kinds(document)
