@@ -26,7 +26,7 @@ from tests.check.evidence import claim
 from tests.evidence.tidy import MOS, RANKS, printed_softmax, rank_csv
 
 ROOT = Path(__file__).parents[1]
-CLAIM = ROOT / "claims" / "mos_rank.yaml"
+CLAIM = ROOT / "tests" / "claims" / "mos_rank.yaml"
 NO_TORCH = Path(__file__).parent / "without_torch.py"
 
 
@@ -199,7 +199,7 @@ def test_a_frame_is_judged_like_its_csv(tmp_path: Path) -> None:
 
 def test_runs_go_to_a_frame_and_back_to_the_same_results() -> None:
     """The committed runs, as a frame of `Evidence.table()`, give the numbers that they gave."""
-    of = load_claim(CLAIM, "bench")
+    of = load_claim(ROOT / "claims" / "mos_rank.yaml", "bench")
     evidence = gather(of, RunStore(ROOT / "reports" / "sample" / "store"))
     document = judge(of, evidence.table())
     committed = read_document(ROOT / "reports/sample/mos_rank/bench/report.json")
