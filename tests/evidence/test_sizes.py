@@ -103,12 +103,28 @@ APART = ("relative", "yuen", "student", "permutation", "pearson")
 """Tests that are not asked about arms which lie further apart than float64 has digits."""
 
 
-def drawn(name: str, sizes: tuple[float, ...], data: st.DataObject) -> Evidence:
-    """Evidence for a kind, its values drawn from some sizes."""
+def drawn(
+    name: str, sizes: tuple[float, ...], data: st.DataObject, *, alike: bool = True
+) -> Evidence:
+    """Evidence for a kind, its values drawn from some sizes.
+
+    Arms that are not ``alike`` have a hundredth more or less of them each, and share only 0.
+    """
     kind = KINDS[name]
     column = st.lists(st.sampled_from(sizes), min_size=kind.n, max_size=kind.n)
-    values = {arm: {"loss": data.draw(column), "size": data.draw(column)} for arm in kind.arms}
+    values = {}
+    for place, arm in enumerate(kind.arms):
+        share = 0.0 if alike else place / 100
+        values[arm] = {
+            measurement: [_inward(size, share) for size in data.draw(column)]
+            for measurement in ("loss", "size")
+        }
     return seen(known_claim(name), values)
+
+
+def _inward(size: float, share: float) -> float:
+    """A size changed by a share of itself, a large one down and a small one up."""
+    return size * (1 - share if abs(size) > 1 else 1 + share)
 
 
 @pytest.mark.parametrize("sizes", ALIKE)
@@ -123,8 +139,11 @@ def test_no_value_that_is_read_ends_in_an_accident(
         check_claim(known_claim(name), drawn(name, ALIKE[sizes], data))
 
 
+NEAR = [n for n in KINDS if not any(word in n for word in APART)]
+
+
 @pytest.mark.parametrize("sizes", MIXED)
-@pytest.mark.parametrize("name", [n for n in KINDS if not any(word in n for word in APART)])
+@pytest.mark.parametrize("name", NEAR)
 @settings(max_examples=3)
 @given(data=st.data())
 def test_values_from_end_to_end_are_judged(
@@ -132,5 +151,37 @@ def test_values_from_end_to_end_are_judged(
 ) -> None:
     """Values of all sizes at once are judged, or refused: no accident, no warning."""
     with suppress(ClaimError):
+        judgement = judge_claim(known_claim(name), drawn(name, sizes, data, alike=False))
+        assert (judgement.validity, judgement.reason) == (Validity.VALID, "")
+
+
+@pytest.mark.parametrize("sizes", MIXED)
+@pytest.mark.parametrize("name", NEAR)
+@settings(max_examples=3)
+@given(data=st.data())
+def test_arms_that_share_values_from_end_to_end_are_judged_or_copies(
+    name: str, sizes: tuple[float, ...], data: st.DataObject
+) -> None:
+    """Arms may have any of these values in common: they are judged, unless one is a copy."""
+    with suppress(ClaimError):
         judgement = judge_claim(known_claim(name), drawn(name, sizes, data))
-        assert judgement.validity is Validity.VALID
+        copies = judgement.quality.invalid
+        assert judgement.validity is (Validity.INVALID if copies else Validity.VALID)
+        assert all(text.startswith("copied values: ") for text in copies)
+
+
+@pytest.mark.parametrize("unit", [SMALLEST, 1.0, LARGEST / 16])
+def test_a_copy_is_seen_at_every_size(unit: float) -> None:
+    """An arm with the values of another is no evidence, and one with values of its own is."""
+    own = [unit * value for value in (9.013, 8.127, 8.961, 9.344, 8.589)]
+    other = [unit * value for value in (9.207, 8.458, 8.822, 9.115, 8.736)]
+    claim = known_claim("difference, welch")
+    copy = judge_claim(claim, seen(claim, {"a": _both(own), "b": _both(own)}))
+    assert copy.validity is Validity.INVALID
+    assert copy.reason.startswith("copied values: loss: A and B have 5 values of 5 in common")
+    sound = judge_claim(claim, seen(claim, {"a": _both(own), "b": _both(other)}))
+    assert (sound.validity, sound.quality.flags) == (Validity.VALID, ())
+
+
+def _both(values: list[float]) -> dict[str, list[float]]:
+    return {"loss": values, "size": values}

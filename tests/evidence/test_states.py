@@ -117,7 +117,7 @@ def test_the_worst_counts_as_worse_than_any(tmp_path: Path, road: Road) -> None:
     assert document.verdict.conclusion == "INCONCLUSIVE"
     (flag,) = [flag.text for flag in document.verdict.flags if flag.kind == "diverged"]
     assert flag.startswith("A: 3 runs diverged and counted as worse than any value")
-    assert document.results[0].details["seeds"] == "6 and 6"
+    assert document.results[0].details["seeds"] == "6 per arm"
 
 
 @pytest.mark.parametrize("road", ROADS)
@@ -132,7 +132,7 @@ def test_a_pair_goes_together(tmp_path: Path, road: Road, more: dict[str, Any]) 
     document = road(of, text({("b", 2): CELL}), tmp_path)
     flags = [flag.text for flag in document.verdict.flags if flag.kind == "diverged"]
     assert "A: left out, because its pair diverged (seed 2)." in flags
-    assert document.results[0].details["seeds"] == "5 and 5"
+    assert document.results[0].details["seeds"] == "5 per arm"
 
 
 def table(folder: Path, content: str) -> TidyTable:

@@ -50,7 +50,7 @@ def _share(values: Sequence[float], step: float) -> float:
     sizes = np.arange(1, LARGEST_SET + 1, dtype=float)
     for value in known / unit:
         counts = value * sizes
-        within = (step / 2 / unit + 10.0**-DIGITS) * sizes
+        within = (step / 2 + 10.0**-DIGITS * float(known[-1])) / unit * sizes
         sizes = sizes[np.abs(counts - np.round(counts)) <= within]
         if not sizes.size:
             return 0.0
