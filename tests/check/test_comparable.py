@@ -10,7 +10,7 @@ import pytest
 from repro.check import check_claim
 from repro.report.blocks import Table
 from repro.report.document import VerdictPart
-from repro.report.running import how_it_was_run
+from repro.report.running import settings
 from repro.specs.claim import Claim, Comparable, Sameness
 from repro.specs.configuration import Tuning
 from repro.specs.corpus import Digests
@@ -167,7 +167,7 @@ def test_how_much_search_chose_the_settings_is_in_the_report() -> None:
     assert first.tuning is not None
     assert (first.tuning.settings, first.tuning.selected_on) == (2948, "valid")
     assert second.tuning is None
-    tables = {one.caption: one for one in how_it_was_run(document) if isinstance(one, Table)}
+    tables = {one.caption: one for one in settings(document) if isinstance(one, Table)}
     assert tables["How the settings were chosen"].rows == (
         ("MoS†", "2,948", "validation", "made up for this test"),
         ("Softmax‡", "not stated", "–", "–"),
@@ -177,5 +177,5 @@ def test_how_much_search_chose_the_settings_is_in_the_report() -> None:
 def test_where_no_search_is_stated_there_is_no_table_of_one() -> None:
     """Most papers say nothing of it, for any arm."""
     of = tuned(declaring("corpus"), mos=None, softmax=None)
-    blocks = how_it_was_run(check_claim(of, evidence(of, fair(0.0))))
+    blocks = settings(check_claim(of, evidence(of, fair(0.0))))
     assert "How the settings were chosen" not in {getattr(one, "caption", "") for one in blocks}

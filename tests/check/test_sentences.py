@@ -12,12 +12,15 @@ from typing import Any
 import pytest
 
 from tests.check.made import LOSS, judged, made
-from tests.check.test_kinds import HALF, HIGH, LOW, NEAR, difference, margin
+from tests.check.test_kinds import ALIKE, HALF, HIGH, LOW, NEAR, difference, margin
 
 WIDE = (9.0, 11.0, 10.0, 12.0, 8.0)
 ABOVE = tuple(value + 0.8 for value in WIDE)
 SLIGHTLY = tuple(value + 0.3 for value in WIDE)
+LEVEL = (12.75, 9.85, 8.81, 10.82, 11.77)
+"""The mean of ABOVE, and no value of it: an arm with the same values is a copy."""
 SIZES = {"loss": LOSS, "size": {**LOSS, "label": "size"}}
+ALONE = {"arms": "a", "measurements": SIZES}
 GROWS = {"loss": (1.0, 1.5, 3.2, 3.9, 5.4, 5.8), "size": (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)}
 LOOSE = {"loss": (3.0, 1.5, 2.2, 3.9, 2.4, 3.8), "size": (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)}
 FALLS = {"loss": GROWS["loss"][::-1], "size": GROWS["size"]}
@@ -90,11 +93,11 @@ EXAMPLES: dict[str, Example] = {
     "difference by 0.5: LOW against HIGH": (smallest(), LOW, HIGH, {}),
     "difference by 0.5: LOWx4 against NEARx4": (smallest(), LOW * 4, NEAR * 4, {}),
     "difference by 0.5: HIGH against LOW": (smallest(), HIGH, LOW, {}),
-    "difference by 0.5: LOWx4 against LOWx4": (smallest(), LOW * 4, LOW * 4, {}),
+    "difference by 0.5: LOWx4 against ALIKEx4": (smallest(), LOW * 4, ALIKE * 4, {}),
     "difference by 0.5: LOW against NEAR": (smallest(), LOW, NEAR, {}),
     "difference by 0.5: WIDE against ABOVE": (smallest(), WIDE, ABOVE, {}),
     "difference by 0.5: ABOVE against WIDE": (smallest(), ABOVE, WIDE, {}),
-    "equivalence: LOWx4 against LOWx4": (margin("equivalence"), LOW * 4, LOW * 4, {}),
+    "equivalence: LOWx4 against ALIKEx4": (margin("equivalence"), LOW * 4, ALIKE * 4, {}),
     "equivalence: LOWx4 against NEARx4": (margin("equivalence"), LOW * 4, NEAR * 4, {}),
     "equivalence: LOW against HIGH": (margin("equivalence"), LOW, HIGH, {}),
     "equivalence: WIDE against SLIGHTLY": (margin("equivalence"), WIDE, SLIGHTLY, {}),
@@ -107,13 +110,13 @@ EXAMPLES: dict[str, Example] = {
     ),
     "non_superiority: LOW against HIGH": (margin("non_superiority"), LOW, HIGH, {}),
     "non_superiority: HIGH against LOW": (margin("non_superiority"), HIGH, LOW, {}),
-    "non_superiority: LOWx4 against LOWx4": (margin("non_superiority"), LOW * 4, LOW * 4, {}),
+    "non_superiority: LOWx4 against ALIKEx4": (margin("non_superiority"), LOW * 4, ALIKE * 4, {}),
     "non_superiority: WIDE against SLIGHTLY": (margin("non_superiority"), WIDE, SLIGHTLY, {}),
     "non_superiority: WIDE against ABOVE": (margin("non_superiority"), WIDE, ABOVE, {}),
     "non_superiority: ABOVE against WIDE": (margin("non_superiority"), ABOVE, WIDE, {}),
     "non_inferiority: LOW against HIGH": (margin("non_inferiority"), LOW, HIGH, {}),
     "non_inferiority: HIGH against LOW": (margin("non_inferiority"), HIGH, LOW, {}),
-    "non_inferiority: LOWx4 against LOWx4": (margin("non_inferiority"), LOW * 4, LOW * 4, {}),
+    "non_inferiority: LOWx4 against ALIKEx4": (margin("non_inferiority"), LOW * 4, ALIKE * 4, {}),
     "non_inferiority: WIDE against SLIGHTLY": (margin("non_inferiority"), WIDE, SLIGHTLY, {}),
     "non_inferiority: WIDE against ABOVE": (margin("non_inferiority"), WIDE, ABOVE, {}),
     "non_inferiority: ABOVE against WIDE": (margin("non_inferiority"), ABOVE, WIDE, {}),
@@ -132,49 +135,49 @@ EXAMPLES: dict[str, Example] = {
     "association positive: GROWS": (
         together(direction="positive"),
         GROWS,
-        GROWS,
-        {"measurements": SIZES},
+        None,
+        ALONE,
     ),
     "association positive: LOOSE": (
         together(direction="positive"),
         LOOSE,
-        LOOSE,
-        {"measurements": SIZES},
+        None,
+        ALONE,
     ),
     "association positive: FALLS": (
         together(direction="positive"),
         FALLS,
-        FALLS,
-        {"measurements": SIZES},
+        None,
+        ALONE,
     ),
     "association negative: LOOSE": (
         together(direction="negative"),
         LOOSE,
-        LOOSE,
-        {"measurements": SIZES},
+        None,
+        ALONE,
     ),
     "association different: GROWS": (
         together(direction="different"),
         GROWS,
-        GROWS,
-        {"measurements": SIZES},
+        None,
+        ALONE,
     ),
     "association different: LOOSE": (
         together(direction="different"),
         LOOSE,
-        LOOSE,
-        {"measurements": SIZES},
+        None,
+        ALONE,
     ),
-    "association at most 0.5: GROWS": (size("most", 0.5), GROWS, GROWS, {"measurements": SIZES}),
-    "association at least 0.5: GROWS": (size("least", 0.5), GROWS, GROWS, {"measurements": SIZES}),
-    "association at most 0.5: LOOSE": (size("most", 0.5), LOOSE, LOOSE, {"measurements": SIZES}),
-    "association at least 0.5: LOOSE": (size("least", 0.5), LOOSE, LOOSE, {"measurements": SIZES}),
-    "association at least 0.9: LOOSE": (size("least", 0.9), LOOSE, LOOSE, {"measurements": SIZES}),
+    "association at most 0.5: GROWS": (size("most", 0.5), GROWS, None, ALONE),
+    "association at least 0.5: GROWS": (size("least", 0.5), GROWS, None, ALONE),
+    "association at most 0.5: LOOSE": (size("most", 0.5), LOOSE, None, ALONE),
+    "association at least 0.5: LOOSE": (size("least", 0.5), LOOSE, None, ALONE),
+    "association at least 0.9: LOOSE": (size("least", 0.9), LOOSE, None, ALONE),
     "association at most 0.999: GROWS": (
         size("most", 0.999),
         GROWS,
-        GROWS,
-        {"measurements": SIZES},
+        None,
+        ALONE,
     ),
     "trend increasing welch: LOW against HIGH": (
         along("trend", "increasing", test="welch"),
@@ -318,10 +321,11 @@ EXAMPLES: dict[str, Example] = {
 
 
 def values_of(example: Example) -> dict[str, Any]:
-    """Of three arms the third is the second, and two more where that is far above the first."""
+    """Of three arms the third has the mean of the second, or lies two above where that is HIGH."""
     _, a, b, fields = example
-    third = {"c": tuple(value + 2 for value in b) if b == HIGH else b} if "arms" in fields else {}
-    return {"a": a, "b": b, **third}
+    c = tuple(value + 2 for value in b) if b == HIGH else LEVEL
+    values = {"a": a, "b": b, "c": c}
+    return {arm: values[arm] for arm in fields.get("arms", "ab")}
 
 
 def told() -> dict[str, tuple[str, str]]:

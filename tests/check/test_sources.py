@@ -172,7 +172,7 @@ def test_my_runs_are_judged_against_a_printed_baseline(mean: str, conclusion: st
     assert document.scale.notice.endswith("The values of Softmax, printed are printed numbers.")
     printed = document.arms[1].summaries[0]
     assert (printed.mean, printed.sd, printed.n, printed.low) == (float(mean), 0.1, 10, None)
-    assert f"{mean} ± 0.10, as printed" in document_text_of_view(document)
+    assert f"{mean} ± 0.10, 10 seeds, as printed" in document_text_of_view(document)
 
 
 def test_printed_and_sampled_arms_give_the_numbers_of_two_samples() -> None:
