@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -257,3 +258,14 @@ def plain_name(identifier: str) -> str:
 def number_of(n: int, one: str, many: str | None = None) -> str:
     """`1 seed`, `5 seeds`."""
     return f"{count(n)} {one if n == 1 else many or one + 's'}"
+
+
+def told_apart(name: str, kind: str, kinds: Sequence[str]) -> str:
+    """What tells an expectation from those of one heading, whose ``kinds`` are these, its own too.
+
+    Nothing where it is alone, its kind where no other has that, else its kind and its id.
+    """
+    if len(kinds) < 2:
+        return ""
+    words = plain_name(kind)
+    return f" ({words})" if kinds.count(kind) < 2 else f" ({words}, {name})"

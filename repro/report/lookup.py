@@ -50,13 +50,12 @@ def result_of(document: Document, expectation: str) -> Result | None:
 
 
 def title_of(document: Document, expectation: str) -> str:
-    """What a reader calls an expectation: its measurement and arms, and its kind where needed."""
+    """What a reader calls an expectation: measurement and arms, kind and id where needed."""
     own = result_of(document, expectation)
     if own is None or not own.effect_label:
         return upper_first(fmt.plain_name(expectation))
-    same = sum(one.effect_label == own.effect_label for one in document.results)
-    kind = f" ({fmt.plain_name(own.kind)})" if same > 1 else ""
-    return f"{upper_first(own.effect_label)}{kind}"
+    kinds = [one.kind for one in document.results if one.effect_label == own.effect_label]
+    return f"{upper_first(own.effect_label)}{fmt.told_apart(own.id, own.kind, kinds)}"
 
 
 def scale_of(result: Result) -> str:

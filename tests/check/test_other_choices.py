@@ -178,7 +178,7 @@ def test_what_could_not_be_tried_is_said_with_its_reason() -> None:
         "cannot be tested 5 of 5 times (4 units cannot decide: even if all agree p = 0.0625, above "
         "alpha = 0.05 (one-sided); add units)"
     )
-    assert table.rows == (("e0", "every arm", why),)
+    assert table.rows == (("The units of loss, share in which A beats B", "every arm", why),)
 
 
 def test_a_unit_without_a_partner_is_named_by_its_arm() -> None:

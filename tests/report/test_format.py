@@ -172,3 +172,12 @@ def test_clean_text_is_harmless(text: str) -> None:
     assert fmt.clean(cleaned) == cleaned
     assert not any(ord(c) < 32 or 0x7F <= ord(c) < 0xA0 for c in cleaned)
     assert "\u202e" not in cleaned
+
+
+def test_expectations_of_one_heading_are_told_apart() -> None:
+    """By nothing if alone, else by kind, and by their id where that is the same too."""
+    assert fmt.told_apart("e0", "difference", ["difference"]) == ""
+    assert fmt.told_apart("e0", "non_superiority", ["non_superiority", "ratio"]) == (
+        " (non superiority)"
+    )
+    assert fmt.told_apart("e1", "ratio", ["ratio", "ratio", "bound"]) == " (ratio, e1)"

@@ -14,6 +14,7 @@ from repro.check.kinds.phrases import upper
 from repro.check.kinds.proportion import ProportionKind
 from repro.check.kinds.ratio import RatioKind
 from repro.check.kinds.sequential import NAMES, OnMeans, is_sequential
+from repro.report import format as fmt
 from repro.specs.claim import Claim
 from repro.specs.expectation import Expectation
 
@@ -40,11 +41,12 @@ def kind_of(one: Expectation) -> Kind[Any]:
 
 
 def heading(one: Expectation, claim: Claim) -> str:
-    """What a reader calls an expectation: its measurement and arms, and its kind where needed."""
-    labels = [kind_of(each).effect_label(each, claim) for each in claim.expectations]
+    """What a reader calls an expectation: measurement and arms, kind and id where needed."""
     own = kind_of(one).effect_label(one, claim)
-    kind = f" ({one.kind.replace('_', ' ')})" if labels.count(own) > 1 else ""
-    return f"{upper(own)}{kind}"
+    kinds = [
+        each.kind for each in claim.expectations if kind_of(each).effect_label(each, claim) == own
+    ]
+    return f"{upper(own)}{fmt.told_apart(one.id, one.kind, kinds)}"
 
 
 def name_of_test(one: Expectation, claim: Claim) -> str:
