@@ -136,7 +136,6 @@ class ReportView:
     fields: tuple[Field, ...]
     chips: tuple[Chip, ...]
     changes: Section | None
-    links: tuple[tuple[str, str], ...]
     notice: Paragraph
     figure: Figure | Paragraph
     sections: tuple[Section, ...]

@@ -16,10 +16,18 @@ from repro.resources import template
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
+LINKS = (
+    ("PDF", "report.pdf"),
+    ("JSON", "report.json"),
+    ("JUnit", "junit.xml"),
+    ("All verdicts", "../../index.html"),
+)
+"""The files beside a page: navigation, which a PDF and paper do without."""
+
 
 def html(view: ReportView, drawings: Mapping[str, str]) -> str:
     """The page of a report; ``drawings`` holds an SVG for each figure, by name and width."""
-    return render("report.html.j2", view=view, figure=_figures(drawings))
+    return render("report.html.j2", view=view, links=LINKS, figure=_figures(drawings))
 
 
 def render(name: str, **context: Any) -> str:

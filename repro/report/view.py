@@ -15,14 +15,6 @@ from repro.report.document import Document
 from repro.report.plots import main_figure
 from repro.report.sections import changes, sections
 
-LINKS = (
-    ("PDF", "report.pdf"),
-    ("JSON", "report.json"),
-    ("JUnit", "junit.xml"),
-    ("All verdicts", "../../index.html"),
-)
-"""What is written beside a page."""
-
 
 def view(document: Document) -> ReportView:
     """The report as finished text, in the order in which it is read."""
@@ -43,7 +35,6 @@ def view(document: Document) -> ReportView:
         cautions=_cautions(d),
         chips=_chips(d),
         changes=changes(d),
-        links=LINKS,
         notice=Paragraph(rest, f"{lead}.") if rest else Paragraph(d.scale.notice),
         figure=main_figure(d),
         sections=sections(d),

@@ -9,9 +9,10 @@ import pytest
 
 from repro.report.document import Document
 from repro.report.glyphs import spelled
+from repro.report.html import LINKS
 from repro.report.view import view
 from tests.report.cases import all_documents
-from tests.report.texts import page_text, pdf_text, squeezed, strings
+from tests.report.texts import page, page_text, pdf_text, squeezed, strings
 
 READABLE = [name for name in all_documents() if name not in ("hostile", "endless")]
 
@@ -27,6 +28,19 @@ def test_page_says_everything(
     """Every number and sentence of the view is on the page."""
     text = squeezed(page_text(reports[name] / "report.html"))
     assert [s for s in shown(documents[name]) if squeezed(s) not in text] == []
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_links_are_navigation(name: str, reports: dict[str, Path]) -> None:
+    """The page names the files beside it in one navigation and nowhere else; the PDF does not."""
+    root = page(reports[name] / "report.html")
+    (navigation,) = root.findall(".//nav")
+    assert [(a.text, a.get("href")) for a in navigation] == list(LINKS)
+    assert "".join(navigation.itertext()).split() == " ".join(word for word, _ in LINKS).split()
+    outside = [a.get("href", "") for a in root.iter("a") if a not in list(navigation)]
+    assert all(place.startswith("#") for place in outside)
+    text = squeezed(pdf_text(reports[name] / "report.pdf"))
+    assert [place for _, place in LINKS if place in text] == []
 
 
 @pytest.mark.parametrize("name", READABLE)
@@ -47,8 +61,8 @@ def test_figures_have_words(
 ) -> None:
     """Every figure has its text alternative, on the page and in the PDF."""
     alts = [figure.alt for figure in view(documents[name]).figures()]
-    page = (reports[name] / "report.html").read_text(encoding="utf-8")
-    assert page.count('role="img" aria-label="') == 2 * len(alts)
+    written = (reports[name] / "report.html").read_text(encoding="utf-8")
+    assert written.count('role="img" aria-label="') == 2 * len(alts)
     assert all(len(alt) > 40 for alt in alts)
     reader = pypdf.PdfReader(reports[name] / "report.pdf")
     in_pdf = set(_alternatives(reader.trailer["/Root"]["/StructTreeRoot"]))  # type: ignore[index]
