@@ -38,17 +38,24 @@ Beyond = Callable[[Data, float, int], Mask]
 """Whether, look by look, the interval lies wholly above (1) or below (-1) a border."""
 
 
-def nightly(question: Question, alpha: float, looks: Sequence[int] = NIGHTS) -> Rule:
-    """The e-process, looked at every night until the last number of pairs."""
+def nightly(
+    question: Question, alpha: float, looks: Sequence[int] = NIGHTS, *, paired: bool = False
+) -> Rule:
+    """The e-process, looked at every night until the last number of pairs.
+
+    Of ``paired`` arms it is that of the differences within pairs.
+    """
     sizes = np.array(looks, dtype=float)
-    reach = threshold(sizes, sizes, alpha=question.tails * alpha)
+    reach = threshold(sizes, None if paired else sizes, alpha=question.tails * alpha)
 
     def judge(row: Data) -> Finding:
         a, b = sample(row[0]), sample(row[1])
-        return conclude_sequential(sequential(a, b, question, looks=looks, alpha=alpha))
+        found = sequential(a, b, question, looks=looks, alpha=alpha, paired=paired)
+        return conclude_sequential(found)
 
     def beyond(data: Data, border: float, side: int) -> Mask:
-        effect, variance_a, variance_b = running(data, looks)
+        arms = (data[0] - data[1], np.zeros_like(data[1])) if paired else data
+        effect, variance_a, variance_b = running(arms, looks)
         se = np.sqrt((variance_a + variance_b) / sizes)
         return np.asarray(side * (effect - border) > reach * se)
 

@@ -83,6 +83,7 @@ KERNELS: dict[str, Kernel] = {
 }
 SIMULATED = {
     "permutation": simulated.permutation,
+    "paired_permutation": simulated.paired_permutation,
     "brunner_munzel": simulated.brunner_munzel,
 }
 
@@ -151,12 +152,23 @@ def difference_relative(
 
 
 def region(
-    kind: str, alpha: float, low: float | None, high: float | None, *, relative: bool = False
+    kind: str,
+    alpha: float,
+    low: float | None,
+    high: float | None,
+    *,
+    relative: bool = False,
+    paired: bool = False,
 ) -> Rule:
-    """Equivalence, non-superiority or non-inferiority: the interval lies within the margins."""
+    """Equivalence, non-superiority or non-inferiority: the interval lies within the margins.
+
+    Absolute margins may be judged on ``paired`` arms.
+    """
+    kernel = paired_kernel if paired else welch_kernel
 
     def judge(row: Data) -> Finding:
-        result = _region_result(kind, (sample(row[0]), sample(row[1])), low, high, alpha, relative)
+        arms = sample(row[0]), sample(row[1])
+        result = _region_result(kind, arms, low, high, alpha, relative, paired=paired)
         if kind == "equivalence":
             return conclude_equivalence(result)
         return conclude_non_superiority(result)
@@ -166,13 +178,13 @@ def region(
         inside, outside = np.ones(size, bool), np.zeros(size, bool)
         for border, sign in ((low, 1), (high, -1)):
             if border is not None:
-                above, below, safe = _against(data, border, alpha, relative=relative)
+                above, below, safe = _against(data, border, alpha, kernel, relative=relative)
                 inside &= (above if sign > 0 else below) & safe
                 outside |= (below if sign > 0 else above) & safe
         return Outcome(inside, outside)
 
     level = 1 - 2 * alpha
-    return Rule(decide, judge, covers_relative(level) if relative else within(welch_kernel, level))
+    return Rule(decide, judge, covers_relative(level) if relative else within(kernel, level))
 
 
 def region_p(data: Data, low: float | None, high: float | None) -> tuple[Array, Array]:
@@ -187,22 +199,25 @@ def region_p(data: Data, low: float | None, high: float | None) -> tuple[Array, 
     return inside, outside
 
 
-def ratio(at_least: float, alpha: float) -> Rule:
-    """The ratio of geometric means is at least so large; Welch on logarithms."""
+def ratio(at_least: float, alpha: float, *, paired: bool = False) -> Rule:
+    """The ratio of geometric means is at least so large; Welch or paired t on logarithms."""
     border = math.log(at_least)
+    kernel = paired_kernel if paired else welch_kernel
 
     def judge(row: Data) -> Finding:
         a, b = sample(row[0]), sample(row[1])
-        return conclude_ratio(ratio_of_geometric_means(a, b, at_least=at_least, alpha=alpha))
+        return conclude_ratio(
+            ratio_of_geometric_means(a, b, at_least=at_least, alpha=alpha, paired=paired)
+        )
 
     def decide(data: Data) -> Outcome:
-        effect, se, df = welch_kernel(*map(np.log, data))
+        effect, se, df = kernel(*map(np.log, data))
         up = _above(effect - border, se, df, alpha, strict=True)
         return Outcome(up, _above(border - effect, se, df, alpha, strict=True))
 
     def covers(data: Data, truth: float) -> Mask:
         logs = (np.log(data[0]), np.log(data[1]))
-        return within(welch_kernel, 1 - 2 * alpha)(logs, math.log(truth))
+        return within(kernel, 1 - 2 * alpha)(logs, math.log(truth))
 
     return Rule(decide, judge, covers)
 
@@ -224,29 +239,33 @@ def _region_result(
     high: float | None,
     alpha: float,
     relative: bool,
+    *,
+    paired: bool = False,
 ) -> TestResult:
     a, b = arms
     size = high if high is not None else -low if low is not None else 0.0
     if kind == "equivalence" and relative:
         return margins.tost_relative(a, b, relative=size, alpha=alpha)
     if kind == "equivalence":
-        return margins.tost(a, b, low=-size, high=size, alpha=alpha)
+        return margins.tost(a, b, low=-size, high=size, alpha=alpha, paired=paired)
     if kind == "non_superiority" and relative:
         return margins.non_superiority_relative(a, b, relative=size, better="higher", alpha=alpha)
     if kind == "non_superiority":
-        return margins.non_superiority(a, b, margin=size, better="higher", alpha=alpha)
+        return margins.non_superiority(
+            a, b, margin=size, better="higher", alpha=alpha, paired=paired
+        )
     if relative:
         return margins.non_inferiority_relative(a, b, relative=size, better="higher", alpha=alpha)
-    return margins.non_inferiority(a, b, margin=size, better="higher", alpha=alpha)
+    return margins.non_inferiority(a, b, margin=size, better="higher", alpha=alpha, paired=paired)
 
 
 def _against(
-    data: Data, border: float, alpha: float, *, relative: bool
+    data: Data, border: float, alpha: float, kernel: Kernel, *, relative: bool
 ) -> tuple[Mask, Mask, Mask | bool]:
     """Whether the effect lies above the border, below it, and whether the test can be had."""
     if relative:
         return _relative(data, border, alpha)
-    effect, se, df = welch_kernel(*data)
+    effect, se, df = kernel(*data)
     above = _above(effect - border, se, df, alpha, strict=True)
     return above, _above(border - effect, se, df, alpha, strict=True), True
 

@@ -123,9 +123,9 @@ def _welch_coverage(planned: PlannedTest, tails: int) -> float:
 
 def _difference(test: str, n: int, effect: float, sd: float = 1.0) -> Plan:
     """A higher by ``effect``, two-sided; sd of A to B's 1."""
-    spread = math.hypot(sd, 1) if test == "paired" else sd
+    spread = (math.hypot(sd, 1),) if test.startswith("paired") else (sd, 1.0)
     planned = PlannedTest(
-        "difference", (n,), (spread,) if test == "paired" else (sd, 1.0), test=test, effect=effect
+        "difference", (n,), spread, test=test, effect=effect, paired=test.startswith("paired")
     )
     setup = Setup(means.difference(test, "higher", 0.05), arms(Cell(n, sd), effect, 0.0), effect)
     level = None
@@ -228,15 +228,50 @@ def _nightly(n: int, effect: float) -> Plan:
     return Plan("sequential, every pair", planned, setup, 0.95, at_least=True)
 
 
-BY_TEST = ("student", "paired", "permutation", "brunner_munzel", "yuen")
+def _paired_margin(kind: str, n: int, margin: float, sd: float) -> Plan:
+    """As ``_margin`` of arms whose seeds are pairs; sd of A to B's 1."""
+    low = None if kind == "non_superiority" else -margin
+    high = None if kind == "non_inferiority" else margin
+    spread = (math.hypot(sd, 1),)
+    planned = PlannedTest(kind, (n,), spread, effect=0.0, low=low, high=high, paired=True)
+    rule = means.region(kind, 0.05, low, high, paired=True)
+    return Plan(planned.name, planned, Setup(rule, arms(Cell(n, sd), 0.0, 0.0), 0.0), 0.90)
+
+
+def _paired_ratio(n: int, ratio: float, sd: float) -> Plan:
+    """As ``_ratio`` of arms whose seeds are pairs."""
+    plan = _ratio(n, ratio, sd)
+    spread = (0.1 * math.hypot(sd, 1),)
+    planned = PlannedTest("ratio", (n,), spread, effect=ratio, low=3.0, paired=True)
+    setup = replace(plan.setup, rule=means.ratio(3.0, 0.05, paired=True))
+    return Plan(planned.name, planned, setup, 0.90)
+
+
+def _paired_nightly(n: int, effect: float) -> Plan:
+    """As ``_nightly`` of arms whose seeds are pairs."""
+    spread = (math.sqrt(2.0),)
+    planned = PlannedTest("sequential", (n,), spread, effect=effect, paired=True)
+    rule = looks.nightly(stopping.difference("higher"), 0.05, range(2, n + 1), paired=True)
+    return Plan(
+        planned.name, planned, Setup(rule, arms(Cell(n), effect, 0.0), effect), 0.95, at_least=True
+    )
+
+
+BY_TEST = ("student", "paired", "permutation", "paired_permutation", "brunner_munzel", "yuen")
 """Tests of a difference beside Welch's whose promises of power are simulated here."""
+
+PLANNED = ((5, 2.2), (10, 1.3))
 
 PLANS: tuple[Plan, ...] = (
     _difference("welch", 5, 2.0),
     _difference("welch", 10, 3.0, 3.0),
     _least(10, 2.0, 0.5),
     _least(20, 1.5, 0.5),
-    *(_difference(test, n, effect) for test in BY_TEST for n, effect in ((5, 2.2), (10, 1.3))),
+    *(
+        _difference(test, n, effect)
+        for test in BY_TEST
+        for n, effect in (((6, 2.2), (10, 1.3)) if test == "paired_permutation" else PLANNED)
+    ),
     *(
         _margin(kind, n, 0.0, margin, sd)
         for kind in ("equivalence", "non_inferiority", "non_superiority")
@@ -258,5 +293,14 @@ PLANS: tuple[Plan, ...] = (
     _size("at_least", 72, 0.7, 0.5),
     _nightly(20, 1.0),
     _nightly(30, 1.0),
+    *(
+        _paired_margin(kind, n, margin, sd)
+        for kind in ("equivalence", "non_inferiority", "non_superiority")
+        for n, margin, sd in ((10, 1.4, 1.0), (20, 2.0, 3.0))
+    ),
+    _paired_ratio(5, 3.8, 1.0),
+    _paired_ratio(10, 4.0, 3.0),
+    _paired_nightly(20, 1.5),
+    _paired_nightly(30, 1.2),
 )
 """At least two designs for each kind that has a power function."""

@@ -62,6 +62,7 @@ def test_checkpoints_go_from_plain_to_together_and_back(tmp_path):
     for result, alone in zip(together(runs, folders), expected, strict=True):
         assert_close(result, alone)
     shutil.rmtree(tmp_path)
+    tmp_path.mkdir()
     with pytest.raises(Killed):
         together(runs, folders, killed_after(3, 2))
     for run, folder, alone in zip(runs, folders, expected, strict=True):
