@@ -189,8 +189,10 @@ def test_reports_that_cannot_be_written_are_noticed_before_training(place: Path)
     assert not (place / "store").exists()
 
 
-def test_a_claim_that_cannot_run_does_not_stop_the_others(finished: Path, place: Path) -> None:
-    """A folder with a claim whose corpus is not there reports both, and ends with 5."""
+def test_a_corpus_that_is_not_there_is_said_before_anything_is_trained(
+    finished: Path, place: Path
+) -> None:
+    """One line names it, and the status is 5; what is there is judged with --no-train."""
     subprocess.run(["cp", "-r", CLAIMS, place / "claims"], check=True)
     claim = place / "claims" / "tiny_fair.yaml"
     text = claim.read_text(encoding="utf-8")
@@ -203,7 +205,11 @@ def test_a_claim_that_cannot_run_does_not_stop_the_others(finished: Path, place:
     text = text.replace("configuration: tiny/mos}", f"configuration: tiny/mos, {change}}}")
     claim.write_text(text, encoding="utf-8")
     done = run(finished, place / "claims")
-    assert done.returncode == 5, done.stderr
+    assert (done.returncode, done.stdout) == (5, ""), done.stderr
+    (line,) = (line for line in done.stderr.splitlines() if "absent" in line)
+    assert "absent/train.txt cannot be read" in line
+    done = run(finished, place / "claims", "--no-train")
+    assert done.returncode == 1, done.stderr  # tiny_rank is not as expected
     assert "tiny_rank (quick): VALID" in done.stdout
     assert "tiny_fair (quick): INCOMPLETE" in done.stdout
 
