@@ -65,17 +65,26 @@ def _offsets(row: DotRow, on: Axis) -> list[float]:
     near = 0
     offsets = [0.0] * len(row.values)
     for i in sorted(range(len(row.values)), key=lambda j: (row.values[j], j)):
-        x, k = on.at(row.values[i]), 0
+        x = on.at(row.values[i])
         while near < len(placed) and x - placed[near][0] >= dot * 0.9:
             near += 1
-        while True:
-            y = (k + 1) // 2 * dot * 0.92 * (1 if k % 2 else -1)
-            if all(math.hypot(x - px, y - py) >= dot * 0.9 for px, py in placed[near:]):
-                break
-            k += 1
+        y = _free_height(x, dot, placed[near:])
         placed.append((x, y))
         offsets[i] = y
     return offsets
+
+
+def _free_height(x: float, dot: float, near: list[tuple[float, float]]) -> float:
+    """The height nearest to the middle at which a dot at ``x`` meets none of those near it.
+
+    Each of those can stand in the way of three heights, so one of this many is free; the middle
+    where no place can be computed, of values too large to draw.
+    """
+    for k in range(3 * len(near) + 1):
+        y = (k + 1) // 2 * dot * 0.92 * (1 if k % 2 else -1)
+        if all(math.hypot(x - px, y - py) >= dot * 0.9 for px, py in near):
+            return y
+    return 0.0
 
 
 def _strip_height(row: DotRow, on: Axis | None) -> float:

@@ -57,3 +57,12 @@ def test_no_dot_covers_another(digits: int) -> None:
     places = list(zip(map(on.at, values), _offsets(row, on), strict=True))
     gaps = [math.dist(a, b) for i, a in enumerate(places) for b in places[:i]]
     assert min(gaps) >= _dot(row) * 0.9 - 1e-9
+
+
+@pytest.mark.timeout(20)
+def test_values_too_large_to_place_end() -> None:
+    """Where no place can be computed, dots stay in the middle; the search for one ends."""
+    row = DotRow("a", "note", "arm-1", (1e308, -1e308, 1e308), None, None)
+    on = axis([0.0, 1.0], 0, 400, "linear")
+    assert len(_offsets(row, on)) == 3
+    assert math.isfinite(sum(_offsets(row, on)))
