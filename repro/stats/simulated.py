@@ -25,6 +25,8 @@ Decide: TypeAlias = Callable[[Array, Array, float], Confirmed]
 
 DRAWS = 4000
 SPLITS = 1000
+ALL_EXCHANGES = 10
+"""Of so many pairs all exchanges are tried: 1,024."""
 _SEED = 20210419
 _CHUNK = 500
 
@@ -100,7 +102,7 @@ def eprocess(a: Array, b: Array, alpha: float, *, scale: float = 1.0) -> Confirm
 
 
 def paired_permutation(a: Array, b: Array, alpha: float) -> Confirmed:
-    """Permutation test within pairs: all exchanges up to a thousand, else so many at random."""
+    """Permutation test within pairs: all exchanges of up to ten pairs, else a thousand at random."""
     differences, n = a - b, a.shape[1]
     signs = _signs(n)
     found = [
@@ -145,7 +147,7 @@ def _splits(n_a: int, n: int) -> Array:
 
 def _signs(n: int) -> Array:
     """One column an exchange, with -1 for a pair that is turned; the first is the one observed."""
-    if 2**n <= SPLITS:
+    if n <= ALL_EXCHANGES:
         turned = np.arange(2**n) >> np.arange(n)[:, None] & 1
     else:
         turned = np.random.default_rng(_SEED + 2).integers(0, 2, (n, SPLITS))

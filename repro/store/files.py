@@ -69,6 +69,12 @@ def out_of_reach(path: Path, error: OSError) -> StoreError:
     reason = error.strerror or str(error)
     if error.errno in _MISPLACED:
         return damaged(path, f"cannot be used ({reason})", "a regular file in a plain folder")
+    if error.errno == errno.ENOENT:
+        return StoreUnreachableError(
+            f"{path}: this part of the run store is no longer there: was a disk unmounted, or the "
+            "folder moved?\n  to do: bring it back and give the same command again; finished runs "
+            "are kept there"
+        )
     if error.errno in _FULL:
         advice = "free some space, or set REPRO_STORE to a folder on another disk"
     else:
