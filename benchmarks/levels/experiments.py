@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from benchmarks.levels import looks, nulls
+from benchmarks.levels import looks, nulls, pairs
 from benchmarks.levels.cells import NAMED, SYMMETRIC, Cell, Experiment, Setup, always, never
 from repro.stats.coefficients import METHODS
 
@@ -71,7 +71,20 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         5,
         wide=(),
     ),
-    Experiment("difference, paired", "paired", nulls.paired, always, unequal=False),
+    Experiment("difference, one-sided", "welch", nulls.one_sided, always, most_wide=FEWER),
+    Experiment(
+        "difference, paired", "paired", partial(pairs.difference, "paired"), always, unequal=False
+    ),
+    Experiment(
+        "difference, paired",
+        "paired_permutation",
+        partial(pairs.difference, "paired_permutation"),
+        always,
+        6,
+        unequal=False,
+        most_draws=FEWER,
+        wide=(),
+    ),
     Experiment("difference, smallest effect", "welch", nulls.smallest_effect, always, share=0.5),
     Experiment(
         "difference, relative smallest effect",
@@ -91,7 +104,19 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         )
         for kind in MARGINS
     ),
+    *(
+        Experiment(
+            f"{kind}, paired",
+            "paired",
+            partial(pairs.margin, kind),
+            always,
+            unequal=False,
+            most_wide=FEWER,
+        )
+        for kind in MARGINS
+    ),
     Experiment("ratio", "welch of logarithms", nulls.ratio, always, most_wide=FEWER),
+    Experiment("ratio, paired", "paired", pairs.ratio, always, unequal=False, most_wide=FEWER),
     Experiment("separation", "separation", nulls.separation, _alike),
     Experiment("bound, share", "binomial", nulls.share, always, sd_ratios=False),
     Experiment(
@@ -203,6 +228,22 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             always,
             sizes=(20,),
             most_wide=FEWER,
+        )
+        for kind in ("difference", "equivalence")
+    ),
+    *(
+        Experiment(
+            f"sequential, {kind}, paired",
+            test,
+            partial(make, kind),
+            always,
+            sizes=(size,),
+            tolerance=tolerance,
+            most_wide=FEWER,
+        )
+        for test, make, size, tolerance in (
+            ("eprocess_t", pairs.nightly, pairs.NIGHTS, 0.0),
+            ("group_obf", pairs.planned, pairs.LOOKS, 0.005),
         )
         for kind in ("difference", "equivalence")
     ),

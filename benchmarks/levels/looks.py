@@ -54,32 +54,43 @@ def nightly(
         return conclude_sequential(found)
 
     def beyond(data: Data, border: float, side: int) -> Mask:
-        arms = (data[0] - data[1], np.zeros_like(data[1])) if paired else data
-        effect, variance_a, variance_b = running(arms, looks)
+        effect, variance_a, variance_b = running(of_pairs(data) if paired else data, looks)
         se = np.sqrt((variance_a + variance_b) / sizes)
         return np.asarray(side * (effect - border) > reach * se)
 
     return _rule(question, judge, beyond)
 
 
-def planned(question: Question, alpha: float, looks: Sequence[int] = PLANNED) -> Rule:
-    """Welch's test at a few looks that were planned, O'Brien-Fleming spending."""
+def planned(
+    question: Question, alpha: float, looks: Sequence[int] = PLANNED, *, paired: bool = False
+) -> Rule:
+    """Welch's test at a few looks that were planned, O'Brien-Fleming spending.
+
+    Of ``paired`` arms it is the t-test of the differences within pairs.
+    """
     sizes = np.array(looks, dtype=float)
     nominal = ndtr(-np.array(boundaries(tuple(sizes / sizes[-1]), question.tails * alpha)))
 
     def judge(row: Data) -> Finding:
         a, b = sample(row[0]), sample(row[1])
-        result = group_obf(a, b, question, looks=looks, planned_looks=looks, alpha=alpha)
-        return conclude_sequential(result)
+        found = group_obf(
+            a, b, question, looks=looks, planned_looks=looks, alpha=alpha, paired=paired
+        )
+        return conclude_sequential(found)
 
     def beyond(data: Data, border: float, side: int) -> Mask:
-        effect, variance_a, variance_b = running(data, looks)
+        effect, variance_a, variance_b = running(of_pairs(data) if paired else data, looks)
         total = variance_a + variance_b
         df = total**2 / (variance_a**2 + variance_b**2) * (sizes - 1)
         t = side * (effect - border) / np.sqrt(total / sizes)
         return np.asarray(stdtr(df, -t) < nominal)
 
     return _rule(question, judge, beyond)
+
+
+def of_pairs(data: Data) -> Data:
+    """The differences within pairs as an arm, and an arm that is always 0."""
+    return data[0] - data[1], np.zeros_like(data[1])
 
 
 def running(data: Data, looks: Sequence[int]) -> tuple[Array, Array, Array]:

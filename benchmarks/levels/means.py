@@ -130,6 +130,21 @@ def difference(
     return Rule(decide, judge, within(kernel, 1 - alpha))
 
 
+def one_sided(alpha: float) -> Rule:
+    """Welch's test of a higher mean at the whole of alpha, as `tails: 1` declares it."""
+
+    def judge(row: Data) -> Finding:
+        a, b = sample(row[0]), sample(row[1])
+        result = TESTS["welch"](a, b, alternative="greater", alpha=alpha)
+        return conclude_difference(result, direction="higher")
+
+    def decide(data: Data) -> Outcome:
+        effect, se, df = welch_kernel(*data)
+        return Outcome(_above(effect, se, df, alpha), _above(-effect, se, df, alpha))
+
+    return Rule(decide, judge)
+
+
 def difference_relative(
     direction: Literal["higher", "lower"], alpha: float, smallest: float
 ) -> Rule:

@@ -63,13 +63,9 @@ def difference(test: str, cell: Cell, *, directed: bool = False) -> Setup:
     return Setup(means.difference(test, direction, cell.alpha), arms(cell, 0.0, 0.0), 0.0)
 
 
-def paired(cell: Cell) -> Setup:
-    def draw(rng: np.random.Generator, draws: int) -> Data:
-        shared = noise(rng, cell.distribution, (draws, cell.n))
-        a, b = arms(cell, 0.0, 0.0)(rng, draws)
-        return a + shared, b + shared
-
-    return Setup(means.difference("paired", "different", cell.alpha), draw, 0.0)
+def one_sided(cell: Cell) -> Setup:
+    """No difference, where A is claimed to be higher and one side alone is tested."""
+    return Setup(means.one_sided(cell.alpha), arms(cell, 0.0, 0.0))
 
 
 def smallest_effect(cell: Cell) -> Setup:

@@ -130,7 +130,12 @@ def level(row: Mapping[str, Any]) -> float:
 KEYS = {
     ("difference, directed", "welch"): None,
     ("difference, smallest effect", "welch"): None,
+    ("difference, one-sided", "welch"): "welch one-sided",
     ("equivalence", "welch"): "tost",
+    ("equivalence, paired", "paired"): "tost paired",
+    ("non_superiority, paired", "paired"): "non_superiority paired",
+    ("non_inferiority, paired", "paired"): "non_inferiority paired",
+    ("ratio, paired", "paired"): "ratio paired",
     ("equivalence, relative", "contrast"): "tost_relative",
     ("non_superiority", "welch"): "non_superiority",
     ("non_superiority, relative", "contrast"): "non_superiority_relative",
@@ -158,6 +163,8 @@ def key(one: Mapping[str, Any]) -> str | None:
     kind, _, part = one["kind"].partition(", ")
     if part == "clustered":
         return f"{kind} {part}"
+    if kind == "sequential" and part.endswith("paired"):
+        return f"{one['test']} paired"
     if part.endswith("every pair"):
         return f"{one['test']} every pair"
     if kind == "association":

@@ -94,13 +94,13 @@ def _diverged(claim: Claim, evidence: Evidence) -> list[Flag]:
             ("diverged", "excluded by the declared policy"),
             ("imputed", "counted as worse than any value, by the declared policy"),
         ):
-            lost = [str(one.number) for one in replicates if one.state == state]
+            lost = [one.number for one in replicates if one.state == state]
             if lost:
                 runs = fmt.number_of(len(lost), "run")
-                text = f"{label}: {runs} diverged and {fate} (seed {', '.join(lost)})."
+                text = f"{label}: {runs} diverged and {fate} ({fmt.seeds(lost)})."
                 found.append(Flag(FlagKind.DIVERGED, text))
-        apart = [str(one.number) for one in replicates if one.state == "excluded"]
+        apart = [one.number for one in replicates if one.state == "excluded"]
         if apart:
-            text = f"{label}: left out, because its pair diverged (seed {', '.join(apart)})."
+            text = f"{label}: left out, because their pair diverged ({fmt.seeds(apart)})."
             found.append(Flag(FlagKind.DIVERGED, text))
     return found

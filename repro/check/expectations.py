@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from repro.check.kinds import Read, kind_of
@@ -61,8 +61,17 @@ def judge(one: Expectation, claim: Claim, read: Read) -> Judged:
         told = error.told([claim.arms[arm].label for arm in one.of])
         return Judged(one, None, NOT_TESTED, told, too_few=True)
     except ClaimError as error:
-        return Judged(one, None, NOT_TESTED, str(error), isinstance(error, TooFewError))
+        told = _labelled(str(error), [claim.arms[arm].label for arm in one.of])
+        return Judged(one, None, NOT_TESTED, told, isinstance(error, TooFewError))
     return Judged(one, result, found)
+
+
+def _labelled(text: str, labels: Sequence[str]) -> str:
+    """What a test refused, with the labels of two arms for the letters of the statistics."""
+    if len(labels) == 2:
+        for letter, label in zip("AB", labels, strict=True):
+            text = text.replace(f"mean {letter}", f"the mean of {label}")
+    return text
 
 
 def detail_reader(evidence: Evidence, name: str) -> Read:

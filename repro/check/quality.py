@@ -36,9 +36,6 @@ stand in the other."""
 FEW = 8
 """With so many seeds in the smaller arm the default tests bear unequal numbers."""
 
-NAMED = 5
-"""More seeds than this are counted and not named."""
-
 UNIT_NAMES = {100: "one may be in percent and the other a fraction"}
 
 
@@ -201,9 +198,9 @@ class Gate:
         values = dict(zip(table.samples[a].replicates, table.samples[a].values, strict=True))
         shown = [
             f"seed {self._number(a, i)} and seed {self._number(b, j)}: {_value(values[i])}"
-            for i, j in one.pairs[:NAMED]
+            for i, j in one.pairs[: fmt.NAMED]
         ]
-        more = f"; {len(one.pairs) - NAMED} more" if len(one.pairs) > NAMED else ""
+        more = f"; {len(one.pairs) - fmt.NAMED} more" if len(one.pairs) > fmt.NAMED else ""
         n = fmt.number_of(len(one.pairs), "value")
         least = min(table.samples[a].n, table.samples[b].n)
         return (
@@ -241,8 +238,8 @@ class Gate:
         arm = min(table.samples, key=lambda name: len(set(table.samples[name].values)) == 1)
         sample = table.samples[arm]
         inorder = [v for _, v in sorted(zip(sample.replicates, sample.values, strict=True))]
-        more = ", ..." if len(inorder) > NAMED else ""
-        return f"{self._arm(arm)}: {', '.join(map(_value, inorder[:NAMED]))}{more}"
+        more = ", ..." if len(inorder) > fmt.NAMED else ""
+        return f"{self._arm(arm)}: {', '.join(map(_value, inorder[: fmt.NAMED]))}{more}"
 
     def _gaps(self) -> None:
         numbers = {
@@ -261,10 +258,8 @@ class Gate:
             lacking = {other: gaps(numbers.get(arm, ()), numbers[other]) for other in rivals}
             other = max(sorted(lacking), key=lambda name: len(lacking[name]), default=None)
             if other is not None and lacking[other]:
-                text = (
-                    f"{self._arm(arm)} lacks {_seeds(lacking[other])}, which {self._arm(other)} has"
-                )
-                self._flag(FlagKind.GAPS, f"{text}. {COMPLETE}")
+                lacks = f"{self._arm(arm)} lacks {fmt.seeds(lacking[other])}"
+                self._flag(FlagKind.GAPS, f"{lacks}, which {self._arm(other)} has. {COMPLETE}")
             self._declared(arm, numbers.get(arm, set()))
 
     def _declared(self, arm: str, numbers: set[int]) -> None:
@@ -274,10 +269,12 @@ class Gate:
         first, last = self.claim.seeds.numbers
         missing, beyond = outside(numbers, first, last)
         if missing:
-            text = f"{self._arm(arm)} lacks {_seeds(missing)} of the declared {first} to {last}"
+            text = f"{self._arm(arm)} lacks {fmt.seeds(missing)} of the declared {first} to {last}"
             self._flag(FlagKind.GAPS, f"{text}. {COMPLETE}")
         if beyond:
-            text = f"{self._arm(arm)} has {_seeds(beyond)}, outside the declared {first} to {last}"
+            text = (
+                f"{self._arm(arm)} has {fmt.seeds(beyond)}, outside the declared {first} to {last}"
+            )
             self._flag(FlagKind.GAPS, f"{text}. Leave out what was not declared.")
 
     def _outliers(self) -> None:
@@ -352,23 +349,13 @@ class Gate:
         return replicate + first
 
     def _whose(self, arm: str, replicates: Sequence[int]) -> str:
-        return _seeds([self._number(arm, one) for one in replicates])
+        return fmt.seeds([self._number(arm, one) for one in replicates])
 
 
 COMPLETE = (
     "What was left out can decide a verdict: add these seeds, or declare those that failed as "
     "diverged."
 )
-
-
-def _seeds(numbers: Sequence[int]) -> str:
-    """`seed 3`, `seeds 1, 2 and 4`, `seeds 1, 2, 3, 4, 5 and 7 more`."""
-    shown = [str(one) for one in numbers[:NAMED]]
-    if len(numbers) > NAMED:
-        return f"seeds {', '.join(shown)} and {len(numbers) - NAMED} more"
-    if len(shown) == 1:
-        return f"seed {shown[0]}"
-    return f"seeds {', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def _value(number: float) -> str:

@@ -86,7 +86,7 @@ def _diverged(claim: Claim, evidence: Evidence) -> list[Problem]:
         lost = sum(one.state == "diverged" for one in replicates)
         if lost > allowed:
             label = claim.arms[arm].label
-            reason = f"{lost} of {len(replicates)} runs of {label} diverged; {allowed} allowed"
+            reason = f"{label}: {lost} of {len(replicates)} runs diverged; {allowed} allowed"
             problems.append((Validity.INVALID, reason))
     return problems
 
@@ -119,6 +119,8 @@ def _incomplete(claim: Claim, evidence: Evidence) -> list[Problem]:
             diverged = sum(one.state in ("diverged", "imputed") for one in replicates)
             reason = f"{label}: {finished} of {planned} seeds"
             reason += f", {diverged} diverged" if diverged else ""
+            if not missing and finished < claim.seeds.min <= len(replicates):
+                reason += f", and at least {claim.seeds.min} must finish"
             problems.append((Validity.INCOMPLETE, reason))
     return problems
 

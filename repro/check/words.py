@@ -56,14 +56,24 @@ def why(
         contradicted = [one.sentence for one in found if one.conclusion == "CONTRADICTED"]
         if contradicted:
             return _after(ALONE.format(n=len(found)), contradicted)
-    if tree:
-        undecided = conclusion is Conclusion.INCONCLUSIVE
-        shown = [one.sentence for one in found] if undecided or not deciding else deciding
-        return _after(TREES[conclusion].format(tree=joined(tree)), shown)
-    if len(found) == 1:
+    if len(found) == 1 and not tree:
         return found[0].sentence
     n = _count(len(deciding), conclusion)
-    return _after(HEADS[conclusion].format(n=n, total=_number(len(found))), deciding)
+    head = HEADS[conclusion].format(n=n, total=_number(len(found)))
+    if tree:
+        head = TREES[conclusion].format(tree=joined(tree))
+    if conclusion is Conclusion.NOT_TESTED:
+        return _after(head, _refused_first(found))
+    undecided = tree and conclusion is Conclusion.INCONCLUSIVE
+    return _after(head, [one.sentence for one in found] if undecided or not deciding else deciding)
+
+
+def _refused_first(found: Sequence[doc.Result]) -> list[str]:
+    """The sentence of every part: those without a result by name, then what the others found."""
+    refused = [one for one in found if one.conclusion == "NOT-TESTED"]
+    others = [one for one in found if one.conclusion != "NOT-TESTED"]
+    named = [f"'{one.id}': {one.sentence[:1].lower()}{one.sentence[1:]}" for one in refused]
+    return [*named, *(f"'{one.id}', {one.conclusion}: {one.sentence}" for one in others)]
 
 
 def _after(head: str, sentences: Sequence[str]) -> str:

@@ -116,7 +116,8 @@ def _lines(part: DesignPart, claim: Claim, planned: Plan) -> list[str]:
         truth = f" if the truth is {part.assumed_effect}" if part.assumed_effect else ""
         lines.append(f"  power {chance(part.power)}{truth}")
     if part.minimum_detectable is not None:
-        lines.append(f"  found four times in five: {significant(part.minimum_detectable)}")
+        smallest = significant(part.minimum_detectable)
+        lines.append(f"  the smallest effect with a chance of 80 % of being found: {smallest}")
     for name, seeds in (("80 %", part.seeds_80), ("90 %", part.seeds_90)):
         if seeds is not None:
             lines.append(f"  {name} power: {seeds} seeds per arm, {_cost(claim, seeds, planned)}")

@@ -52,9 +52,14 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
     console.print(Text("  ").append(printable(str(page)), link), soft_wrap=True)
 
 
-def tell_status(code: int, documents: Sequence[Document], *, err: bool) -> None:
-    """The reason for the exit status, as the last line; nothing for 0."""
-    why = _why(code, documents)
+def tell_status(
+    code: int, documents: Sequence[Document], failed: Sequence[str] = (), *, err: bool
+) -> None:
+    """The reason for the exit status, as the last line; nothing for 0.
+
+    ``failed`` names what did not come to a verdict: claims, or runs.
+    """
+    why = _why(code, documents, failed)
     if code == 0 or not why:
         return
     console = _console(err=err)
@@ -66,16 +71,16 @@ def tell_status(code: int, documents: Sequence[Document], *, err: bool) -> None:
     console.print(Text(f"status {code}", "bold").append(f": {why}", "not bold"))
 
 
-def _why(code: int, documents: Sequence[Document]) -> str:
+def _why(code: int, documents: Sequence[Document], failed: Sequence[str]) -> str:
     from repro.check import verdict_of
     from repro.report.format import clean
     from repro.verdict import status_of
 
     these = [one for one in documents if status_of(*verdict_of(one)) == code]
-    if code in (5, 70):
-        return "something failed, as said above"
     if not these:
-        return "as said above"
+        others = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
+        what = printable(failed[0]) if failed else "something"
+        return f"{what}{others} failed, as said above"
     first, verdict = these[0], these[0].verdict
     said = f"{first.claim.id} is not as expected: {_word(first)}; {_wanted(first)} was expected"
     if code == 4:

@@ -178,5 +178,7 @@ def _report_verdicts(
         infrastructure=bool(verified.failures),
         stopped=[stopped.status for stopped in verified.stopped],
     )
-    tell_status(code, verified.documents, err=err)
+    grave = [stopped.subject for stopped in verified.stopped if stopped.status == code]
+    failed = grave or [failure.split(": ")[0] for failure in verified.failures]
+    tell_status(code, verified.documents, failed, err=err)
     return code

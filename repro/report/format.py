@@ -65,8 +65,14 @@ def times(ratio: float) -> str:
     return f"{significant(ratio)} times"
 
 
+FLOOR = 1e-10
+"""The smallest p that a test of planned looks gives, which means at most this."""
+
+
 def p_value(p: float) -> str:
-    """`p = 0.0027`, `p = 2.0e-11`; never `p = 0`."""
+    """`p = 0.0027`, `p = 2.0e-11`; never `p = 0`, and `p ≤ 1e-10` of a test that ends there."""
+    if p == FLOOR:
+        return f"p ≤ 1e{MINUS}10"
     if p > 0.9999:
         return "p > 0.9999"
     if p < 1e-300:
@@ -258,6 +264,20 @@ def plain_name(identifier: str) -> str:
 def number_of(n: int, one: str, many: str | None = None) -> str:
     """`1 seed`, `5 seeds`."""
     return f"{count(n)} {one if n == 1 else many or one + 's'}"
+
+
+NAMED = 5
+"""More seeds than this are counted and not named."""
+
+
+def seeds(numbers: Sequence[int]) -> str:
+    """`seed 3`, `seeds 1, 2 and 4`, `seeds 1, 2, 3, 4, 5 and 7 more`."""
+    shown = [str(number) for number in numbers[:NAMED]]
+    if len(numbers) > NAMED:
+        return f"seeds {', '.join(shown)} and {len(numbers) - NAMED} more"
+    if len(shown) == 1:
+        return f"seed {shown[0]}"
+    return f"seeds {', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def told_apart(name: str, kind: str, kinds: Sequence[str]) -> str:

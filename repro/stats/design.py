@@ -57,7 +57,15 @@ def assess(planned: PlannedTest) -> Assessment:
     refused = cannot_decide(planned)
     smallest = None if refused else minimum_detectable_difference(planned)
     if planned.effect is None and not planned.claims_smallness:
-        return Assessment(None, None, smallest, None, None, refused, "no effect is planned for")
+        return Assessment(
+            None,
+            None,
+            smallest,
+            None,
+            None,
+            refused,
+            "no effect is assumed, so no power is computed",
+        )
     seeds80, seeds90 = (seeds_for(planned, power=target) for target in (0.80, 0.90))
     if refused:
         return Assessment(0.0, None, None, seeds80, seeds90, refused, "")

@@ -24,7 +24,15 @@ from repro.stats.shape import far_away, skewed
 NAMES = {
     "welch": "Welch's test",
     "welch_relative": "Welch's test of a relative difference",
+    "welch one-sided": "Welch's test, one-sided",
     "paired": "The paired t-test",
+    "paired_permutation": "The permutation test within pairs",
+    "tost paired": "The test of equivalence of pairs",
+    "non_superiority paired": "The test of non-superiority of pairs",
+    "non_inferiority paired": "The test of non-inferiority of pairs",
+    "ratio paired": "The test of a ratio of pairs",
+    "eprocess_t paired": "The e-process of pairs, looked at after every pair",
+    "group_obf paired": "The paired t-test at planned looks",
     "tost": "The test of equivalence",
     "tost_relative": "The test of relative equivalence",
     "non_superiority": "The test of non-superiority",
@@ -203,9 +211,11 @@ def worst_level(test: str, designs: Sequence[Design]) -> str | None:
     if not found:
         return None
     worst = max(found, key=lambda cell: cell.rate)
+    sizes = {tuple(sorted(one.sizes)) for one in designs}
+    nearest = "" if tuple(sorted(worst.sizes)) in sizes else ", the nearest that was measured,"
     return (
-        f"{NAMES[test]}: with {_design(worst)} it errs in {100 * worst.rate:.1f} % of cases "
-        f"instead of {100 * worst.level:.2g} % (measured)."
+        f"{NAMES[test]}: with {_design(worst)}{nearest} it errs in {100 * worst.rate:.1f} % of "
+        f"cases instead of {100 * worst.level:.2g} % (measured)."
     )
 
 
@@ -230,8 +240,10 @@ def level_of(
 
 def key_of(result: TestResult) -> str:
     """The name by which a result's test was measured; that of pairs is another test."""
-    if result.paired and result.test != "paired":
+    if result.paired and not result.test.startswith("paired"):
         return f"{result.test} paired"
+    if result.test == "welch" and result.details.get("alternative") != "two-sided":
+        return "welch one-sided"
     if result.test == "association":
         clustered = result.details["clusters"] is not None
         return f"association {'clustered' if clustered else result.details['method']}"

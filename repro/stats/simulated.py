@@ -102,7 +102,7 @@ def eprocess(a: Array, b: Array, alpha: float, *, scale: float = 1.0) -> Confirm
 
 
 def paired_permutation(a: Array, b: Array, alpha: float) -> Confirmed:
-    """Permutation test within pairs: all exchanges of up to ten pairs, else a thousand at random."""
+    """Permutation test within pairs: all exchanges of up to ten pairs, else a thousand."""
     differences, n = a - b, a.shape[1]
     signs = _signs(n)
     found = [

@@ -28,7 +28,8 @@ from repro.stats.stopping import Question, first_details
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(256)
 _REACH = 9.0
 _NOTHING = 1e-14
-_SMALLEST_P = 1e-10
+SMALLEST_P = 1e-10
+"""Smaller levels are not looked for; a p of exactly this means at most this."""
 
 
 def spent(t: float, alpha: float) -> float:
@@ -285,8 +286,9 @@ def _level_reached(scores: Sequence[float], times: tuple[float, ...], tails: int
         bounds = boundaries(times, math.exp(log_alpha))
         return max(-50.0, *(z - bound for z, bound in zip(scores, bounds, strict=True)))
 
-    low, high = math.log(_SMALLEST_P * tails), -1e-9
+    low, high = math.log(SMALLEST_P * tails), -1e-9
     if excess(high) < 0:
         return 1.0
-    reached = low if excess(low) >= 0 else float(brentq(excess, low, high, xtol=1e-7))
-    return math.exp(reached) / tails
+    if excess(low) >= 0:
+        return SMALLEST_P
+    return math.exp(float(brentq(excess, low, high, xtol=1e-7))) / tails

@@ -61,7 +61,7 @@ def test_a_part_that_cannot_be_tested_leaves_a_conjunction_untested() -> None:
     start = "Not tested, and more seeds would not help: both arms have variance 0"
     assert document.results[0].sentence.startswith(start)
     assert document.verdict.sentence.startswith(
-        f"No result in two of two decisive expectations. {start}"
+        f"No result in two of two decisive expectations. 'e0': n{start[1:]}"
     )
     assert [step.text.partition(", but ")[0] for step in document.changes] == [
         "Loss, A minus B (difference, e0): More seeds would not help",

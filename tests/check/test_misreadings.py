@@ -252,7 +252,7 @@ def test_a_verdict_that_stands_says_when_it_was_reached(one: Any, said: str) -> 
     assert document.verdict.conclusion == "CONFIRMED"
     assert said in document.verdict.sentence
     first, _, later = document.verdict.sentence.partition(
-        "; decided at 4 pairs, which stands whatever came later."
+        " That was decided at 4 pairs and stands, whatever came later."
     )
     assert first.startswith("Loss, first 4 pairs: A is 2.00 lower than B")
     assert later.startswith(" All 15 pairs: A is 1.33 higher than B")

@@ -96,6 +96,24 @@ def test_a_refused_part_is_not_repeated_without_some_seeds() -> None:
     assert "without pair 5" not in " ".join(flag.text for flag in document.verdict.flags)
 
 
+@pytest.mark.parametrize("tree", [None, {"all": ["e0", "e1"]}])
+def test_a_refused_part_is_named_and_so_is_what_the_other_found(tree: Any) -> None:
+    """Whoever reads that one of two has no result learns which, and what became of the other."""
+    claim = made(BETTER, {**BETTER, "of": ["c", "b"]}, arms="abc", combine=tree)
+    document = judged(claim, {"a": (11.0,) * 5, "b": (12.0,) * 5, "c": LOW})
+    assert document.verdict.conclusion == "NOT-TESTED"
+    assert "'e0': not tested, and more seeds would not help: " in document.verdict.sentence
+    assert "'e1', CONFIRMED: Loss: C is " in document.verdict.sentence
+
+
+def test_a_refusal_names_the_arms_and_not_the_letters_of_the_statistics() -> None:
+    """A user has no arms A and B."""
+    margin = {"relative": 0.1, "why": "a tenth of the other"}
+    claim = made({"kind": "equivalence", "of": ["x", "y"], "margin": margin}, arms="xy")
+    document = judged(claim, {"x": LOW, "y": (-0.1, 0.1, -0.2, 0.15, 0.02)})
+    assert "the mean of Y, -0.006, is not safely different from 0" in document.verdict.sentence
+
+
 def test_a_family_counts_it_as_having_found_nothing() -> None:
     """Its p is 1, so Holm doubles the p of the other member; it keeps its word."""
     family = {"name": "two", "method": "holm", "members": ["x", "y"], "why": "about one loss"}

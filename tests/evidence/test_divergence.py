@@ -40,7 +40,7 @@ def test_invalid_allows_none() -> None:
     """One that diverges is one too many."""
     verdict = judged(declared("invalid")).verdict
     assert verdict.validity == "INVALID"
-    assert "1 of 10 runs of MoS† diverged; 0 allowed" in verdict.validity_reason
+    assert "MoS†: 1 of 10 runs diverged; 0 allowed" in verdict.validity_reason
 
 
 @pytest.mark.parametrize(("lost", "validity"), [(1, "VALID"), (2, "VALID"), (3, "INVALID")])
@@ -141,7 +141,7 @@ def test_worst_still_needs_the_least_number_that_finished() -> None:
     states: States = {("mos", i): "diverged" for i in range(6)}
     verdict = judged(declared("worst"), states).verdict
     assert verdict.validity == "INCOMPLETE"
-    assert verdict.validity_reason == "MoS†: 4 of 10 seeds, 6 diverged"
+    assert verdict.validity_reason == "MoS†: 4 of 10 seeds, 6 diverged, and at least 5 must finish"
 
 
 def test_when_all_diverge_nothing_is_the_worst() -> None:
@@ -162,7 +162,7 @@ def test_an_excluded_replicate_takes_its_pair_with_it(changes: dict[str, object]
     found = settled(of, evidence(of, fair(0.1), states=LOST))
     assert found.sample("softmax", "test_perplexity").replicates == (0, 2, 3, 4, 5, 6, 7, 8, 9)
     assert found.paired_numbers(of.arms) == (0, 2, 3, 4, 5, 6, 7, 8, 9)
-    assert "Softmax‡: left out, because its pair diverged (seed 1)." in flagged(judged(of))
+    assert "Softmax‡: left out, because their pair diverged (seed 1)." in flagged(judged(of))
 
 
 def test_in_an_independent_design_every_finished_run_counts() -> None:

@@ -147,5 +147,5 @@ def test_pairs_are_those_of_the_order(design: str) -> None:
     table.loc[lost, "value"] = "diverged"
     document = judge(of, table)
     flags = [flag.text for flag in document.verdict.flags if flag.kind == "diverged"]
-    assert f"B: left out, because its pair diverged (seed {partner})." in flags
+    assert f"B: left out, because their pair diverged (seed {partner})." in flags
     assert [look.seeds for look in document.sequential[0].looks] == list(range(4, 20))

@@ -89,7 +89,7 @@ def test_one_that_diverged_is_invalid_by_default(tmp_path: Path, road: Road, sta
     """A crashed seed is data: it is counted, and cannot be left out in silence."""
     verdict = road(claim("invalid"), text({("b", 2): CELL}, state=state), tmp_path).verdict
     assert verdict.validity == "INVALID"
-    assert verdict.validity_reason == "1 of 6 runs of B diverged; 0 allowed"
+    assert verdict.validity_reason == "B: 1 of 6 runs diverged; 0 allowed"
 
 
 @pytest.mark.parametrize("road", ROADS)
@@ -131,7 +131,7 @@ def test_a_pair_goes_together(tmp_path: Path, road: Road, more: dict[str, Any]) 
     of = claim("exclude<=1", "paired" if "design" in more else "welch", 4, **more)
     document = road(of, text({("b", 2): CELL}), tmp_path)
     flags = [flag.text for flag in document.verdict.flags if flag.kind == "diverged"]
-    assert "A: left out, because its pair diverged (seed 2)." in flags
+    assert "A: left out, because their pair diverged (seed 2)." in flags
     assert document.results[0].details["seeds"] == "5 per arm"
 
 

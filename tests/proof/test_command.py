@@ -27,7 +27,8 @@ def test_other_parameters_are_measured(capsys) -> None:
     ]
     status = main([*own, "--draws", "20000", "--seed", "7", "--only", "rates", "--json"])
     document = json.loads(capsys.readouterr().out)
-    (rate,) = document["rates"]
+    rate, of_pairs = document["rates"]
+    assert of_pairs["kind"] == "ratio, paired"
     asked = {"n": 4, "sd_ratio": 2.0, "distribution": "t6", "alpha": 0.1, "draws": 20000}
     assert {name: rate[name] for name in asked} == asked
     assert document["seed"] == 7

@@ -205,7 +205,7 @@ def test_what_is_not_computed_is_said():
     constant = assess(PlannedTest("ratio", (5,), (0.0,), low=2.0))
     assert "left to chance" in constant.not_computed
     unplanned = assess(PlannedTest("difference", (5,), (1.0,)))
-    assert unplanned.not_computed == "no effect is planned for"
+    assert unplanned.not_computed == "no effect is assumed, so no power is computed"
     assert (unplanned.power, unplanned.seeds80, unplanned.refused) == (None, None, "")
     assert known(unplanned.minimum_detectable) > 2
 

@@ -25,7 +25,6 @@ from repro.check.kinds.phrases import (
 from repro.check.kinds.sequential import (
     SEQUENTIAL,
     as_decided,
-    decided_early,
     is_sequential,
     run_sequential,
 )
@@ -100,9 +99,12 @@ class DifferenceKind(Kind[Difference]):
         if one.rule == "as_published":
             said = self._found(one, claim, found)
             return f"{said}. {_as_published(claim, found.result)}"
-        value = what(one, claim)
-        said, later = as_decided(found, value, lambda at: self._found(one, claim, at))
-        return f"{said}. {_therefore(one, claim, found)}".rstrip() + later
+        return as_decided(
+            found,
+            what(one, claim),
+            lambda at: self._found(one, claim, at),
+            lambda at: _therefore(one, claim, at),
+        )
 
     def _found(self, one: Difference, claim: Claim, found: Found) -> str:
         names, value = labels(one, claim), what(one, claim)
@@ -141,15 +143,11 @@ def _therefore(one: Difference, claim: Claim, found: Found) -> str:
         return p_words(found.result).strip(" ()")
     pair = _compared(one, claim, found)
     if one.direction == "different":
-        asserted, said = "a difference", _differs(pair, found)
-    else:
-        side = claimed_side(one.direction, pair.better)
-        asserted, said = side, _on_one_side(pair, side, found)
-        if one.smallest_effect is not None:
-            least = margin_words(one.smallest_effect)
-            asserted = f"{side} by more than {least}"
-            said = _beyond_smallest(pair, side, least, found)
-    return decided_early(found, asserted) or said
+        return _differs(pair, found)
+    side = claimed_side(one.direction, pair.better)
+    if one.smallest_effect is None:
+        return _on_one_side(pair, side, found)
+    return _beyond_smallest(pair, side, margin_words(one.smallest_effect), found)
 
 
 def _compared(one: Difference, claim: Claim, found: Found) -> Compared:

@@ -30,7 +30,6 @@ from repro.check.kinds.phrases import (
 from repro.check.kinds.sequential import (
     SEQUENTIAL,
     as_decided,
-    decided_early,
     is_sequential,
     run_sequential,
 )
@@ -69,12 +68,14 @@ class MarginKind(Kind[M]):
 
     def sentence(self, one: M, claim: Claim, found: Found) -> str:
         """How far the means lie apart, and what that says of the margin."""
-        pair = compared(one, claim, found)
-        said, later = as_decided(found, what(one, claim), lambda at: self._found(one, claim, at))
         if found.conclusion is None:
-            return f"{said}."
-        therefore = decided_early(found, self.asserted(one)) or self.therefore(one, pair, found)
-        return f"{said}. {therefore}{later}"
+            return f"{self._found(one, claim, found)}."
+        return as_decided(
+            found,
+            what(one, claim),
+            lambda at: self._found(one, claim, at),
+            lambda at: self.therefore(one, compared(one, claim, at), at),
+        )
 
     def _found(self, one: M, claim: Claim, found: Found) -> str:
         names, value, size = labels(one, claim), what(one, claim), one.margin.size

@@ -125,11 +125,13 @@ def _ordered(one: Ordering, found: Found, *, several: bool) -> str:
     if found.conclusion is Conclusion.CONFIRMED:
         return f"Every pair is in order, as claimed{p}."
     if found.conclusion is Conclusion.CONTRADICTED:
-        return f"A pair is the other way round, against the claim{contrary}."
+        which = "This pair" if several else "It"
+        return f"{which} is the other way round, against the claim{contrary}."
     if found.conclusion is not Conclusion.INCONCLUSIVE:
         return ""
     if found.result.effect * (1 if one.direction == "increasing" else -1) < 0:
-        return against("a pair looks the other way round", contrary)
+        which = "this pair" if several else "it"
+        return against(f"{which} looks the other way round", contrary)
     return f"That every pair is in order is not shown{p}."
 
 
@@ -172,8 +174,8 @@ class OrderingKind(Kind[Ordering]):
         said = difference_words(result, [names[b], names[a]], what(one, claim), shown)
         said += difference_ends(found.interval, (0.0,), shown)
         pairs = len(names) * (len(names) - 1) // 2
-        least = f", the weakest for the claim of {pairs} pairs" if pairs > 1 else ""
-        return f"{said}{least}. {_ordered(one, found, several=pairs > 1)}".rstrip()
+        least = f" Of the {pairs} pairs, this one supports the claim least." if pairs > 1 else ""
+        return f"{said}.{least} {_ordered(one, found, several=pairs > 1)}".rstrip()
 
     def limits(self, one: Ordering, claim: Claim) -> tuple[doc.Limit, ...]:
         """No step."""

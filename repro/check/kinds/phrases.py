@@ -105,4 +105,10 @@ def p_words(result: TestResult, *, opposite: bool = False) -> str:
     """` (p = 0.013)`, of the contrary where ``opposite``; nothing where there is none."""
     p = result.p_opposite if opposite and result.p_opposite is not None else result.p
     one_tail = result.test in TESTS and result.details.get("alternative") != "two-sided"
-    return "" if p is None else f" ({'one-sided ' if one_tail else ''}{fmt.p_value(p)})"
+    if p is None:
+        return ""
+    looks = result.details.get("looks")
+    smallest = ""
+    if isinstance(looks, tuple) and len(looks) > 1:
+        smallest = f", the smallest of {len(looks)} looks"
+    return f" ({'one-sided ' if one_tail else ''}{fmt.p_value(p)}{smallest})"

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TypeAlias, TypedDict
 
 from repro.check.kinds.base import Found
-from repro.check.kinds.phrases import p_words, upper
+from repro.check.kinds.phrases import upper
 from repro.errors import ClaimError, TooFewError
 from repro.specs.claim import Claim
 from repro.specs.expectation import Difference, Equivalence, NonInferiority, NonSuperiority
@@ -26,7 +26,6 @@ from repro.stats.sample import Arm, Sample, require_sample
 from repro.stats.sequential import sequential, single_look
 from repro.stats.spending import group_obf, group_obf_single_look
 from repro.stats.stopping import Question
-from repro.verdict import Conclusion
 
 OnMeans: TypeAlias = Difference | Equivalence | NonSuperiority | NonInferiority
 SEQUENTIAL = ("eprocess_t", "group_obf")
@@ -150,51 +149,43 @@ def _at_once(one: OnMeans, claim: Claim, arms: tuple[Sample, Sample]) -> TestRes
     return group_obf_single_look(*arms, asked, planned_looks=how.looks, **level_of(claim))
 
 
-def decided_early(found: Found, asserted: str) -> str:
-    """What a first crossing decided of what is ``asserted``; nothing for any other result."""
-    pairs, n = found.result.details.get("decided_at"), min(found.result.n)
-    if found.result.test not in SEQUENTIAL or not isinstance(pairs, int):
-        return ""
-    words = {
-        Conclusion.CONFIRMED: f"{upper(asserted)}, as claimed{{p}}",
-        Conclusion.CONTRADICTED: f"Against what is claimed, {asserted}{{p}}",
-        Conclusion.TRIVIAL: "Real, but too small to matter",
-    }
-    if found.conclusion not in words:
-        return ""
-    opposite = found.conclusion is Conclusion.CONTRADICTED
-    said = words[found.conclusion].format(p=p_words(found.result, opposite=opposite))
-    if pairs == n:
-        return f"{said}."
-    return f"{said}; decided at {pairs} pairs, which stands whatever came later."
+def as_decided(
+    found: Found, value: str, said: Callable[[Found], str], therefore: Callable[[Found], str]
+) -> str:
+    """What was found and what follows; of a first crossing at that look, then what all pairs say.
 
-
-def as_decided(found: Found, value: str, words: Callable[[Found], str]) -> tuple[str, str]:
-    """What was found, and nothing else; or what decided first, and what all pairs say.
-
-    The latter where all pairs would not decide the same: a sentence beside the word of a verdict
-    has the numbers that this rests on. ``words`` says what was found of ``value``, which heads it.
+    ``said`` gives what was found of ``value``, which heads it, and ``therefore`` what follows for
+    the claim. A sentence beside the word of a verdict has the numbers on which that word rests.
     """
     early = _at_crossing(found)
     if early is None:
-        return words(found), ""
+        return f"{said(found)}. {therefore(found)}".rstrip()
     head, pairs = f"{upper(value)}: ", found.result.details["decided_at"]
-    said = f"{upper(value)}, first {pairs} pairs: {words(early).removeprefix(head)}"
-    return said, f" All {min(found.result.n)} pairs: {words(found).removeprefix(head)}."
+    first = f"{upper(value)}, first {pairs} pairs: {said(early).removeprefix(head)}"
+    stands = f"That was decided at {pairs} pairs and stands, whatever came later."
+    later = f"All {min(found.result.n)} pairs: {said(found).removeprefix(head)}."
+    return f"{first}. {therefore(early)} {stands} {later}"
 
 
 def _at_crossing(found: Found) -> Found | None:
-    """What was found at the first look that decided; None where the last one decides the same."""
+    """What was found at the first look that decided; None where that is the last one, or none.
+
+    It has no p: that of the result is the smallest of all looks.
+    """
     details, last = found.result.details, found.interval
     low, high = details.get("decided_low"), details.get("decided_high")
     if found.conclusion is None or last is None:
         return None
     if not (isinstance(low, float) and isinstance(high, float)):
         return None
-    if details["decided_now"] == details["decided"]:
+    if details["decided_at"] == min(found.result.n):
         return None
     result = replace(
-        found.result, effect=(low + high) / 2, interval=Interval(low, high, last.level)
+        found.result,
+        effect=(low + high) / 2,
+        interval=Interval(low, high, last.level),
+        p=None,
+        p_opposite=None,
     )
     interval = last.model_copy(update={"low": low, "high": high})
     return Found(result, interval, found.conclusion)

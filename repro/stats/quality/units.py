@@ -14,6 +14,9 @@ AGREE = {10: 0.05, 100: 0.15, 1000: 0.15}
 LIKE = {10: 2.5, 100: 5.0, 1000: 5.0}
 """factor -> in one unit the standard deviations differ by less than this factor."""
 
+PERCENT = (0.5, 2.0)
+"""Fractions and percents: once in one unit, the larger mean over the smaller is in this range."""
+
 NARROW = 0.15
 """Arms that scatter more than this share of their mean can differ tenfold in one unit."""
 
@@ -31,9 +34,10 @@ def factor_between(a: Level, b: Level) -> int | None:
     """The factor, 10, 100 or 1000, by which the larger arm is probably in another unit.
 
     Its mean and its standard deviation must both be about so many times those of the other:
-    different means in one unit mostly come with like deviations. A factor of 10 between arms
-    that are rounded to the same decimal is taken for a difference. ``None`` for arms of two
-    signs, wide arms and constant ones.
+    different means in one unit mostly come with like deviations. Where one arm lies between 0
+    and 1 and the other between 1 and 100, percents beside fractions are likely enough that the
+    means may differ twofold. A factor of 10 between arms that are rounded to the same decimal
+    is taken for a difference. ``None`` for arms of two signs, wide arms and constant ones.
     """
     small, large = sorted((a, b), key=lambda one: abs(one.mean))
     if small.mean * large.mean <= 0 or small.sd == 0:
@@ -41,7 +45,10 @@ def factor_between(a: Level, b: Level) -> int | None:
     if any(one.sd > NARROW * abs(one.mean) for one in (a, b)):
         return None
     for factor, agree in AGREE.items():
-        near = abs(large.mean / small.mean / factor - 1) <= agree
+        ratio = large.mean / small.mean / factor
+        near = abs(ratio - 1) <= agree
+        if factor == 100 and 0 < small.mean <= 1 < large.mean <= 100:
+            near = PERCENT[0] <= ratio <= PERCENT[1]
         like = 1 / LIKE[factor] <= large.sd / small.sd / factor <= LIKE[factor]
         if near and like and (factor > 10 or a.step != b.step):
             return factor
