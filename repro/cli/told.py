@@ -84,7 +84,7 @@ def _why(code: int, documents: Sequence[Document], failed: Sequence[str]) -> str
     first, verdict = these[0], these[0].verdict
     said = f"{first.claim.id} is not as expected: {_word(first)}; {_wanted(first)} was expected"
     if code == 4:
-        said = f"{first.claim.id} cannot be judged: {verdict.validity_reason}"
+        said = f"{first.claim.id} cannot be judged: {verdict.validity}, as said above"
     elif code == 3:
         found = verdict.conclusion or f"{verdict.validity}, {verdict.validity_reason}"
         said = f"{first.claim.id} is not decided: {found}; {_wanted(first)} was expected"
