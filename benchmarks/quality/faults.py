@@ -104,9 +104,14 @@ def _whole_run(rng: np.random.Generator) -> Drawn:
     return drawn
 
 
-def _units(factor: float, n: int = 6, decimals: int | None = None) -> Callable[..., Drawn]:
+def _units(
+    factor: float, n: int = 6, decimals: int | None = None, *, lower: float = 0.0
+) -> Callable[..., Drawn]:
+    """The second arm divided by ``factor``, and ``lower`` than the first in one unit."""
+
     def draw(rng: np.random.Generator) -> Drawn:
         a, b = arms(rng, n)
+        b = b - lower
         if decimals is not None:
             a, b = np.round(a, decimals), np.round(b, decimals)
         return table(a, np.round(b / factor, 12))
@@ -198,6 +203,7 @@ FAULTS = (
     Fault("all measurements of one run in both arms", "values shared between arms", _whole_run),
     Fault("percent against fractions", "units that differ", _units(100)),
     Fault("percent against fractions, 90.2 v 0.905", "units that differ", _units(100, 8, 1)),
+    Fault("percent against fractions, 90 v 0.65", "units that differ", _units(100, lower=25)),
     Fault("a factor of 10", "units that differ", _units(10, 10)),
     Fault("a factor of 1,000", "units that differ", _units(1000)),
     Fault("one seed in fractions", "units that differ", _one_in_fractions),
