@@ -191,7 +191,7 @@ def test_a_printed_arm_may_be_in_another_unit() -> None:
 
 
 def test_percent_beside_fractions_is_told_though_the_arms_differ_much() -> None:
-    """94 percent beside 0.71: a third apart in one unit, and hardly an effect of a hundred times."""
+    """94 percent beside 0.71: a third apart in one unit, and no effect of a hundred times."""
     a, b = [94.12, 93.87, 94.31, 94.05, 93.98], [0.7106, 0.7133, 0.7089, 0.7147, 0.7112]
     assert set(flags({"a": a, "b": b})) == {FlagKind.UNITS}
     assert flags({"a": a, "b": [100 * value for value in b]}) == {}
