@@ -118,7 +118,7 @@ def test_plan_says_what_would_be_trained_and_trains_nothing(tmp_path: Path) -> N
     done = call("plan", ROOT / "claims", "--store", tmp_path / "store")
     lines = done.stdout.splitlines()
     assert done.returncode == 0, done.stderr
-    assert sum(line.startswith("missing ") for line in lines) == 37
+    assert sum(line.startswith("missing ") for line in lines) == 49
     assert lines[37].startswith("37 runs, 37 to train or measure: very roughly ")
     assert {"fair_mos (quick)", "lms_plif_regularization (quick)", "mos_rank (quick)"} < set(lines)
     assert not (tmp_path / "store").exists()

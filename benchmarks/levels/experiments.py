@@ -83,7 +83,6 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         6,
         10,
         unequal=False,
-        most_draws=FEWER,
         wide=(),
     ),
     Experiment("difference, smallest effect", "welch", nulls.smallest_effect, always, share=0.5),

@@ -17,7 +17,7 @@ from repro.specs.claim import SCALES, Claim
 from repro.verdict import Conclusion, Validity, Verdict
 
 LARGER = {
-    "bench": "Run it at the next larger scale, bench.",
+    "bench": "Run it at the next larger scale, bench, another experiment with its own verdict.",
     "paper": "Run it at the paper scale, the paper's own experiment.",
 }
 

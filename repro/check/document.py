@@ -7,6 +7,7 @@ from repro.check.agreement import judge_published, overall
 from repro.check.changes import what_would_change
 from repro.check.design import design_parts
 from repro.check.digits import with_digits
+from repro.check.expectations import all_must_hold
 from repro.check.fragility import flags
 from repro.check.history import control_part, registration_part
 from repro.check.judgement import Judgement
@@ -107,8 +108,15 @@ def _names(claim: Claim) -> dict[str, str]:
 
 
 def _levels(one: Judgement, levels: tuple[Level, ...]) -> tuple[Flag, ...]:
-    """A test that decides and is known to err too often in designs like this one."""
-    own = {each.expectation.id for each in one.decisive}
+    """A test that decides and is known to err too often in designs like this one.
+
+    Of a conjunction that some parts contradict, these parts decide.
+    """
+    deciding = one.decisive
+    contradicted = one.finding is not None and one.finding.conclusion is Conclusion.CONTRADICTED
+    if contradicted and all_must_hold(one.claim):
+        deciding = tuple(each for each in deciding if each.conclusion is Conclusion.CONTRADICTED)
+    own = {each.expectation.id for each in deciding}
     names = _names(one.claim)
     return tuple(
         Flag(FlagKind.LEVEL, f"{names[level.expectation]}: {level.text}")

@@ -136,12 +136,22 @@ def _tolerance(claim: Claim, evidence: Evidence, own: Judgements) -> list[Flag]:
         for name, words in (("tenth", "a tenth of"), ("tenfold", "ten times")):
             other = judge(one.expectation, claim, detail_reader(evidence, name)).conclusion
             if other is not one.conclusion:
+                reads = " and ".join(
+                    _reads(claim, evidence, arm, measurement, name) for arm in arms
+                )
                 text = (
-                    f"{heading(one.expectation, claim)}: at {words} Press's threshold it would "
-                    f"be {other}."
+                    f"{heading(one.expectation, claim)}: at {words} Press's threshold, where "
+                    f"{reads}, this expectation would be {other}."
                 )
                 found.append(Flag(FlagKind.TOLERANCE, text))
     return found
+
+
+def _reads(claim: Claim, evidence: Evidence, arm: str, measurement: str, name: str) -> str:
+    """`MoS reads 784 to 798`: the ranks of an arm at another threshold."""
+    ranks = [int(run.details[measurement][name]) for run in evidence.counted(arm)]
+    low, high = fmt.count(min(ranks)), fmt.count(max(ranks))
+    return f"{claim.arms[arm].label} reads {low if low == high else f'{low} to {high}'}"
 
 
 def _test_choice(claim: Claim, analyses: tuple[Robustness, ...]) -> list[Flag]:

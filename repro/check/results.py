@@ -55,6 +55,7 @@ def as_entry(
         limits=kind.limits(one, claim),
         claimed=kind.claimed(one, claim),
         p=None if result is None else result.p,
+        p_against=None if result is None else result.p_opposite,
         df=None if result is None else result.df,
         conclusion=None if conclusion is None else conclusion.value,
         sentence=text,
@@ -136,6 +137,9 @@ def _details(
     alone = result.details.get("left_out")
     if isinstance(alone, tuple) and alone:
         facts = {**facts, "without_a_partner": f"{', '.join(map(str, alone))}; left out"}
+    if result.details.get("waiting"):
+        waiting = f"{result.details['waiting']}, which count at the next planned look"
+        facts = {**facts, "pairs_after_the_last_look": waiting}
     units = isinstance(one, Proportion)
     seeds = list(dict.fromkeys(fmt.count(n) for n in result.n))
     said = f"{seeds[0]} per arm" if len(seeds) == 1 < len(result.n) else " and ".join(seeds)

@@ -59,7 +59,9 @@ def _seeds(judged: Judged, evidence: Evidence, result: TestResult) -> Settling:
             "declared limit."
         )
     many = "pairs of seeds" if result.paired else "seeds per arm"
-    return Settling(f"About {fmt.count(seeds)} {many} would settle it{_how(judged)}.", seeds)
+    many = f"{fmt.count(seeds)} {many}"
+    chance = "with a chance of 80 %, were effect and scatter as found"
+    return Settling(f"About {many} would settle it{_how(judged)}, {chance}.", seeds)
 
 
 def _two(arms: tuple[str, ...]) -> tuple[str, str]:

@@ -19,7 +19,7 @@ WORDS: dict[Conclusion, doc.ConclusionWord] = {
 HEADS = {
     Conclusion.CONFIRMED: "{n} decisive expectations hold.",
     Conclusion.CONTRADICTED: "Contradicted in {n} of {total} decisive expectations, and one is "
-    "enough.",
+    "enough{others}.",
     Conclusion.INCONCLUSIVE: "Not decided in {n} of {total} decisive expectations.",
     Conclusion.TRIVIAL: "Real, but smaller than was declared to matter, in {n} of {total} decisive "
     "expectations.",
@@ -59,13 +59,22 @@ def why(
     if len(found) == 1 and not tree:
         return found[0].sentence
     n = _count(len(deciding), conclusion)
-    head = HEADS[conclusion].format(n=n, total=_number(len(found)))
+    head = HEADS[conclusion].format(n=n, total=_number(len(found)), others=_confirmed(found))
     if tree:
         head = TREES[conclusion].format(tree=joined(tree))
     if conclusion is Conclusion.NOT_TESTED:
         return _after(head, _refused_first(found))
     undecided = tree and conclusion is Conclusion.INCONCLUSIVE
     return _after(head, [one.sentence for one in found] if undecided or not deciding else deciding)
+
+
+def _confirmed(found: Sequence[doc.Result]) -> str:
+    """Which of the others hold, so that nobody takes the whole for the opposite."""
+    names = [f"'{one.id}'" for one in found if one.conclusion == "CONFIRMED"]
+    if not names:
+        return ""
+    listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    return f"; {listed} {'is' if len(names) == 1 else 'are'} confirmed"
 
 
 def _refused_first(found: Sequence[doc.Result]) -> list[str]:

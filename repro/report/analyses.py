@@ -178,7 +178,7 @@ def _figure(document: Document, part: Robustness, number: int) -> Figure | None:
     rows = tuple(_row(one) for one in shown)
     plot = SpecificationPlot(title, effect_axis(document, result, points), rows, reach)
     caption = (
-        "Each row is an admissible analysis of the same values. The verdict uses the declared one"
+        "Each row is another analysis of the same runs. The verdict uses the declared one"
         " alone, with the diamond."
     )
     if len(shown) < len(part.analyses):

@@ -231,7 +231,8 @@ class Result(Spec):
     statements (separation, bound). ``claimed`` is the side of the limits where the claim says
     the effect lies. ``sentence`` is the finding in one sentence, ``statement`` what was declared.
     ``against`` and ``points`` belong to associations: the other measurement, and the points.
-    ``strength`` goes with the conclusion, and is absent where there is none.
+    ``strength`` goes with the conclusion, and is absent where there is none. ``p`` is that of what
+    is claimed and ``p_against`` that of the contrary, where the test has one.
     """
 
     id: str
@@ -250,6 +251,7 @@ class Result(Spec):
     limits: tuple[Limit, ...]
     claimed: Side
     p: float | None
+    p_against: float | None = None
     df: float | None
     conclusion: ConclusionWord | None
     sentence: str

@@ -81,7 +81,10 @@ def _evidence(document: Document, result: Result) -> list[tuple[str, str]]:
     pairs = []
     if result.p is not None:
         df = "" if result.df is None else f", {result.df:.3g} degrees of freedom"
-        pairs.append(("Evidence", f"{fmt.p_value(result.p)}{df}"))
+        against = (
+            "" if result.p_against is None else f"; against it, {fmt.p_value(result.p_against)}"
+        )
+        pairs.append(("Evidence for the claim", f"{fmt.p_value(result.p)}{df}{against}"))
     smallest = result.smallest_confirmable_margin
     if smallest is not None:
         text = fmt.size(smallest, result.scale, digits_of(document, result))

@@ -21,6 +21,9 @@ from repro.report.glyphs import FACE, INVISIBLE, fonts, spelled
 from repro.resources import template
 
 LONG_WORD = 22
+ENDLESS = 200
+BREAK = "\ue000"
+"""A place to break a word, of which the template leaves nothing in the text of the page."""
 
 
 def pdf(view: ReportView, drawings: Mapping[str, Sequence[str]], created: str) -> bytes:
@@ -68,19 +71,27 @@ def _in_our_face(svg: str) -> str:
 
 
 def _breakable(text: str) -> str:
-    """The text with places to break in words that are longer than a column may be."""
+    """The text with places to break in words that are longer than a column may be.
+
+    The template takes ``BREAK`` out again, so that a path or a command can be copied; Typst
+    cannot do that for thousands in a row, so an endless word has invisible characters.
+    """
     if len(text) <= LONG_WORD:
         return text
-    return " ".join(INVISIBLE.join(w) if len(w) > LONG_WORD else w for w in text.split(" "))
+    return " ".join(map(_word, text.split(" ")))
+
+
+def _word(word: str) -> str:
+    if len(word) <= LONG_WORD:
+        return word
+    return (BREAK if len(word) <= ENDLESS else INVISIBLE).join(word)
 
 
 def _printable(value: Any, key: str = "") -> Any:
     if isinstance(value, str):
-        return (
-            value
-            if key in ("block", "kind", "name", "tone", "icon")
-            else _breakable(spelled(value))
-        )
+        if key in ("block", "kind", "name", "tone", "icon"):
+            return value
+        return spelled(value) if key == "alt" else _breakable(spelled(value))
     if isinstance(value, dict):
         return {k: _printable(v, k) for k, v in value.items() if k != "plot"}
     return [_printable(item) for item in value] if isinstance(value, list | tuple) else value

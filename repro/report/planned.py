@@ -86,7 +86,10 @@ def _declared(part: RegistrationPart) -> str:
         said += " This is not on record, because the store can only be read, or is not there."
     if part.edits or part.state == "none":
         return said
-    return f"{said} It has not been changed since."
+    return (
+        f"{said} It has not been changed since. What was tried in other stores, or with other "
+        "recipes, is not on record here."
+    )
 
 
 def _edits(part: RegistrationPart) -> list[Table]:

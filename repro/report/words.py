@@ -42,7 +42,8 @@ STOPS = {
     "go on": "It is not decided yet, and more seeds may decide it.",
 }
 REGISTRATIONS = {
-    "before": "What decides this claim was fixed before the first result was visible.",
+    "before": "What decides this claim was fixed before the first result in this store was "
+    "visible.",
     "after": "What decides this claim was fixed after results were visible, so it may have been "
     "fitted to them.",
     "none": "There is no record of when this claim was declared, so nothing shows that it was "

@@ -13,6 +13,8 @@ from repro.specs.dialog import Beam, Smoothing
 from repro.specs.revision import revisions_of
 
 Split = Literal["train", "valid", "test"]
+NAMES: dict[Split, str] = {"train": "training", "valid": "validation", "test": "test"}
+"""What a reader calls a split."""
 
 
 class Dynamic(Spec):
@@ -80,11 +82,11 @@ class Perplexity(Spec):
     @property
     def label(self) -> str:
         """What a reader calls it."""
-        modes = {"evaluation": "", "training": " while training", "dynamic": ", dynamic"}
-        weight = "" if self.weight is None else f", by {self.weight}"
+        modes = {"evaluation": "", "training": " in training mode", "dynamic": ", dynamic"}
+        weight = "" if self.weight is None else f", each {self.weight} counted alike"
         live = self.dynamic is not None and self.dynamic.weight_dropout == "live"
         defect = ", weights dropped" if live else ""
-        return f"{self.split} {self.quantity}{modes[self.mode]}{weight}{defect}"
+        return f"{NAMES[self.split]} {self.quantity}{modes[self.mode]}{weight}{defect}"
 
     @property
     def quantity(self) -> str:
@@ -120,7 +122,7 @@ class Rank(Spec):
     def label(self) -> str:
         """What a reader calls it."""
         some = "" if self.contexts is None else f" (first {self.contexts:,} contexts)"
-        return f"{self.split} rank{some}"
+        return f"{NAMES[self.split]} rank{some}"
 
     def rows(self, tokens: int) -> int:
         """How many contexts a split of ``tokens`` has when it is read in these streams."""
@@ -150,7 +152,7 @@ class Bleu(Spec):
     @property
     def label(self) -> str:
         """What a reader calls it."""
-        return f"{self.split} BLEU-{self.order} {self.side}"
+        return f"{NAMES[self.split]} BLEU-{self.order} {self.side}"
 
     @property
     def better(self) -> Literal["lower", "higher"]:

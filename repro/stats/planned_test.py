@@ -29,7 +29,7 @@ SHARES = ("share", "proportion")
 RANKS = ("spearman", "kendall")
 
 UNCOMPUTED: Mapping[str, str] = {
-    "bound": "a structural bound leaves nothing to chance",
+    "bound": "no power is computed for a bound on every seed",
     "trend": "no power is computed for a trend over several arms",
     "ordering": "no power is computed for an ordering; plan each of its differences",
     "paired separation": "no power is computed for a separation of pairs",

@@ -85,14 +85,21 @@ def group_obf(
     The interval is that of the last look, widened so that those of all looks together have
     level ``1 - alpha`` (repeated intervals, Jennison & Turnbull 1989; ``1 - 2 alpha`` for a
     margin). ``p`` and ``p_opposite`` are the levels at which a boundary would have been
-    reached by now, at least 1e-10. ``decided`` and ``decided_at`` as for ``sequential``.
+    reached by now, at least 1e-10. ``decided`` and ``decided_at`` as for ``sequential``;
+    ``waiting`` is the number of pairs after the last look.
     ``ClaimError`` for looks beyond the plan, and as for ``welch`` or ``paired``.
     """
     check_alpha(alpha)
     contrast = difference_of_pairs if paired else welch_contrast
-    found = contrasts(*balanced(a, b), looks, contrast)
+    pairs = balanced(a, b)
+    found = contrasts(*pairs, looks, contrast)
     result = _result(found, question, looks, planned_looks, alpha)
-    details = {**result.details, "left_out": unpaired(a, b), **paired_detail(paired=paired)}
+    details = {
+        **result.details,
+        "left_out": unpaired(a, b),
+        "waiting": pairs[0].n - looks[-1],
+        **paired_detail(paired=paired),
+    }
     return replace(result, details=details)
 
 

@@ -237,8 +237,8 @@ def test_settings_belong_to_the_mode() -> None:
 
 def test_labels_name_the_mode_and_the_defect() -> None:
     """A reader sees that the weights learnt, and that they were dropped."""
-    assert spec().label == "valid perplexity, dynamic"
-    assert spec(weight_dropout="live").label == "valid perplexity, dynamic, weights dropped"
+    assert spec().label == "validation perplexity, dynamic"
+    assert spec(weight_dropout="live").label == "validation perplexity, dynamic, weights dropped"
 
 
 def test_its_cost_is_that_of_training_on_short_segments() -> None:

@@ -15,7 +15,7 @@ from repro.lm.corpus import load_corpus
 from repro.lm.records import EpochRecord
 from repro.measurements import measure
 from repro.measurements.perplexity import training_perplexity
-from repro.specs.measurement import Perplexity, Split, measurement_key
+from repro.specs.measurement import NAMES, Perplexity, Split, measurement_key
 from repro.specs.model import MoS
 from tests.measurements.test_rank import CORPUS, CPU, model_of
 
@@ -79,7 +79,7 @@ def test_a_weight_has_its_own_key_and_belongs_to_mode_training() -> None:
     weighed = Perplexity(split="train", mode="training", weight="window")
     assert measurement_key(plain) == "perplexity-f47d0c2eed26d35b"
     assert measurement_key(plain) != measurement_key(weighed)
-    assert weighed.label == "train perplexity while training, by window"
+    assert weighed.label == "training perplexity in training mode, each window counted alike"
     with pytest.raises(ValidationError, match="weight changes nothing"):
         Perplexity(split="train", weight="window")
 
@@ -97,5 +97,5 @@ def test_bits_are_the_mean_in_base_2(mode: Literal["evaluation", "training"]) ->
     ]
     assert values[1] == pytest.approx(math.log(values[0]) / math.log(2), rel=1e-12)
     assert measurement_key(plain) != measurement_key(bits)
-    assert bits.label.startswith(f"{split} bits per token")
+    assert bits.label.startswith(f"{NAMES[split]} bits per token")
     assert "unit" not in plain.model_dump(exclude_none=True)

@@ -59,9 +59,13 @@ def test_hostile_text_is_text(reports: dict[str, Path]) -> None:
 
 
 def test_long_words_break(reports: dict[str, Path]) -> None:
-    """A word of 5,000 letters goes over as many lines and pages as it needs; none is lost."""
+    """A word of 5,000 letters goes over as many lines and pages as it needs; none is lost.
+
+    Nor is anything added to shorter ones: a command that is copied from the page is the command.
+    """
     text = squeezed(pdf_text(reports["endless"] / "report.pdf"))
     assert text.count("x") > 8 * 5000
+    assert "\N{ZERO WIDTH SPACE}" not in pdf_text(reports["mos_rank"] / "report.pdf")
 
 
 def test_no_time_is_no_problem(documents: dict[str, Document]) -> None:

@@ -199,6 +199,8 @@ def _beyond_smallest(pair: Compared, side: Side, least: str, found: Found) -> st
         short = f"the interval ends at {pair.size(ends_at)}"
         return f"{word}, yes{p}; by more than {least}, no: {short}, which is too small to matter."
     if found.conclusion is Conclusion.CONTRADICTED and ends_at is not None:
+        if ends_at < 0 and contrary:
+            contrary = p_words(found.result, opposite=True, against=" against no difference")
         return _against_smallest(pair, side, least, contrary if ends_at < 0 else p, ends_at)
     if begins is not None and begins > 0:
         down = f"the interval reaches down to {pair.size(begins)}"

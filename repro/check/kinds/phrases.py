@@ -88,7 +88,7 @@ def _compared(
     a, b = names
     size = _visible(result, lambda more: text(abs(result.effect), more))
     if not size:
-        return headed(what, f"{a} equals {b} as far as printed")
+        return headed(what, f"the difference between {a} and {b} rounds to 0")
     side = "higher" if result.effect > 0 else "lower"
     return headed(what, f"{a} is {size} {side} than {b}")
 
@@ -101,8 +101,11 @@ def _visible(result: TestResult, text: Callable[[int], str]) -> str:
     return next((one for one in texts if one.strip("0.%")), "")
 
 
-def p_words(result: TestResult, *, opposite: bool = False) -> str:
-    """` (p = 0.013)`, of the contrary where ``opposite``; nothing where there is none."""
+def p_words(result: TestResult, *, opposite: bool = False, against: str = "") -> str:
+    """` (p = 0.013)`, of the contrary where ``opposite``; nothing where there is none.
+
+    ``against`` names the null where the sentence speaks of another: ` against no difference`.
+    """
     p = result.p_opposite if opposite and result.p_opposite is not None else result.p
     one_tail = result.test in TESTS and result.details.get("alternative") != "two-sided"
     if p is None:
@@ -111,4 +114,4 @@ def p_words(result: TestResult, *, opposite: bool = False) -> str:
     smallest = ""
     if isinstance(looks, tuple) and len(looks) > 1:
         smallest = f", the smallest of {len(looks)} looks"
-    return f" ({'one-sided ' if one_tail else ''}{fmt.p_value(p)}{smallest})"
+    return f" ({'one-sided ' if one_tail else ''}{fmt.p_value(p)}{against}{smallest})"
