@@ -6,7 +6,7 @@ The headline stays the declared analysis; this says how much hangs on it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from repro.check.expectations import Judged, detail_reader, judge
@@ -53,8 +53,12 @@ def robustness(
         Robustness(
             expectation=one.expectation.id,
             analyses=(
-                _analysis(one, one, "declared", _declared(one.expectation, claim)),
-                *_others(claim, evidence, one),
+                *_distinct(
+                    [
+                        _analysis(one, one, "declared", _declared(one.expectation, claim)),
+                        *_others(claim, evidence, one),
+                    ]
+                ),
                 *_seeds(claim, evidence, one, cases),
             ),
         )
@@ -65,6 +69,18 @@ def robustness(
 
 def _declared(one: Expectation, claim: Claim) -> str:
     return f"as declared: {name_of_test(one, claim)}"
+
+
+def _distinct(analyses: Sequence[Analysis]) -> Iterator[Analysis]:
+    """Without a schedule that is another analysis once more: the last epoch may be the best."""
+    seen = set()
+    for one in analyses:
+        numbers = tuple(
+            None if value is None else f"{value:.6g}" for value in (one.effect, one.low, one.high)
+        )
+        if one.choice != "schedule" or one.effect is None or numbers not in seen:
+            seen.add(numbers)
+            yield one
 
 
 def _others(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:

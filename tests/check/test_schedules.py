@@ -80,6 +80,20 @@ def test_constant_values_after_the_last_epoch_are_refused_in_words() -> None:
     assert "variance 0" in last.refused
 
 
+def test_a_schedule_that_is_the_declared_analysis_again_is_no_other_one() -> None:
+    """Where the last epoch is the best one, its values are those that were measured."""
+    of = known()
+    arms = {
+        arm: tuple(
+            replace(run, schedule=(70.0 + run.number, run.values["test_perplexity"]))
+            for run in runs
+        )
+        for arm, runs in of.arms.items()
+    }
+    found = schedules(replace(of, arms=arms))
+    assert "validation perplexity after the last epoch" not in found
+
+
 def test_without_a_history_there_is_no_such_analysis() -> None:
     """Values of a table have no epochs."""
     assert schedules(known()) == {}
