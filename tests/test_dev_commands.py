@@ -44,7 +44,7 @@ def test_exec_runs_the_environments_programs_first(checkout: Checkout) -> None:
 def tools(checkout: Checkout, failing: Sequence[str] = ()) -> None:
     """Stand-ins for the tools of the gate, which print their arguments."""
     checkout.run("setup")
-    for name in ("ruff", "mypy", "lint-imports", "deptry", "pytest"):
+    for name in ("ruff", "mypy", "lint-imports", "deptry", "sphinx-build", "pytest"):
         tool = checkout.venv / "bin" / name
         tool.write_text(f'#!/bin/sh\necho {name} "$PWD" "$@"\nexit {int(name in failing)}\n')
         tool.chmod(0o755)
@@ -62,6 +62,7 @@ def test_the_gate_runs_every_step_even_after_a_failure(checkout: Checkout) -> No
         ["mypy", "FAILED", "(1)"],
         ["lint-imports", "ok"],
         ["deptry", "ok"],
+        ["docs", "ok"],
         ["pytest", "ok"],
     ]
 
@@ -90,4 +91,6 @@ def test_arguments_of_test_go_to_pytest_with_paths_as_the_user_sees_them(
 def test_the_readme_of_the_script_names_every_command() -> None:
     """The head of ./dev lists the commands that it treats apart."""
     head = DEV.read_text(encoding="utf-8").split('"""')[1]
-    assert all(f"./dev {name}" in head for name in ("verify", "test", "lint", "exec", "setup"))
+    assert all(
+        f"./dev {name}" in head for name in ("verify", "test", "lint", "docs", "exec", "setup")
+    )

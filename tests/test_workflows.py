@@ -90,7 +90,7 @@ def test_the_nightly_does_not_begin_anew_in_silence() -> None:
 
 
 def test_the_nightly_verifies_all_claims_with_a_summary() -> None:
-    """The command that the README gives for cron, one for the nightly claims, and a table."""
+    """The command that the docs give for cron, one for the nightly claims, and a table."""
     commands = [
         step.get("run", "") for step in steps(ROOT / ".github" / "workflows" / "nightly.yml")
     ]

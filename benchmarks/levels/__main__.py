@@ -166,7 +166,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--publish",
         action="store_true",
-        help="write benchmarks/results/, repro/stats/levels.json and the table of the README",
+        help="write benchmarks/results/, repro/stats/levels.json and the page of error rates",
     )
     return parser
 

@@ -1,4 +1,4 @@
-"""Puts a run where readers and reports find it: results, the package's data, the README."""
+"""Puts a run where readers and reports find it: results, the package's data, the docs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchmarks.levels.experiments import EXPERIMENTS
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
 PACKAGE = ROOT / "repro" / "stats" / "levels.json"
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "reference" / "error-rates.md"
 START, END = "<!-- levels: start -->", "<!-- levels: end -->"
 
 
@@ -79,13 +79,13 @@ def surroundings() -> dict[str, Any]:
 
 
 def publish(document: Mapping[str, Any]) -> None:
-    """Writes ``levels-DATE.{json,md}``, the package's data, and the tables of the README."""
+    """Writes ``levels-DATE.{json,md}``, the package's data, and the tables of the docs."""
     RESULTS.mkdir(exist_ok=True)
     stem = RESULTS / f"levels-{document['date']}"
     stem.with_suffix(".json").write_text(compact(document), encoding="utf-8")
     stem.with_suffix(".md").write_text(table.markdown(document), encoding="utf-8")
     PACKAGE.write_text(compact(package_data(document)), encoding="utf-8")
-    README.write_text(with_tables(README.read_text(encoding="utf-8"), document), encoding="utf-8")
+    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), document), encoding="utf-8")
 
 
 def latest() -> dict[str, Any]:
@@ -97,7 +97,7 @@ def latest() -> dict[str, Any]:
 
 
 def with_tables(text: str, document: Mapping[str, Any]) -> str:
-    """The README with these tables between its two marks."""
+    """The page with these tables between its two marks."""
     before, rest = text.split(START)
     return f"{before}{START}\n\n{table.readme(document)}\n\n{END}{rest.split(END)[1]}"
 

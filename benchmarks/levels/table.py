@@ -1,4 +1,4 @@
-"""What was measured, as tables: on the terminal, in Markdown, in the README."""
+"""What was measured, as tables: on the terminal, in Markdown, in the docs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of the README: a kind (by one test, where it has several), and its power's plan.
+    """One row of the page: a kind (by one test, where it has several), and its power's plan.
 
     ``null`` is the one whose cells off the grid are shown, with its test; none are without it.
     """
@@ -123,7 +123,7 @@ LOSES = "listed, loses its level"
 
 
 def readme(document: Record) -> str:
-    """The three tables of the README."""
+    """The three tables of the page."""
     head = ("expectation", "false conclusions, at most", "power (design)", "coverage, at least",
             "measured again by")  # fmt: skip
     rows = [_kind(document, row) for row in ROWS]
@@ -156,7 +156,7 @@ COLUMNS = {
     "lognormal": (8, None, 4.0, "lognormal"),
     "collapsed": (8, None, 4.0, "collapsed"),
 }
-"""Some cells off the grid, for the README; the last three with 8 v 8 and 4:1 as well."""
+"""Some cells off the grid, for the page; the last three with 8 v 8 and 4:1 as well."""
 
 
 def off_grid(document: Record) -> list[tuple[str, ...]]:

@@ -25,7 +25,7 @@ TESTS = (
     "tests/test_verdict.py",
     "tests/test_conclusions.py",
 )
-HELPERS = ("tests/conftest.py", "tests/check/made.py", "claims", "templates", "README.md")
+HELPERS = ("tests/conftest.py", "tests/check/made.py", "claims", "templates", "README.md", "docs")
 TOO_SLOW = "tests/stats/test_design.py::test_every_number_keeps_its_promise[difference-permutation]"
 FIRST = "repro.verdict.words.*"
 """A module with few mutants: to run it writes the mutants of all."""
@@ -47,7 +47,7 @@ filterwarnings = ["error"]
 [tool.mutmut]
 source_paths = ["repro"]
 only_mutate = {mutated}
-also_copy = ["claims", "templates", "README.md"]
+also_copy = ["claims", "templates", "README.md", "docs"]
 timeout_multiplier = 4.0
 timeout_constant = 5.0
 use_git_change_detection = false

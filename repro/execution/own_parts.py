@@ -71,7 +71,7 @@ def mistake(training: AnyTraining, device: Literal["cpu", "cuda"]) -> str:
 def _wrong(training: AnyTraining, why: str) -> str:
     return (
         f"{' and '.join(own_parts(training))}: a model with it cannot be built: {why}\n"
-        "  expected: what the README says of a component of your own\n"
+        "  expected: what docs/how-to/own-layer.md says\n"
         "  to do: correct the class"
     )
 

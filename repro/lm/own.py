@@ -132,7 +132,9 @@ def in_both_modes(
 
 @contextmanager
 def blaming(
-    spec: Own, what: str, expected: str = "what the README says of a component of your own"
+    spec: Own,
+    what: str,
+    expected: str = "what docs/how-to/own-layer.md says",
 ) -> Iterator[None]:
     """Turn whatever a user's code raises into a DataError that names it."""
     try:

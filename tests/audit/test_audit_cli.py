@@ -182,9 +182,10 @@ def test_rows_whose_decision_is_in_doubt_are_named_at_the_end(table):
 
 
 def test_the_example_of_the_readme_is_what_is_printed(table):
-    """Every line that the README shows of its table stands in the output, in that order."""
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    section = readme[readme.index("## Auditing printed numbers") :]
+    """Every line that the docs show of its table stands in the output, in that order."""
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "audit-a-table.md"
+    readme = page.read_text(encoding="utf-8")
+    section = readme[readme.index("# Audit printed numbers") :]
     text, shown = re.findall(r"```(?:csv|console)\n(.*?)```", section, re.DOTALL)[:2]
     printed = iter(to_text(audit_paths([table(text)]), 100).splitlines())
     for line in shown.splitlines()[1:]:

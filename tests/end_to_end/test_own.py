@@ -14,7 +14,7 @@ import pytest
 
 from repro.digest import file_digest
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "own-layer.md"
 CONFIGURATION = """schema: 1
 title: own
 source: "made for the tests"
@@ -65,13 +65,13 @@ def repro(place: Path, *arguments: str | Path) -> subprocess.CompletedProcess[st
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A folder with a text, and the README's module."""
+    """A folder with a text, and the docs' module."""
     chance = random.Random(5)
     (tmp_path / "data" / "letters").mkdir(parents=True)
     for split in ("train", "valid", "test"):
         text = "".join(chance.choices("abc ", weights=(4, 2, 1, 1), k=400))
         (tmp_path / "data" / "letters" / f"{split}.txt").write_text(text)
-    (example,) = re.findall(r"```py\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    (example,) = re.findall(r"```py\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     (tmp_path / "python").mkdir()
     (tmp_path / "python" / "my_layers.py").write_text(example, encoding="utf-8")
     (tmp_path / "own.yaml").write_text(CLAIM)

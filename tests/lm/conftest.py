@@ -22,7 +22,7 @@ def _one_thread() -> Iterator[None]:
 
 @pytest.fixture
 def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Path]]:
-    """Writes ``my_layers``, the README's example and a text after it, where Python finds it."""
+    """Writes ``my_layers``, the docs' example and a text after it, where Python finds it."""
 
     def written(text: str) -> Path:
         path = tmp_path / "outside" / "my_layers.py"

@@ -1,4 +1,4 @@
-"""Trunks and output layers from outside the package: the README's, and more beside it."""
+"""Trunks and output layers from outside the package: the docs', and more beside it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from repro.digest import file_digest
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "own-layer.md"
 GRU_PARAMETERS = 2 * (3 * 6 * (6 + 6) + 2 * 3 * 6)
 WINDOW = '''
 
@@ -69,7 +69,7 @@ def linear(vocabulary, embedding_size, context_size, dtype):
 
 def example() -> str:
     """The module of the README."""
-    (found,) = re.findall(r"```py\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    (found,) = re.findall(r"```py\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     return str(found)
 
 
@@ -80,7 +80,7 @@ def own(path: Path, name: str, **changes: Any) -> dict[str, Any]:
 
 
 def own_gru(path: Path, **changes: Any) -> dict[str, Any]:
-    """The README's trunk in a model of ``small``."""
+    """The docs' trunk in a model of ``small``."""
     return own(path, "Gru", **{"parameters": GRU_PARAMETERS, **changes})
 
 

@@ -1,4 +1,4 @@
-"""An output layer from outside the package: the README's, in a folder of its own."""
+"""An output layer from outside the package: the docs', in a folder of its own."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from repro.digest import file_digest
 from repro.errors import DataError
 from repro.specs.model import Own
 from tests.lm import small
-from tests.lm.outside import README, SHIFTED, own
+from tests.lm.outside import PAGE, SHIFTED, own
 from tests.lm.trainings import assert_same, resumed, trained
 
 
 @pytest.fixture
 def module(outside):
-    """The README's module with more layers."""
+    """The docs' module with more layers."""
     return outside(SHIFTED)
 
 
@@ -41,7 +41,7 @@ def test_the_readme_s_layer_computes_its_formula(module):
 
 def test_the_readme_s_line_of_configuration_is_read(module):
     """The line as it stands names the layer, with the version and the option that it shows."""
-    (line,) = re.findall(r"`output: (\{kind: own.*\})`", README.read_text(encoding="utf-8"))
+    (line,) = re.findall(r"`output: (\{kind: own.*\})`", PAGE.read_text(encoding="utf-8"))
     spec = small.model(yaml.safe_load(line)).output
     assert spec == Own(use="my_layers:Cubic", version="1.0.2", options={"strength": 0.1})
 

@@ -133,7 +133,7 @@ class DeafToContext(Plain):
 
 @pytest.fixture
 def module(outside):
-    """The README's module with more layers, most of them wrong."""
+    """The docs' module with more layers, most of them wrong."""
     return outside(SHIFTED + REFUSED)
 
 

@@ -20,13 +20,13 @@ from repro.specs.model import Own
 from repro.specs.run import PlannedRun, RunSpec, TrainingSpec
 from repro.store.work import cost
 from tests.lm import small
-from tests.lm.outside import GRU_PARAMETERS, README, WINDOW, own, own_gru, own_window
+from tests.lm.outside import GRU_PARAMETERS, PAGE, WINDOW, own, own_gru, own_window
 from tests.lm.trainings import assert_same, resumed, trained
 
 
 @pytest.fixture
 def module(outside):
-    """The README's module with a second trunk."""
+    """The docs' module with a second trunk."""
     return outside(WINDOW)
 
 
@@ -55,7 +55,7 @@ def test_the_readme_s_trunk_computes_torch_s_gru(module):
 
 def test_the_readme_s_line_of_configuration_is_read(module):
     """The line as it stands names the trunk, with the number of parameters of this model."""
-    (line,) = re.findall(r"`trunk: (\{kind: own.*\})`", README.read_text(encoding="utf-8"))
+    (line,) = re.findall(r"`trunk: (\{kind: own.*\})`", PAGE.read_text(encoding="utf-8"))
     spec = small.model(trunk=yaml.safe_load(line))
     assert spec.trunk == Own(use="my_layers:Gru", version="1.0.2", parameters=GRU_PARAMETERS)
     small.built(small.model(trunk=own_gru(module, parameters=spec.trunk.parameters)), 30)

@@ -100,7 +100,7 @@ class Plain(nn.Module):
 
 @pytest.fixture
 def module(outside):
-    """The README's module with trunks of which each has one flaw."""
+    """The docs' module with trunks of which each has one flaw."""
     return outside(WINDOW + FLAWED)
 
 

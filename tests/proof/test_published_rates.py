@@ -1,4 +1,4 @@
-"""What the README and the reports say is what was measured, and committed."""
+"""What the docs and the reports say is what was measured, and committed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from benchmarks.levels.power import PLANS
 from repro.stats import levels
 
 RESULTS = publish.latest()
-README = publish.README.read_text(encoding="utf-8")
+PAGE = publish.PAGE.read_text(encoding="utf-8")
 
 
-def test_the_readme_shows_the_committed_results() -> None:
-    """Written again from the results, the README does not change."""
-    assert publish.with_tables(README, RESULTS) == README
+def test_the_page_shows_the_committed_results() -> None:
+    """Written again from the results, the page does not change."""
+    assert publish.with_tables(PAGE, RESULTS) == PAGE
 
 
 def test_the_package_holds_the_committed_rates() -> None:
@@ -84,19 +84,19 @@ def test_every_committed_gate_holds() -> None:
     assert [one for one in RESULTS["promises"] if not one["kept"]] == []
 
 
-def test_every_loss_is_in_the_readme_and_in_the_package() -> None:
+def test_every_loss_is_in_the_page_and_in_the_package() -> None:
     """A test that loses its level has a row, and a name for the reports."""
     lost = [one for one in RESULTS["rates"] if one["verdict"] == table.LOSES]
     assert lost
     for one in lost:
-        assert f"{100 * one['error']:.1f} %" in README
+        assert f"{100 * one['error']:.1f} %" in PAGE
         assert publish.key(one) in (*levels.NAMES, None)
 
 
 @pytest.mark.parametrize("kind", sorted({row.kind for row in table.ROWS}))
 def test_every_kind_has_a_row_and_a_command(kind: str) -> None:
-    """The README names for each kind the command that measures it again."""
-    assert f"`./dev exec python -m benchmarks.levels --kind {kind}`" in README
+    """The page names for each kind the command that measures it again."""
+    assert f"`./dev exec python -m benchmarks.levels --kind {kind}`" in PAGE
 
 
 def test_the_results_lie_where_the_readme_of_the_benchmarks_says() -> None:

@@ -1,4 +1,4 @@
-"""The README cannot go stale: its example runs, and its tables name what there is."""
+"""README and docs cannot go stale: their examples run, and their tables name what there is."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from repro.specs.yaml import read_document
 from repro.verdict import Agreement, Conclusion, FlagKind, Validity
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = ROOT / "README.md"
+DOCS = ROOT / "docs"
+PAGES = [README, *sorted(DOCS.rglob("*.md"))]
 COMMANDS = sorted(c.callback.__name__ for c in app.registered_commands if c.callback)
 
 
@@ -30,9 +32,19 @@ def kinds(union: object) -> list[str]:
     return sorted(get_args(member.model_fields["kind"].annotation)[0] for member in members)
 
 
+def page(name: str) -> str:
+    """The text of a page of the docs."""
+    return (DOCS / f"{name}.md").read_text(encoding="utf-8")
+
+
+def examples(language: str, text: str) -> list[str]:
+    """The blocks of a language in a page."""
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
 def python_examples() -> list[str]:
-    """The Python of the README: how to train, and how to judge one's own results."""
-    return re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    """How to train, and how to judge one's own results."""
+    return examples("python", page("how-to/python"))
 
 
 def test_own_results_are_judged_in_ten_lines() -> None:
@@ -68,24 +80,26 @@ def test_the_python_example_runs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_is_described(command: str) -> None:
     """Every command of the program has a row in the table of commands."""
-    assert f"| `repro {command}" in README
+    assert f"| `repro {command}" in page("reference/commands")
 
 
 @pytest.mark.parametrize("kind", [*kinds(Expectation), *kinds(Measurement), *kinds(Output)])
 def test_every_kind_is_described(kind: str) -> None:
     """Every expectation, measurement and output layer has a row."""
-    assert f"| `{kind}` |" in README
+    tables = map(page, ("reference/expectations", "reference/measurements", "reference/models"))
+    assert f"| `{kind}` |" in "".join(tables)
 
 
 @pytest.mark.parametrize("word", [*Validity, *Conclusion, *Agreement])
 def test_every_word_of_a_verdict_is_explained(word: str) -> None:
-    """Every word that a verdict can carry stands in the README."""
-    assert f"`{word}`" in README
+    """Every word that a verdict can carry is explained."""
+    assert f"`{word}`" in page("tutorial/reading-a-report")
 
 
 def test_every_reason_for_fragility_is_listed() -> None:
     """What makes a verdict fragile in this version is named."""
-    section = README[README.index("*Fragile*") :].split("\n\n")[0].replace("\n", " ")
+    text = page("tutorial/reading-a-report")
+    section = text[text.index("*Fragile*") :].split("\n\n")[0].replace("\n", " ")
     words = {
         FlagKind.ONE_SEED_LEFT_OUT: "one seed",
         FlagKind.TOLERANCE: "threshold",
@@ -97,40 +111,47 @@ def test_every_reason_for_fragility_is_listed() -> None:
     }
     for kind, word in words.items():
         assert word in section, kind
-    below = README[README.index("Before any test every sample") :].split("\n\n")[0]
+    below = text[text.index("Before any test every sample") :].split("\n\n")[0]
     odd = (FlagKind.UNITS, FlagKind.SHARED, FlagKind.REPEATED, FlagKind.GAPS, FlagKind.OUTLIER)
     for flag in (*odd, FlagKind.UNEQUAL):
         assert flag.value in below.replace("\n", " ")
 
 
 def test_every_exit_status_is_listed() -> None:
-    """The seven exit codes have a row each."""
-    for status in (0, 1, 2, 3, 4, 5, 130):
-        assert f"| {status} |" in README
+    """The eight exit codes have a row each."""
+    for status in (0, 1, 2, 3, 4, 5, 70, 130):
+        assert f"| {status} |" in page("reference/exit-status")
 
 
 def test_every_claim_is_listed() -> None:
     """Every shipped claim file has a row."""
     for path in (ROOT / "claims").glob("*.yaml"):
-        assert f"`claims/{path.name}`" in README
+        assert f"`claims/{path.name}`" in page("reference/claims")
 
 
-def test_links_lead_somewhere() -> None:
-    """Every relative link of the README names a file of the project."""
-    for target in re.findall(r"\]\(([^)#:]+)\)", README):
-        assert (ROOT / target).exists(), target
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path: Path) -> None:
+    """Every relative link of a page names a file of the project."""
+    for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8")):
+        assert (path.parent / target).exists(), target
 
 
-def yaml_examples() -> list[str]:
-    """The YAML of the README: a claim on runs, one on a table, and a dialog model."""
-    return re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
+def test_every_page_is_in_the_contents() -> None:
+    """Whoever begins at the index reaches every page, and the README is short."""
+    listed = re.findall(r"^([a-z-]+/[a-z-]+)$", page("index"), re.MULTILINE)
+    assert sorted(listed) == sorted(
+        str(path.relative_to(DOCS).with_suffix("")) for path in PAGES[1:] if path.stem != "index"
+    )
+    assert README.stat().st_size <= 8_192
 
 
-def test_the_example_of_another_field_is_judged(tmp_path: Path) -> None:
-    """Its table and its printed baseline, as they stand, give a verdict; nothing is trained."""
-    (table,) = re.findall(r"```csv\n(arm,seed,.*?)```", README, re.DOTALL)
+@pytest.mark.parametrize("path", [README, DOCS / "how-to" / "judge-your-results.md"])
+def test_a_csv_gives_a_verdict(path: Path, tmp_path: Path) -> None:
+    """Claim and table, as they stand, give a verdict; nothing is trained."""
+    text = path.read_text(encoding="utf-8")
+    (claim,), (table,) = examples("yaml", text), examples("csv", text)
     (tmp_path / "mixup.csv").write_text(table, encoding="utf-8")
-    (tmp_path / "mixup.yaml").write_text(yaml_examples()[1], encoding="utf-8")
+    (tmp_path / "mixup.yaml").write_text(claim, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "repro", "verify", "mixup.yaml"],
         cwd=tmp_path,
@@ -145,8 +166,8 @@ def test_the_example_of_another_field_is_judged(tmp_path: Path) -> None:
 
 
 def test_the_example_claim_loads(tmp_path: Path) -> None:
-    """The claim of the README has no mistake, and its override is in force."""
-    example, *_ = yaml_examples()
+    """The claim that trains has no mistake, and its override is in force."""
+    (example,) = examples("yaml", page("how-to/train-a-claim"))
     (tmp_path / "mine.yaml").write_text(example, encoding="utf-8")
     claim = load_claim(tmp_path / "mine.yaml", "quick")
     dropout = {
@@ -158,8 +179,8 @@ def test_the_example_claim_loads(tmp_path: Path) -> None:
 
 
 def test_the_example_of_a_dialog_model_is_the_one_that_ships(tmp_path: Path) -> None:
-    """Model and recipe of the README, but for the initial bias, are those on Switchboard."""
-    _, _, example = yaml_examples()
+    """Model and recipe of the page, but for the initial bias, are those on Switchboard."""
+    (example,) = examples("yaml", page("how-to/dialogs"))
     (tmp_path / "example.yaml").write_text(example, encoding="utf-8")
     written = read_document(tmp_path / "example.yaml").data
     shipped = read_document(ROOT / "claims/configurations/yang2018/switchboard/mos.yaml").data
