@@ -145,24 +145,48 @@ def test_every_page_is_in_the_contents() -> None:
     assert README.stat().st_size <= 8_192
 
 
-@pytest.mark.parametrize("path", [README, DOCS / "how-to" / "judge-your-results.md"])
-def test_a_csv_gives_a_verdict(path: Path, tmp_path: Path) -> None:
-    """Claim and table, as they stand, give a verdict; nothing is trained."""
-    text = path.read_text(encoding="utf-8")
-    (claim,), (table,) = examples("yaml", text), examples("csv", text)
-    (tmp_path / "mixup.csv").write_text(table, encoding="utf-8")
-    (tmp_path / "mixup.yaml").write_text(claim, encoding="utf-8")
-    done = subprocess.run(
+FIRST_CLAIM = DOCS / "tutorial" / "first-claim.md"
+
+
+def verified(claim: str, table: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """What `repro verify` says of a claim and its table, in a folder of their own."""
+    (folder / "mixup.csv").write_text(table, encoding="utf-8")
+    (folder / "mixup.yaml").write_text(claim, encoding="utf-8")
+    return subprocess.run(
         [sys.executable, "-m", "repro", "verify", "mixup.yaml"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "REPRO_STORE": str(tmp_path / "store")},
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "REPRO_STORE": str(folder / "store")},
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+@pytest.mark.parametrize(
+    "path", [README, FIRST_CLAIM, DOCS / "how-to" / "judge-your-results.md"], ids=lambda p: p.stem
+)
+def test_a_csv_gives_a_verdict(path: Path, tmp_path: Path) -> None:
+    """Claim and table, as they stand, give a verdict; nothing is trained."""
+    text = path.read_text(encoding="utf-8")
+    (claim,), (table,) = examples("yaml", text), examples("csv", text)
+    done = verified(claim, table, tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("mixup (paper): VALID, CONFIRMED")
     assert "0.73 lower than without mixup" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "word"),
+    [("abs: 0.3", "abs: 0.7", "INCONCLUSIVE"), ("mixup,1,error,4.35\n", "", "INCOMPLETE")],
+)
+def test_the_first_claim_breaks_as_its_page_says(
+    old: str, new: str, word: str, tmp_path: Path
+) -> None:
+    """A larger gain is not shown, and a planned seed may not be missing."""
+    text = FIRST_CLAIM.read_text(encoding="utf-8")
+    (claim,), (table,) = examples("yaml", text), examples("csv", text)
+    done = verified(claim.replace(old, new), table.replace(old, new), tmp_path)
+    assert word in done.stdout.splitlines()[0]
 
 
 def test_the_example_claim_loads(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_margins_of_every_form(kind: str, below: str, above: str, size: Any) -> 
     same = found(margin(kind, size), LOW * 4, ALIKE * 4)
     assert same.conclusion == "CONFIRMED"
     assert same.scale == ("relative" if "relative" in size else "difference")
-    assert "A equals B as far as printed (90% interval" in same.sentence
+    assert "the difference between A and B rounds to 0 (90% interval" in same.sentence
     shown = {"abs": "0.5", "relative": "5%", "of_gain": "0.5 (25% of the claimed 2.0)"}
     assert shown[next(iter(size))] in same.sentence
     scattered = found(margin(kind, size), (8.0, 10, 12), (8.5, 10, 11.5))

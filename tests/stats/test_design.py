@@ -201,7 +201,7 @@ def test_what_is_not_computed_is_said():
     """
     assert "trend" in assess(PlannedTest("trend", (5,), (1.0,))).not_computed
     assert "Kendall" in assess(PlannedTest("association", (9,), test="kendall")).not_computed
-    assert "chance" in assess(PlannedTest("bound", (5,))).not_computed
+    assert "bound on every seed" in assess(PlannedTest("bound", (5,))).not_computed
     constant = assess(PlannedTest("ratio", (5,), (0.0,), low=2.0))
     assert "left to chance" in constant.not_computed
     unplanned = assess(PlannedTest("difference", (5,), (1.0,)))

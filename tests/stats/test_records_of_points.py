@@ -241,6 +241,7 @@ RECORDS: Records = [
             "boundary": NUMBER,
             "nominal": NUMBER,
             "left_out": (),
+            "waiting": 2,
         },
     ),
 ]
