@@ -1,33 +1,45 @@
-"""The committed sample is what its committed evidence gives."""
+"""The committed sample is what its committed evidence gives: the three claims on real text."""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
 
+import pytest
+
 from repro.evidence import gather
 from repro.report.document import Document
 from repro.report.write import read_document
-from repro.specs.load import load_claim
+from repro.specs.load import load_claim, load_claims
 from repro.store import RunStore
 from repro.verify import Options, verify_claims
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "reports" / "sample"
+CLAIMS = ("mos_rank", "fair_mos", "lms_plif_regularization")
 
 
 def test_the_sample_is_the_verdict_on_its_evidence(tmp_path: Path) -> None:
-    """Judging the committed runs again gives the committed report, but for its provenance.
+    """Judging the committed runs again gives the committed reports, but for their provenance.
 
-    After a change of words: `./dev verify claims/mos_rank.yaml --scale bench --no-train
-    --store reports/sample/store --reports reports/sample`.
+    After a change of words: `./dev verify claims/{mos_rank,fair_mos,lms_plif_regularization}.yaml
+    --scale bench --no-train --store reports/sample/store --reports reports/sample`.
     """
-    committed = read_document(SAMPLE / "mos_rank" / "bench" / "report.json")
-    claim = load_claim(ROOT / "claims" / "mos_rank.yaml", "bench")
+    claims = load_claims([ROOT / "claims" / f"{name}.yaml" for name in CLAIMS], "bench")
     store = shutil.copytree(SAMPLE / "store", tmp_path / "store")  # a judge may write to its ledger
     options = Options(RunStore(store), tmp_path / "reports", train=False)
-    (again,) = verify_claims([claim], options).documents
-    assert without_provenance(again) == without_provenance(committed)
+    for again in verify_claims(claims, options).documents:
+        committed = read_document(SAMPLE / again.claim.id / "bench" / "report.json")
+        assert without_provenance(again) == without_provenance(committed)
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_the_sample_was_declared_before_it_was_trained(name: str) -> None:
+    """Its evidence is complete, and the record says that the claim was there first."""
+    document = read_document(SAMPLE / name / "bench" / "report.json")
+    assert document.verdict.validity == "VALID"
+    assert document.registration is not None
+    assert document.registration.state == "before"
 
 
 def test_the_sample_is_of_the_whole_test_set() -> None:
