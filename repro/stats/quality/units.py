@@ -14,7 +14,7 @@ AGREE = {10: 0.05, 100: 0.15, 1000: 0.15}
 LIKE = {10: 2.5, 100: 5.0, 1000: 5.0}
 """factor -> in one unit the standard deviations differ by less than this factor."""
 
-PERCENT = (0.6, 1.7)
+PERCENT = (0.7, 1.45)
 """Fractions and percents: once in one unit, the larger mean over the smaller is in this range."""
 
 NARROW = 0.15
@@ -36,7 +36,7 @@ def factor_between(a: Level, b: Level) -> int | None:
     Its mean and its standard deviation must both be about so many times those of the other:
     different means in one unit mostly come with like deviations. Where one arm lies between 0
     and 1 and the other between 1 and 100, percents beside fractions are likely enough that the
-    means may differ by two thirds. A factor of 10 between arms that are rounded to the same decimal
+    means may differ by two fifths. A factor of 10 between arms that are rounded to the same decimal
     is taken for a difference. ``None`` for arms of two signs, wide arms and constant ones.
     """
     small, large = sorted((a, b), key=lambda one: abs(one.mean))
