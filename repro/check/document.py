@@ -110,7 +110,7 @@ def _names(claim: Claim) -> dict[str, str]:
 def _levels(one: Judgement, levels: tuple[Level, ...]) -> tuple[Flag, ...]:
     """A test that decides and is known to err too often in designs like this one.
 
-    Of a conjunction that some parts contradict, these parts decide.
+    Of a conjunction that some parts contradict, these parts decide. Holm's method joins them all.
     """
     deciding = one.decisive
     contradicted = one.finding is not None and one.finding.conclusion is Conclusion.CONTRADICTED
@@ -121,7 +121,7 @@ def _levels(one: Judgement, levels: tuple[Level, ...]) -> tuple[Flag, ...]:
     return tuple(
         Flag(FlagKind.LEVEL, f"{names[level.expectation]}: {level.text}")
         for level in levels
-        if level.expectation in own
+        if level.expectation in own or level.test == "holm"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -68,10 +69,11 @@ def judge(one: Expectation, claim: Claim, read: Read) -> Judged:
 
 def _labelled(text: str, labels: Sequence[str]) -> str:
     """What a test refused, with the labels of two arms for the letters of the statistics."""
-    if len(labels) == 2:
-        for letter, label in zip("AB", labels, strict=True):
-            text = text.replace(f"mean {letter}", f"the mean of {label}")
-    return text
+    if len(labels) != 2:
+        return text
+    label = dict(zip("AB", labels, strict=True))
+    text = re.sub(r"\bmean ([AB])\b", lambda found: f"the mean of {label[found[1]]}", text)
+    return re.sub(r"^([AB])\b(?= is)", lambda found: label[found[1]], text)
 
 
 def detail_reader(evidence: Evidence, name: str) -> Read:

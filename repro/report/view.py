@@ -92,10 +92,10 @@ def _conclusion_reason(document: Document) -> str:
         return "Only valid evidence carries a conclusion."
     if not verdict.expected:
         return "" if verdict.as_expected else "Not as expected: a claim is to be confirmed."
-    same = "The outcome that" if verdict.as_expected else "Not the outcome that"
+    outcome = "the outcome" if verdict.as_expected else "not the outcome"
     why = f": {verdict.expected_why}" if verdict.expected_why else ""
-    said = f"{same} its file records for this scale ({verdict.expected}), which is no prediction"
-    return fmt.sentence(f"{said}{why}")
+    declared = f"its file declares {verdict.expected} at this scale, which is {outcome}"
+    return fmt.sentence(f"{declared}{why}")
 
 
 def _cautions(document: Document) -> tuple[Paragraph, ...]:

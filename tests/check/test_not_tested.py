@@ -112,6 +112,20 @@ def test_a_refusal_names_the_arms_and_not_the_letters_of_the_statistics() -> Non
     claim = made({"kind": "equivalence", "of": ["x", "y"], "margin": margin}, arms="xy")
     document = judged(claim, {"x": LOW, "y": (-0.1, 0.1, -0.2, 0.15, 0.02)})
     assert "the mean of Y, -0.006, is not safely different from 0" in document.verdict.sentence
+    document = judged(claim, {"x": (0.0,) * 5, "y": LOW})
+    assert "X is 0 in every replicate, so no share of the mean of Y" in document.verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("expected", "outcome"), [("not_tested", "the outcome"), ("confirmed", "not the outcome")]
+)
+def test_what_a_file_declares_is_told_as_declared(expected: Any, outcome: str) -> None:
+    """Whether it was a prediction or was written down after the runs, only its reason can say."""
+    claim = made(BETTER, expect=Expect(conclusion=expected, why="its arms cannot vary"))
+    page = rendered(judged(claim, FLAT))["report.html"].decode()
+    word = expected.upper().replace("_", "-")
+    said = f"Its file declares {word} at this scale, which is {outcome}: its arms cannot vary."
+    assert said in page
 
 
 def test_a_family_counts_it_as_having_found_nothing() -> None:

@@ -9,10 +9,12 @@ import pytest
 from scipy import stats
 
 from repro.errors import ClaimError
+from repro.report import format as fmt
 from repro.stats.comparison import welch
 from repro.stats.result import known
 from repro.stats.sample import Sample
 from repro.stats.spending import (
+    SMALLEST_P,
     boundaries,
     conditional_power,
     crossing_probability,
@@ -278,3 +280,13 @@ def test_an_excluded_replicate_takes_its_pair_with_it():
     )
     assert result.n == (8, 8)
     assert result.details["left_out"] == (3, 7)
+
+
+def test_the_smallest_p_is_printed_as_an_upper_bound():
+    """
+    Where the search for a level ends, the report says at most, and not that it is this.
+    """
+    a, b = Sample.of(*(1e6 + value for value in range(20))), Sample.of(*range(20))
+    found = group_obf(a, b, difference("higher"), looks=(10, 20), planned_looks=(10, 20))
+    assert found.p == SMALLEST_P == fmt.FLOOR
+    assert fmt.p_value(known(found.p)) == "p ≤ 1e−10"
