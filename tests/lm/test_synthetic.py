@@ -2,13 +2,19 @@
 
 import hashlib
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from repro.errors import DataError
 from repro.lm import synthetic
+from repro.specs.claim import Claim
+from repro.specs.corpus import SyntheticCorpus
+from repro.specs.load import load_claim
 from tests.lm import small
+
+CLAIMS = Path(__file__).parents[2] / "claims"
 
 GOLDEN_TEXT = "0230fc7a9d536df2"
 
@@ -53,6 +59,26 @@ def test_the_threshold_is_press_s():
     sigma = np.linalg.svd(synthetic.log_conditional_matrix(small.corpus()), compute_uv=False)
     assert found.largest == pytest.approx(sigma[0])
     assert found.threshold == pytest.approx(0.5 * math.sqrt(61) * sigma[0] * 1e-7)
+
+
+def quick_language(claim: Claim) -> SyntheticCorpus:
+    """The language that the arms of a claim are trained on."""
+    configuration = claim.arms["mos"].configuration
+    assert configuration is not None
+    assert isinstance(configuration.corpus, SyntheticCorpus)
+    return configuration.corpus
+
+
+@pytest.mark.parametrize(("file", "rank"), [("mos_rank", 998), ("controls/low_rank_language", 50)])
+def test_the_claims_on_rank_say_the_true_rank_of_their_language(file: str, rank: int) -> None:
+    """It is counted at the threshold that Press's formula gives for the models' test matrix."""
+    claim = load_claim(CLAIMS / f"{file}.yaml", "quick")
+    corpus = quick_language(claim)
+    sigma = np.linalg.svd(synthetic.log_conditional_matrix(corpus), compute_uv=False)
+    contexts = 40_000  # 20 streams of the 40,020 test words, each but its first word
+    press = 0.5 * math.sqrt(contexts + corpus.vocabulary + 1) * np.finfo(np.float32).eps
+    assert int((sigma > press * sigma[0]).sum()) == rank
+    assert f"{rank}" in claim.notice
 
 
 def test_entropy_of_a_language_with_equal_rows():
