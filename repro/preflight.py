@@ -7,7 +7,6 @@ do about it. Sizes are estimates, on the generous side, as far as a plan can kno
 from __future__ import annotations
 
 import hashlib
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 from repro.errors import DeviceError, PreflightError
 from repro.execution.device import has_driver, resolve_device
 from repro.execution.grouping import task_memory
+from repro.files import NotRegularError, opened
 from repro.machine import available_memory, cores, free_disk
 from repro.specs.corpus import Digests, SyntheticCorpus
 from repro.specs.dialog import DialogCorpus
@@ -88,10 +88,10 @@ def _digest(digests: Digests, name: str) -> str:
 def _file(path: Path, expected: str) -> str:
     """Why a file is not the one that a corpus names; empty if it is."""
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            return f"{path} is not a regular file; put the corpus there"
-        with path.open("rb") as stream:
+        with opened(path) as stream:
             found = hashlib.file_digest(stream, "sha256").hexdigest()
+    except NotRegularError:
+        return f"{path} is not a regular file; put the corpus there"
     except OSError as error:
         reason = error.strerror or error
         return f"{path} cannot be read ({reason}); put it there, or set REPRO_DATA to its folder"

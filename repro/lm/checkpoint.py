@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -24,6 +22,7 @@ from torch import Tensor
 
 from repro.digest import canonical_json
 from repro.errors import StoreError
+from repro.files import opened, write_atomically
 from repro.lm.records import EpochRecord
 
 FILE_NAME = "checkpoint.safetensors"
@@ -122,7 +121,7 @@ def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
     )
     content = save(tensors, {"state": state, "sha256": _sha256(state, tensors)})
     folder.mkdir(exist_ok=True)
-    _replace(folder / FILE_NAME, content)
+    write_atomically(folder / FILE_NAME, content)
 
 
 def load_checkpoint(folder: Path, run_key: str) -> tuple[Checkpoint | None, str | None]:
@@ -156,9 +155,8 @@ def load_checkpoint(folder: Path, run_key: str) -> tuple[Checkpoint | None, str 
 
 def _content(path: Path) -> bytes:
     """The bytes of a file; no link is followed, and a pipe is not waited for."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    with os.fdopen(os.open(path, flags), "rb") as file:
-        return file.read()
+    with opened(path, follow=False) as stream:
+        return stream.read()
 
 
 def _read(content: bytes) -> Checkpoint:
@@ -200,20 +198,3 @@ def _sha256(state: str, tensors: Mapping[str, Tensor]) -> str:
         summary.update(f"\n{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
         summary.update(tensor.numpy().tobytes())
     return summary.hexdigest()
-
-
-def _replace(path: Path, content: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    directory = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)

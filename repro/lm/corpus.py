@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +15,7 @@ from pydantic import ValidationError
 from torch import Tensor
 
 from repro.errors import DataError
+from repro.files import NotRegularError, TooLargeError, read_bytes
 from repro.lm.synthetic import sample_text
 from repro.specs.corpus import Corpus, Digests, SplitTokens, SyntheticCorpus, TextCorpus
 from repro.specs.measurement import Split
@@ -177,14 +176,13 @@ def bytes_of(path: Path) -> bytes:
 
 def _content(path: Path) -> bytes:
     """The bytes of a regular file; neither a pipe nor a device is waited for."""
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise DataError(f"{path} is not a regular file\n  expected: a text")
-        if status.st_size > LARGEST:
-            size = f"{status.st_size:,} bytes"
-            raise DataError(f"{path} has {size}\n  expected: at most {LARGEST:,}")
-        return file.read()
+    try:
+        return read_bytes(path, LARGEST)
+    except NotRegularError as error:
+        raise DataError(f"{path} is not a regular file\n  expected: a text") from error
+    except TooLargeError as error:
+        message = f"{path} has {error.size:,} bytes\n  expected: at most {LARGEST:,}"
+        raise DataError(message) from error
 
 
 def _text(path: Path, content: bytes) -> str:

@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import re
-import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,15 +17,16 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from repro.digest import canonical_json
 from repro.errors import StoreError, StoreUnreachableError
+from repro.files import sync_folder
 from repro.looks.entries import Journal, Look, Registration
 from repro.store.files import (
     JSON_LIMIT,
     damaged,
     make_folder,
+    open_or_make,
     out_of_reach,
     parse_json,
     read_bytes,
-    sync_folder,
 )
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -55,7 +55,7 @@ class Writer:
         path = journal_path(place, claim_id, scale)
         make_folder(place)
         make_folder(path.parent)
-        handle = _open(path)
+        handle = open_or_make(path, os.O_APPEND)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
             content = read_bytes(path) or b""
@@ -82,18 +82,6 @@ class Writer:
             )
         os.fsync(self.handle)
         sync_folder(self.path.parent)
-
-
-def _open(path: Path) -> int:
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    try:
-        handle = os.open(path, flags, 0o666)
-    except OSError as error:
-        raise out_of_reach(path, error) from error
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise damaged(path, "is not a regular file", "a regular file")
-    return handle
 
 
 def journal_path(place: Path, claim_id: str, scale: str) -> Path:

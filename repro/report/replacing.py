@@ -6,13 +6,13 @@ however that ends: so a file that nobody holds, and that is not of this minute, 
 
 from __future__ import annotations
 
-import fcntl
 import os
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from repro.files import try_lock, write_atomically
 
 ENDING = ".part"
 
@@ -26,20 +26,7 @@ PATIENCE_SECONDS = 10.0
 def replace(path: Path, content: bytes) -> Path:
     """Write a temporary sibling and put it in place of ``path`` in one step. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=ENDING, dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            _try_lock(handle)
-            stream.write(content)
-            stream.flush()
-            os.fsync(handle)
-            umask = os.umask(0)
-            os.umask(umask)
-            Path(name).chmod(0o666 & ~umask)
-            Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_atomically(path, content, ending=ENDING)
     return path
 
 
@@ -51,7 +38,7 @@ def sweep(folder: Path) -> None:
                 continue
             handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             try:
-                if _try_lock(handle):
+                if try_lock(handle):
                     path.unlink(missing_ok=True)
             finally:
                 os.close(handle)
@@ -68,16 +55,8 @@ def alone(folder: Path) -> Iterator[None]:
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while not _try_lock(handle) and time.monotonic() < deadline:
+        while not try_lock(handle) and time.monotonic() < deadline:
             time.sleep(0.05)
         yield
     finally:
         os.close(handle)
-
-
-def _try_lock(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from pydantic import ValidationError
 
 from repro.crash import Stopped
 from repro.errors import Place, Problem, SpecError
+from repro.files import NotRegularError, TooLargeError, read_bytes
 from repro.report.document import Document
 from repro.report.junit import junit_error
 from repro.report.lines import Line, line
@@ -150,13 +149,12 @@ def _wrong(path: Path, what: str, expected: str = "", line: int = 1, column: int
 def _read(path: Path) -> str:
     """The text of a regular file; nothing else is waited for."""
     try:
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
-            found = os.fstat(stream.fileno())
-            if not stat.S_ISREG(found.st_mode):
-                raise _wrong(path, "the report is no regular file", "a file report.json")
-            if found.st_size > LARGEST:
-                raise _wrong(path, "the report is too large", f"at most {LARGEST // 10**6} MB")
-            return stream.read(LARGEST + 1).decode("utf-8")
+        return read_bytes(path, LARGEST).decode("utf-8")
+    except NotRegularError:
+        raise _wrong(path, "the report is no regular file", "a file report.json") from None
+    except TooLargeError:
+        most = f"at most {LARGEST // 10**6} MB"
+        raise _wrong(path, "the report is too large", most) from None
     except OSError as error:
         raise _wrong(path, f"the report cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:

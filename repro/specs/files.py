@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from pathlib import Path
 
 from repro.errors import Place, Problem, SpecError
+from repro.files import NotRegularError, TooLargeError, read_bytes
 
 MAX_BYTES = 1_000_000
 
 
-def read_text(path: Path, wanted: str = "a YAML file", limit: int = MAX_BYTES) -> str:
+def read_text(path: Path, expected: str = "a YAML file", limit: int = MAX_BYTES) -> str:
     """The text of a regular file; pipes and devices are refused before anything is read.
 
-    ``wanted`` is what is expected of the file, in words; ``limit`` is in bytes.
+    ``expected`` says what the file should be; ``limit`` is in bytes.
     """
     place = Place(str(path))
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise fatal(place, "not a regular file", wanted, "give the path of a file")
-            with os.fdopen(descriptor, "rb", closefd=False) as stream:
-                raw = stream.read(limit + 1)
-        finally:
-            os.close(descriptor)
+        raw = read_bytes(path, limit)
+    except NotRegularError:
+        raise fatal(place, "not a regular file", expected, "give the path of a file") from None
+    except TooLargeError:
+        most = f"at most {limit:,} bytes"
+        raise fatal(place, "the file is too large", most, "make several files of it") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         what = f"cannot be read: {reason.lower()}"
         raise fatal(place, what, "a readable file", "check the path") from None
-    if len(raw) > limit:
-        most = f"at most {limit:,} bytes"
-        raise fatal(place, "the file is too large", most, "make several files of it")
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:

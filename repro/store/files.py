@@ -1,8 +1,8 @@
-"""Files that are whole or absent: atomic writes, guarded reads, sealed documents.
+"""The files of a store: whole or absent, in plain folders, sealed with their own digest.
 
-A write goes to a temporary sibling, is flushed to the disk, and takes its name in one step, so a
-crash leaves the old file or the new one. A read trusts nothing: no link is followed, nothing but
-a regular file of a sane size is opened, and a sealed document is compared with its own digest.
+A read trusts nothing: no link is followed, nothing but a regular file of a sane size is opened,
+and a sealed document is compared with its digest. What is wrong is a StoreError that says what
+to do.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from io import BufferedReader
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
+from repro import files
 from repro.digest import canonical_json, digest
 from repro.errors import StoreError, StoreUnreachableError
 from repro.terminal import printable
@@ -66,6 +65,10 @@ def _advice(path: Path) -> str:
 
 def out_of_reach(path: Path, error: OSError) -> StoreError:
     """What an operating system's refusal means for the store."""
+    if isinstance(error, files.NotRegularError):
+        return damaged(path, "is not a regular file", "a regular file")
+    if isinstance(error, files.TooLargeError):
+        return damaged(path, f"has {error.size:,} bytes", f"at most {error.limit:,}")
     reason = error.strerror or str(error)
     if error.errno in _MISPLACED:
         return damaged(path, f"cannot be used ({reason})", "a regular file in a plain folder")
@@ -87,7 +90,7 @@ def make_folder(path: Path) -> None:
     try:
         with suppress(FileExistsError):
             path.mkdir()
-            sync_folder(path.parent)
+            files.sync_folder(path.parent)
     except OSError as error:
         raise out_of_reach(path, error) from error
     if not is_folder(path):
@@ -119,31 +122,11 @@ def exists(path: Path) -> bool:
     return True
 
 
-def sync_folder(path: Path) -> None:
-    """Flush the names in a folder to the disk."""
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def write_atomically(path: Path, data: bytes, *, durable: bool = True) -> None:
     """Give ``path`` the content ``data`` in one step; ``durable`` also survives a power cut."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with os.fdopen(os.open(temporary, flags, 0o666), "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            if durable:
-                os.fsync(stream.fileno())
-        os.replace(temporary, path)  # noqa: PTH105 - tests stand in for this one call
-        if durable:
-            sync_folder(path.parent)
+        files.write_atomically(path, data, durable=durable)
     except OSError as error:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
         raise out_of_reach(path, error) from error
 
 
@@ -169,25 +152,29 @@ def _link(source: Path, target: Path) -> None:
     except OSError as error:
         if error.errno not in _LINKLESS:
             raise
-        os.replace(source, target)  # noqa: PTH105 - as in write_atomically
-    sync_folder(target.parent)
+        source.replace(target)
+    files.sync_folder(target.parent)
 
 
 def read_bytes(path: Path, limit: int = JSON_LIMIT) -> bytes | None:
     """The content of a regular file of at most ``limit`` bytes; None if there is no file."""
-    with _opened(path) as stream:
-        if stream is None:
-            return None
-        size = os.fstat(stream.fileno()).st_size
-        if size > limit:
-            raise damaged(path, f"has {size:,} bytes", f"at most {limit:,}")
-        return stream.read()
+    try:
+        return files.read_bytes(path, limit, follow=False)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise out_of_reach(path, error) from error
 
 
 def digest_of(path: Path) -> str | None:
     """The SHA-256 of a regular file, however large; None if there is no file."""
-    with _opened(path) as stream:
-        return None if stream is None else hashlib.file_digest(stream, "sha256").hexdigest()
+    try:
+        with files.opened(path, follow=False) as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise out_of_reach(path, error) from error
 
 
 def size_of(path: Path) -> int | None:
@@ -199,30 +186,21 @@ def size_of(path: Path) -> int | None:
     except OSError as error:
         raise out_of_reach(path, error) from error
     if not stat.S_ISREG(status.st_mode):
-        raise damaged(path, "is not a regular file", "a regular file")
+        raise out_of_reach(path, files.NotRegularError(path))
     return status.st_size
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[BufferedReader | None]:
-    """A regular file, open for reading; None if there is no file. No link is followed."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+def open_or_make(path: Path, flags: int = 0) -> int:
+    """A handle on a regular file, which is made if it is missing; no link is followed."""
+    flags |= os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        handle = os.open(path, flags)
-    except FileNotFoundError:
-        yield None
-        return
+        handle = os.open(path, flags, 0o666)
     except OSError as error:
         raise out_of_reach(path, error) from error
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise damaged(path, "is not a regular file", "a regular file")
-        with os.fdopen(handle, "rb", closefd=False) as stream:
-            yield stream
-    except OSError as error:
-        raise out_of_reach(path, error) from error
-    finally:
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
+        raise out_of_reach(path, files.NotRegularError(path))
+    return handle
 
 
 def parse_json(path: Path, data: bytes) -> Any:

@@ -23,6 +23,7 @@ from repro.store.files import (
     damaged,
     is_folder,
     make_folder,
+    open_or_make,
     out_of_reach,
     parse_json,
     read_bytes,
@@ -184,7 +185,7 @@ def hold(root: Path, key: str, name: str) -> Iterator[bool]:
     """
     while True:
         path = make_run_folder(root, key) / name
-        handle = _open(path)
+        handle = open_or_make(path)
         try:
             held = _try(handle, path)
             if held and not _is_at(handle, path):
@@ -193,14 +194,6 @@ def hold(root: Path, key: str, name: str) -> Iterator[bool]:
             return
         finally:
             os.close(handle)
-
-
-def _open(path: Path) -> int:
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        return os.open(path, flags, 0o666)
-    except OSError as error:
-        raise out_of_reach(path, error) from error
 
 
 def _is_at(handle: int, path: Path) -> bool:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -26,14 +26,18 @@ def crash_at(monkeypatch: pytest.MonkeyPatch, number: int, *, after: bool) -> li
     """Let the process end at the ``number``-th renaming or linking, before or after it."""
     names: list[str] = []
 
+    def end() -> NoReturn:
+        monkeypatch.setattr(Path, "unlink", lambda *_, **__: None)  # a dead process tidies nothing
+        raise Crash
+
     def stand_in(real: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
         def named(source: Any, target: Any) -> None:
             names.append(Path(target).name)
             if len(names) == number and not after:
-                raise Crash
+                end()
             real(source, target)
             if len(names) == number:
-                raise Crash
+                end()
 
         return named
 
