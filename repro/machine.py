@@ -1,14 +1,36 @@
-"""What this process may use of the machine: processor cores, memory, room on a disk."""
+"""The machine that this process has: processor, cores, memory, room on a disk, packages."""
 
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 from contextlib import suppress
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 
 QUOTA = Path("/sys/fs/cgroup/cpu.max")
 """Where Linux says how much processor time a container may have."""
+
+
+@cache
+def package_version(package: str) -> str:
+    """The version that is installed."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+@cache
+def processor() -> str:
+    """The name of the processor."""
+    with suppress(OSError), Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as lines:
+        names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+        if name := next(names, ""):
+            return name
+    return platform.processor() or platform.machine()
 
 
 def cores() -> int:

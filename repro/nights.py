@@ -17,10 +17,10 @@ from repro import looks
 from repro.check import Judgement, judge_claim
 from repro.check.history import Past, nights
 from repro.check.looks import sequential_parts, should_stop
-from repro.check.provenance import version
 from repro.errors import StoreError, StoreUnreachableError
 from repro.evidence import Evidence, gather
 from repro.looks import Entry, History, Look, Seen
+from repro.machine import package_version
 from repro.plan import plan_runs
 from repro.specs.claim import Claim
 from repro.specs.seeds import GroupSequential
@@ -115,7 +115,7 @@ class Ledger:
             values=self._seen(one),
             results={each.expectation.id: _numbers(each.result) for each in one.decisive},
             conclusion="" if one.finding is None else one.finding.conclusion.value,
-            version=version("repro-verdict"),
+            version=package_version("repro-verdict"),
             planned=one.claim.wanted,
         )
 

@@ -7,13 +7,12 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from importlib import metadata
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from repro.evidence import Evidence, Replicate
-from repro.machine import cores
+from repro.machine import cores, package_version, processor
 from repro.report.machine import Provenance
 
 PACKAGES = ("torch", "numpy", "scipy", "statsmodels", "pandas", "matplotlib", "typst", "pydantic")
@@ -26,11 +25,11 @@ def collect(evidence: Evidence, command: str) -> Provenance:
     threads = {int(_part(t, "settings").get("threads", 1)) for t in training}
     return Provenance(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        repro_version=version("repro-verdict"),
+        repro_version=package_version("repro-verdict"),
         python=platform.python_version(),
-        packages={name: version(name) for name in PACKAGES},
+        packages={name: package_version(name) for name in PACKAGES},
         platform=platform.platform(terse=True),
-        processor=_processor(),
+        processor=processor(),
         cores=cores(),
         devices=tuple(sorted({_device(t) for t in training})),
         threads_per_run=max(threads, default=1),
@@ -91,20 +90,3 @@ def _seconds(provenance: Mapping[str, Any]) -> float:
 
 def _share(part: Mapping[str, Any]) -> float:
     return float(part.get("seconds", 0.0)) / int(_part(part, "engine").get("together", 1))
-
-
-def version(package: str) -> str:
-    """The installed version of a package, or that it is not there."""
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "not installed"
-
-
-def _processor() -> str:
-    try:
-        with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as stream:
-            names = (line.partition(":")[2].strip() for line in stream if "model name" in line)
-            return next(names, "") or platform.machine()
-    except OSError:
-        return platform.processor() or platform.machine()

@@ -49,7 +49,7 @@ Engine = Annotated[
     EngineChoice,
     typer.Option(
         help="How replicates are trained: each alone in one of several processes, several as one "
-        "model (batched), one after another (serial); auto takes what is measured to be faster."
+        "model (batched), one after another (serial); auto is processes on a CPU, batched on a GPU."
     ),
 ]
 AllowCode = Annotated[

@@ -8,27 +8,15 @@ from typing import Literal
 
 EngineName = Literal["auto", "processes", "batched", "serial"]
 
-Facts = dict[str, str | int]
-
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """``together`` replicates in one model, ``at_once`` tasks at a time, and why.
-
-    ``ratio`` is how many times as fast as the other engine it was measured to be on ``date``.
-    """
+    """``together`` replicates in one model, ``at_once`` tasks at a time, and why."""
 
     engine: Literal["processes", "batched", "serial"] = "processes"
     together: int = 1
     at_once: int = 1
     why: str = "asked for"
-    ratio: float | None = None
-    date: str = ""
-
-    @property
-    def other(self) -> str:
-        """What it was measured against."""
-        return "processes" if self.engine == "batched" else "batched"
 
     @property
     def manner(self) -> str:
@@ -40,12 +28,14 @@ class Choice:
             return f"processes ({times})"
         return f"batched ({self.together} replicates in a model, {times})"
 
-    def facts(self, together: int) -> Facts:
+    def facts(self, together: int) -> dict[str, str | int]:
         """For the provenance of a run that was trained in one model with others, or alone."""
-        why = self.why
-        if self.ratio is not None:
-            why = f"measured {self.date}: {self.ratio:.2f}x of {self.other}"
-        return {"name": self.engine, "together": together, "at_once": self.at_once, "why": why}
+        return {
+            "name": self.engine,
+            "together": together,
+            "at_once": self.at_once,
+            "why": self.why,
+        }
 
 
 ALONE = Choice()
@@ -54,23 +44,11 @@ ALONE = Choice()
 
 def sentences(choices: Sequence[Choice]) -> list[str]:
     """A line for each way of training that was chosen, of so many configurations."""
-    ways = list(dict.fromkeys((each.engine, each.why, each.ratio is None) for each in choices))
+    ways = list(dict.fromkeys((choice.engine, choice.why) for choice in choices))
     lines = []
     for way in ways:
-        some = [each for each in choices if (each.engine, each.why, each.ratio is None) == way]
+        some = [choice for choice in choices if (choice.engine, choice.why) == way]
         share = "" if len(ways) == 1 else f" for {len(some)} of {len(choices)} configurations"
-        largest = max(some, key=lambda each: each.together)
-        lines.append(f"engine{share}: {largest.manner}: {_reason(some)}; --engine overrides")
+        largest = max(some, key=lambda choice: choice.together)
+        lines.append(f"engine{share}: {largest.manner}: {largest.why}; --engine overrides")
     return lines
-
-
-def _reason(some: Sequence[Choice]) -> str:
-    """Why, of choices that have one reason; the ratios of several shapes are a range."""
-    ratios = sorted(each.ratio for each in some if each.ratio is not None)
-    if not ratios:
-        return some[0].why
-    low, high = f"{ratios[0]:.2f}", f"{ratios[-1]:.2f}"
-    size = f"{low}x" if low == high else f"{low}x to {high}x"
-    date = max(each.date for each in some)
-    behind = ", which is not ahead by enough" if ratios[0] < 1 else ""
-    return f"{size} of {some[0].other}{behind}, measured on this machine {date}"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
+from dataclasses import dataclass
 from itertools import accumulate
-from typing import ParamSpec, TypeVar
+from typing import Literal, ParamSpec, TypeVar
 
 from repro.execution.choice import EngineName
 from repro.execution.pool import ProcessPool
@@ -37,6 +38,15 @@ class SerialEngine(Executor):
         except Exception as error:  # noqa: BLE001 - the future holds it
             future.set_exception(error)
         return future
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Where tasks are done: ``at_once`` at a time on ``executor``."""
+
+    executor: Executor
+    at_once: int
+    device: Literal["cpu", "cuda"]
 
 
 def engine(

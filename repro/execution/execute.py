@@ -19,10 +19,9 @@ from repro.errors import ClaimError, CorpusError, DataError, StoreError, StoreUn
 from repro.execution.choice import EngineName
 from repro.execution.device import resolve_device
 from repro.execution.dispatch import Dispatch
-from repro.execution.engine import SerialEngine, pool_size
+from repro.execution.engine import Pool, SerialEngine, pool_size
 from repro.execution.engine import engine as make_engine
 from repro.execution.grouping import task_memory
-from repro.execution.measuring import Pool
 from repro.execution.own_parts import refuse_code, try_own_parts
 from repro.execution.pool import ProcessPool
 from repro.execution.progress import Reporter, SilentReporter
@@ -79,14 +78,14 @@ def execute(  # noqa: PLR0913 - one parameter an option
     """Do what the store lacks of ``plan``, the longest task first.
 
     ``engine`` says how replicates are trained: each alone in one of the ``processes`` of a pool,
-    several as one model (``batched``), whichever is faster (``auto``), or here (``serial``). An
-    engine that is given by name is closed in the end. A run that another process is training
-    is waited for. One that takes longer than ``limit`` seconds is ended and has failed; it goes on
-    from its checkpoint the next time. One that fails does not stop the others; but DataError is
-    raised if no run could be done because of its corpus, DeviceError or StoreUnreachableError at
-    once, OwnPartError before anything is trained if a user's own part of a model is wrong,
-    CodeError before such a part is imported unless ``allow_code``: it runs with the rights of this
-    process, and ClaimError for a limit of runs that are trained in this process.
+    several as one model (``batched``), or here (``serial``); ``auto`` is ``processes`` on a CPU
+    and ``batched`` on a GPU. An engine that is given by name is closed in the end. A run that
+    another process is training is waited for. One that takes longer than ``limit`` seconds is ended
+    and has failed; it goes on from its checkpoint the next time. One that fails does not stop the
+    others; but DataError is raised if no run could be done because of its corpus, DeviceError or
+    StoreUnreachableError at once, OwnPartError before anything is trained if a user's own part of a
+    model is wrong, CodeError before such a part is imported unless ``allow_code``: it runs with the
+    rights of this process, and ClaimError for a limit of runs that are trained in this process.
     """
     start = time.monotonic()
     work = _Work.sort(merged(plan), store)

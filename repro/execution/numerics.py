@@ -10,7 +10,7 @@ from typing import Literal
 import torch
 
 from repro.errors import DeviceError
-from repro.execution.machine import package_version, processor
+from repro.machine import package_version, processor
 
 Facts = dict[str, dict[str, str | int | bool]]
 PACKAGES = ("repro-verdict", "torch", "numpy", "scipy", "safetensors")

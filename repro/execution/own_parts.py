@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from typing import Literal
 
 from repro.errors import CodeError, DataError, OwnPartError
-from repro.execution.measuring import Pool
+from repro.execution.engine import Pool
 from repro.execution.pool import WorkerLostError
 from repro.execution.worker import TRAINED
 from repro.specs.code import code_of
