@@ -86,13 +86,6 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         wide=(),
     ),
     Experiment("difference, smallest effect", "welch", nulls.smallest_effect, always, share=0.5),
-    Experiment(
-        "difference, relative smallest effect",
-        "welch_relative",
-        nulls.smallest_relative_effect,
-        always,
-        share=0.5,
-    ),
     *(Experiment(kind, "welch", partial(nulls.margin, kind), always) for kind in MARGINS),
     *(
         Experiment(

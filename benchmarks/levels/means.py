@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
@@ -12,7 +11,7 @@ from scipy.special import stdtr, stdtrit
 from benchmarks.levels.cells import Array, Data, Mask, Outcome, Rule
 from repro.stats import equivalence as margins
 from repro.stats import simulated
-from repro.stats.comparison import TESTS, welch_relative
+from repro.stats.comparison import TESTS
 from repro.stats.ratio import ratio_of_geometric_means
 from repro.stats.relative import scaled_contrast
 from repro.stats.result import TestResult
@@ -143,27 +142,6 @@ def one_sided(alpha: float) -> Rule:
         return Outcome(_above(effect, se, df, alpha), _above(-effect, se, df, alpha))
 
     return Rule(decide, judge)
-
-
-def difference_relative(
-    direction: Literal["higher", "lower"], alpha: float, smallest: float
-) -> Rule:
-    """Two-sided test of a relative difference beyond its smallest effect (a share of B)."""
-    sign = 1 if direction == "higher" else -1
-
-    def judge(row: Data) -> Finding:
-        a, b = sample(row[0]), sample(row[1])
-        result = welch_relative(a, b, smallest=smallest, direction=direction, alpha=alpha)
-        return conclude_difference(result, direction=direction, smallest_effect=smallest)
-
-    def decide(data: Data) -> Outcome:
-        beyond, short, safe = _relative(data, sign * smallest, alpha / 2)
-        above_0, below_0, _ = _relative(data, 0.0, alpha / 2)
-        if sign < 0:
-            beyond, short, above_0 = short, beyond, below_0
-        return Outcome(beyond & safe, short & ~above_0 & safe)
-
-    return Rule(decide, judge, covers_relative(1 - alpha))
 
 
 def region(

@@ -74,12 +74,6 @@ def smallest_effect(cell: Cell) -> Setup:
     return Setup(rule, arms(cell, least, 0.0), least)
 
 
-def smallest_relative_effect(cell: Cell) -> Setup:
-    mean_b = 8 * cell.se
-    rule = means.difference_relative("higher", cell.alpha, 0.5)
-    return Setup(rule, arms(cell, 1.5 * mean_b, mean_b), 0.5)
-
-
 def margin(kind: str, cell: Cell) -> Setup:
     margin = 4 * cell.se
     low = None if kind == "non_superiority" else -margin

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Literal
 
 from repro.errors import ClaimError, TooFewError
 from repro.stats.alternative import Alternative, interval_level, p_values
@@ -16,7 +15,6 @@ from repro.stats.contrast import Contrast, satterthwaite, student_contrast, welc
 from repro.stats.paired import paired_contrast
 from repro.stats.permutation import permutation
 from repro.stats.rank_tests import brunner_munzel
-from repro.stats.relative import relative_difference
 from repro.stats.result import Detail, TestResult, check_alpha
 from repro.stats.sample import Arm, Sample, require_sample, summarise
 from repro.stats.sign_flips import paired_permutation
@@ -30,7 +28,6 @@ __all__ = [
     "permutation",
     "student",
     "welch",
-    "welch_relative",
     "yuen",
 ]
 
@@ -100,43 +97,6 @@ def yuen(
         )
     contrast = _yuen_contrast(arms, cores)
     return _mean_test("yuen", contrast, (a, b), alternative, alpha, trim=trim)
-
-
-def welch_relative(
-    a: Arm, b: Arm, *, smallest: float, direction: Literal["higher", "lower"], alpha: float = 0.05
-) -> TestResult:
-    """Two-sided Welch test against a smallest effect that is a share of mean B.
-
-    ``smallest`` is above 0 and below 1. Is A higher (or lower) than B by more than that share
-    of mean B? The contrast ``mean A - (1 ± smallest) mean B`` decides. Effect, interval (level
-    ``1 - alpha``), and ``low`` or ``high`` are relative; ``p`` and ``p_opposite``, two-sided,
-    say that the effect lies beyond the smallest and short of it. ``ClaimError`` as for
-    ``welch`` and where mean B is not safely different from 0. METHODS.md 2.1, 2.2.
-    """
-    check_alpha(alpha)
-    if not 0 < smallest < 1 or direction not in ("higher", "lower"):
-        raise ClaimError(
-            "a relative smallest effect lies between 0 and 1 and belongs to a claim of higher "
-            f"or lower, not {smallest} and {direction!r}"
-        )
-    difference, up = relative_difference(a, b), direction == "higher"
-    contrast = difference.beyond(smallest if up else -smallest)
-    greater, less = (min(1.0, 2 * p) for p in (contrast.p_greater(), contrast.p_less()))
-    return TestResult(
-        test="welch_relative",
-        effect=difference.effect,
-        alpha=alpha,
-        n=(difference.n_a, difference.n_b),
-        interval=difference.interval(1 - alpha),
-        p=greater if up else less,
-        p_opposite=less if up else greater,
-        statistic=contrast.statistic(),
-        df=contrast.df,
-        se=contrast.se,
-        low=smallest if up else None,
-        high=None if up else -smallest,
-        details={"direction": direction},
-    )
 
 
 TESTS: Mapping[str, Callable[..., TestResult]] = MappingProxyType(

@@ -6,10 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import nctdtrinc, ndtr, ndtri
+from scipy.special import ndtr
 
 from repro.stats.contrast import student_contrast
-from repro.stats.paired import difference_of_pairs
 from repro.stats.permutation import Array
 from repro.stats.rank_tests import rank_interval
 from repro.stats.result import Interval
@@ -28,28 +27,6 @@ class EffectSize:
     assumes: str = ""
 
 
-def hedges_g(a: Arm, b: Arm, *, level: float = 0.95, paired: bool = False) -> EffectSize:
-    """Hedges' g: mean A minus mean B in pooled standard deviations, corrected for small samples.
-
-    ``J = 1 - 3 / (4 df - 1)``; the interval inverts the noncentral t distribution of the pooled
-    statistic and is corrected alike. Among replicates that differ only by their seed the
-    standard deviation is small, and g is large for differences of no practical weight.
-    Of arms that are ``paired`` by seed it is the mean difference in standard deviations of the
-    differences. ``ClaimError`` as for ``student`` or ``paired``. Hedges 1981; METHODS.md 1.1.
-    """
-    sizes = [summarise(arm).n for arm in (a, b)]
-    contrast = difference_of_pairs(a, b) if paired else student_contrast(a, b)
-    scale = math.sqrt(1 / sizes[0] if paired else 1 / sizes[0] + 1 / sizes[1])
-    correction = 1 - 3 / (4 * contrast.df - 1)
-    t, tail = contrast.statistic(), (1 - level) / 2
-    low, high = (
-        correction * scale * _noncentrality(t, contrast.df, chance) for chance in (1 - tail, tail)
-    )
-    interval = Interval(low, high, level)
-    assumes = "normal differences" if paired else "normal, equal variances"
-    return EffectSize(correction * scale * t, interval, assumes)
-
-
 def probability_of_less(a: Arm, b: Arm, *, level: float = 0.95) -> EffectSize:
     """P(A < B) + P(A = B) / 2: the chance that a replicate of A is below one of B.
 
@@ -66,15 +43,6 @@ def probability_of_less(a: Arm, b: Arm, *, level: float = 0.95) -> EffectSize:
     if spread == 0:
         student_contrast(a, b)  # refuses
     return EffectSize(float(ndtr((second.mean - first.mean) / spread)), None, "normal")
-
-
-def _noncentrality(t: float, df: float, chance: float) -> float:
-    """The noncentrality under which t falls below its value with the given chance."""
-    if t < 0:  # mirrored, so that swapping the arms flips signs
-        return -float(nctdtrinc(df, 1 - chance, -t))
-    if t == 0:
-        return -float(ndtri(chance))
-    return float(nctdtrinc(df, chance, t))
 
 
 def _of_samples(x: Array, y: Array, level: float) -> EffectSize:

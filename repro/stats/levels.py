@@ -23,7 +23,6 @@ from repro.stats.shape import far_away, skewed
 
 NAMES = {
     "welch": "Welch's test",
-    "welch_relative": "Welch's test of a relative difference",
     "welch one-sided": "Welch's test, one-sided",
     "paired": "The paired t-test",
     "paired_permutation": "The permutation test within pairs",

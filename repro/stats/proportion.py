@@ -13,7 +13,6 @@ from typing import Literal
 import numpy as np
 
 from repro.errors import ClaimError, TooFewError
-from repro.stats.alternative import Alternative, p_values, tails
 from repro.stats.bound import clopper_pearson
 from repro.stats.pairs import match
 from repro.stats.permutation import tail_p_values
@@ -56,46 +55,6 @@ def sign_test(
         p_opposite=float(binomtest(wins, untied, more_than, "less").pvalue),
         low=more_than,
         details={"exact": True, **_counts(wins, losses, ties)},
-    )
-
-
-def mcnemar(
-    b: int,
-    c: int,
-    concordant: int = 0,
-    *,
-    alternative: Alternative = "two-sided",
-    alpha: float = 0.05,
-) -> TestResult:
-    """McNemar's exact test of paired yes/no outcomes: only the discordant pairs tell.
-
-    ``b`` pairs are yes for A and no for B, ``c`` the other way round. Two-sided unless
-    declared otherwise, and then without ``p_opposite``. ``effect`` is the share of ``b`` among
-    the discordant, ``interval`` its Clopper-Pearson interval of level ``1 - alpha`` two-sided
-    and ``1 - 2 alpha`` one-sided. Errors as ``sign_test``. McNemar 1947; METHODS.md 1.
-    """
-    from scipy.stats import binomtest  # noqa: PLC0415 - slow to import
-    from statsmodels.stats.contingency_tables import (  # noqa: PLC0415 - slow to import
-        mcnemar as exact_mcnemar,
-    )
-
-    check_alpha(alpha)
-    untied, sides = _untied(b, c, concordant), tails(alternative)
-    _refuse_few(untied + concordant, "pairs", 0.5, alpha / sides)
-    greater, less = (float(binomtest(b, untied, 0.5, side).pvalue) for side in ("greater", "less"))
-    p, p_opposite = p_values(alternative, greater, less)
-    if p_opposite is None:
-        p = float(exact_mcnemar([[0, b], [c, 0]], exact=True).pvalue)
-    return TestResult(
-        test="mcnemar",
-        effect=b / untied,
-        alpha=alpha,
-        n=(untied,),
-        interval=clopper_pearson(b, untied, level=1 - 2 * alpha / sides),
-        p=p,
-        p_opposite=p_opposite,
-        low=0.5,
-        details={"exact": True, "alternative": alternative, **_counts(b, c, concordant)},
     )
 
 

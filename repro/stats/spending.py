@@ -56,16 +56,6 @@ def boundaries(times: tuple[float, ...], alpha: float) -> tuple[float, ...]:
     return tuple(bounds)
 
 
-def crossing_probability(times: Sequence[float], bounds: Sequence[float]) -> float:
-    """The chance that z ever exceeds its bound, in size, when there is no difference."""
-    walk, crossed = _Walk.start(), 0.0
-    for (step, time), z in zip(_steps(times), bounds, strict=True):
-        bound = z * math.sqrt(time)
-        crossed += walk.exit(bound, step)
-        walk = walk.move(min(bound, _REACH * math.sqrt(time)), step)
-    return crossed
-
-
 def group_obf(
     a: Sample,
     b: Sample,

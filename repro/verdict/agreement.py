@@ -9,7 +9,6 @@ from repro.verdict.words import Agreement
 OTHER_UNITS = frozenset(
     {
         "brunner_munzel",
-        "welch_relative",
         "tost_relative",
         "non_superiority_relative",
         "non_inferiority_relative",

@@ -40,15 +40,13 @@ def conclude_difference(
 ) -> Finding:
     """Concludes from any test of ``comparison``: A is higher or lower than B, or different.
 
-    With ``smallest_effect`` (above 0, units of the measurement; of ``welch_relative`` a share
-    of mean B) the interval decides, and a real difference below it is TRIVIAL. *Different*
-    cannot be contradicted: that would take an equivalence test. ``ClaimError`` for another
-    test, for a one-sided alternative that is not the direction, for *different* with a
-    smallest effect, and for a smallest effect of a test that has no interval in its units.
+    With ``smallest_effect`` (above 0, units of the measurement) the interval decides, and a
+    real difference below it is TRIVIAL. *Different* cannot be contradicted: that would take an
+    equivalence test. ``ClaimError`` for another test, for a one-sided alternative that is not
+    the direction, for *different* with a smallest effect, and for a smallest effect of a test
+    that has no interval in its units.
     """
-    _need(result, *DIFFERENCES, "welch_relative")
-    if result.test == "welch_relative":
-        _need_same_question(result, direction, smallest_effect)
+    _need(result, *DIFFERENCES)
     alternative = result.details.get("alternative", "two-sided")
     if alternative != "two-sided" and alternative != _TAIL.get(direction):
         raise ClaimError(f"a test with alternative {alternative} says nothing about {direction}")
@@ -130,15 +128,9 @@ def conclude_ordering(result: TestResult) -> Finding:
 
 
 def conclude_proportion(result: TestResult) -> Finding:
-    """Concludes from ``sign``, ``cluster_sign`` or ``mcnemar``: A wins in more than the share.
-
-    A two-sided p belongs to the side of the share on which the effect lies. ``ClaimError``
-    for another test, and for one of the alternative that A wins in less.
-    """
-    _need(result, "sign", "cluster_sign", "mcnemar")
-    if result.details.get("alternative") == "less":
-        raise ClaimError("a test with alternative less says nothing about more than a share")
-    return _by_sign(result, known(result.low), 1)
+    """Concludes from ``sign`` or ``cluster_sign``: A wins in more than the share."""
+    _need(result, "sign", "cluster_sign")
+    return _by_own_p(result)
 
 
 def conclude_sequential(result: TestResult) -> Finding:
@@ -180,25 +172,12 @@ def _against_smallest_effect(result: TestResult, direction: Direction, smallest:
 
 def _beyond_smallest_effect(result: TestResult, sign: int, smallest: float) -> tuple[float, float]:
     """The p of an effect beyond the smallest one, and of one short of it."""
-    if result.test == "welch_relative":
-        return known(result.p), known(result.p_opposite)
     oriented = Contrast(sign * result.effect, known(result.se), known(result.df))
     tails = 1 if result.p_opposite is not None else 2
     return (
         min(1.0, tails * oriented.p_greater(smallest)),
         min(1.0, tails * oriented.p_less(smallest)),
     )
-
-
-def _need_same_question(
-    result: TestResult, direction: Direction, smallest_effect: float | None
-) -> None:
-    """A relative smallest effect is part of its test, so the rule must ask for the same."""
-    tested = result.low if direction == "higher" else -known(result.high)
-    if result.details["direction"] != direction or smallest_effect != tested:
-        raise ClaimError(
-            f"welch_relative tested another smallest effect than {direction} by {smallest_effect}"
-        )
 
 
 def _by_sign(result: TestResult, null: float, sign: int | None) -> Finding:

@@ -9,12 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from repro.errors import ClaimError
-from repro.stats.comparison import welch_relative
 from repro.stats.equivalence import non_inferiority_relative, tost, tost_relative
 from repro.stats.sample import Summary
 from repro.verdict import (
     Conclusion,
-    conclude_difference,
     conclude_equivalence,
     conclude_non_superiority,
 )
@@ -117,23 +115,3 @@ def test_either_margin_may_widen(
         wide = conclude_equivalence(tost(a, b, low=low, high=high))
         assert narrow.conclusion is not CONFIRMED or wide.conclusion is CONFIRMED
         assert wide.p <= narrow.p
-
-
-@settings(max_examples=30)
-@given(arms, arms, shares, st.floats(1.01, 2))
-def test_a_smaller_relative_effect_of_interest_never_unconfirms(
-    a: Summary, b: Summary, smallest: float, factor: float
-) -> None:
-    """A smallest effect that is a smaller share of mean B is exceeded where a larger one is."""
-    try:
-        large, small = (
-            conclude_difference(
-                welch_relative(a, b, smallest=size, direction="higher"),
-                direction="higher",
-                smallest_effect=size,
-            )
-            for size in (smallest, smallest / factor)
-        )
-    except ClaimError:
-        return
-    assert large.conclusion is not CONFIRMED or small.conclusion is CONFIRMED

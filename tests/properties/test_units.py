@@ -6,9 +6,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from repro.stats.comparison import welch_relative
-from repro.stats.sample import Sample
-from repro.verdict import conclude_difference
 from tests.properties.kinds import (
     KINDS,
     each,
@@ -58,20 +55,3 @@ def test_each_variable_of_an_association_has_its_own_unit(name: str, data: st.Da
 
 
 LEVELS = st.lists(st.integers(0, 8).map(lambda step: 9 + step / 8), min_size=4, max_size=6)
-
-
-@settings(max_examples=20)
-@given(LEVELS, LEVELS, st.sampled_from(UNITS))
-def test_a_relative_smallest_effect_has_no_unit(
-    x: list[float], y: list[float], unit: float
-) -> None:
-    """A smallest effect that is a share of mean B is the same share in any unit."""
-    assume(len({*x, *y}) > 2 and len(set(y)) > 1)
-    found = []
-    for factor in (1.0, unit):
-        arms = [Sample.of(*(factor * one for one in column)) for column in (x, y)]
-        result = welch_relative(*arms, smallest=0.02, direction="higher")
-        found.append(conclude_difference(result, direction="higher", smallest_effect=0.02))
-    assume(all(abs(p - 0.05) > 1e-7 for p in (found[0].p, found[0].p_opposite)))
-    assert found[0].conclusion is found[1].conclusion
-    assert found[0].p == pytest.approx(found[1].p, rel=1e-6)

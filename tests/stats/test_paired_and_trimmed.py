@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.stats.comparison import TESTS, paired, welch, welch_relative, yuen
+from repro.stats.comparison import TESTS, paired, welch, yuen
 from repro.stats.result import known
 from repro.stats.sample import Sample
 
@@ -152,34 +152,6 @@ def test_every_named_test_takes_two_arms(name):
     assert one_sided.p_opposite == pytest.approx(
         TESTS[name](a, b, alternative="greater").p, rel=1e-9
     )
-
-
-def test_a_relative_smallest_effect_is_a_contrast():
-    """
-    The p against a smallest effect of r is Welch's of A against (1 + r) B.
-    """
-    a, b = Sample.of(11.5, 12.0, 13.1), Sample.of(9.5, 10.0, 10.1, 10.6)
-    scaled = Sample.of(*(1.1 * value for value in b.values))
-    ours = welch_relative(a, b, smallest=0.1, direction="higher")
-    assert ours.p == pytest.approx(welch(a, scaled).p, rel=1e-9)
-    assert ours.p_opposite == 1.0
-    lower = Sample.of(*(0.9 * value for value in b.values))
-    mirrored = welch_relative(b, a, smallest=0.1, direction="lower")
-    assert mirrored.p == pytest.approx(
-        welch(b, Sample.of(*(0.9 * value for value in a.values))).p, rel=1e-9
-    )
-    assert welch_relative(lower, b, smallest=0.05, direction="higher").p == 1.0
-
-
-@pytest.mark.parametrize(("smallest", "direction"), [(0.0, "higher"), (1.0, "lower"), (0.1, "up")])
-def test_a_relative_smallest_effect_is_a_share_with_a_side(smallest, direction):
-    """
-    A share outside (0, 1) and a direction that is none are refused.
-    """
-    with pytest.raises(ClaimError, match="a relative smallest effect"):
-        welch_relative(
-            Sample.of(1.0, 2.0), Sample.of(2.0, 4.0), smallest=smallest, direction=direction
-        )
 
 
 def test_trimmed_means_of_arms_far_apart_in_size() -> None:

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
 from repro.errors import ClaimError
-from repro.stats.proportion import DRAWS, mcnemar, paired_outcomes, sign_test
+from repro.stats.proportion import DRAWS, paired_outcomes, sign_test
 from repro.stats.result import known
 from repro.stats.sample import Sample
 
@@ -53,24 +52,6 @@ def test_the_sign_test_by_hand():
     assert (result.p, result.p_opposite) == pytest.approx((11 / 1024, 1023 / 1024))
     assert result.details == {"exact": True, "wins": 9, "losses": 1, "ties": 3}
     assert result.low == 0.5
-
-
-@given(counts, counts)
-def test_statsmodels_agrees_on_mcnemar(b, c):
-    """
-    Two-sided p is statsmodels' exact McNemar; one-sided it is the sign test of the discordant.
-    """
-    b += 6
-    two = mcnemar(b, c, 40)
-    assert two.p == pytest.approx(statsmodels_mcnemar([[40, b], [c, 0]], exact=True).pvalue)
-    assert two.p_opposite is None
-    one, less = mcnemar(b, c, 40, alternative="greater"), mcnemar(b, c, 40, alternative="less")
-    signs = sign_test(b, c, 40)
-    assert (one.p, one.p_opposite) == pytest.approx((signs.p, signs.p_opposite))
-    assert (less.p, less.p_opposite) == (one.p_opposite, one.p)
-    assert one.interval == signs.interval
-    assert known(two.interval).level == pytest.approx(0.95)
-    assert (known(two.p) > 0.05) or (0.5 not in known(two.interval))
 
 
 def test_units_are_matched_by_number():
@@ -188,9 +169,6 @@ def test_the_level_of_the_cluster_test(size):
         (lambda: sign_test(0, 0, 9), "every unit is a tie"),
         (lambda: sign_test(9, -1), "counts are not negative"),
         (lambda: sign_test(9, 1, more_than=1.0), "a share lies between 0 and 1"),
-        (lambda: mcnemar(3, 2), "5 pairs cannot decide"),
-        (lambda: mcnemar(3, 2, alternative="greater"), ""),
-        (lambda: mcnemar(3, 2, 1), ""),
         (lambda: paired_outcomes(*units(1, 1, 1, 1, 1), better=BETTER), "better is lower"),
         (
             lambda: paired_outcomes(*units(1, 1, 1, 1, 1), clusters=range(5), more_than=0.6),

@@ -9,7 +9,6 @@ from repro.stats.comparison import (
     permutation,
     student,
     welch,
-    welch_relative,
     yuen,
 )
 from repro.stats.equivalence import (
@@ -72,14 +71,6 @@ RECORDS: Records = [
         0.96,
         (None, None),
         {"alternative": "two-sided", "exact": False},
-    ),
-    (
-        lambda: welch_relative(A, B, smallest=0.1, direction="lower", alpha=0.04),
-        "welch_relative",
-        (6, 5),
-        0.96,
-        (None, -0.1),
-        {"direction": "lower"},
     ),
     (
         lambda: tost(A, B, low=-1.0, high=2.0, alpha=0.04),

@@ -5,7 +5,7 @@ import pytest
 from repro.stats.association import association, magnitude
 from repro.stats.correlations import compare_dependent, compare_independent
 from repro.stats.ordering import ordering
-from repro.stats.proportion import mcnemar, paired_outcomes, sign_test
+from repro.stats.proportion import paired_outcomes, sign_test
 from repro.stats.sequential import sequential
 from repro.stats.slope import linear_trend
 from repro.stats.spending import group_obf
@@ -155,22 +155,6 @@ RECORDS: Records = [
         0.92,
         (0.5, None),
         {"exact": True, "wins": 7, "losses": 2, "ties": 1},
-    ),
-    (
-        lambda: mcnemar(7, 2, 3, alpha=0.04),
-        "mcnemar",
-        (9,),
-        0.96,
-        (0.5, None),
-        {"exact": True, "alternative": "two-sided", "wins": 7, "losses": 2, "ties": 3},
-    ),
-    (
-        lambda: mcnemar(7, 2, 3, alternative="greater", alpha=0.04),
-        "mcnemar",
-        (9,),
-        0.92,
-        (0.5, None),
-        {"exact": True, "alternative": "greater", "wins": 7, "losses": 2, "ties": 3},
     ),
     (
         lambda: paired_outcomes(A, C, alpha=0.04),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -14,10 +15,12 @@ from repro.stats.comparison import welch
 from repro.stats.result import known
 from repro.stats.sample import Sample
 from repro.stats.spending import (
+    _REACH,
     SMALLEST_P,
+    _steps,
+    _Walk,
     boundaries,
     conditional_power,
-    crossing_probability,
     group_obf,
     spent,
 )
@@ -43,6 +46,16 @@ PUBLISHED = {
     (0.2, 0.4, 0.9, 1.0): (4.877, 3.357, 2.097, 2.054),
     (0.3, 0.6, 0.9, 1.0): (3.929, 2.670, 2.121, 2.063),
 }
+
+
+def crossing_probability(times: Sequence[float], bounds: Sequence[float]) -> float:
+    """The chance that z ever exceeds its bound, in size, when there is no difference."""
+    walk, crossed = _Walk.start(), 0.0
+    for (step, time), z in zip(_steps(times), bounds, strict=True):
+        bound = z * math.sqrt(time)
+        crossed += walk.exit(bound, step)
+        walk = walk.move(min(bound, _REACH * math.sqrt(time)), step)
+    return crossed
 
 
 def arms(effect: float, n: int = 20, seed: int = SEED) -> tuple[Sample, Sample]:

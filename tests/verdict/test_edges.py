@@ -20,7 +20,6 @@ from repro.verdict import (
     conclude_bound,
     conclude_conjunction,
     conclude_difference,
-    conclude_proportion,
     conclude_tree,
 )
 
@@ -110,22 +109,6 @@ def test_an_unjudged_member_has_no_evidence_whatever_its_e_values():
                 direction="higher",
             ),
             "a test with alternative less says nothing about higher",
-        ),
-        (
-            lambda: conclude_difference(
-                TestResult(
-                    "welch_relative", 0.1, 0.05, (5, 5), low=0.1, details={"direction": "higher"}
-                ),
-                direction="higher",
-                smallest_effect=0.2,
-            ),
-            "welch_relative tested another smallest effect than higher by 0.2",
-        ),
-        (
-            lambda: conclude_proportion(
-                TestResult("mcnemar", 1.0, 0.05, (5,), low=0.5, details={"alternative": "less"})
-            ),
-            "a test with alternative less says nothing about more than a share",
         ),
     ],
 )
