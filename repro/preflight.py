@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from repro.errors import DeviceError, PreflightError
 from repro.execution.device import has_driver, resolve_device
 from repro.execution.grouping import task_memory
+from repro.execution.options import RunOptions
 from repro.files import NotRegularError, opened
 from repro.machine import available_memory, cores, free_disk
 from repro.specs.corpus import Digests, SyntheticCorpus
 from repro.specs.dialog import DialogCorpus
 from repro.specs.measurement import Rank
 from repro.specs.run import AnyCorpus, PlannedRun
-from repro.store import RunStore
 
 SPLITS = ("train", "valid", "test")
 
@@ -31,36 +30,30 @@ ENTRY = 8.0
 """Bytes of one singular value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Means:
-    """What there is to train with, as `verify` is told: data folder, device, processes."""
-
-    data: Path | None = None
-    device: str = "auto"
-    workers: int | None = None
-
-
-def require(
-    missing: Sequence[PlannedRun], arms: Mapping[str, str], store: RunStore, means: Means
-) -> None:
+def require(missing: Sequence[PlannedRun], arms: Mapping[str, str], options: RunOptions) -> None:
     """PreflightError with a line for each thing that the missing runs need and that is not there.
 
     ``arms`` is what a reader calls the arm of a run, by its key.
     """
-    lacks = lacking(missing, arms, store, means)
+    lacks = lacking(missing, arms, options)
     if lacks:
         raise PreflightError(lacks)
 
 
 def lacking(
-    missing: Sequence[PlannedRun], arms: Mapping[str, str], store: RunStore, means: Means
+    missing: Sequence[PlannedRun], arms: Mapping[str, str], options: RunOptions
 ) -> list[str]:
     """The lines of ``require``; none where nothing is missing."""
     if not missing:
         return []
     corpora = dict.fromkeys(planned.run.training.corpus for planned in missing)
-    lines = [line for corpus in corpora for line in _corpus(corpus, means.data)]
-    return [*lines, *_device(means), *_room(missing, store, means), *_memory(missing, arms, means)]
+    lines = [line for corpus in corpora for line in _corpus(corpus, options.data)]
+    return [
+        *lines,
+        *_device(options.device),
+        *_room(missing, options),
+        *_memory(missing, arms, options),
+    ]
 
 
 def _corpus(corpus: AnyCorpus, data: Path | None) -> Iterator[str]:
@@ -103,9 +96,9 @@ def _file(path: Path, expected: str) -> str:
     return ""
 
 
-def _device(means: Means) -> Iterator[str]:
+def _device(device: str) -> Iterator[str]:
     """A GPU that is asked for and is not there; any other machine has a processor."""
-    if means.device != "cuda":
+    if device != "cuda":
         return
     try:
         resolve_device("cuda")
@@ -113,22 +106,18 @@ def _device(means: Means) -> Iterator[str]:
         yield f"needs the {str(error).splitlines()[0]}; use --device cpu or --device auto"
 
 
-def _room(missing: Sequence[PlannedRun], store: RunStore, means: Means) -> Iterator[str]:
+def _room(missing: Sequence[PlannedRun], options: RunOptions) -> Iterator[str]:
     """The disk: weights and spectra of what is missing, and checkpoints meanwhile."""
     weights = [_weights(planned) for planned in missing]
-    ranks = [(planned, m) for planned in missing for m in planned.measurements]
-    spectra = sum(
-        ENTRY * planned.run.training.corpus.vocabulary
-        for planned, m in ranks
-        if isinstance(m, Rank)
-    )
-    at_once = sorted(weights, reverse=True)[: means.workers or cores()]
-    need, free = sum(weights) + spectra + CHECKPOINT * sum(at_once), free_disk(store.root)
+    spectra = sum(_spectra(planned) for planned in missing)
+    at_once = sorted(weights, reverse=True)[: options.workers or cores()]
+    root = options.store.root
+    need, free = sum(weights) + spectra + CHECKPOINT * sum(at_once), free_disk(root)
     if need > free:
         runs = "1 run" if len(missing) == 1 else f"{len(missing):,} runs"
         yield (
             f"needs about {_bytes(need)} of disk for {runs}, and {_bytes(free)} are free where the "
-            f"store {store.root} is; make room, or set REPRO_STORE to a folder on another disk"
+            f"store {root} is; make room, or set REPRO_STORE to a folder on another disk"
         )
 
 
@@ -142,9 +131,11 @@ def _spectra(planned: PlannedRun) -> float:
     return ENTRY * ranks * planned.run.training.corpus.vocabulary
 
 
-def _memory(missing: Sequence[PlannedRun], arms: Mapping[str, str], means: Means) -> Iterator[str]:
+def _memory(
+    missing: Sequence[PlannedRun], arms: Mapping[str, str], options: RunOptions
+) -> Iterator[str]:
     """Arms of which not even one run fits; who names a number of processes is believed."""
-    if means.workers is not None or means.device == "cuda" or _may_use_gpu(means):
+    if options.workers is not None or options.device == "cuda" or _may_use_gpu(options):
         return
     free = available_memory()
     needs: dict[str, float] = {}
@@ -159,8 +150,8 @@ def _memory(missing: Sequence[PlannedRun], arms: Mapping[str, str], means: Means
             )
 
 
-def _may_use_gpu(means: Means) -> bool:
-    return means.device == "auto" and has_driver()
+def _may_use_gpu(options: RunOptions) -> bool:
+    return options.device == "auto" and has_driver()
 
 
 def _bytes(size: float) -> str:

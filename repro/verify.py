@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,48 +28,36 @@ from repro.evidence import (
     read_tables,
     wanted,
 )
+from repro.execution.options import RunOptions
 from repro.nights import Ledger, tonight
 from repro.plan import Plan, code_to_run, plan_runs
-from repro.preflight import Means, require
+from repro.preflight import require
 from repro.report.document import Document
 from repro.report.write import FAILED, write_failure, write_index, write_report
 from repro.specs.claim import Claim
-from repro.store import RunStore
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from repro.execution.choice import EngineName
 
 Tables = Mapping[str, TidyTable]
 """arm -> the table that it is read from."""
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """How to run: where things are, and with what. None of it changes a number beyond round-off.
+class Options(RunOptions):
+    """How to train, and what to judge: the reports go to the folder ``reports``.
 
-    ``engine`` is how replicates are trained, as ``execute`` says; ``workers`` None is one a core.
     ``train`` False judges only what the store has. ``results`` is a tidy CSV
     of the user's own, which is judged instead of runs. ``nightly`` adds seeds to sequential claims
-    and takes fresh ones for negative controls; ``force`` trains designs that could hardly decide;
-    ``allow_code`` imports what configurations name of others, `use: module:object`.
-    ``limit`` is how many seconds a run may take.
+    and takes fresh ones for negative controls; ``force`` trains designs that could hardly decide.
     """
 
-    store: RunStore
-    reports: Path
-    data: Path | None = None
-    device: str = "auto"
-    engine: EngineName = "auto"
-    workers: int | None = None
+    reports: Path = field(kw_only=True)
     train: bool = True
     command: str = ""
     results: Path | None = None
     nightly: bool = False
     force: bool = False
-    allow_code: bool = False
-    limit: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +155,7 @@ def _prepared(
         missing = {each.run.key for each in planned.missing}
         if not options.force:
             refuse_designs([one for one in now if missing & {each.run.key for each in one.runs()}])
-        means = Means(options.data, options.device, options.workers)
-        require(planned.missing, planned.arms, options.store, means)
+        require(planned.missing, planned.arms, options)
     for claim in now:
         ledger.register(claim)
     return tuple(now)
@@ -287,25 +274,13 @@ def _execute(
     planned: Plan, claims: Sequence[Claim], options: Options
 ) -> tuple[int, tuple[str, ...]]:
     """Run what is missing; the number of runs done, and what failed in words."""
-    from repro.execution.execute import execute
-    from repro.execution.progress import choose_reporter
+    from repro.execution.execute import execute_with
 
     try:
-        done = execute(
-            planned.missing,
-            options.store,
-            engine=options.engine,
-            workers=options.workers,
-            device=options.device,
-            data=options.data,
-            allow_code=options.allow_code,
-            report=choose_reporter(planned.labels),
-            limit=options.limit,
-        )
+        done, failed = execute_with(options, planned.missing, planned.labels)
         options.store.prepare()  # what is judged next is what was trained
     except OwnPartError as error:  # a mistake in a configuration, and nothing was run
         raise OwnPartError(_in_arms(error.found, claims)) from None
     except DataError as error:
         return 0, (str(error),)
-    failed = (f"{planned.labels[one.key]}: {one.message}" for one in done.failed)
-    return len(done.done), tuple(failed)
+    return len(done.done), failed

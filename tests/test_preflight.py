@@ -14,7 +14,8 @@ from typer.testing import CliRunner, Result
 
 from repro import preflight
 from repro.cli import app
-from repro.preflight import Means, lacking
+from repro.execution.options import RunOptions
+from repro.preflight import lacking
 from repro.specs.corpus import Digests, SplitTokens, TextCorpus
 from repro.specs.run import PlannedRun
 from repro.store import RunStore
@@ -47,7 +48,8 @@ def text_run(folder: Path | None = None) -> PlannedRun:
 
 def lacks(tmp_path: Path, *missing: PlannedRun, **means: object) -> list[str]:
     arms = {each.run.key: "MoS (quick/mos)" for each in missing}
-    return lacking(missing, arms, RunStore(tmp_path / "store"), Means(**means))  # type: ignore[arg-type]
+    options = RunOptions(RunStore(tmp_path / "store"), **means)  # type: ignore[arg-type]
+    return lacking(missing, arms, options)
 
 
 def test_nothing_is_missing_for_a_synthetic_language(tmp_path: Path) -> None:

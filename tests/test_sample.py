@@ -27,7 +27,7 @@ def test_the_sample_is_the_verdict_on_its_evidence(tmp_path: Path) -> None:
     """
     claims = load_claims([ROOT / "claims" / f"{name}.yaml" for name in CLAIMS], "bench")
     store = shutil.copytree(SAMPLE / "store", tmp_path / "store")  # a judge may write to its ledger
-    options = Options(RunStore(store), tmp_path / "reports", train=False)
+    options = Options(RunStore(store), reports=tmp_path / "reports", train=False)
     for again in verify_claims(claims, options).documents:
         committed = read_document(SAMPLE / again.claim.id / "bench" / "report.json")
         assert without_provenance(again) == without_provenance(committed)

@@ -126,7 +126,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path, place: str) -> None:
 
 def options(folder: Path, **how: Any) -> Options:
     """Options with everything below a folder."""
-    return Options(RunStore(folder / "store"), folder / "reports", **how)
+    return Options(RunStore(folder / "store"), reports=folder / "reports", **how)
 
 
 def test_one_file_is_the_results_of_one_claim(tmp_path: Path) -> None:

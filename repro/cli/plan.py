@@ -44,9 +44,10 @@ def plan(
     Trains nothing.
     """
     with problems():
+        from repro.execution.options import RunOptions
         from repro.nights import Ledger, tonight
         from repro.plan import code_to_run, plan_runs
-        from repro.preflight import Means, lacking
+        from repro.preflight import lacking
         from repro.specs.load import load_claims
 
         runs = open_store(store)
@@ -61,8 +62,9 @@ def plan(
         _say_runs(planned)
         for text in code_to_run(now, planned).values():
             say(f"{text}, with --allow-code alone")
-        means = Means(None if data is None else data.resolve(), device.value, workers)
-        for line in lacking(planned.missing, planned.arms, runs, means):
+        place = None if data is None else data.resolve()
+        options = RunOptions(runs, place, device.value, workers=workers)
+        for line in lacking(planned.missing, planned.arms, options):
             say(line)
         refused = []
         for claim in now:

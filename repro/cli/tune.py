@@ -42,8 +42,9 @@ def tune(
 ) -> None:
     """Search for hyper-parameters within a declared budget, on validation only."""
     with problems():
+        from repro.execution.options import RunOptions
         from repro.specs.load_search import load_search
-        from repro.tuning import Options, plan_search, tune, write_tuned
+        from repro.tuning import plan_search, tune, write_tuned
 
         loaded = load_search(search)
         planned = plan_search(loaded, workers=workers)
@@ -52,10 +53,10 @@ def tune(
         if dry_run:
             return
         place = data.resolve() if data is not None else None
-        how = Options(
-            open_store(store), place, device.value, workers, engine.value, allow_code=allow_code
+        options = RunOptions(
+            open_store(store), place, device.value, engine.value, workers, allow_code
         )
-        tuned = tune(loaded, how)
+        tuned = tune(loaded, options)
         _say_settings(tuned)
         for path in write_tuned(tuned, to):
             say(str(path))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -22,9 +22,10 @@ from repro.execution.dispatch import Dispatch
 from repro.execution.engine import Pool, SerialEngine, pool_size
 from repro.execution.engine import engine as make_engine
 from repro.execution.grouping import task_memory
+from repro.execution.options import RunOptions
 from repro.execution.own_parts import refuse_code, try_own_parts
 from repro.execution.pool import ProcessPool
-from repro.execution.progress import Reporter, SilentReporter
+from repro.execution.progress import Reporter, SilentReporter, choose_reporter
 from repro.execution.tasks import make_tasks
 from repro.execution.worker import Outcome
 from repro.specs.run import PlannedRun
@@ -104,6 +105,27 @@ def execute(  # noqa: PLR0913 - one parameter an option
             work.outcomes += dispatch.run(reused=len(work.known))
         _raise_if_nothing_worked(work.outcomes)
     return work.execution(time.monotonic() - start)
+
+
+def execute_with(
+    options: RunOptions, plan: Sequence[PlannedRun], labels: Mapping[str, str]
+) -> tuple[Execution, tuple[str, ...]]:
+    """``execute`` with progress on the terminal; what became of the runs, and what failed in words.
+
+    ``labels`` is what a reader calls a run, by its key.
+    """
+    done = execute(
+        plan,
+        options.store,
+        engine=options.engine,
+        workers=options.workers,
+        device=options.device,
+        data=options.data,
+        report=choose_reporter(labels),
+        allow_code=options.allow_code,
+        limit=options.limit,
+    )
+    return done, tuple(f"{labels[failure.key]}: {failure.message}" for failure in done.failed)
 
 
 def _refuse_limit(limit: float | None, executor: Executor) -> None:

@@ -5,7 +5,7 @@ nothing of the test split reaches a choice.
 """
 
 from repro.tuning.plan import SearchPlan, plan_search
-from repro.tuning.run import Options, Tuned, tune
+from repro.tuning.run import Tuned, tune
 from repro.tuning.write import write_tuned
 
-__all__ = ["Options", "SearchPlan", "Tuned", "plan_search", "tune", "write_tuned"]
+__all__ = ["SearchPlan", "Tuned", "plan_search", "tune", "write_tuned"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from repro.errors import (
@@ -15,8 +14,8 @@ from repro.errors import (
     StoreError,
     StoreUnreachableError,
 )
-from repro.execution.choice import EngineName
-from repro.preflight import Means, require
+from repro.execution.options import RunOptions
+from repro.preflight import require
 from repro.specs.load_search import Changes, Search
 from repro.specs.run import PlannedRun
 from repro.store import RunStore
@@ -24,21 +23,6 @@ from repro.store.work import is_complete
 from repro.tuning.plan import distinct, over_budget, plan_search
 from repro.tuning.ranking import Outcome, kept, outcome, ranked
 from repro.tuning.trials import Trial, trials
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How to run: where things are, and with what. None of it changes a number.
-
-    ``allow_code`` imports what the configuration names of others, `use: module:object`.
-    """
-
-    store: RunStore
-    data: Path | None = None
-    device: str = "auto"
-    workers: int | None = None
-    engine: EngineName = "auto"
-    allow_code: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +52,7 @@ class Tuned:
         return best
 
 
-def tune(search: Search, options: Options) -> Tuned:
+def tune(search: Search, options: RunOptions) -> Tuned:
     """Train every setting that the store lacks, stage by stage.
 
     Raises SpecError when the search exceeds its budget, RunError when a run failed, ClaimError
@@ -120,10 +104,9 @@ def _is_missing(store: RunStore, planned: PlannedRun) -> bool:
         return False
 
 
-def _train(found: Sequence[Trial], options: Options) -> None:
+def _train(found: Sequence[Trial], options: RunOptions) -> None:
     """Do the runs of some trials; PreflightError where they cannot be, RunError where one fails."""
-    from repro.execution.execute import execute  # noqa: PLC0415 - a plan needs no engine
-    from repro.execution.progress import choose_reporter  # noqa: PLC0415 - as above
+    from repro.execution.execute import execute_with  # noqa: PLC0415 - a plan needs no engine
 
     runs: list[PlannedRun] = []
     labels: dict[str, str] = {}
@@ -134,16 +117,7 @@ def _train(found: Sequence[Trial], options: Options) -> None:
             settings[planned.run.key] = f"{trial.stage} {number}"
             labels[planned.run.key] = f"{trial.stage} {number}, seed {planned.run.replicate}"
     missing = [planned for planned in runs if _is_missing(options.store, planned)]
-    require(missing, settings, options.store, Means(options.data, options.device, options.workers))
-    done = execute(
-        runs,
-        options.store,
-        engine=options.engine,
-        workers=options.workers,
-        device=options.device,
-        data=options.data,
-        allow_code=options.allow_code,
-        report=choose_reporter(labels),
-    )
-    if done.failed:
-        raise RunError([f"{labels[one.key]}: {one.message}" for one in done.failed])
+    require(missing, settings, options)
+    _, failed = execute_with(options, runs, labels)
+    if failed:
+        raise RunError(list(failed))

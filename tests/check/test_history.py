@@ -56,7 +56,7 @@ def look(nights: Nights, of: Claim, blocks: Sequence[int], version: str) -> None
 
 def by(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """From here on another version of the program judges."""
-    monkeypatch.setattr("repro.nights.version", lambda package: version)
+    monkeypatch.setattr("repro.nights.package_version", lambda package: version)
 
 
 def test_a_night_that_another_version_judges_again_is_one_night(

@@ -75,7 +75,7 @@ def test_results_in_a_file_are_looked_at(fault: str, tmp_path: Path) -> None:
     (own,) = (one for one in FAULTS if one.name == fault)
     claim = load_claim(claim_file(tmp_path, own.draw(np.random.default_rng(1))), "paper")
     options = Options(
-        RunStore(tmp_path / "store"), tmp_path / "reports", results=tmp_path / "table.csv"
+        RunStore(tmp_path / "store"), reports=tmp_path / "reports", results=tmp_path / "table.csv"
     )
     (document,) = verify_claims([claim], options).documents
     assert own.flag in kinds(document)

@@ -58,7 +58,7 @@ def by_results(of: Claim, content: str, folder: Path) -> Document:
     """As `verify --results` judges it."""
     path = folder / "results.csv"
     path.write_text(content, encoding="utf-8")
-    options = Options(RunStore(folder / "store"), folder / "reports", results=path)
+    options = Options(RunStore(folder / "store"), reports=folder / "reports", results=path)
     return verify_claims([of], options).documents[0]
 
 

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from repro.errors import ClaimError, OutputError, RunError, SpecError
+from repro.execution.options import RunOptions
 from repro.lm import corpus as corpora
 from repro.specs.configurations import read_sheet
 from repro.store import RunStore
-from repro.tuning import Options, tune, write_tuned
+from repro.tuning import tune, write_tuned
 from tests.tuning.searches import cross, search, written
 
 
@@ -24,7 +25,7 @@ def done(tmp_path_factory):
     """The search of `searches.py`, its store, and what came of it."""
     folder = tmp_path_factory.mktemp("search")
     loaded = search(folder)
-    options = Options(RunStore(folder / "store"), engine="serial", device="cpu")
+    options = RunOptions(RunStore(folder / "store"), engine="serial", device="cpu")
     return loaded, options, tune(loaded, options)
 
 
@@ -90,7 +91,7 @@ def test_the_words_of_the_test_split_change_nothing(done, tmp_path, monkeypatch)
 
     monkeypatch.setattr(corpora, "load_corpus", without_test)
     store = RunStore(tmp_path / "other")
-    again = tune(loaded, Options(store, engine="serial", device="cpu"))
+    again = tune(loaded, RunOptions(store, engine="serial", device="cpu"))
     assert [one.losses for one in again.outcomes] == [one.losses for one in tuned.outcomes]
 
 
@@ -165,7 +166,7 @@ def test_what_is_written_loads_whatever_was_tried_and_changed(tmp_path):
     grid = {"recipe.stop.patience": [1], "recipe.learning_rate": [1e-6]}
     stages = [{"id": "only", "design": "one_at_a_time", "grid": grid}]
     loaded = search(tmp_path, base=base, stages=stages, seeds=1)
-    options = Options(RunStore(tmp_path / "store"), engine="serial", device="cpu")
+    options = RunOptions(RunStore(tmp_path / "store"), engine="serial", device="cpu")
     tuned = tune(loaded, options)
     assert tuned.best.trial.configuration.recipe.stop is None
     path, _ = write_tuned(tuned, tmp_path / "out")
@@ -196,7 +197,7 @@ def test_an_effort_that_went_before_is_counted(tmp_path):
         json.dumps({**loaded.base.model_dump(mode="json", by_alias=True), "tuning": tuning})
     )
     loaded = type(loaded)(loaded.document, loaded.spec, base, loaded.overridden)
-    options = Options(RunStore(tmp_path / "store"), engine="serial", device="cpu")
+    options = RunOptions(RunStore(tmp_path / "store"), engine="serial", device="cpu")
     path, _ = write_tuned(tune(loaded, options), tmp_path / "out")
     found = read_sheet(path).configuration
     assert found is not None
@@ -210,7 +211,7 @@ def test_a_setting_that_diverges_is_shown_and_never_chosen(tmp_path):
     """A rate that no loss survives is the last of the table."""
     grid = {"recipe__learning_rate": [1e30, 5], "recipe__clip": [1e30]}
     loaded = search(tmp_path, stages=cross(**grid), seeds=1)
-    options = Options(RunStore(tmp_path / "store"), engine="serial", device="cpu")
+    options = RunOptions(RunStore(tmp_path / "store"), engine="serial", device="cpu")
     tuned = tune(loaded, options)
     assert [one.diverged for one in tuned.outcomes] == [1, 0]
     assert tuned.best.trial.configuration.recipe.learning_rate == 5
@@ -224,7 +225,7 @@ def test_where_all_diverge_nothing_is_chosen(tmp_path):
     grid = {"recipe__learning_rate": [1e30], "recipe__clip": [1e30]}
     loaded = search(tmp_path, stages=cross(**grid), seeds=1)
     with pytest.raises(ClaimError, match="every setting diverged"):
-        tune(loaded, Options(RunStore(tmp_path / "store"), engine="serial", device="cpu"))
+        tune(loaded, RunOptions(RunStore(tmp_path / "store"), engine="serial", device="cpu"))
 
 
 def test_a_run_that_fails_stops_the_choice_and_not_what_is_stored(tmp_path, monkeypatch):
@@ -232,7 +233,7 @@ def test_a_run_that_fails_stops_the_choice_and_not_what_is_stored(tmp_path, monk
     from repro.lm import training
 
     loaded = search(tmp_path, stages=cross(recipe__learning_rate=[2, 5]), seeds=1)
-    options = Options(RunStore(tmp_path / "store"), engine="serial", device="cpu")
+    options = RunOptions(RunStore(tmp_path / "store"), engine="serial", device="cpu")
     original = training.train
     trained, broken = [], {2}
 
@@ -257,7 +258,7 @@ def test_a_search_beyond_its_budget_trains_nothing(tmp_path):
     loaded = search(tmp_path, budget={"settings": 2})
     store = RunStore(tmp_path / "store")
     with pytest.raises(SpecError, match="2 are declared"):
-        tune(loaded, Options(store, engine="serial", device="cpu"))
+        tune(loaded, RunOptions(store, engine="serial", device="cpu"))
     assert not (tmp_path / "store").exists()
 
 
