@@ -1,4 +1,4 @@
-"""The machine that this process has: processor, cores, memory, room on a disk, packages."""
+"""The machine that this process has: processor, cores, memory, room on a disk, packages, clock."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import platform
 import shutil
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -71,3 +72,8 @@ def free_disk(place: Path) -> float:
         return float(shutil.disk_usage(there).free)
     except OSError:
         return float("inf")
+
+
+def now() -> str:
+    """The time in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

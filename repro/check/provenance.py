@@ -6,13 +6,12 @@ import platform
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from repro.evidence import Evidence, Replicate
-from repro.machine import cores, package_version, processor
+from repro.machine import cores, now, package_version, processor
 from repro.report.machine import Provenance
 
 PACKAGES = ("torch", "numpy", "scipy", "statsmodels", "pandas", "matplotlib", "typst", "pydantic")
@@ -24,7 +23,7 @@ def collect(evidence: Evidence, command: str) -> Provenance:
     training = [_part(one.provenance, "training") for one in runs]
     threads = {int(_part(t, "settings").get("threads", 1)) for t in training}
     return Provenance(
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        created=now(),
         repro_version=package_version("repro-verdict"),
         python=platform.python_version(),
         packages={name: package_version(name) for name in PACKAGES},

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from repro.errors import StoreError
+from repro.machine import now
 from repro.specs.measurement import Measurable, measurement_key
 from repro.specs.run import PlannedRun
 from repro.store import RunStore
@@ -30,7 +30,7 @@ class Ledger:
         self._facts = facts
         self._written = float("-inf")
         self._start = time.monotonic()
-        self._started = _now()
+        self._started = now()
         self._before: dict[str, Any] = {}
         self._earlier: list[dict[str, Any]] = []
         self._from_epoch: int | None = None
@@ -39,7 +39,7 @@ class Ledger:
         """Training starts, or goes on where an earlier session was cut off."""
         self._before = self._store.progress(self._key) or {}
         self._earlier = self._earlier_sessions()
-        self._start, self._started = time.monotonic(), _now()
+        self._start, self._started = time.monotonic(), now()
         self._write({"phase": "training", **_kept(self._before)}, force=True)
 
     def training(self, state: Progress) -> None:
@@ -72,7 +72,7 @@ class Ledger:
 
     def begin_measurement(self, measurement: Measurable) -> None:
         """A measurement starts."""
-        self._start, self._started = time.monotonic(), _now()
+        self._start, self._started = time.monotonic(), now()
         name = measurement_key(measurement)
         document = {"phase": "measuring", "measurement": name, "label": measurement.label}
         self._write(document, force=True)
@@ -148,7 +148,3 @@ def _number(value: object) -> float:
     if isinstance(value, int | float) and 0 <= value < 1e12:
         return float(value)
     return 0.0
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

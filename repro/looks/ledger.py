@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,6 +13,7 @@ from pydantic import JsonValue, ValidationError
 from repro.digest import digest as digest_of
 from repro.looks.entries import Arm, Edit, Entry, History, Journal, Look, Registration, Seen
 from repro.looks.journal import Writer, checked, encode, journal_path, parse
+from repro.machine import now
 from repro.store.files import damaged, is_folder, read_bytes
 
 Made = TypeVar("Made", Look, Registration)
@@ -42,7 +42,7 @@ def record(place: Path, entry: Entry) -> Look:
             Look,
             digest=entry.digest,
             number=len(looks) + 1,
-            time=entry.time or _now(),
+            time=entry.time or now(),
             arms=arms,
             results={name: dict(each) for name, each in entry.results.items()},
             conclusion=entry.conclusion,
@@ -152,7 +152,7 @@ def _registration(
         path,
         Registration,
         digest=digest,
-        time=time or _now(),
+        time=time or now(),
         fields=dict(fields),
         visible=visible,
     )
@@ -235,7 +235,3 @@ def _changed(
         yield from _changes(before[key], after[key], here)
     else:
         yield here
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
