@@ -22,7 +22,7 @@ ROOM = 2 * 2**30
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Diagnosis:
     """One thing looked at: fine, worth knowing, or a problem with what to do about it."""
 
     state: Literal["ok", "note", "problem"]
@@ -30,57 +30,57 @@ class Finding:
     advice: str = ""
 
 
-def examine(store: Path, data: Path | None) -> Iterator[Finding]:
+def examine(store: Path, data: Path | None) -> Iterator[Diagnosis]:
     """Every finding, in the order in which a first run would meet them."""
-    yield Finding("ok", f"Python {platform.python_version()} on {platform.platform(terse=True)}")
+    yield Diagnosis("ok", f"Python {platform.python_version()} on {platform.platform(terse=True)}")
     yield from map(_package, NEEDED)
-    yield Finding("ok", f"{cores()} processor cores")
+    yield Diagnosis("ok", f"{cores()} processor cores")
     yield _gpu()
     yield _resources()
     yield _store(store)
     yield from _corpora(data)
 
 
-def _package(name: str) -> Finding:
+def _package(name: str) -> Diagnosis:
     try:
-        return Finding("ok", f"{name} {metadata.version(name)}")
+        return Diagnosis("ok", f"{name} {metadata.version(name)}")
     except metadata.PackageNotFoundError:
-        return Finding("problem", f"{name} is not installed", "pip install repro-verdict")
+        return Diagnosis("problem", f"{name} is not installed", "pip install repro-verdict")
 
 
-def _gpu() -> Finding:
+def _gpu() -> Diagnosis:
     try:
         import torch
     except ImportError as error:
-        return Finding("problem", f"torch cannot be imported: {error}", "pip install torch")
+        return Diagnosis("problem", f"torch cannot be imported: {error}", "pip install torch")
     if torch.cuda.is_available():
-        return Finding("ok", f"GPU: {torch.cuda.get_device_name()}")
-    return Finding("note", "no GPU; models are trained on the processor")
+        return Diagnosis("ok", f"GPU: {torch.cuda.get_device_name()}")
+    return Diagnosis("note", "no GPU; models are trained on the processor")
 
 
-def _resources() -> Finding:
+def _resources() -> Diagnosis:
     try:
-        return Finding("ok", f"claims and templates: {resources.claims().parent}")
+        return Diagnosis("ok", f"claims and templates: {resources.claims().parent}")
     except ReproError as error:
-        return Finding("problem", str(error), "pip install --force-reinstall repro-verdict")
+        return Diagnosis("problem", str(error), "pip install --force-reinstall repro-verdict")
 
 
-def _store(place: Path) -> Finding:
+def _store(place: Path) -> Diagnosis:
     try:
         runs, damaged = _runs(RunStore(place))
     except ReproError as error:
-        return Finding("problem", f"store {place}: {error}", "give another with --store")
+        return Diagnosis("problem", f"store {place}: {error}", "give another with --store")
     parent = next(p for p in (place, *place.parents) if p.exists())
     if not os.access(parent, os.W_OK):
-        return Finding("problem", f"store {place} cannot be written", "give another with --store")
+        return Diagnosis("problem", f"store {place} cannot be written", "give another with --store")
     free = shutil.disk_usage(parent).free
     what = f"store {place}: {runs} runs, {free / 2**30:.0f} GiB free"
     if damaged:
         what = f"store {place}: {damaged} of {runs} runs are damaged"
-        return Finding("problem", what, f"repro runs check --store {place}")
+        return Diagnosis("problem", what, f"repro runs check --store {place}")
     if free < ROOM:
-        return Finding("problem", what, "make room, or give another place with --store")
-    return Finding("ok", what)
+        return Diagnosis("problem", what, "make room, or give another place with --store")
+    return Diagnosis("ok", what)
 
 
 def _runs(store: RunStore) -> tuple[int, int]:
@@ -98,17 +98,17 @@ def _runs(store: RunStore) -> tuple[int, int]:
     return runs, damaged
 
 
-def _corpora(data: Path | None) -> Iterator[Finding]:
+def _corpora(data: Path | None) -> Iterator[Diagnosis]:
     """The quick scale needs none; bench and paper need those that the claims name."""
     if data is None:
         advice = "set REPRO_DATA to the folder that holds ptb/ and wt2/ (not needed for quick)"
-        yield Finding("note", "no corpora: REPRO_DATA is not set", advice)
+        yield Diagnosis("note", "no corpora: REPRO_DATA is not set", advice)
         return
     for name in CORPORA:
         wanted = [Path(name) / f"{split}.txt" for split in ("train", "valid", "test")]
         missing = [str(path) for path in wanted if not (data / path).is_file()]
         if missing:
             files = ", ".join(missing)
-            yield Finding("note", f"corpus {name}: {files} not in {data}")
+            yield Diagnosis("note", f"corpus {name}: {files} not in {data}")
         else:
-            yield Finding("ok", f"corpus {name} in {data}")
+            yield Diagnosis("ok", f"corpus {name} in {data}")

@@ -1,4 +1,4 @@
-"""The machine that this process has: processor, cores, memory, room on a disk, packages, clock."""
+"""The machine of this process: processor, cores, memory, disk, installed packages, clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which seeds a claim has now, and what the ledger of looks remembers of it.
+"""Which seeds of a claim are due, and what the registry of its store holds about it.
 
 An ordinary claim has the seeds that it plans. A sequential one starts with those and, each
 night, adds a pair (or goes to its next planned look) until it is decided, futile, or at its
@@ -31,8 +31,8 @@ from repro.verdict import Validity
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
-    """The ledger of one store. ``make`` False makes no store where there is none."""
+class Registry:
+    """The registrations and looks in one store. ``make`` False makes no store."""
 
     store: RunStore
     make: bool = True
@@ -126,15 +126,15 @@ class Ledger:
         return _values(gather(with_every_night(one.claim), self.store))
 
 
-def tonight(claim: Claim, ledger: Ledger, *, nightly: bool) -> Claim:
+def with_seeds_due(claim: Claim, registry: Registry, *, nightly: bool) -> Claim:
     """The claim with the seeds that it should have now; ``nightly`` asks for new ones."""
-    seen = ledger.history(claim).looks
+    seen = registry.history(claim).looks
     if claim.control is not None:
         return claim.at_night(night=max(0, _last_night(claim, seen) + nightly))
     if claim.sequential is None or not seen:
         return claim
     now = max(seen[-1].planned, claim.seeds.plan)
-    if nightly and _open(claim.at_night(so_far=now), ledger.store):
+    if nightly and _open(claim.at_night(so_far=now), registry.store):
         now = _next(claim, now)
     return claim.at_night(so_far=now)
 
@@ -150,7 +150,7 @@ def _last_night(claim: Claim, seen: Sequence[Look]) -> int:
     """The last night of a negative control that was judged; -1 before the first.
 
     There were never more nights than looks. What lies beyond are seeds that the claim no longer
-    has, and the ledger will say so when they are compared.
+    has, and the audit log will say so when they are compared.
     """
     return min(max(nights(claim, seen), default=-1), len(seen) - 1)
 
@@ -195,7 +195,7 @@ def _place(evidence: Evidence, arm: str, place: int) -> dict[str, float]:
 
 
 def _numbers(result: TestResult | None) -> Mapping[str, float | None]:
-    """The numbers of a test that a later reader of the ledger may want."""
+    """The numbers of a test that a later reader of the log may want."""
     if result is None:
         return {}
     found = {"p": result.p}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from repro import looks
 from repro.errors import StoreError, StoreUnreachableError
-from repro.nights import Ledger, tonight, with_every_night
+from repro.nights import Registry, with_every_night, with_seeds_due
 from repro.specs.claim import Claim
 from repro.specs.measurement import Measurable
 from repro.store import RunStore
@@ -92,8 +92,8 @@ def _chosen(store: RunStore, claims: Sequence[Claim]) -> Chosen:
     """The runs that are meant: all in the store, or those that claims have used by now."""
     if not claims:
         return dict.fromkeys(store.keys())
-    ledger = Ledger(store, make=False)
-    now = [with_every_night(tonight(claim, ledger, nightly=False)) for claim in claims]
+    ledger = Registry(store, make=False)
+    now = [with_every_night(with_seeds_due(claim, ledger, nightly=False)) for claim in claims]
     runs = merged([planned for claim in now for planned in claim.runs()])
     return {planned.run.key: planned.measurements for planned in runs}
 

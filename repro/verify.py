@@ -29,7 +29,7 @@ from repro.evidence import (
     wanted,
 )
 from repro.execution.options import RunOptions
-from repro.nights import Ledger, tonight
+from repro.nights import Registry, with_seeds_due
 from repro.plan import Plan, code_to_run, plan_runs
 from repro.preflight import require
 from repro.report.document import Document
@@ -93,10 +93,10 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     agree_on_families(claims)
     tables = {claim.id: own for claim, own in zip(claims, _tables(claims, options), strict=True)}
     _make_folder(options.reports)
-    ledger = Ledger(options.store, make=options.train)
+    registry = Registry(options.store, make=options.train)
     stopped: list[Stopped] = []
     named = {_subject(claim): claim for claim in claims}
-    claims = claims if options.results else _prepared(claims, ledger, options, stopped)
+    claims = claims if options.results else _prepared(claims, registry, options, stopped)
     planned = plan_runs(() if options.results else claims, options.store, workers=options.workers)
     trained = 0
     failures: tuple[str, ...] = ()
@@ -107,7 +107,7 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     for claim in claims:
         with apart(_subject(claim), stopped):
             evidence = _evidence(claim, tables[claim.id], options)
-            judged.append(_judged(claim, evidence, ledger, options))
+            judged.append(_judged(claim, evidence, registry, options))
     documents, written, unwritten = _reported(judged, options, stopped)
     with apart("failed.txt", stopped):
         written += _failed(stopped, named, options.reports)
@@ -138,7 +138,7 @@ def _subject(claim: Claim) -> str:
 
 
 def _prepared(
-    claims: Sequence[Claim], ledger: Ledger, options: Options, stopped: list[Stopped]
+    claims: Sequence[Claim], registry: Registry, options: Options, stopped: list[Stopped]
 ) -> tuple[Claim, ...]:
     """The claims with the seeds that they should have now, registered before they are run.
 
@@ -148,7 +148,7 @@ def _prepared(
     now = []
     for claim in claims:
         with apart(_subject(claim), stopped, (ReproError, OSError)):
-            now.append(tonight(claim, ledger, nightly=options.nightly))
+            now.append(with_seeds_due(claim, registry, nightly=options.nightly))
     if options.train:
         _refuse_code(now, options)
         planned = plan_runs(now, options.store)
@@ -157,7 +157,7 @@ def _prepared(
             refuse_designs([one for one in now if missing & {each.run.key for each in one.runs()}])
         require(planned.missing, planned.arms, options)
     for claim in now:
-        ledger.register(claim)
+        registry.register(claim)
     return tuple(now)
 
 
@@ -205,12 +205,12 @@ def _evidence(claim: Claim, own: Tables, options: Options) -> Evidence:
     return gather(claim, options.store, own)
 
 
-def _judged(claim: Claim, evidence: Evidence, ledger: Ledger, options: Options) -> Judgement:
+def _judged(claim: Claim, evidence: Evidence, registry: Registry, options: Options) -> Judgement:
     """The claim judged by itself, and this look on record; of a user's own results none is."""
     one = judge_claim(claim, evidence)
     if options.results is not None:
         return replace(one, past=UNDECLARED)
-    return ledger.recorded(one)
+    return registry.recorded(one)
 
 
 def judge(claim: Claim, frame: pd.DataFrame) -> Document:

@@ -13,7 +13,7 @@ import pytest
 from repro.check import verdict_of
 from repro.errors import DesignError
 from repro.looks import read
-from repro.nights import Ledger
+from repro.nights import Registry
 from repro.report.document import Document
 from repro.report.render import rendered
 from repro.specs.claim import Claim
@@ -120,7 +120,7 @@ def test_a_claim_is_registered_before_its_first_look(tmp_path: Path) -> None:
 def test_an_edit_before_any_run_is_no_edit_after_results(tmp_path: Path) -> None:
     """Registered, changed and registered again, and only then run: before, with its path."""
     of = ordinary()
-    Ledger(RunStore(tmp_path / "store")).register(of.model_copy(update={"alpha": 0.01}))
+    Registry(RunStore(tmp_path / "store")).register(of.model_copy(update={"alpha": 0.01}))
     (document,) = sound(tmp_path, of).verify(of)
     part = document.registration
     assert part is not None

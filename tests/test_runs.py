@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from repro.cli import app
 from repro.doctor import examine
-from repro.nights import Ledger
+from repro.nights import Registry
 from repro.report.write import read_document
 from repro.runs import check_runs, export_runs
 from repro.specs.claim import Claim
@@ -33,7 +33,7 @@ RANKS = {"mos": 30.0, "moc": 7.0, "softmax": 7.0}
 def filled(root: Path) -> RunStore:
     """A store with every run of tiny_rank at quick, registered, as training leaves them."""
     store, claim = RunStore(root), load_claim(FILE, "quick")
-    Ledger(store).register(claim)
+    Registry(store).register(claim)
     for arm in claim.trained:
         for number in claim.numbers(arm):
             put(store, claim, arm, number)

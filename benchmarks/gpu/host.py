@@ -20,7 +20,7 @@ from benchmarks.speed.shapes import run_of
 from repro.lm.evaluation import mean_loss
 from repro.lm.randomness import Streams
 from repro.lm.regularisation import Regularisation
-from repro.lm.replicates import Losses, Replicate
+from repro.lm.replicates import Losses, TrainingReplicate
 
 PACKAGE: Final = re.compile(r".*/repro/")
 
@@ -30,7 +30,7 @@ def costs(asked: Asked) -> Iterator[tuple[str, str]]:
     device, spec = torch.device(asked.device), asked.spec
     yield "masks of one step, drawn and moved", f"{1000 * mask_seconds(asked):.2f} ms"
     with TemporaryDirectory() as folder:
-        replicate = Replicate.begin(run_of(spec), device, None)
+        replicate = TrainingReplicate.begin(run_of(spec), device, None)
         valid = corpus_of(spec).valid
         seconds = _seconds(lambda: mean_loss(replicate.model, valid, spec.recipe.valid_batch_size))
         yield "validation of an epoch", f"{seconds:.2f} s"
@@ -55,7 +55,7 @@ def mask_seconds(asked: Asked) -> float:
     """Seconds that the masks of one window take the host, weights and contexts aside."""
     spec, device = asked.spec, torch.device(asked.device)
     regularisation = Regularisation.of_epoch(spec.recipe, Streams(run_of(spec)), 1)
-    model = Replicate.begin(run_of(spec), device, None).model
+    model = TrainingReplicate.begin(run_of(spec), device, None).model
     batch = spec.recipe.batch_size
     matrices = [
         parameter for name, parameter in model.named_parameters() if "recurrent_weight" in name

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from repro.audit.printed import MAX_CHARACTERS, Printed
+from repro.audit.printed import MAX_CHARACTERS, PrintedNumber
 from repro.audit.row import (
     PrintedArm,
     PrintedComparison,
@@ -116,12 +116,12 @@ def _name(text: str) -> str:
     return text
 
 
-def _mean(text: str) -> Printed:
-    return check_number(Printed.read(text))
+def _mean(text: str) -> PrintedNumber:
+    return check_number(PrintedNumber.read(text))
 
 
-def _sd(text: str) -> Printed:
-    return check_deviation(Printed.read(text))
+def _sd(text: str) -> PrintedNumber:
+    return check_deviation(PrintedNumber.read(text))
 
 
 def _n(text: str) -> int:
@@ -136,12 +136,12 @@ def _items(text: str) -> int:
     return int(text)
 
 
-def _p(text: str) -> Printed:
-    return check_probability(Printed.read(text))
+def _p(text: str) -> PrintedNumber:
+    return check_probability(PrintedNumber.read(text))
 
 
 def _alpha(text: str) -> float:
-    return check_alpha(check_number(Printed.read(text)).value)
+    return check_alpha(check_number(PrintedNumber.read(text)).value)
 
 
 def _test(text: str) -> Declared:

@@ -12,7 +12,7 @@ from repro.audit.disagreements import bound, derived, pooled, same_quantity, sin
 from repro.audit.findings import table_findings
 from repro.audit.grade import Grade
 from repro.audit.points import audit_points
-from repro.audit.printed import Printed
+from repro.audit.printed import PrintedNumber
 from repro.audit.record import Audit, Audited
 from repro.audit.row import PrintedArm, PrintedComparison
 from repro.audit.spectra import spectrum
@@ -118,7 +118,7 @@ def _of_table(table: PrintedTable) -> Iterator[PrintedComparison]:
                 id=f"{table.id}_{name}",
                 a=_arm(row, table.n),
                 b=baseline,
-                p=Printed.read(row.p) if row.p else None,
+                p=PrintedNumber.read(row.p) if row.p else None,
                 alpha=table.alpha,
                 test=table.test,
                 tails=table.tails,
@@ -133,7 +133,7 @@ def _of_pair(pair: PrintedPair) -> PrintedComparison:
         id=pair.id,
         a=a,
         b=b,
-        p=Printed.read(pair.p) if pair.p else None,
+        p=PrintedNumber.read(pair.p) if pair.p else None,
         alpha=pair.alpha,
         test=pair.test,
         tails=pair.tails,
@@ -172,7 +172,7 @@ def _published(claim: Claim, entry: Published) -> PrintedComparison | None:
         id=entry.expectation,
         a=arms[0],
         b=arms[1],
-        p=Printed.read(entry.p) if entry.p else None,
+        p=PrintedNumber.read(entry.p) if entry.p else None,
         alpha=claim.alpha,
         test=_declared(claim, entry.expectation),
     )

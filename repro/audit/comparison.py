@@ -10,10 +10,10 @@ from repro.audit.findings import findings
 from repro.audit.grade import Grade
 from repro.audit.grim import grains
 from repro.audit.inference import Assumed, assume
-from repro.audit.judging import Judged, judge, survives
-from repro.audit.printed import Printed, Rounding
+from repro.audit.judging import Graded, judge, survives
+from repro.audit.printed import PrintedNumber, Rounding
 from repro.audit.record import Audited
-from repro.audit.row import PrintedArm, PrintedComparison, Row, rows_of
+from repro.audit.row import AuditRow, PrintedArm, PrintedComparison, rows_of
 from repro.audit.variants import Variant, needs_values
 
 __all__ = ["Audited", "PrintedArm", "PrintedComparison", "audit"]
@@ -43,22 +43,22 @@ def audit(
 def _rounded(comparison: PrintedComparison, rounding: Rounding) -> PrintedComparison:
     """The comparison with every number under one rounding model."""
 
-    def under(number: Printed | None) -> Printed | None:
+    def under(number: PrintedNumber | None) -> PrintedNumber | None:
         return None if number is None else number.under(rounding)
 
     a, b = (replace(arm, mean=under(arm.mean), sd=under(arm.sd)) for arm in comparison.arms)
     return replace(comparison, a=a, b=b, p=under(comparison.p))
 
 
-def _with_means(row: Row, judged: Judged) -> Judged:
+def _with_means(row: AuditRow, judged: Graded) -> Graded:
     """INCONSISTENT, at least, where a printed mean is none that its number of items allows."""
     impossible = any(not grain.possible for grain in grains(row.comparison))
     if impossible and judged.grade.rank > Grade.INCONSISTENT.rank:
-        return Judged(Grade.INCONSISTENT)
+        return Graded(Grade.INCONSISTENT)
     return judged
 
 
-def _audited(row: Row, assumed: Assumed, family: Adjusted, rounding: Rounding) -> Audited:
+def _audited(row: AuditRow, assumed: Assumed, family: Adjusted, rounding: Rounding) -> Audited:
     comparison, variant = row.comparison, assumed.variant
     judged = _with_means(row, judge(row, variant, known=assumed.known))
     by_t = not needs_values(comparison.test)

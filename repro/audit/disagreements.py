@@ -13,7 +13,7 @@ from typing import TypeAlias
 from scipy.special import stdtr, stdtrit
 
 from repro.audit.grade import Grade
-from repro.audit.printed import Printed
+from repro.audit.printed import PrintedNumber
 from repro.audit.record import Audited, Value
 from repro.specs.audit import (
     Derivation,
@@ -35,7 +35,7 @@ LEVEL = 0.95
 
 def same_quantity(entry: SameQuantity) -> Audited:
     """Whether every place prints the same number, up to rounding."""
-    printed = [Printed.read(place.value) for place in entry.places]
+    printed = [PrintedNumber.read(place.value) for place in entry.places]
     agree = _common([span(one) for one in printed])
     values = tuple(one.value for one in printed)
     difference = max(values) - min(values)
@@ -57,7 +57,7 @@ def derived(entry: Derived) -> Audited:
     What is derived from another quantity never makes it consistent; where that gives the
     printed number it is named, because the two may have been confused.
     """
-    printed = Printed.read(entry.value)
+    printed = PrintedNumber.read(entry.value)
     every = (*entry.sources, *entry.other_quantities)
     values = {source.id: derivation_value(source) for source in every}
     fitting = {one.id for one in every if _common([span(printed), derivation_span(one)])}
@@ -112,12 +112,12 @@ def pooled(entry: Pooled) -> Audited:
     Where the added run is printed, mean and sd of the whole follow from it, and each must
     overlap what is printed. Where it is not, there must be a run that gives both.
     """
-    part_mean, part_sd = span(Printed.read(entry.part.mean)), _deviation(entry.part.sd)
-    mean, sd = span(Printed.read(entry.whole.mean)), _deviation(entry.whole.sd)
+    part_mean, part_sd = span(PrintedNumber.read(entry.part.mean)), _deviation(entry.part.sd)
+    mean, sd = span(PrintedNumber.read(entry.whole.mean)), _deviation(entry.whole.sd)
     n = entry.part.n
     details: dict[str, Value] = {"n": n + 1}
     if entry.run is not None:
-        run = span(Printed.read(entry.run.value))
+        run = span(PrintedNumber.read(entry.run.value))
         expected_mean = _mean_with(part_mean, run, n)
         expected_sd = _sd_with(part_mean, part_sd, run, n)
         mean_fits, sd_fits = _common([mean, expected_mean]), _common([sd, expected_sd])
@@ -150,12 +150,12 @@ def single_run(entry: SingleRun) -> Audited:
     The interval is ``mean ± t sd sqrt(1 + 1/n)``, at its widest over rounding; it supposes
     normal values. A run outside was not made like the others.
     """
-    others, run = entry.others, Printed.read(entry.run.value)
-    mean, sd = span(Printed.read(others.mean)), _deviation(others.sd)
+    others, run = entry.others, PrintedNumber.read(entry.run.value)
+    mean, sd = span(PrintedNumber.read(others.mean)), _deviation(others.sd)
     reach = float(stdtrit(others.n - 1, (1 + LEVEL) / 2)) * math.sqrt(1 + 1 / others.n)
     interval = (mean[0] - reach * sd[1], mean[1] + reach * sd[1])
     inside = _common([interval, span(run)])
-    middle, spread = Printed.read(others.mean).value, Printed.read(others.sd).value
+    middle, spread = PrintedNumber.read(others.mean).value, PrintedNumber.read(others.sd).value
     away = (run.value - middle) / (spread or sd[1])
     p = 2 * float(stdtr(others.n - 1, -abs(away) / math.sqrt(1 + 1 / others.n)))
     said = (
@@ -176,10 +176,10 @@ def bound(entry: StatedBound) -> Audited:
     """Whether printed values keep a bound that the document states; each that does not is named."""
     at_most = entry.at_most is not None
     text = entry.at_most if entry.at_most is not None else entry.at_least
-    limit = Printed.read(text or "")
+    limit = PrintedNumber.read(text or "")
     beyond = []
     for place in entry.values:
-        one = Printed.read(place.value)
+        one = PrintedNumber.read(place.value)
         if (one.low >= limit.high) if at_most else (one.high <= limit.low):
             beyond.append(place)
     words = f"at {'most' if at_most else 'least'} {text}"
@@ -193,34 +193,36 @@ def bound(entry: StatedBound) -> Audited:
         findings=_findings(said, entry.note),
         details={
             "limit": limit.value,
-            "beyond": tuple(Printed.read(place.value).value for place in beyond),
+            "beyond": tuple(PrintedNumber.read(place.value).value for place in beyond),
         },
     )
 
 
-def span(printed: Printed) -> Span:
+def span(printed: PrintedNumber) -> Span:
     """All numbers that are printed like this."""
     return printed.low, printed.high
 
 
 def _deviation(text: str) -> Span:
-    low, high = span(Printed.read(text))
+    low, high = span(PrintedNumber.read(text))
     return max(low, 0.0), high
 
 
 def derivation_value(source: Derivation) -> float:
     """The number that a derivation gives from the numbers as printed."""
     if isinstance(source, FromDifference):
-        return Printed.read(source.of[0]).value - Printed.read(source.of[1]).value
-    return math.prod(math.fsum(Printed.read(one).value for one in factor) for factor in source.of)
+        return PrintedNumber.read(source.of[0]).value - PrintedNumber.read(source.of[1]).value
+    return math.prod(
+        math.fsum(PrintedNumber.read(one).value for one in factor) for factor in source.of
+    )
 
 
 def derivation_span(source: Derivation) -> Span:
     """All numbers that a derivation can give; factors of a product are taken as positive."""
     if isinstance(source, FromDifference):
-        first, second = (span(Printed.read(text)) for text in source.of)
+        first, second = (span(PrintedNumber.read(text)) for text in source.of)
         return first[0] - second[1], first[1] - second[0]
-    factors = [[Printed.read(text) for text in factor] for factor in source.of]
+    factors = [[PrintedNumber.read(text) for text in factor] for factor in source.of]
     return (
         math.prod(math.fsum(one.low for one in factor) for factor in factors),
         math.prod(math.fsum(one.high for one in factor) for factor in factors),

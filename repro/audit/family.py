@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from repro.audit.inference import Assumed
-from repro.audit.row import Row
+from repro.audit.row import AuditRow
 from repro.stats.multiplicity import holm
 
 
@@ -24,7 +24,7 @@ class Adjusted:
     size: int
 
 
-def adjust(rows: Sequence[Row], assumed: Sequence[Assumed]) -> list[Adjusted]:
+def adjust(rows: Sequence[AuditRow], assumed: Sequence[Assumed]) -> list[Adjusted]:
     """Every row corrected over its family; rows without a p are in no family."""
     p_values = [_p(row, its) for row, its in zip(rows, assumed, strict=True)]
     adjusted = [Adjusted(p, None, None, 0) for p in p_values]
@@ -54,7 +54,7 @@ def _benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def _p(row: Row, assumed: Assumed) -> float | None:
+def _p(row: AuditRow, assumed: Assumed) -> float | None:
     p = row.comparison.p
     if p is None:
         return row.nominal(assumed.variant)

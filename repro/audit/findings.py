@@ -13,10 +13,10 @@ from repro.audit.feasible import Span
 from repro.audit.fingerprint import chance, no_coincidence
 from repro.audit.grade import Grade
 from repro.audit.grim import grains
-from repro.audit.judging import Judged, contradicts, correlation, decision
-from repro.audit.printed import ROUNDINGS, Printed
+from repro.audit.judging import Graded, contradicts, correlation, decision
+from repro.audit.printed import ROUNDINGS, PrintedNumber
 from repro.audit.record import Audited
-from repro.audit.row import Row
+from repro.audit.row import AuditRow
 from repro.audit.variants import NEEDS_VALUES, ByRanks, Variant, needs_values
 
 SIGNIFICANT = {True: "significant", False: "not significant", None: "undecided"}
@@ -33,7 +33,7 @@ def span_text(span: Span) -> str:
     return f"{number(span[0])} to {number(span[1])}"
 
 
-def findings(row: Row, assumed: Variant, judged: Judged, family: Adjusted) -> tuple[str, ...]:
+def findings(row: AuditRow, assumed: Variant, judged: Graded, family: Adjusted) -> tuple[str, ...]:
     """The sentences about one row, most important first."""
     if needs_values(row.comparison.test):
         return (*_needs_values(row, row.comparison.test), *_printed_at_alpha(row))
@@ -48,7 +48,7 @@ def findings(row: Row, assumed: Variant, judged: Judged, family: Adjusted) -> tu
     )
 
 
-def _grade_sentence(row: Row, assumed: Variant, judged: Judged) -> Iterator[str]:
+def _grade_sentence(row: AuditRow, assumed: Variant, judged: Graded) -> Iterator[str]:
     span = row.intervals.get(assumed)
     if span is None:
         yield f"Not printed: {', '.join(row.lacks)}; without them no p can be computed."
@@ -81,12 +81,12 @@ def _grade_sentence(row: Row, assumed: Variant, judged: Judged) -> Iterator[str]
         )
 
 
-def _explained(row: Row, assumed: Variant) -> bool:
+def _explained(row: AuditRow, assumed: Variant) -> bool:
     """Whether the assumed test gives the printed p, so that something else is inconsistent."""
     return assumed in row.matches
 
 
-def _by_another_test(row: Row, assumed: Variant, span: Span) -> str:
+def _by_another_test(row: AuditRow, assumed: Variant, span: Span) -> str:
     """A printed p that no t-test of independent arms gives, and which tests might."""
     p = row.comparison.p
     text = "" if p is None else p.text if p.relation != "=" else f"= {p.text}"
@@ -101,7 +101,7 @@ def _by_another_test(row: Row, assumed: Variant, span: Span) -> str:
     )
 
 
-def _by_pairs(row: Row) -> str:
+def _by_pairs(row: AuditRow) -> str:
     """What a paired t-test would need to give the printed p."""
     if not row.pairable():
         return "a paired t-test gives it for no correlation of the arms"
@@ -111,7 +111,7 @@ def _by_pairs(row: Row) -> str:
     return f"a paired t-test would take a {needed} of the arms"
 
 
-def _would_take(row: Row, assumed: Variant) -> str:
+def _would_take(row: AuditRow, assumed: Variant) -> str:
     """The difference that would give the printed p, beside that of the printed means."""
     p, contrast = row.comparison.p, row.contrast(assumed)
     if p is None or p.relation != "=" or contrast is None or not 0 < p.value < 1:
@@ -123,7 +123,7 @@ def _would_take(row: Row, assumed: Variant) -> str:
     )
 
 
-def _needs_values(row: Row, test: ByRanks) -> Iterator[str]:
+def _needs_values(row: AuditRow, test: ByRanks) -> Iterator[str]:
     """That no summary gives the p of the declared test, and the least p that it can have."""
     yield (
         f"A {NEEDS_VALUES[test]} needs the value of every seed, which means and deviations do not "
@@ -141,7 +141,7 @@ def _needs_values(row: Row, test: ByRanks) -> Iterator[str]:
         )
 
 
-def _impossible_means(row: Row) -> Iterator[str]:
+def _impossible_means(row: AuditRow) -> Iterator[str]:
     """Means that no whole number of right answers rounds to."""
     checked = grains(row.comparison)
     for grain in checked:
@@ -158,7 +158,7 @@ def _impossible_means(row: Row) -> Iterator[str]:
         )
 
 
-def _went_against(row: Row, assumed: Variant) -> Iterator[str]:
+def _went_against(row: AuditRow, assumed: Variant) -> Iterator[str]:
     """Where the printed p is that of a one-sided test which the data went against."""
     alpha = number(row.comparison.alpha)
     then = f"at alpha {alpha} the printed p is {SIGNIFICANT[row.significant()]}."
@@ -168,12 +168,12 @@ def _went_against(row: Row, assumed: Variant) -> Iterator[str]:
         yield f"If the test was one-sided, the difference went against its alternative; {then}"
 
 
-def _several(row: Row) -> str:
+def _several(row: AuditRow) -> str:
     first = "; ".join(one.label(row.n) for one in row.matches[:3])
     return first if len(row.matches) <= 3 else f"{first}; and {len(row.matches) - 3} more"
 
 
-def _does_not_follow(row: Row, assumed: Variant, span: Span) -> str:
+def _does_not_follow(row: AuditRow, assumed: Variant, span: Span) -> str:
     """A printed p that its own table does not give, and what it would take."""
     p, alpha, words = row.comparison.p, row.comparison.alpha, []
     text = "" if p is None else p.text if p.relation != "=" else f"= {p.text}"
@@ -194,7 +194,7 @@ def _does_not_follow(row: Row, assumed: Variant, span: Span) -> str:
     return "".join(words) + "."
 
 
-def _other_test(row: Row, assumed: Variant) -> Iterator[str]:
+def _other_test(row: AuditRow, assumed: Variant) -> Iterator[str]:
     """Where Welch instead of Student, or the reverse, changes or loosens the decision.
 
     Likewise two-sided instead of one-sided, where the table did not declare one-sided.
@@ -215,7 +215,7 @@ def _other_test(row: Row, assumed: Variant) -> Iterator[str]:
             yield f"By {other.label(row.n)} the interval {span_text(theirs)} {loosens}."
 
 
-def _printed_at_alpha(row: Row) -> Iterator[str]:
+def _printed_at_alpha(row: AuditRow) -> Iterator[str]:
     p = row.comparison.p
     if p is not None and p.relation == "=" and row.significant() is None:
         yield (
@@ -224,7 +224,7 @@ def _printed_at_alpha(row: Row) -> Iterator[str]:
         )
 
 
-def _multiplicity(row: Row, family: Adjusted) -> Iterator[str]:
+def _multiplicity(row: AuditRow, family: Adjusted) -> Iterator[str]:
     alpha = row.comparison.alpha
     if family.p is None or family.holm is None or family.bh is None:
         return
@@ -237,7 +237,7 @@ def _multiplicity(row: Row, family: Adjusted) -> Iterator[str]:
         )
 
 
-def _no_difference(row: Row, assumed: Variant) -> Iterator[str]:
+def _no_difference(row: AuditRow, assumed: Variant) -> Iterator[str]:
     """A p above alpha is no evidence of no difference: say what the numbers do show.
 
     Not where the numbers themselves are significant, and not for a paired test.
@@ -275,7 +275,7 @@ def _from_rounded(rows: Sequence[Audited]) -> Iterator[str]:
     tried = [row for row in rows if row.equals_rounded is not None]
     equal = [row for row in tried if row.equals_rounded]
     chances = [
-        chance(None if row.p_printed is None else Printed.read(row.p_printed), row.p_interval)
+        chance(None if row.p_printed is None else PrintedNumber.read(row.p_printed), row.p_interval)
         for row in tried
     ]
     if no_coincidence(chances, len(equal)):

@@ -11,14 +11,14 @@ import math
 from collections.abc import Sequence
 
 from repro.audit.feasible import Span
-from repro.audit.printed import Printed
+from repro.audit.printed import PrintedNumber
 
 LEAST = 3
 COINCIDENCE = 1e-3
 """P-values equal those of rounded summaries too often when chance would do so this rarely."""
 
 
-def chance(p: Printed | None, interval: Span | None) -> float:
+def chance(p: PrintedNumber | None, interval: Span | None) -> float:
     """How much of its interval a printed p covers: the chance that it falls on one value."""
     if p is None or interval is None:
         return 1.0

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from repro.audit.printed import Printed
+from repro.audit.printed import PrintedNumber
 from repro.audit.row import PrintedComparison
 
 PERCENT = 100.0
@@ -50,7 +50,7 @@ def grains(comparison: PrintedComparison) -> tuple[Grain, ...]:
     )
 
 
-def _grain(arm: str, mean: Printed, answers: int, scale: float) -> Grain:
+def _grain(arm: str, mean: PrintedNumber, answers: int, scale: float) -> Grain:
     """Whether a multiple of ``scale / answers`` lies where the mean is printed, both ends in."""
     step = scale / answers
     slack = SLACK * max(abs(mean.low), abs(mean.high))

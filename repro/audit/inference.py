@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from repro.audit.fingerprint import chance, no_coincidence
-from repro.audit.row import Row
+from repro.audit.row import AuditRow
 from repro.audit.variants import Test, Variant
 
 OF_MEANS: Mapping[str, Test] = {"student": "student", "welch": "welch", "paired": "paired"}
@@ -27,7 +27,7 @@ class Assumed:
     known: bool = False
 
 
-def assume(rows: Sequence[Row]) -> list[Assumed]:
+def assume(rows: Sequence[AuditRow]) -> list[Assumed]:
     """The variant of every row.
 
     Where a table declares a test, it is that, two-sided unless declared, ddof 1, n as stated.
@@ -47,7 +47,7 @@ def assume(rows: Sequence[Row]) -> list[Assumed]:
     ]
 
 
-def _declared(row: Row) -> Assumed | None:
+def _declared(row: AuditRow) -> Assumed | None:
     test, tails = row.comparison.test, row.comparison.tails
     if test is None:
         return None
@@ -56,7 +56,7 @@ def _declared(row: Row) -> Assumed | None:
     return Assumed(_turned(row, variant), DECLARED + rest, known=True)
 
 
-def _kept(row: Row, joint: Assumed) -> Assumed:
+def _kept(row: AuditRow, joint: Assumed) -> Assumed:
     """The joint variant with the tails that the row declares; Welch where n has no neighbour."""
     tails = row.comparison.tails
     assumed = replace(joint, variant=_turned(row, joint.variant))
@@ -68,7 +68,7 @@ def _kept(row: Row, joint: Assumed) -> Assumed:
     return assumed
 
 
-def _joint(rows: Sequence[Row]) -> tuple[Variant, str]:
+def _joint(rows: Sequence[AuditRow]) -> tuple[Variant, str]:
     """The variant that fits the rows jointly, or Welch, and the reason."""
     printed = [row for row in rows if row.intervals and row.comparison.p is not None]
     telling = [row for row in printed if row.matches]
@@ -94,7 +94,7 @@ def _joint(rows: Sequence[Row]) -> tuple[Variant, str]:
     return Variant("welch"), f"by default: {many} the table jointly ({fitted})"
 
 
-def _shown_by_digits(rows: Sequence[Row], variant: Variant) -> bool:
+def _shown_by_digits(rows: Sequence[AuditRow], variant: Variant) -> bool:
     """Whether the printed p-values are those of the variant on the printed numbers."""
     tried = [row for row in rows if row.equals_rounded(variant) is not None]
     chances = [chance(row.comparison.p, row.intervals.get(variant)) for row in tried]
@@ -105,7 +105,7 @@ def _ordinary(variant: Variant) -> bool:
     return variant == Variant(variant.test)
 
 
-def _turned(row: Row, variant: Variant) -> Variant:
+def _turned(row: AuditRow, variant: Variant) -> Variant:
     """The variant with the tails that the row declares, and the alternative of its p."""
     turned = replace(variant, tails=row.comparison.tails or variant.tails, against=False)
     if turned.tails == 2:

@@ -9,44 +9,44 @@ from scipy.special import stdtrit
 
 from repro.audit.feasible import Span
 from repro.audit.grade import Grade
-from repro.audit.row import Row
+from repro.audit.row import AuditRow
 from repro.audit.variants import Variant
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Graded:
     """A grade, and what it takes where it is CONSISTENT-IF."""
 
     grade: Grade
     condition: str = ""
 
 
-def judge(row: Row, assumed: Variant, *, known: bool) -> Judged:
+def judge(row: AuditRow, assumed: Variant, *, known: bool) -> Graded:
     """The grade of a row, worst first; ``known`` says whether its test is."""
     span = row.intervals.get(assumed)
     if span is None or row.comparison.p is None:
-        return Judged(Grade.NOT_CHECKABLE)
+        return Graded(Grade.NOT_CHECKABLE)
     if unexplained(row, span, known=known):
-        return Judged(Grade.NOT_BY_T_TEST)
+        return Graded(Grade.NOT_BY_T_TEST)
     if contradicts(row, span) and not any(_admissible(row, one) for one in row.matches):
-        return Judged(Grade.DECISION_INCONSISTENT)
+        return Graded(Grade.DECISION_INCONSISTENT)
     if decision(span, row.comparison.alpha) is None and assumed.test != "paired":
-        return Judged(Grade.DECISION_FRAGILE)
+        return Graded(Grade.DECISION_FRAGILE)
     return _fit(row, assumed)
 
 
-def _fit(row: Row, assumed: Variant) -> Judged:
+def _fit(row: AuditRow, assumed: Variant) -> Graded:
     """The grade of a row whose decision stands."""
     if not row.matches:
-        return Judged(Grade.INCONSISTENT)
+        return Graded(Grade.INCONSISTENT)
     if assumed not in row.matches:
-        return Judged(Grade.CONSISTENT_IF, _condition(row, assumed))
+        return Graded(Grade.CONSISTENT_IF, _condition(row, assumed))
     if assumed.test == "paired":
-        return Judged(Grade.CONSISTENT_IF, correlation(row, assumed))
-    return Judged(Grade.CONSISTENT)
+        return Graded(Grade.CONSISTENT_IF, correlation(row, assumed))
+    return Graded(Grade.CONSISTENT)
 
 
-def unexplained(row: Row, span: Span, *, known: bool) -> bool:
+def unexplained(row: AuditRow, span: Span, *, known: bool) -> bool:
     """Whether no t-test gives the printed p, of a test that is not known.
 
     Nor one that the declared tails allow, where the decision is the other one.
@@ -65,13 +65,13 @@ def decision(span: Span, alpha: float) -> bool | None:
     return False if span[0] > alpha else None
 
 
-def contradicts(row: Row, span: Span) -> bool:
+def contradicts(row: AuditRow, span: Span) -> bool:
     """Whether the printed p and the whole interval lie on opposite sides of alpha."""
     decided, printed = decision(span, row.comparison.alpha), row.significant()
     return None not in (decided, printed) and decided != printed
 
 
-def survives(row: Row, assumed: Variant) -> bool | None:
+def survives(row: AuditRow, assumed: Variant) -> bool | None:
     """Whether all unrounded numbers give one decision; ``None`` if they do not determine a p."""
     span = row.intervals.get(assumed)
     if span is None or assumed.test == "paired":
@@ -79,20 +79,20 @@ def survives(row: Row, assumed: Variant) -> bool | None:
     return decision(span, row.comparison.alpha) is not None
 
 
-def _admissible(row: Row, variant: Variant) -> bool:
+def _admissible(row: AuditRow, variant: Variant) -> bool:
     """Whether a variant keeps to what the table declares."""
     test, tails = row.comparison.test, row.comparison.tails
     return test in (None, variant.test) and tails in (None, variant.tails)
 
 
-def _condition(row: Row, assumed: Variant) -> str:
+def _condition(row: AuditRow, assumed: Variant) -> str:
     """What the nearest matches differ in from the assumed variant."""
     ways = [one.beyond(assumed, row.n) for one in row.matches]
     fewest = min(len(way) for way in ways)
     return " or ".join(dict.fromkeys(", ".join(way) for way in ways if len(way) == fewest))
 
 
-def correlation(row: Row, assumed: Variant) -> str:
+def correlation(row: AuditRow, assumed: Variant) -> str:
     """The correlation of paired arms that gives the printed p, from the numbers as printed."""
     a, b, p = row.comparison.a, row.comparison.b, row.comparison.p
     unknown = "the arms are correlated suitably"

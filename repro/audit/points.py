@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from repro.audit.grade import Grade
-from repro.audit.printed import Printed, Rounding
+from repro.audit.printed import PrintedNumber, Rounding
 from repro.audit.record import Audited, Value
 from repro.errors import ClaimError
 from repro.specs.audit import Axis, Points, PrintedCorrelation, Window
@@ -133,7 +133,7 @@ def correlation(x: Sample, y: Sample, predicted: float | None = None) -> Correla
 
 def selections(window: Window, axis: Axis, x: Sample, y: Sample) -> dict[Selection, Correlation]:
     """The window cut at its printed edges, and at those that round to them if that differs."""
-    low, high = Printed.read(window.low), Printed.read(window.high)
+    low, high = PrintedNumber.read(window.low), PrintedNumber.read(window.high)
     cuts: dict[Selection, tuple[float, float]] = {
         "strict": (low.value, high.value),
         "rounded_edges": (low.low, high.high),
@@ -194,7 +194,7 @@ def _printed_sign(printed: PrintedCorrelation) -> float | None:
         return 1.0 if printed.sign == "positive" else -1.0
     if printed.r is None:
         return None
-    return -1.0 if Printed.read(printed.r).value < 0 else 1.0
+    return -1.0 if PrintedNumber.read(printed.r).value < 0 else 1.0
 
 
 def _matches(
@@ -203,7 +203,7 @@ def _matches(
     """Every way to get the printed r, each as what it takes beyond what is printed."""
     if printed.r is None:
         return []
-    number = Printed.read(printed.r)
+    number = PrintedNumber.read(printed.r)
     return [
         tuple(word for word in (EDGES[selection], ROUNDINGS[rounding], dropped) if word)
         for selection, one in found.items()
@@ -224,7 +224,7 @@ def _decides_otherwise(
 
 
 def _stated(printed: PrintedCorrelation, sign: float, one: Correlation) -> float:
-    return Printed.read(printed.r).value if printed.r is not None else sign * abs(one.r)
+    return PrintedNumber.read(printed.r).value if printed.r is not None else sign * abs(one.r)
 
 
 def _decision(r: float, n: int) -> float:

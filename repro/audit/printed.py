@@ -44,7 +44,7 @@ _PLAIN = str.maketrans(
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
+class PrintedNumber:
     """A printed number: ``text`` as it stands there, ``value``, and half a unit of its last digit.
 
     ``low`` and ``high`` bound the numbers that are printed like this under ``rounding``; both
@@ -59,7 +59,7 @@ class Printed:
     rounding: Rounding = "round"
 
     @classmethod
-    def read(cls, text: str) -> Printed:
+    def read(cls, text: str) -> PrintedNumber:
         """The number that ``text`` prints, such as `3.20`, `.62`, `2.02e-15` or `<0.001`.
 
         Raises ClaimError, with the reason, for anything else.
@@ -83,7 +83,7 @@ class Printed:
         half = 0.0 if relation != "=" else float(Decimal(5).scaleb(exponent - places - 1))
         return cls(shown, float(number), half, relation)
 
-    def under(self, rounding: Rounding) -> Printed:
+    def under(self, rounding: Rounding) -> PrintedNumber:
         """The same text, had the digits been dropped in this way."""
         return replace(self, rounding=rounding)
 
@@ -104,7 +104,7 @@ class Printed:
         return _moved(self, above)
 
 
-def _moved(printed: Printed, halves: int) -> float:
+def _moved(printed: PrintedNumber, halves: int) -> float:
     """The value moved by so many half units, without the dust of binary addition."""
     return float(Decimal(repr(printed.value)) + halves * Decimal(repr(printed.half)))
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from repro.audit.feasible import Box, Span, feasible
-from repro.audit.printed import Printed
+from repro.audit.printed import PrintedNumber
 from repro.audit.variants import Declared, Tails, Variant, enumerate_variants, needs_values
 from repro.errors import ClaimError
 from repro.stats.contrast import Contrast, student_contrast, welch_contrast
@@ -22,8 +22,8 @@ HALF = 0.5
 class PrintedArm:
     """Mean, standard deviation and size of one arm, each ``None`` where it is not printed."""
 
-    mean: Printed | None
-    sd: Printed | None
+    mean: PrintedNumber | None
+    sd: PrintedNumber | None
     n: int | None
 
     def __post_init__(self) -> None:
@@ -37,7 +37,7 @@ class PrintedArm:
     @classmethod
     def read(cls, mean: str, sd: str, n: int | None) -> PrintedArm:
         """An arm from its texts; an empty one is a number that is not printed."""
-        first, second = (Printed.read(text) if text.strip() else None for text in (mean, sd))
+        first, second = (PrintedNumber.read(text) if text.strip() else None for text in (mean, sd))
         return cls(first, second, n)
 
 
@@ -55,7 +55,7 @@ class PrintedComparison:
     id: str
     a: PrintedArm
     b: PrintedArm
-    p: Printed | None = None
+    p: PrintedNumber | None = None
     alpha: float = 0.05
     test: Declared | None = None
     tails: Tails | None = None
@@ -76,7 +76,7 @@ class PrintedComparison:
         return self.a, self.b
 
 
-def check_number(number: Printed) -> Printed:
+def check_number(number: PrintedNumber) -> PrintedNumber:
     """The number itself, or ClaimError if it is a bound or too small to compute with."""
     if number.relation != "=":
         raise ClaimError(f"{number.text!r} is a bound; only a p may be one")
@@ -85,7 +85,7 @@ def check_number(number: Printed) -> Printed:
     return number
 
 
-def check_deviation(sd: Printed) -> Printed:
+def check_deviation(sd: PrintedNumber) -> PrintedNumber:
     """The number itself, or ClaimError unless it prints a standard deviation."""
     if check_number(sd).text.startswith(("-", "\N{MINUS SIGN}", "\N{EN DASH}")):
         raise ClaimError(f"a standard deviation is not negative, and {sd.text} is")
@@ -99,7 +99,7 @@ def check_size(n: int) -> int:
     return n
 
 
-def check_probability(p: Printed) -> Printed:
+def check_probability(p: PrintedNumber) -> PrintedNumber:
     """The number itself, or ClaimError unless it prints a probability."""
     if not 0 <= p.value <= 1 or (p.relation, p.value) in (("<", 0.0), (">", 1.0)):
         raise ClaimError(f"a p-value lies between 0 and 1, and {p.text} does not")
@@ -107,7 +107,7 @@ def check_probability(p: Printed) -> Printed:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AuditRow:
     """A comparison with the interval of every variant, and those that match its p.
 
     Without the six numbers of both arms (``lacks`` names the missing) there is no interval.
@@ -186,7 +186,7 @@ class Row:
         return p.low <= nominal <= p.high
 
 
-def rows_of(comparisons: Sequence[PrintedComparison], other_n: Sequence[int]) -> list[Row]:
+def rows_of(comparisons: Sequence[PrintedComparison], other_n: Sequence[int]) -> list[AuditRow]:
     """The comparisons with their intervals; ClaimError if two have the same id."""
     ids = [one.id for one in comparisons]
     if len(set(ids)) < len(ids):
@@ -195,7 +195,7 @@ def rows_of(comparisons: Sequence[PrintedComparison], other_n: Sequence[int]) ->
     mentioned = {n for one in comparisons for arm in one.arms if (n := arm.n) is not None}
     intervals = _intervals(comparisons, mentioned | set(other_n))
     return [
-        Row(one, _lacks(one), found, _matches(one, found))
+        AuditRow(one, _lacks(one), found, _matches(one, found))
         for one, found in zip(comparisons, intervals, strict=True)
     ]
 

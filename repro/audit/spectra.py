@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from repro.audit.grade import Grade
-from repro.audit.printed import Printed
+from repro.audit.printed import PrintedNumber
 from repro.audit.record import Audited, Value
 from repro.errors import ClaimError
 from repro.specs.audit import Spectrum
@@ -32,7 +32,7 @@ def spectrum(entry: Spectrum, columns: Mapping[str, Sequence[str]]) -> Audited:
     if entry.press is not None:
         drawn["press"] = (entry.press, press_rank(values, entry.rows))
     for one in entry.effective:
-        rank = effective_rank(values, Printed.read(one.epsilon).value)
+        rank = effective_rank(values, PrintedNumber.read(one.epsilon).value)
         drawn[f"effective_{one.epsilon}"] = (one.rank, rank)
     wrong = [name for name, pair in drawn.items() if not _agree(*pair, entry.accuracy)]
     findings = [
@@ -78,6 +78,6 @@ def effective_rank(values: Array, epsilon: float) -> int:
 
 
 def _agree(text: str, rank: int, accuracy: float) -> bool:
-    printed = Printed.read(text)
+    printed = PrintedNumber.read(text)
     away = max(printed.low - rank, rank - printed.high, 0.0)
     return away <= max(1.0, accuracy * printed.value)

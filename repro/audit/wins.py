@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from repro.audit.grade import Grade
-from repro.audit.printed import Printed
+from repro.audit.printed import PrintedNumber
 from repro.audit.record import Audited
 from repro.specs.audit import Wins
 
@@ -57,7 +57,7 @@ def _counted(first: Sequence[str], second: Sequence[str]) -> tuple[int, int]:
     """How often the first score is higher as printed, and how often rounding leaves it open."""
     higher = equal = 0
     for one, other in zip(first, second, strict=True):
-        a, b = Printed.read(one), Printed.read(other)
+        a, b = PrintedNumber.read(one), PrintedNumber.read(other)
         if max(a.low, b.low) < min(a.high, b.high):
             equal += 1
         elif a.value > b.value:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from repro.looks import Edit, History, Look
+from repro.looks import History, Look, RegistrationVersion
 from repro.report import judgement as part
 from repro.specs.claim import Claim
 from repro.stats.bound import clopper_pearson
@@ -21,7 +21,7 @@ class Past:
     ``on_record`` False: the last registration could not be written down.
     """
 
-    registrations: Sequence[Edit]
+    registrations: Sequence[RegistrationVersion]
     history: History
     on_record: bool = True
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from repro.check.kinds.base import digits
-from repro.evidence import Evidence, Printed, Replicate, State
+from repro.evidence import Evidence, PrintedSummary, Replicate, State
 from repro.report import document as doc
 from repro.report import format as fmt
 from repro.specs.arm import Arm, PublishedArm
@@ -161,7 +161,7 @@ def _summaries(arm: str, claim: Claim, evidence: Evidence) -> tuple[doc.Summary,
     )
 
 
-def _printed(name: str, printed: Printed, texts: PublishedArm | None) -> doc.Summary:
+def _printed(name: str, printed: PrintedSummary, texts: PublishedArm | None) -> doc.Summary:
     shown = None
     if texts is not None:
         shown = texts.mean if texts.sd is None else f"{texts.mean} ± {texts.sd}"

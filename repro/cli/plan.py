@@ -45,19 +45,19 @@ def plan(
     """
     with problems():
         from repro.execution.options import RunOptions
-        from repro.nights import Ledger, tonight
+        from repro.nights import Registry, with_seeds_due
         from repro.plan import code_to_run, plan_runs
         from repro.preflight import lacking
         from repro.specs.load import load_claims
 
         runs = open_store(store)
-        ledger = Ledger(runs, make=False)
+        registry = Registry(runs, make=False)
         loaded = load_claims(claims, None if scale is None else scale.value)
         now: list[Claim] = []
         stopped: list[Stopped] = []
         for claim in loaded:
             with apart(f"{claim.id} ({claim.scale})", stopped, (ReproError, OSError)):
-                now.append(tonight(claim, ledger, nightly=False))
+                now.append(with_seeds_due(claim, registry, nightly=False))
         planned = plan_runs(now, runs, workers=workers)
         _say_runs(planned)
         for text in code_to_run(now, planned).values():

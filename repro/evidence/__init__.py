@@ -10,13 +10,13 @@ from __future__ import annotations
 from repro.evidence.divergence import settled
 from repro.evidence.frame import frame_table
 from repro.evidence.gather import from_table, gather, measured, read_tables
-from repro.evidence.records import Evidence, Printed, Replicate, State, TableSource
+from repro.evidence.records import Evidence, PrintedSummary, Replicate, State, TableSource
 from repro.evidence.table import TidyTable, read_table
 from repro.evidence.wanted import Wanted, wanted
 
 __all__ = [
     "Evidence",
-    "Printed",
+    "PrintedSummary",
     "Replicate",
     "State",
     "TableSource",

@@ -9,7 +9,7 @@ import numbers
 from typing import TYPE_CHECKING, Any
 
 from repro.evidence.records import TableSource
-from repro.evidence.rows import Mistakes, Row
+from repro.evidence.rows import CsvRow, Mistakes
 from repro.evidence.table import Reader, TidyTable, sha256
 from repro.evidence.wanted import Wanted
 
@@ -28,12 +28,12 @@ def frame_table(frame: pd.DataFrame, wanted: Wanted) -> TidyTable:
     header = tuple(str(name) for name in frame.columns)
     starts = tuple(range(1, len(header) + 1))
     rows = [
-        Row(position, tuple(cell(value) for value in values), starts)
+        CsvRow(position, tuple(cell(value) for value in values), starts)
         for position, values in enumerate(frame.itertuples(index=False, name=None))
     ]
     text = "".join(",".join(line) + "\n" for line in (header, *(row.cells for row in rows)))
     reader = Reader(Mistakes(NAME), wanted)
-    return reader.table(iter([Row(0, header, starts), *rows]), TableSource(NAME, sha256(text)))
+    return reader.table(iter([CsvRow(0, header, starts), *rows]), TableSource(NAME, sha256(text)))
 
 
 def cell(value: Any) -> str:

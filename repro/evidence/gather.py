@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from repro.errors import StoreError, StoreUnreachableError
-from repro.evidence.records import Evidence, Printed, Replicate, State
+from repro.evidence.records import Evidence, PrintedSummary, Replicate, State
 from repro.evidence.table import TidyTable, read_table
 from repro.evidence.wanted import wanted
 from repro.specs.claim import Claim
@@ -65,7 +65,9 @@ def _evidence(claim: Claim, tables: Tables, store: RunStore | None = None) -> Ev
             arms[name] = _rows(tables[name], name)
         elif arm.published is not None:
             published[name] = {
-                key: Printed(float(one.mean), None if one.sd is None else float(one.sd), one.n)
+                key: PrintedSummary(
+                    float(one.mean), None if one.sd is None else float(one.sd), one.n
+                )
                 for key, one in arm.published.items()
             }
         elif store is not None:

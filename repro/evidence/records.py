@@ -52,7 +52,7 @@ class TableSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
+class PrintedSummary:
     """Printed numbers of one arm on one measurement, as numbers."""
 
     mean: float
@@ -74,7 +74,7 @@ class Evidence:
     """
 
     arms: Mapping[str, tuple[Replicate, ...]]
-    published: Mapping[str, Mapping[str, Printed]] = field(default_factory=dict)
+    published: Mapping[str, Mapping[str, PrintedSummary]] = field(default_factory=dict)
     tables: Mapping[str, TableSource] = field(default_factory=dict)
 
     def finished(self, arm: str) -> tuple[Replicate, ...]:

@@ -26,7 +26,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CsvRow:
     """Cells as text, and the column of the file at which each starts."""
 
     number: int
@@ -67,7 +67,7 @@ class Mistakes:
         raise SpecError(ordered)
 
 
-def rows_of(text: str, columns: Collection[str], mistakes: Mistakes) -> Iterator[Row]:
+def rows_of(text: str, columns: Collection[str], mistakes: Mistakes) -> Iterator[CsvRow]:
     """The rows of a text, the header first; blank lines at the end are none.
 
     Lines end as on any system. Cells are separated by whichever of comma, semicolon and tab
@@ -111,7 +111,7 @@ def _cell(delimiter: str) -> re.Pattern[str]:
     return re.compile(rf'{blanks}(?:{quoted}|([^"{delimiter}]*+))({delimiter}|\Z)')
 
 
-def _split(number: int, line: str, pattern: re.Pattern[str], mistakes: Mistakes) -> Row | None:
+def _split(number: int, line: str, pattern: re.Pattern[str], mistakes: Mistakes) -> CsvRow | None:
     """The cells of a line; None for one that is no row, which is a mistake."""
     if found := _CONTROL.search(line):
         what = f"row {number}: character U+{ord(found[0]):04X} is not allowed"
@@ -132,7 +132,7 @@ def _split(number: int, line: str, pattern: re.Pattern[str], mistakes: Mistakes)
         starts.append(at + 1)
         at = match.end()
         if not delimiter:
-            return Row(number, tuple(cells), tuple(starts))
+            return CsvRow(number, tuple(cells), tuple(starts))
     what = f"row {number}: more than {MAX_COLUMNS:,} cells"
     mistakes.add(number, at, what, f"at most {MAX_COLUMNS:,} columns", "leave columns out")
     return None

@@ -24,7 +24,7 @@ from repro.evidence.readings import (
     time_of,
 )
 from repro.evidence.records import TableSource
-from repro.evidence.rows import Mistakes, Row, rows_of
+from repro.evidence.rows import CsvRow, Mistakes, rows_of
 from repro.evidence.wanted import Wanted
 from repro.specs.base import LARGEST, SMALLEST
 from repro.specs.files import read_text
@@ -120,7 +120,7 @@ class Reader:
     """(arm, seed) -> a measurement of it that the claim has not."""
     ignored: dict[str, None] = field(default_factory=dict)
 
-    def table(self, rows: Iterator[Row], source: TableSource) -> TidyTable:
+    def table(self, rows: Iterator[CsvRow], source: TableSource) -> TidyTable:
         """The table whose first row is its header; SpecError with every mistake."""
         header = next(rows, None)
         if header is not None and self._header(header):
@@ -145,7 +145,7 @@ class Reader:
 
     # the header
 
-    def _header(self, header: Row) -> bool:
+    def _header(self, header: CsvRow) -> bool:
         needed = (*COLUMNS, *(name for name in self.wanted.in_order if name not in COLUMNS))
         missing = [name for name in needed if name not in header.cells]
         for place, (name, start) in enumerate(zip(header.cells, header.starts, strict=True)):
@@ -186,7 +186,7 @@ class Reader:
 
     # one row
 
-    def _row(self, columns: int, row: Row) -> None:
+    def _row(self, columns: int, row: CsvRow) -> None:
         if len(row.cells) != columns:
             cells_found = f"{len(row.cells)} cell{'' if len(row.cells) == 1 else 's'}"
             what = f"row {row.number}: {cells_found} in a table of {columns} columns"
@@ -210,12 +210,12 @@ class Reader:
         elif self._once(row, arm, seed, measurement) and value is not None:
             self.found.setdefault(arm, {}).setdefault(seed, {})[measurement] = value
 
-    def _cell(self, row: Row, column: str) -> tuple[str, int]:
+    def _cell(self, row: CsvRow, column: str) -> tuple[str, int]:
         """The text of a cell, and where it starts."""
         place = self.columns[column]
         return row.cells[place], row.starts[place]
 
-    def _arm(self, row: Row) -> str | None:
+    def _arm(self, row: CsvRow) -> str | None:
         """An arm that the claim has, and reads from here."""
         name, start = self._cell(row, "arm")
         if name in self.wanted.arms:
@@ -228,14 +228,14 @@ class Reader:
             self.not_ours[name] = Unread(row.number, start)
         return None
 
-    def _measurement(self, row: Row) -> str:
+    def _measurement(self, row: CsvRow) -> str:
         name, _ = self._cell(row, "measurement")
         if not name:
             known = self.wanted.measurements
             self._empty(row, "measurement", listed(known), choose(name, known))
         return name
 
-    def _seed(self, row: Row) -> int | None:
+    def _seed(self, row: CsvRow) -> int | None:
         cell, start = self._cell(row, "seed")
         if _SEED.fullmatch(cell) and int(cell) < MAX_SEED:
             return int(cell)
@@ -245,7 +245,7 @@ class Reader:
         self._add(row.number, start, what, expected, advice)
         return None
 
-    def _state(self, row: Row) -> RunState | None:
+    def _state(self, row: CsvRow) -> RunState | None:
         if STATE not in self.columns:
             return None
         cell, start = self._cell(row, STATE)
@@ -255,10 +255,10 @@ class Reader:
             self._add(row.number, start, what, listed(tuple(STATES)), choose(cell, STATES))
         return state
 
-    def _diverged(self, row: Row) -> bool:
+    def _diverged(self, row: CsvRow) -> bool:
         return self._cell(row, "value")[0].casefold() == DIVERGED
 
-    def _value(self, row: Row) -> float | None:
+    def _value(self, row: CsvRow) -> float | None:
         cell, start = self._cell(row, "value")
         number = number_of(cell)
         where = f"row {row.number}, column value"
@@ -277,7 +277,7 @@ class Reader:
             return None
         return number
 
-    def _counted(self, row: Row, arm: str, seed: int) -> bool:
+    def _counted(self, row: CsvRow, arm: str, seed: int) -> bool:
         """Whether there is room for this seed: more than could be planned are not read."""
         seeds = self.seeds.setdefault(arm, {})
         if seed in seeds or len(seeds) < MAX_SEEDS:
@@ -289,7 +289,7 @@ class Reader:
         self.mistakes.stop()
         return False
 
-    def _time(self, row: Row, arm: str, seed: int) -> None:
+    def _time(self, row: CsvRow, arm: str, seed: int) -> None:
         """When the run of a row came, where the claim declares a column for it."""
         column = self.wanted.order
         if column is None:
@@ -317,7 +317,7 @@ class Reader:
         lost = self.lost.setdefault(arm, {})
         lost[seed] = "diverged" if lost.get(seed) == "diverged" else state
 
-    def _other_measurement(self, row: Row, arm: str, seed: int, name: str) -> None:
+    def _other_measurement(self, row: CsvRow, arm: str, seed: int, name: str) -> None:
         if len(self.ignored) < MAX_SEEDS:
             self.ignored[f"measurement '{short(name)}'"] = None
         _, start = self._cell(row, "measurement")
@@ -326,7 +326,7 @@ class Reader:
         else:
             self.others[arm, seed] = (name, Unread(row.number, start))
 
-    def _once(self, row: Row, arm: str, seed: int, measurement: str) -> bool:
+    def _once(self, row: CsvRow, arm: str, seed: int, measurement: str) -> bool:
         before = self.first.setdefault((arm, seed, measurement), row.number)
         if before != row.number:
             what = f"row {row.number}: arm '{arm}', seed {seed}, measurement '{measurement}' again"
@@ -408,7 +408,7 @@ class Reader:
                     expected = f"another '{self.wanted.order}' for each seed of an arm"
                     self._add(row, 1, what, expected, "write which came first")
 
-    def _empty(self, row: Row, column: str, expected: str, advice: str) -> None:
+    def _empty(self, row: CsvRow, column: str, expected: str, advice: str) -> None:
         what = f"row {row.number}, column {column}: the cell is empty"
         self._add(row.number, self._cell(row, column)[1], what, expected, advice)
 

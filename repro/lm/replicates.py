@@ -48,7 +48,7 @@ class Remembering(Protocol):
 
 
 @dataclass
-class Replicate(Generic[M, R]):
+class TrainingReplicate(Generic[M, R]):
     """What changes while one run is trained, and where it is kept; ``recipe`` is all of its own."""
 
     run: RunSpec
@@ -68,13 +68,13 @@ class Replicate(Generic[M, R]):
     @staticmethod
     def begin(
         run: RunSpec, device: torch.device, folder: Path | None
-    ) -> Replicate[LanguageModel, Recipe]:
+    ) -> TrainingReplicate[LanguageModel, Recipe]:
         """A language model before its first step, or where the checkpoint in ``folder`` left it."""
         spec = run.language
         model = LanguageModel(spec.model, spec.corpus.vocabulary, DTYPES[spec.recipe.precision])
         initialise(model, Streams(run))
         model.to(device)
-        return Replicate(run, folder, model, spec.recipe, Average(model)).resumed()
+        return TrainingReplicate(run, folder, model, spec.recipe, Average(model)).resumed()
 
     def resumed(self) -> Self:
         """Where the checkpoint in its folder left it, if there is one; a note if it is damaged."""

@@ -27,7 +27,7 @@ from repro.lm.precision import products_in
 from repro.lm.randomness import Streams
 from repro.lm.records import Phase, Progress, TrainedRun
 from repro.lm.regularisation import Regularisation, activation_penalty, temporal_penalty
-from repro.lm.replicates import Losses, Replicate
+from repro.lm.replicates import Losses, TrainingReplicate
 from repro.lm.windows import draw_windows
 from repro.specs.recipe import Recipe
 from repro.specs.run import RunSpec
@@ -79,7 +79,7 @@ def _train_group(
 
     They need not be in the same epoch: some may go on from a checkpoint.
     """
-    replicates = [Replicate.begin(run, device, folder) for run, folder in group]
+    replicates = [TrainingReplicate.begin(run, device, folder) for run, folder in group]
     text_LB = batchify(corpus.train, replicates[0].recipe.batch_size).to(device)
     with full_precision():
         while going := [replicate for replicate in replicates if not replicate.ended]:
@@ -135,7 +135,7 @@ class _Epoch:
     """One pass of one replicate over the training text: what is drawn for it, where it is."""
 
     def __init__(
-        self, replicate: Replicate[LanguageModel, Recipe], text_LB: Tensor, report: Report
+        self, replicate: TrainingReplicate[LanguageModel, Recipe], text_LB: Tensor, report: Report
     ) -> None:
         self.replicate = replicate
         self.recipe, self.model = replicate.begin_epoch(), replicate.model

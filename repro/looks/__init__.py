@@ -1,4 +1,4 @@
-"""The ledger of looks: what was looked at, when, and what the claim said at the time.
+"""The audit log of a claim: what was looked at, when, and what the claim said at the time.
 
 One file for each claim and scale, in a folder that the caller names. It holds two kinds of
 entries, registrations of the claim's decisive fields and looks at results, one JSON object a
@@ -11,16 +11,24 @@ and carries the digest of everything before it, so that a changed or removed lin
 line that a crash cut short is kept, reported and passed over.
 """
 
-from repro.looks.entries import Edit, Entry, History, Journal, Look, Registration, Seen
+from repro.looks.entries import (
+    AuditLog,
+    Entry,
+    History,
+    Look,
+    Registration,
+    RegistrationVersion,
+    Seen,
+)
 from repro.looks.ledger import copy, history, read, record, register, registrations, unwritten
 
 __all__ = [
-    "Edit",
+    "AuditLog",
     "Entry",
     "History",
-    "Journal",
     "Look",
     "Registration",
+    "RegistrationVersion",
     "Seen",
     "copy",
     "history",

@@ -1,4 +1,4 @@
-"""What a ledger holds: registrations of a claim's decisive fields, and looks at results."""
+"""What an audit log holds: registrations of a claim's decisive fields, and looks at results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Seen = Mapping[str, Mapping[int, JsonValue]]
 """What was looked at: for each arm, by replicate number, a value or several by name."""
 
 
-class Arm(Spec):
+class SeenArm(Spec):
     """Which replicates of an arm were looked at, and the digest of their values."""
 
     replicates: tuple[int, ...]
@@ -32,7 +32,7 @@ class Look(Spec):
     digest: str
     number: Annotated[int, Field(ge=1)]
     time: str
-    arms: dict[str, Arm]
+    arms: dict[str, SeenArm]
     results: dict[str, dict[str, float | None]]
     conclusion: str
     version: str
@@ -45,7 +45,7 @@ class Look(Spec):
 
 
 class Registration(Spec):
-    """The decisive fields of a claim as declared at this point of the ledger.
+    """The decisive fields of a claim as declared at this point of the log.
 
     ``visible``: all its results were there already, whether or not a look is on record.
     """
@@ -59,7 +59,7 @@ class Registration(Spec):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What one look saw and said; the ledger adds number and digests.
+    """What one look saw and said; the log adds number and digests.
 
     ``digest`` is that of the claim's decisive fields, 64 hexadecimal digits.
     """
@@ -76,7 +76,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class RegistrationVersion:
     """A registration as it follows the one before it.
 
     ``changed`` are the dotted paths of the fields that differ; ``looks_before`` says how many
@@ -94,8 +94,8 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Journal:
-    """All that a ledger holds; ``torn`` names lines (file:line) that a crash cut short."""
+class AuditLog:
+    """All that an audit log holds; ``torn`` names lines (file:line) that a crash cut short."""
 
     entries: tuple[Look | Registration, ...] = ()
     torn: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The file of a ledger: one JSON object a line, appended under a lock, each tied to the last."""
+"""An audit log: one JSON object per line, appended under a lock, each tied to the last."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from repro.digest import canonical_json
 from repro.errors import StoreError, StoreUnreachableError
 from repro.files import sync_folder
-from repro.looks.entries import Journal, Look, Registration
+from repro.looks.entries import AuditLog, Look, Registration
 from repro.store.files import (
     JSON_LIMIT,
     damaged,
@@ -37,22 +37,22 @@ _ADVICE = "restore the file from a copy; to remove it would hide what was looked
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
-    """A ledger that is open and locked."""
+class LogWriter:
+    """An audit log that is open and locked."""
 
     path: Path
     handle: int
     content: bytes
-    journal: Journal
+    log: AuditLog
 
     @classmethod
     @contextmanager
-    def open(cls, place: Path, claim_id: str, scale: str) -> Iterator[Writer]:
+    def open(cls, place: Path, claim_id: str, scale: str) -> Iterator[LogWriter]:
         """Wait for the lock, then read what is there; the file is made if it is missing.
 
         The folder that ``place`` is in, that of a store, has to be there.
         """
-        path = journal_path(place, claim_id, scale)
+        path = log_path(place, claim_id, scale)
         make_folder(place)
         make_folder(path.parent)
         handle = open_or_make(path, os.O_APPEND)
@@ -84,8 +84,8 @@ class Writer:
         sync_folder(self.path.parent)
 
 
-def journal_path(place: Path, claim_id: str, scale: str) -> Path:
-    """Where the ledger of a claim at a scale lies; StoreError for a name that could lead away."""
+def log_path(place: Path, claim_id: str, scale: str) -> Path:
+    """Where the audit log of a claim at a scale is; StoreError for a name that could lead away."""
     for name in (claim_id, scale):
         if not _NAME.fullmatch(name):
             raise StoreError(
@@ -103,8 +103,8 @@ def checked(digest: str) -> str:
     return digest
 
 
-def parse(path: Path, content: bytes) -> Journal:
-    """The entries of a ledger, each of which must follow exactly what is before it.
+def parse(path: Path, content: bytes) -> AuditLog:
+    """The entries of an audit log, each of which must follow exactly what is before it.
 
     A line that cannot be read was torn by a crash if it is unfinished, or if a later entry
     follows it, for then it was so when that entry was written. Any other is an error.
@@ -129,7 +129,7 @@ def parse(path: Path, content: bytes) -> Journal:
         before.update(line + b"\n")
     if unread and not unfinished:
         raise next(iter(unread.values()))
-    return Journal(tuple(entries), tuple(f"{path}:{number}" for number in [*torn, *unread]))
+    return AuditLog(tuple(entries), tuple(f"{path}:{number}" for number in [*torn, *unread]))
 
 
 _ENTRY: TypeAdapter[Look | Registration] = TypeAdapter(

@@ -11,8 +11,17 @@ from typing import Any, TypeVar
 from pydantic import JsonValue, ValidationError
 
 from repro.digest import digest as digest_of
-from repro.looks.entries import Arm, Edit, Entry, History, Journal, Look, Registration, Seen
-from repro.looks.journal import Writer, checked, encode, journal_path, parse
+from repro.looks.entries import (
+    AuditLog,
+    Entry,
+    History,
+    Look,
+    Registration,
+    RegistrationVersion,
+    Seen,
+    SeenArm,
+)
+from repro.looks.journal import LogWriter, checked, encode, log_path, parse
 from repro.machine import now
 from repro.store.files import damaged, is_folder, read_bytes
 
@@ -32,8 +41,8 @@ def record(place: Path, entry: Entry) -> Look:
     ``StoreError`` if a value that an earlier look of this process saw is now another one or
     gone, for names or values that cannot be recorded, and for a ledger that was tampered with.
     """
-    with Writer.open(place, entry.claim_id, entry.scale) as writer:
-        looks = writer.journal.processes.get(checked(entry.digest), ())
+    with LogWriter.open(place, entry.claim_id, entry.scale) as writer:
+        looks = writer.log.processes.get(checked(entry.digest), ())
         for look in looks:
             _compare(writer.path, look, entry.values)
         arms = {name: _arm(writer.path, values) for name, values in entry.values.items()}
@@ -69,8 +78,8 @@ def register(
 
     ``visible``: all its results are there already.
     """
-    with Writer.open(place, claim_id, scale) as writer:
-        made = [each for each in writer.journal.entries if isinstance(each, Registration)]
+    with LogWriter.open(place, claim_id, scale) as writer:
+        made = [each for each in writer.log.entries if isinstance(each, Registration)]
         if not made or made[-1].digest != checked(digest):
             made_now = _registration(writer.path, digest, fields, visible=visible, time=time)
             writer.append(made_now)
@@ -84,60 +93,60 @@ def unwritten(
     fields: Mapping[str, JsonValue],
     *,
     visible: bool = False,
-) -> tuple[Edit, ...]:
+) -> tuple[RegistrationVersion, ...]:
     """The registrations as they would be with this one, where it cannot be written."""
-    path = journal_path(place, claim_id, scale)
+    path = log_path(place, claim_id, scale)
     declared = _registration(path, checked(digest), fields, visible=visible)
     return _edits((*read(place, claim_id, scale).entries, declared))
 
 
-def read(place: Path, claim_id: str, scale: str) -> Journal:
+def read(place: Path, claim_id: str, scale: str) -> AuditLog:
     """All entries about a claim at a scale; empty when there are none.
 
     ``StoreError``, naming file and line, for a line that is no entry or that does not follow
     what is before it.
     """
-    path = journal_path(place, claim_id, scale)
+    path = log_path(place, claim_id, scale)
     if not (is_folder(place) and is_folder(path.parent)):
-        return Journal()
+        return AuditLog()
     return parse(path, read_bytes(path) or b"")
 
 
 def history(place: Path, claim_id: str, scale: str, digest: str) -> History:
     """The looks of the process with this digest, and of all others, oldest first."""
-    journal = read(place, claim_id, scale)
-    others = journal.processes
+    log = read(place, claim_id, scale)
+    others = log.processes
     looks = others.pop(checked(digest), ())
-    return History(looks, others, journal.torn)
+    return History(looks, others, log.torn)
 
 
-def registrations(place: Path, claim_id: str, scale: str) -> tuple[Edit, ...]:
+def registrations(place: Path, claim_id: str, scale: str) -> tuple[RegistrationVersion, ...]:
     """Every registration in order, with what changed and how many looks came before it."""
     return _edits(read(place, claim_id, scale).entries)
 
 
-def _edits(entries: Sequence[Look | Registration]) -> tuple[Edit, ...]:
-    edits: list[Edit] = []
+def _edits(entries: Sequence[Look | Registration]) -> tuple[RegistrationVersion, ...]:
+    edits: list[RegistrationVersion] = []
     looks = 0
     for entry in entries:
         if isinstance(entry, Look):
             looks += 1
             continue
         before = edits[-1].registration.fields if edits else entry.fields
-        edits.append(Edit(entry, tuple(_changes(before, entry.fields)), looks))
+        edits.append(RegistrationVersion(entry, tuple(_changes(before, entry.fields)), looks))
     return tuple(edits)
 
 
 def copy(source: Path, target: Path, claim_id: str, scale: str) -> None:
-    """Bring the ledger of a claim at a scale to another place, line by line as it was written.
+    """Bring the audit log of a claim at a scale to another place, line by line as it was written.
 
     ``StoreError`` if it was tampered with, or if another history is there already.
     """
-    path = journal_path(source, claim_id, scale)
+    path = log_path(source, claim_id, scale)
     if not read(source, claim_id, scale).entries:
         return
     content = read_bytes(path) or b""
-    with Writer.open(target, claim_id, scale) as writer:
+    with LogWriter.open(target, claim_id, scale) as writer:
         if not (content.startswith(writer.content) or writer.content.startswith(content)):
             what = f"holds another history than {path}"
             advice = "export to another folder"
@@ -191,10 +200,10 @@ def _close(one: float | None, other: float | None) -> bool:
     return math.isclose(one, other, rel_tol=ROUND_OFF)
 
 
-def _arm(path: Path, values: Mapping[int, JsonValue]) -> Arm:
+def _arm(path: Path, values: Mapping[int, JsonValue]) -> SeenArm:
     numbers = tuple(sorted(values))
     listed = [[number, values[number]] for number in numbers]
-    return Arm(
+    return SeenArm(
         replicates=numbers, sha256=hashlib.sha256(encode(path, {"values": listed})).hexdigest()
     )
 

@@ -110,7 +110,7 @@ def count_above(spectrum: Spectrum, relative: float) -> int:
     return int(np.count_nonzero(spectrum > relative * spectrum[0]))
 
 
-class KnownRank(OutputLayer):
+class KnownRankLayer(OutputLayer):
     """An output layer whose log-probabilities are its logits: a matrix of known rank."""
 
     def __init__(self, weight_VE: torch.Tensor, dtype: torch.dtype) -> None:
@@ -149,7 +149,7 @@ def known_rank_rows(
         torch.linalg.qr(torch.randn(n, 2 * rank, generator=generator, dtype=torch.float64)).Q
         for n in (rows, columns)
     )
-    output = KnownRank(right_VR, dtype).to(device)
+    output = KnownRankLayer(right_VR, dtype).to(device)
     chunks = (left_MR * sigma_R).to(device, dtype).split(999)
     return rows_of(output, (chunk_MR.unsqueeze(0) for chunk_MR in chunks))
 

@@ -29,7 +29,7 @@ class _Details(BaseModel):
     model_config = ConfigDict(strict=True, extra="allow", allow_inf_nan=False)
 
 
-class KnownRank(_Details):
+class KnownRankDetails(_Details):
     """The control of a rank: a matrix of known rank, by the same reduction."""
 
     expected: Natural
@@ -46,7 +46,7 @@ class RankDetails(_Details):
     tenfold: Natural
     tolerances: tuple[Tolerance, ...]
     curve: tuple[Natural, ...]
-    known_rank: KnownRank
+    known_rank: KnownRankDetails
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

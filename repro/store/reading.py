@@ -36,7 +36,7 @@ from repro.store.places import (
     refuse_address,
     run_folder_of,
 )
-from repro.store.records import Artefact, Provenance, RunRecord, Scalar, State, StoredMeasurement
+from repro.store.records import Artefact, RunProvenance, RunRecord, Scalar, State, StoredMeasurement
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -147,7 +147,7 @@ class StoreReader:
             return {}
         with suppress(StoreError, ValidationError):
             document = read_sealed(self.folder(key) / PROVENANCE) or {}
-            Provenance.model_validate_json(json.dumps(document))
+            RunProvenance.model_validate_json(json.dumps(document))
             return document
         return {}
 

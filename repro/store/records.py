@@ -97,7 +97,7 @@ class Training(Circumstances):
     sessions_list: tuple[Circumstances, ...] = ()
 
 
-class Provenance(_Open):
+class RunProvenance(_Open):
     """The shape of provenance.json, as far as a report depends on it."""
 
     training: Training = Training()

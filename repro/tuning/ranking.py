@@ -14,7 +14,7 @@ from repro.tuning.trials import Trial, Values
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TrialOutcome:
     """A trial, the best validation loss of each replicate that finished, and how many diverged.
 
     Losses are in nats a token, of the epoch with the lowest.
@@ -35,7 +35,7 @@ class Outcome:
         return statistics.stdev(self.losses) if len(self.losses) > 1 else None
 
 
-def outcome(trial: Trial, store: RunStore) -> Outcome:
+def outcome(trial: Trial, store: RunStore) -> TrialOutcome:
     """What the histories of a trial's runs say, all of which are done."""
     losses: list[float] = []
     diverged = 0
@@ -46,15 +46,15 @@ def outcome(trial: Trial, store: RunStore) -> Outcome:
             continue
         found = [row["valid_loss"] for row in store.history(key)]
         losses.append(min(loss for loss in found if isinstance(loss, float)))
-    return Outcome(trial, tuple(losses), diverged)
+    return TrialOutcome(trial, tuple(losses), diverged)
 
 
-def ranked(outcomes: Sequence[Outcome]) -> list[Outcome]:
+def ranked(outcomes: Sequence[TrialOutcome]) -> list[TrialOutcome]:
     """The best first: the fewest diverged, then the lowest mean, then the first as given."""
     return sorted(outcomes, key=lambda one: (one.diverged, one.mean))
 
 
-def kept(stage: Stage, values: Values, outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:
+def kept(stage: Stage, values: Values, outcomes: Sequence[TrialOutcome]) -> dict[str, list[Any]]:
     """The values of each path that the next stage takes, in the order of the grid.
 
     A value is as good as the best trial of the stage that tried it; one that has none without a
@@ -72,5 +72,5 @@ def kept(stage: Stage, values: Values, outcomes: Sequence[Outcome]) -> dict[str,
     return result
 
 
-def _tries(one: Outcome, path: str, value: Any) -> bool:
+def _tries(one: TrialOutcome, path: str, value: Any) -> bool:
     return path in one.trial.changes and one.trial.changes[path] == value

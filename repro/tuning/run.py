@@ -21,7 +21,7 @@ from repro.specs.run import PlannedRun
 from repro.store import RunStore
 from repro.store.work import is_complete
 from repro.tuning.plan import distinct, over_budget, plan_search
-from repro.tuning.ranking import Outcome, kept, outcome, ranked
+from repro.tuning.ranking import TrialOutcome, kept, outcome, ranked
 from repro.tuning.trials import Trial, trials
 
 
@@ -30,18 +30,18 @@ class Tuned:
     """What came of a search, or of its first stages: the outcome of every trial, in order."""
 
     search: Search
-    trials: tuple[Outcome, ...]
+    trials: tuple[TrialOutcome, ...]
 
     @property
-    def outcomes(self) -> tuple[Outcome, ...]:
+    def outcomes(self) -> tuple[TrialOutcome, ...]:
         """Of every setting, once, where it was tried first."""
-        first: dict[str, Outcome] = {}
+        first: dict[str, TrialOutcome] = {}
         for one in self.trials:
             first.setdefault(one.trial.digest, one)
         return tuple(first.values())
 
     @property
-    def best(self) -> Outcome:
+    def best(self) -> TrialOutcome:
         """The setting that is chosen; ClaimError if there is none without a divergence."""
         best = ranked(self.outcomes)[0]
         if best.diverged:
@@ -59,7 +59,7 @@ def tune(search: Search, options: RunOptions) -> Tuned:
     when every setting diverged, and what ``execute`` raises.
     """
     plan_search(search).refuse()
-    done: list[Outcome] = []
+    done: list[TrialOutcome] = []
     layers: tuple[Changes, ...] = ()
     values: dict[str, Sequence[Any]] = {}
     for stage in search.spec.stages:

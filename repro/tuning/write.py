@@ -14,7 +14,7 @@ from repro.errors import OutputError
 from repro.report.format import number_of
 from repro.specs.configuration import Configuration, Tuning
 from repro.specs.configurations import dotted, overlap
-from repro.tuning.ranking import Outcome, ranked
+from repro.tuning.ranking import TrialOutcome, ranked
 from repro.tuning.run import Tuned
 
 
@@ -106,7 +106,7 @@ def _there(chosen: Configuration, paths: Iterable[str]) -> Iterator[str]:
         yield from islice((one for one in beginnings if one in values), 1)
 
 
-def _values(tuned: Tuned, one: Outcome) -> dict[str, Any]:
+def _values(tuned: Tuned, one: TrialOutcome) -> dict[str, Any]:
     """The values that a setting has at all paths that any stage tries; None where it has none."""
     paths = dict.fromkeys(p for stage in tuned.search.spec.stages for p in stage.grid or {})
     training = one.trial.configuration.training().model_dump(mode="json", exclude_none=True)

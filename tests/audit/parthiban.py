@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from repro.audit.comparison import PrintedArm, PrintedComparison
-from repro.audit.printed import Printed
+from repro.audit.printed import PrintedNumber
 
 PTB, WT2 = ("57.08", "0.10"), ("64.63", "0.09")
 
@@ -35,7 +35,7 @@ def comparison(name, a, b, p, n=(10, 10), **how):
     """One comparison from the texts of its numbers; no p is the empty text."""
     first = PrintedArm.read(mean=a[0], sd=a[1], n=n[0])
     second = PrintedArm.read(mean=b[0], sd=b[1], n=n[1])
-    return PrintedComparison(name, first, second, Printed.read(p) if p else None, **how)
+    return PrintedComparison(name, first, second, PrintedNumber.read(p) if p else None, **how)
 
 
 def as_csv(names=tuple(ELEVEN)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scipy import stats
 
 from repro.audit.comparison import PrintedArm, PrintedComparison, audit
-from repro.audit.printed import Printed
+from repro.audit.printed import PrintedNumber
 from tests.audit.test_grade import SAME, graded, said
 
 
@@ -37,7 +37,7 @@ def one_sided(name, sd, tails=None):
         name,
         PrintedArm.read("10.000", "0.400", 10),
         PrintedArm.read("8.950", f"{sd:.3f}", 10),
-        Printed.read(f"{p:.4f}"),
+        PrintedNumber.read(f"{p:.4f}"),
         tails=tails,
     )
 

@@ -12,7 +12,7 @@ from scipy import stats
 
 from repro.audit.comparison import PrintedArm, PrintedComparison, audit
 from repro.audit.grade import Grade
-from repro.audit.printed import Printed
+from repro.audit.printed import PrintedNumber
 from repro.audit.record import Audited
 from repro.audit.run import audit_paths
 from repro.audit.variants import Declared
@@ -40,7 +40,7 @@ def pairs(generator: np.random.Generator, n: int) -> Arrays:
 def printed(name: str, arms: Arrays, p: float, test: Declared | None = None) -> PrintedComparison:
     """A row as a paper prints it: two digits of means and deviations, three of p."""
     a, b = (PrintedArm.read(f"{x.mean():.2f}", f"{x.std(ddof=1):.2f}", len(x)) for x in arms)
-    return PrintedComparison(name, a, b, Printed.read(f"{p:.3g}"), test=test)
+    return PrintedComparison(name, a, b, PrintedNumber.read(f"{p:.3g}"), test=test)
 
 
 def table(name: str, seed: int, test: Declared | None = None) -> tuple[Audited, ...]:
@@ -85,7 +85,7 @@ def test_the_correlation_that_a_paired_test_needs_is_said() -> None:
 def test_a_p_below_the_least_of_an_exact_test_is_said() -> None:
     """Five against five values have 252 arrangements: none is rarer than 0.0079, two-sided."""
     arms = (PrintedArm.read("71.2", "1.4", 5), PrintedArm.read("69.9", "0.4", 5))
-    row = PrintedComparison("x", *arms, Printed.read("0.003"), test="mann_whitney")
+    row = PrintedComparison("x", *arms, PrintedNumber.read("0.003"), test="mann_whitney")
     (found,) = audit([row])
     assert found.grade is Grade.NOT_CHECKABLE
     assert "gives no p below 0.00794" in found.findings[1]
@@ -95,7 +95,7 @@ def test_pairs_need_arms_of_one_size() -> None:
     """Signed ranks too are of pairs."""
     arms = (PrintedArm.read("71.2", "1.4", 5), PrintedArm.read("69.9", "0.4", 6))
     with pytest.raises(ClaimError, match="arms of one size"):
-        PrintedComparison("x", *arms, Printed.read("0.03"), test="wilcoxon")
+        PrintedComparison("x", *arms, PrintedNumber.read("0.03"), test="wilcoxon")
 
 
 def accuracies(mean: str, n: int, items: int, other: str = "90.00") -> Audited:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from repro.audit.printed import Printed
+from repro.audit.printed import PrintedNumber
 from repro.errors import ClaimError
 
 READ = [
@@ -34,7 +34,7 @@ READ = [
 @pytest.mark.parametrize(("text", "value", "low", "high"), READ)
 def test_a_number_and_its_rounding_interval(text, value, low, high):
     """The value and both ends are exactly the decimal numbers that belong to the text."""
-    printed = Printed.read(text)
+    printed = PrintedNumber.read(text)
     assert (printed.value, printed.low, printed.high) == (value, low, high)
     assert printed.text == text.strip()
 
@@ -53,7 +53,7 @@ def test_a_number_and_its_rounding_interval(text, value, low, high):
 )
 def test_the_model_of_rounding_moves_the_interval(model, text, low, high):
     """Cut-off digits only add to a number, and rounding up only takes from it."""
-    printed = Printed.read(text).under(model)
+    printed = PrintedNumber.read(text).under(model)
     assert (printed.low, printed.high) == (low, high)
 
 
@@ -89,13 +89,13 @@ def test_the_model_of_rounding_moves_the_interval(model, text, low, high):
 def test_anything_else_is_refused_with_the_reason(text, reason):
     """A text that is no number, or reaches beyond any that is printed, is a ClaimError."""
     with pytest.raises(ClaimError, match=reason):
-        Printed.read(text)
+        PrintedNumber.read(text)
 
 
 @given(st.floats(-1e6, 1e6), st.integers(0, 8))
 def test_a_number_lies_in_the_interval_of_its_own_print(number, digits):
     """Python's own rounding of a number never leaves the interval of what it prints."""
-    printed = Printed.read(f"{number:.{digits}f}")
+    printed = PrintedNumber.read(f"{number:.{digits}f}")
     assert printed.low <= number <= printed.high
     assert printed.high - printed.low == pytest.approx(10.0**-digits, abs=5e-10)
 
@@ -103,7 +103,7 @@ def test_a_number_lies_in_the_interval_of_its_own_print(number, digits):
 @given(st.floats(1e-290, 1.0), st.integers(0, 8))
 def test_a_small_number_lies_in_the_interval_of_its_own_print(number, digits):
     """The same in scientific notation."""
-    printed = Printed.read(f"{number:.{digits}e}")
+    printed = PrintedNumber.read(f"{number:.{digits}e}")
     assert printed.low <= number <= printed.high
 
 
@@ -111,7 +111,7 @@ def test_a_small_number_lies_in_the_interval_of_its_own_print(number, digits):
 def test_every_text_is_a_number_or_a_claim_error(text):
     """No text raises anything but ClaimError, and what is read has ordered ends."""
     try:
-        printed = Printed.read(text)
+        printed = PrintedNumber.read(text)
     except ClaimError:
         return
     assert printed.low <= printed.value <= printed.high

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from repro.nights import Ledger
+from repro.nights import Registry
 from repro.report.document import Document
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim
@@ -55,7 +55,7 @@ class Nights:
 
     def train_all(self, claim: Claim, seeds: int) -> None:
         """Register, and put the first seeds of every arm into the store, as nights would."""
-        Ledger(self.store).register(claim)
+        Registry(self.store).register(claim)
         for arm in claim.trained:
             first = claim.arms[arm].first_seed
             self.train(claim, arm, range(first, first + seeds))

@@ -10,7 +10,7 @@ import pytest
 
 from repro.check.history import control_part
 from repro.looks import Entry, Seen, read, record
-from repro.nights import Ledger, tonight
+from repro.nights import Registry, with_seeds_due
 from repro.report.document import Document
 from repro.specs.claim import Claim
 from repro.specs.seeds import EProcess, Seeds
@@ -87,7 +87,7 @@ def test_the_first_judgement_of_a_night_counts(
     nights, of = control(tmp_path, 2, false=0)
     (first,) = nights.verify(of)
     look(nights, of, [0], "0.2.0")
-    past = Ledger(nights.store).past(of)
+    past = Registry(nights.store).past(of)
     assert [look.conclusion for look in past.history.looks] == ["CONFIRMED", "INCONCLUSIVE"]
     assert control_part(of, past) == first.control
 
@@ -109,11 +109,11 @@ def test_a_block_that_was_skipped_once_is_not_counted(tmp_path: Path) -> None:
     nights, of = control(tmp_path, 4)
     for version, blocks in (("0.1.0", [0]), ("0.2.0", [0]), ("0.2.0", [0, 2])):
         look(nights, of, blocks, version)
-    ledger = Ledger(nights.store)
+    ledger = Registry(nights.store)
     part = control_part(of, ledger.past(of))
     assert part is not None
     assert (part.nights, part.found) == (2, 0)
-    assert [tonight(of, ledger, nightly=new).night for new in (False, True)] == [2, 3]
+    assert [with_seeds_due(of, ledger, nightly=new).night for new in (False, True)] == [2, 3]
 
 
 @pytest.mark.parametrize("first_seed", [900, 899_990])
@@ -126,9 +126,9 @@ def test_looks_at_seeds_that_the_claim_no_longer_has_are_invalid(
     other = of.arms["other"].model_copy(update={"first_seed": first_seed})
     moved = of.model_copy(update={"arms": {**of.arms, "other": other}})
     assert moved.digest() == of.digest()
-    ledger = Ledger(nights.store)
-    assert tonight(moved, ledger, nightly=False).night == 0
-    assert tonight(moved, ledger, nightly=True).night <= 1
+    ledger = Registry(nights.store)
+    assert with_seeds_due(moved, ledger, nightly=False).night == 0
+    assert with_seeds_due(moved, ledger, nightly=True).night <= 1
     nights.train_all(moved, 5)
     assert nights.verify(moved)[0].verdict.validity == "INVALID"
 
@@ -153,7 +153,7 @@ def test_another_version_adds_no_look_to_a_sequential_claim(
     assert lines(nights, of) == 3
     assert numbers(again) == numbers(last)
     assert (again.sequential, again.verdict) == (last.sequential, last.verdict)
-    ledger = Ledger(nights.store)
-    assert tonight(of, ledger, nightly=False).so_far == len(numbers(last))
+    ledger = Registry(nights.store)
+    assert with_seeds_due(of, ledger, nightly=False).so_far == len(numbers(last))
     steps = {"eprocess_t": 1, "group_obf": 5}
-    assert tonight(of, ledger, nightly=True).so_far == len(numbers(last)) + steps[method]
+    assert with_seeds_due(of, ledger, nightly=True).so_far == len(numbers(last)) + steps[method]

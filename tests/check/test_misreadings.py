@@ -11,7 +11,7 @@ import pytest
 from repro.check import check_claim, document_of, judge_claim, judge_families
 from repro.check.design import design_parts
 from repro.evidence import TableSource, TidyTable, from_table
-from repro.nights import Ledger
+from repro.nights import Registry
 from repro.report.document import Document
 from repro.specs.arm import Arm
 from repro.specs.claim import Claim
@@ -216,7 +216,7 @@ def test_seeds_without_a_partner_are_named() -> None:
 def test_a_claim_on_a_table_is_never_called_declared_beforehand(tmp_path: Path) -> None:
     """Nothing of it is run, so its numbers were there first: no record is made or claimed."""
     of = made(difference())
-    ledger = Ledger(RunStore(tmp_path / "store"))
+    ledger = Registry(RunStore(tmp_path / "store"))
     ledger.register(of)
     one = ledger.recorded(judge_claim(of, from_table(of, table(LOW, HIGH))))
     registration = document_of(one).registration

@@ -119,13 +119,13 @@ def test_one_that_diverges_is_recorded(
     store: RunStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The others end with the numbers that they have without it (reference: alone)."""
-    from repro.lm.replicates import Replicate
+    from repro.lm.replicates import TrainingReplicate
 
     plan = plan_of(3, "float64")
     alone = RunStore(tmp_path / "alone")
     for planned in (plan[0], plan[2]):
         together(alone, planned)
-    real, guilty = Replicate.begin, plan[1].run.key
+    real, guilty = TrainingReplicate.begin, plan[1].run.key
 
     def begin(run: Any, *arguments: Any) -> Any:
         replicate = real(run, *arguments)
@@ -134,7 +134,7 @@ def test_one_that_diverges_is_recorded(
                 parameter.data.fill_(math.nan)
         return replicate
 
-    monkeypatch.setattr(Replicate, "begin", begin)
+    monkeypatch.setattr(TrainingReplicate, "begin", begin)
     done = execute(plan, store, engine="batched", workers=1, device="cpu")
     assert done.diverged == (guilty,)
     assert sorted(done.trained) == sorted([plan[0].run.key, plan[2].run.key])

@@ -7,7 +7,7 @@ import torch
 
 from repro.lm.checkpoint import DAMAGED_NAME, FILE_NAME
 from repro.lm.records import Progress
-from repro.lm.replicates import Replicate
+from repro.lm.replicates import TrainingReplicate
 from tests.lm import small
 from tests.lm.replicates import assert_close, plain, runs_of, together
 from tests.lm.trainings import Killed, assert_same, killed_after, trained
@@ -18,7 +18,7 @@ def test_one_that_diverges_leaves_the_others_alone(monkeypatch, epoch):
     """NaN in the weights of one replicate, from the first epoch or later, is its own affair."""
     runs = runs_of(3, epochs=4)
     expected = [plain(run) for run in runs]
-    begin = Replicate.begin_epoch
+    begin = TrainingReplicate.begin_epoch
 
     def poisoned(self):
         stage = begin(self)
@@ -27,7 +27,7 @@ def test_one_that_diverges_leaves_the_others_alone(monkeypatch, epoch):
                 parameter.data.fill_(torch.nan)
         return stage
 
-    monkeypatch.setattr(Replicate, "begin_epoch", poisoned)
+    monkeypatch.setattr(TrainingReplicate, "begin_epoch", poisoned)
     first, second, third = together(runs)
     assert second.diverged == epoch
     assert len(second.history) == epoch - 1
@@ -39,12 +39,12 @@ def test_a_rate_that_one_cannot_bear_is_its_own_affair(monkeypatch):
     """Weights that grow beyond all bounds step by step end one run and no other."""
     runs = runs_of(3)
     expected = [plain(run) for run in runs]
-    factor = Replicate.factor
+    factor = TrainingReplicate.factor
 
     def wild(self, stage, own):
         return factor(self, stage, own) * (1e200 if self.run.replicate == 0 else 1.0)
 
-    monkeypatch.setattr(Replicate, "factor", wild)
+    monkeypatch.setattr(TrainingReplicate, "factor", wild)
     results = together(runs)
     assert results[0].diverged == 1
     for result, alone in zip(results[1:], expected[1:], strict=True):

@@ -181,16 +181,16 @@ def test_no_output_layer_raises_when_it_diverges(name, rate):
 
 def test_a_run_that_diverges_late_keeps_its_best_weights(monkeypatch):
     """The model is the best one before the loss was lost, and the history ends there."""
-    from repro.lm.replicates import Replicate
+    from repro.lm.replicates import TrainingReplicate
 
-    run, original = small.run(), Replicate.end_epoch
+    run, original = small.run(), TrainingReplicate.end_epoch
     expected = trained(small.run(recipe_=small.recipe(epochs=3)))
 
     def failing(self, losses, valid, tokens):
         lost = losses._replace(by_token=math.inf) if self.epoch == 3 else losses
         original(self, lost, valid, tokens)
 
-    monkeypatch.setattr(Replicate, "end_epoch", failing)
+    monkeypatch.setattr(TrainingReplicate, "end_epoch", failing)
     result = trained(run)
     assert result.diverged == 3
     assert result.history == expected.history[:2]

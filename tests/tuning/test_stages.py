@@ -14,7 +14,7 @@ from repro.specs.load_search import load_search
 from repro.store.work import cost
 from repro.tuning import plan_search
 from repro.tuning.plan import distinct
-from repro.tuning.ranking import Outcome, kept, ranked
+from repro.tuning.ranking import TrialOutcome, kept, ranked
 from repro.tuning.trials import trials
 from tests.tuning.searches import STAGES, cross, search
 
@@ -133,7 +133,7 @@ def outcomes_of(loaded, losses):
     found = []
     for trial, values in zip(settings_of(loaded), losses, strict=True):
         finished = tuple(value for value in values if value is not None)
-        found.append(Outcome(trial, finished, values.count(None)))
+        found.append(TrialOutcome(trial, finished, values.count(None)))
     return found
 
 

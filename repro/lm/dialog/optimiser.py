@@ -15,7 +15,7 @@ from repro.specs.dialog import DialogRecipe
 MOMENTS = ("mean", "square")
 
 
-class Adam:
+class AdamOptimiser:
     """p <- p - rate m / (sqrt(v) + epsilon), m and v running means of g and g squared.
 
     Both are divided by 1 - beta^t, t counting from 1, because they begin with zero. The clip

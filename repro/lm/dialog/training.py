@@ -15,13 +15,13 @@ from repro.lm.dialog.batches import batch_of, shuffled
 from repro.lm.dialog.corpus import DialogData, DialogSplit
 from repro.lm.dialog.evaluation import mean_loss
 from repro.lm.dialog.model import DialogModel
-from repro.lm.dialog.optimiser import Adam, masks_of_epoch
+from repro.lm.dialog.optimiser import AdamOptimiser, masks_of_epoch
 from repro.lm.dialog.start import begin
 from repro.lm.evaluation import full_precision
 from repro.lm.optimiser import Average
 from repro.lm.randomness import Streams
 from repro.lm.records import Phase, Progress, TrainedRun
-from repro.lm.replicates import DTYPES, Losses, Replicate
+from repro.lm.replicates import DTYPES, Losses, TrainingReplicate
 from repro.specs.dialog import DialogRecipe
 from repro.specs.run import RunSpec
 
@@ -62,8 +62,8 @@ def _train(
     model = DialogModel(spec.model, corpus.vocabulary, DTYPES[spec.recipe.precision])
     begin(model, spec.recipe, Streams(run), corpus.train)
     model.to(device)
-    adam, average = Adam(model, spec.recipe), Average(model)
-    replicate = Replicate(run, folder, model, spec.recipe, average, adam).resumed()
+    adam, average = AdamOptimiser(model, spec.recipe), Average(model)
+    replicate = TrainingReplicate(run, folder, model, spec.recipe, average, adam).resumed()
     train_split = corpus.train.to(device)
     while not replicate.ended:
         losses = _train_epoch(replicate, adam, train_split, report)
@@ -74,8 +74,8 @@ def _train(
 
 
 def _train_epoch(
-    replicate: Replicate[DialogModel, DialogRecipe],
-    adam: Adam,
+    replicate: TrainingReplicate[DialogModel, DialogRecipe],
+    adam: AdamOptimiser,
     split: DialogSplit,
     report: Report,
 ) -> Losses:

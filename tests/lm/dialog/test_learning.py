@@ -9,7 +9,7 @@ import torch
 from repro.lm.dialog.batches import batch_of, shuffled
 from repro.lm.dialog.decoding import respond
 from repro.lm.dialog.evaluation import mean_loss
-from repro.lm.dialog.optimiser import Adam
+from repro.lm.dialog.optimiser import AdamOptimiser
 from repro.lm.randomness import Streams
 from repro.specs.dialog import Beam
 from tests.lm import small
@@ -35,7 +35,7 @@ def test_the_first_word_of_the_context_is_answered(output):
     """Far better than knowing how often words occur, and than knowing that one word is said."""
     sizes = {"embedding_size": 12, "utterance_size": 12, "dialog_size": 24, "context_size": 24}
     model, streams = tiny.built(output, torch.float32, **sizes), Streams(small.run())
-    optimiser = Adam(model, tiny.recipe(optimiser={"kind": "adam", "learning_rate": 0.02}))
+    optimiser = AdamOptimiser(model, tiny.recipe(optimiser={"kind": "adam", "learning_rate": 0.02}))
     train, test = dialogs(400, seed=1), dialogs(100, seed=2)
     for epoch in range(1, 6):
         for examples in shuffled(train, 20, streams.open("batch_order", epoch)):

@@ -3,7 +3,7 @@
 import torch
 
 from repro.lm.dialog.batches import batch_of
-from repro.lm.dialog.optimiser import Adam
+from repro.lm.dialog.optimiser import AdamOptimiser
 from tests.lm import small
 from tests.lm.dialog import tiny
 
@@ -22,7 +22,7 @@ def test_twenty_steps_are_those_of_torch():
     """The same weights to the last digits of float64, where the clip binds and where not."""
     model, theirs = tiny.built(small.MOS), tiny.built(small.MOS)
     recipe = tiny.recipe(clip=0.8, optimiser={"kind": "adam", "learning_rate": 0.01, "beta2": 0.9})
-    ours = trained(model, Adam(model, recipe), BATCHES)
+    ours = trained(model, AdamOptimiser(model, recipe), BATCHES)
     reference = torch.optim.Adam(theirs.parameters(), lr=0.01, betas=(0.9, 0.9))
     norms = []
     for batch in BATCHES:
@@ -38,12 +38,12 @@ def test_twenty_steps_are_those_of_torch():
 def test_it_goes_on_from_saved_moments_bit_for_bit():
     """Weights, moments and the number of steps are all that the continuation depends on."""
     model, recipe = tiny.built(), tiny.recipe()
-    whole = trained(model, Adam(model, recipe), BATCHES)
+    whole = trained(model, AdamOptimiser(model, recipe), BATCHES)
     first, second = tiny.built(), tiny.built()
-    begun = Adam(first, recipe)
+    begun = AdamOptimiser(first, recipe)
     trained(first, begun, BATCHES[:7])
     second.load_state_dict(first.state_dict())
-    resumed = Adam(second, recipe)
+    resumed = AdamOptimiser(second, recipe)
     resumed.restore(begun.steps, {name: m.clone() for name, m in begun.moments.items()})
     for own, other in zip(trained(second, resumed, BATCHES[7:]), whole, strict=True):
         assert torch.equal(own, other)
@@ -55,7 +55,7 @@ def test_the_scale_multiplies_every_rate():
     for scale in (1.0, 0.25):
         model = tiny.built()
         before = model.output.bias.detach().clone()
-        trained(model, Adam(model, tiny.recipe()), BATCHES[:1], scale)
+        trained(model, AdamOptimiser(model, tiny.recipe()), BATCHES[:1], scale)
         moved.append(model.output.bias.detach() - before)
     torch.testing.assert_close(moved[1], moved[0] / 4)
     torch.testing.assert_close(moved[0].abs().max().item(), 1e-3, rtol=1e-4, atol=0)
@@ -67,6 +67,6 @@ def test_slopes_have_their_own_rate_and_frozen_ones_none():
         model = tiny.built(output)
         slopes = model.get_parameter("output.slopes")
         before = slopes.detach().clone()
-        trained(model, Adam(model, tiny.recipe()), BATCHES[:1])
+        trained(model, AdamOptimiser(model, tiny.recipe()), BATCHES[:1])
         moved = (slopes.detach() - before).abs().max().item()
         assert abs(moved - rate) <= 1e-3 * rate
