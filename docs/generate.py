@@ -1,0 +1,295 @@
+"""Writes the reference pages that are generated: the keys of a claim file, the command line.
+
+`python docs/generate.py` writes them anew; a test compares them with what it would write.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum
+from pathlib import Path
+from types import NoneType
+from typing import Any, get_args, get_origin, get_type_hints
+
+import typer
+from typer.models import ArgumentInfo, OptionInfo
+
+from repro.cli import app
+
+ROOT = Path(__file__).parents[1]
+NAME = "^[a-z][a-z0-9_]{0,63}$"
+
+CLAIM = """# Keys of a claim file
+
+Generated from `claims/claim.schema.json`, which checks and completes a claim file in an editor.
+Keys that are not listed are refused. [The claim file](claim-file.md) says what they are for;
+[your first claim](../tutorial/first-claim.md) is a whole one.
+
+A *name* has lower-case letters, digits and underscores. Printed numbers are texts in quotes,
+because YAML turns 3.20 into 3.2.
+"""
+
+PARTS: Mapping[str, Sequence[str]] = {
+    "Where the claim is printed": ("Source",),
+    "Sides of the comparison": ("ArmSpec", "PublishedArm", "Comparable"),
+    "How many seeds": ("Seeds", "PlannedSd", "Forced", "NegativeControl"),
+    "What is measured": ("Reported", "Perplexity", "Dynamic", "Rank", "Bleu", "Beam"),
+    "What is expected of the arms": (
+        *("Difference", "Equivalence", "NonSuperiority", "NonInferiority", "Ratio", "Separation"),
+        *("Bound", "Association", "Trend", "Ordering", "Proportion"),
+    ),
+    "Sizes and their reasons": (
+        *("Margin", "ShareOfGain", "LeastRatio", "Limit", "Share", "Magnitude", "Window"),
+    ),
+    "Joining expectations and claims": ("All", "AtLeastOne", "Family"),
+    "Looking more than once": ("EProcess", "GroupSequential"),
+    "Controls": ("RankBound", "KnownRank"),
+    "What the paper printed": ("Published", "ComparedArm"),
+    "What each scale changes": ("Scales", "Scale", "ExpectationOverride", "Expect"),
+}
+"""The definitions of the schema, in the order in which a stranger meets them."""
+
+KNOWN = {
+    "configuration": "path below `configurations/`, without its ending",
+    "table": "CSV file beside the claim, or in a folder below it",
+    "diverged": "`invalid`, `worst` or `exclude<=k`",
+    "order": "column of the table",
+}
+"""Keys whose values a pattern describes, in words."""
+
+HUGE = 10**9
+"""Limits that nobody meets are not shown."""
+
+COMMANDS = """# Command line
+
+Generated from the program. [Commands](commands.md) is the short list, and [exit
+statuses](exit-status.md) says how each command ends. In a checkout `./dev COMMAND` is
+`repro COMMAND` in an environment of its own.
+"""
+
+
+def claim_keys() -> str:
+    """The page about claim files."""
+    schema = json.loads((ROOT / "claims/claim.schema.json").read_text(encoding="utf-8"))
+    definitions = schema["$defs"]
+    placed = {name for names in PARTS.values() for name in names}
+    parts = {**PARTS, "Further": sorted(set(definitions) - placed)}
+    pages = [CLAIM, "## The file", *_table(schema)]
+    for title, names in parts.items():
+        known = [name for name in names if name in definitions]
+        if known:
+            pages.append(f"## {title}")
+        for name in known:
+            definition = definitions[name]
+            pages += [f"### {title_of(definition)}", *_described(definition), *_table(definition)]
+    return _page(_linked(pages, definitions))
+
+
+def title_of(definition: Mapping[str, Any]) -> str:
+    """What a reader calls a definition: its `kind` or `method`, or its name in words."""
+    for key in ("kind", "method"):
+        constant = definition["properties"].get(key, {}).get("const")
+        if constant is not None:
+            return str(constant)
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", definition["title"])
+    return words.removesuffix(" Spec").capitalize()
+
+
+def _linked(pages: Sequence[str], definitions: Mapping[str, Any]) -> Iterator[str]:
+    """The pages with every `<<Definition>>` as a link to its heading."""
+
+    def link(match: re.Match[str]) -> str:
+        title = title_of(definitions[match[1]])
+        return f"[{title}](#{title.lower().replace(' ', '-')})"
+
+    for page in pages:
+        yield re.sub(r"<<(\w+)>>", link, page)
+
+
+def command_line() -> str:
+    """The page about the command line."""
+    return _page([COMMANDS, *(part for one in _commands(app, "repro") for part in one)])
+
+
+def _commands(program: typer.Typer, name: str) -> Iterator[list[str]]:
+    """The parts of each command, those of a group after the others."""
+    for one in program.registered_commands:
+        if one.callback is not None:
+            yield _command(one.callback, f"{name} {one.name or one.callback.__name__}")
+    for group in program.registered_groups:
+        if group.typer_instance is not None:
+            own = group.name or group.typer_instance.info.name
+            yield from _commands(group.typer_instance, f"{name} {own}")
+
+
+def _command(function: Callable[..., Any], name: str) -> list[str]:
+    """One command: usage, what it does, a row per argument and option."""
+    hints = get_type_hints(function, include_extras=True)
+    arguments, rows = [], []
+    for parameter in inspect.signature(function).parameters.values():
+        kind, info = get_args(hints[parameter.name])[:2]
+        needed = parameter.default is parameter.empty
+        if isinstance(info, ArgumentInfo):
+            shown = _argument(parameter.name, kind, needed=needed)
+            arguments.append(shown)
+        else:
+            shown = _option(parameter.name, kind, info)
+        default = "*required*" if needed else _default(parameter.default, info)
+        rows.append(f"| `{shown}` | {default} | {_cell(info.help)} |")
+    usage = " ".join([name, *arguments, "[OPTIONS]"]).replace("\\|", "|")
+    table = ["| argument or option | default | what |", "|---|---|---|", *rows]
+    return [f"## {name}", inspect.cleandoc(function.__doc__ or ""), _code(usage), "\n".join(table)]
+
+
+def _argument(name: str, kind: Any, *, needed: bool) -> str:
+    """`CLAIMS...`, in brackets where it may be left out."""
+    several = list in (get_origin(each) for each in (kind, *get_args(kind)))
+    shown = _values(kind) if isinstance(kind, type) and issubclass(kind, Enum) else name.upper()
+    shown += "..." if several else ""
+    return shown if needed else f"[{shown}]"
+
+
+def _option(name: str, kind: Any, info: OptionInfo) -> str:
+    """`--scale quick|bench|paper`; a switch has no value."""
+    declared = [info.default, *(info.param_decls or ())]
+    flags = [one for one in declared if isinstance(one, str) and one.startswith("-")]
+    shown = ", ".join(flags) or f"--{name.replace('_', '-')}"
+    if kind is bool:
+        return shown
+    return f"{shown} {info.metavar or _values(kind)}"
+
+
+def _values(kind: Any) -> str:
+    """The values of an option: those of an enumeration, or their type in capitals."""
+    (one, *_) = [each for each in get_args(kind) if each is not NoneType] or [kind]
+    if issubclass(one, Enum):
+        return "\\|".join(str(each.value) for each in one)
+    return {int: "N", float: "NUMBER", Path: "PATH"}.get(one, "TEXT")
+
+
+def _default(default: Any, info: Any) -> str:
+    """The default, and the variable that replaces it."""
+    shown = default.value if isinstance(default, Enum) else default
+    found = [f"`${info.envvar}`"] if info.envvar else []
+    if isinstance(shown, str | Path | int) and not isinstance(shown, bool):
+        found.append(f"`{shown}`")
+    return " or ".join(found) or ("yes" if shown is True else "")
+
+
+def _cell(text: str | None) -> str:
+    """A text on one line, safe in a table."""
+    return " ".join((text or "").split()).replace("|", "\\|")
+
+
+def _code(text: str) -> str:
+    return f"```text\n{text}\n```"
+
+
+def _described(definition: Mapping[str, Any]) -> list[str]:
+    """What a definition says of itself, in Markdown."""
+    text = definition.get("description", "").replace("``", "`").replace("*", "\\*")
+    return [text] if text else []
+
+
+def _table(definition: Mapping[str, Any]) -> list[str]:
+    """The keys of a mapping, those that must be there first."""
+    needed = definition.get("required", ())
+    properties = definition["properties"]
+    order = sorted(properties, key=lambda key: key not in needed)
+    rows = [_row(key, properties[key], needed=key in needed) for key in order]
+    return ["\n".join(["| key | value | default |", "|---|---|---|", *rows])]
+
+
+def _row(key: str, value: Mapping[str, Any], *, needed: bool) -> str:
+    default = value.get("default")
+    if needed:
+        shown = "*required*"
+    elif default in (None, [], {}) or isinstance(default, dict):
+        shown = ""
+    else:
+        shown = f"`{json.dumps(default)}`".replace('"', "")
+    words = KNOWN.get(key) if '"pattern"' in json.dumps(value) else None
+    return f"| `{key}` | {words or _value(value)} | {shown} |"
+
+
+def _value(schema: Mapping[str, Any]) -> str:
+    """What a value may be, in words."""
+    if "$ref" in schema:
+        return f"<<{schema['$ref'].rpartition('/')[2]}>>"
+    for joined in ("anyOf", "oneOf"):
+        if joined in schema:
+            kinds = [_value(one) for one in schema[joined] if one.get("type") != "null"]
+            kinds = list(dict.fromkeys(kinds))
+            return kinds[0] if len(kinds) == 1 else f"{', '.join(kinds[:-1])} or {kinds[-1]}"
+    if "const" in schema or "enum" in schema:
+        values = schema.get("enum", [schema.get("const")])
+        texts = [f"`{value}`" for value in values]
+        return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} or {texts[-1]}"
+    return _sized(schema)
+
+
+def _sized(schema: Mapping[str, Any]) -> str:
+    """A value of one JSON type, with its limits."""
+    kind = schema.get("type", "any value")
+    if kind == "array":
+        return _list(schema)
+    if kind == "object":
+        return _mapping(schema)
+    if kind == "string":
+        return _string(schema)
+    word = {"number": "number", "integer": "whole number", "boolean": "`true` or `false`"}
+    return word.get(str(kind), str(kind)) + _limits(schema)
+
+
+def _list(schema: Mapping[str, Any]) -> str:
+    if "prefixItems" in schema:
+        return f"list of {len(schema['prefixItems'])}: {_value(schema['prefixItems'][0])}"
+    return f"list of: {_value(schema.get('items', {}))}"
+
+
+def _mapping(schema: Mapping[str, Any]) -> str:
+    named = schema.get("patternProperties")
+    if not named:
+        return "mapping"
+    (inner,) = named.values()
+    return f"by name: {_value(inner)}"
+
+
+def _string(schema: Mapping[str, Any]) -> str:
+    pattern = schema.get("pattern", "")
+    if pattern == NAME:
+        return "name"
+    if re.fullmatch(r"\^-\?\[0-9\].*", pattern):
+        return "printed number, in quotes"
+    return "text"
+
+
+def _limits(schema: Mapping[str, Any]) -> str:
+    words = {
+        "exclusiveMinimum": "above",
+        "minimum": "at least",
+        "exclusiveMaximum": "below",
+        "lt": "below",
+        "maximum": "at most",
+    }
+    found = [
+        f"{word} {schema[key]:,}"
+        for key, word in words.items()
+        if key in schema and schema[key] < HUGE
+    ]
+    return f", {' and '.join(found)}" if found else ""
+
+
+def _page(parts: Sequence[str]) -> str:
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+PAGES = {"claim-keys": claim_keys, "command-line": command_line}
+
+if __name__ == "__main__":
+    for page, written in PAGES.items():
+        target = ROOT / "docs" / "reference" / f"{page}.md"
+        target.write_text(written(), encoding="utf-8")

@@ -1,0 +1,48 @@
+"""The generated reference pages are those that the schema and the program give today."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def generator() -> ModuleType:
+    """The script that writes the pages."""
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("page", generator().PAGES)
+def test_a_generated_page_is_up_to_date(page: str) -> None:
+    """What is committed is what `python docs/generate.py` would write."""
+    written = (ROOT / "docs" / "reference" / f"{page}.md").read_text(encoding="utf-8")
+    assert written == generator().PAGES[page](), "run: ./dev exec python docs/generate.py"
+
+
+def test_every_key_of_a_claim_file_is_listed() -> None:
+    """Every definition of the schema has its heading, and every key a row."""
+    module = generator()
+    text = module.claim_keys()
+    schema = module.json.loads((ROOT / "claims/claim.schema.json").read_text(encoding="utf-8"))
+    for definition in schema["$defs"].values():
+        assert f"\n### {module.title_of(definition)}\n" in text
+        for key in definition["properties"]:
+            assert f"| `{key}` |" in text
+
+
+def test_every_command_and_option_is_listed() -> None:
+    """A command has its usage, a switch both sides, a choice its values."""
+    text = generator().command_line()
+    assert "repro verify CLAIMS... [OPTIONS]" in text
+    assert "| `--train/--no-train` | yes |" in text
+    assert "| `--scale quick\\|bench\\|paper` |" in text
+    assert "\n## repro runs export\n" in text
