@@ -46,3 +46,11 @@ def test_every_command_and_option_is_listed() -> None:
     assert "| `--train/--no-train` | yes |" in text
     assert "| `--scale quick\\|bench\\|paper` |" in text
     assert "\n## repro runs export\n" in text
+
+
+def test_the_picture_in_the_readme_is_there_and_small() -> None:
+    """A PNG that the README shows, of less than 200 KB; `docs/picture.py` draws it."""
+    picture = ROOT / "docs" / "report.png"
+    assert 'src="docs/report.png"' in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.stat().st_size < 200_000
