@@ -73,7 +73,7 @@ def plan_runs(claims: Sequence[Claim], store: RunStore, *, workers: int | None =
     }
     runs = []
     for planned in merged([run for claim in claims for run in claim.runs()]):
-        state, work = _state(store, planned)
+        state, work = state_of(store, planned)
         label, arm = names[planned.run.key]
         runs.append(Planned(planned, label, state, work, arm))
     return Plan(tuple(runs), FLOPS_PER_CORE, workers or cores())
@@ -95,8 +95,11 @@ def code_to_run(claims: Sequence[Claim], plan: Plan) -> dict[str, str]:
     return found
 
 
-def _state(store: RunStore, planned: PlannedRun) -> tuple[State, float]:
-    """Damaged evidence is neither there nor to be trained over: it is reported."""
+def state_of(store: RunStore, planned: PlannedRun) -> tuple[State, float]:
+    """What the store has of a run, and the operations that are left.
+
+    Damaged evidence is neither there nor to be trained over: it is reported.
+    """
     try:
         if is_complete(store, planned):
             return "complete", 0.0

@@ -18,11 +18,7 @@ class Choice:
     at_once: int = 1
     why: str = "asked for"
 
-    @property
-    def manner(self) -> str:
-        """The engine, and what it does."""
-        if self.engine == "serial":
-            return "serial (one run after another, in this process)"
+    def __str__(self) -> str:
         times = f"{self.at_once} at once" + (", one thread each" if self.at_once > 1 else "")
         if self.engine == "processes":
             return f"processes ({times})"
@@ -50,5 +46,5 @@ def sentences(choices: Sequence[Choice]) -> list[str]:
         some = [choice for choice in choices if (choice.engine, choice.why) == way]
         share = "" if len(ways) == 1 else f" for {len(some)} of {len(choices)} configurations"
         largest = max(some, key=lambda choice: choice.together)
-        lines.append(f"engine{share}: {largest.manner}: {largest.why}; --engine overrides")
+        lines.append(f"engine{share}: {largest}: {largest.why}; --engine overrides")
     return lines

@@ -27,19 +27,19 @@ _PROBE = (
 )
 
 
-def resolve_device(wanted: str = "auto", say: Callable[[str], None] | None = None) -> Device:
+def resolve_device(device: str = "auto", say: Callable[[str], None] = lambda _: None) -> Device:
     """``cpu`` or ``cuda`` for ``auto``, ``cpu`` or ``cuda``; imports no torch here.
 
     A machine without an NVIDIA driver is told apart by a look at its files; only where there is
     one, a short-lived process asks torch; ``say`` is told if that takes long. Raises DeviceError
     if what is asked for is not there, or if torch gives no answer.
     """
-    if wanted not in {"auto", "cpu", "cuda"}:
-        raise DeviceError(f"device '{wanted}' is unknown\n  expected: auto, cpu or cuda")
-    if wanted == "cpu":
+    if device not in {"auto", "cpu", "cuda"}:
+        raise DeviceError(f"device '{device}' is unknown\n  expected: auto, cpu or cuda")
+    if device == "cpu":
         return "cpu"
     if has_driver():
-        notice = threading.Timer(NOTICE_SECONDS, say or _say_nothing, [_NOTICE])
+        notice = threading.Timer(NOTICE_SECONDS, say, [_NOTICE])
         notice.daemon = True
         notice.start()
         try:
@@ -47,7 +47,7 @@ def resolve_device(wanted: str = "auto", say: Callable[[str], None] | None = Non
                 return "cuda"
         finally:
             notice.cancel()
-    if wanted == "cuda":
+    if device == "cuda":
         raise DeviceError(
             "device 'cuda': no GPU is there that torch can use\n"
             "  expected: an NVIDIA driver, CUDA_VISIBLE_DEVICES not empty, and a CUDA build of "
@@ -77,7 +77,3 @@ def torch_sees_gpu() -> bool:
     except (OSError, subprocess.SubprocessError):
         return False
     return done.returncode == 0
-
-
-def _say_nothing(_: str) -> None:
-    """Nobody listens."""

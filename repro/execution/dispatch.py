@@ -17,7 +17,7 @@ from repro.execution.pool import ProcessPool, WorkerLostError
 from repro.execution.progress import Reporter, duration
 from repro.execution.tracking import Tracker
 from repro.execution.watch import Watch
-from repro.execution.worker import Outcome, Task, run_task
+from repro.execution.worker import Outcome, Task, halves, run_task
 from repro.specs.run import AnyCorpus
 from repro.store import RunStore
 
@@ -127,9 +127,8 @@ class Dispatch:
 
     def _halve(self, task: Task) -> None:
         """A model of several runs killed its process, most likely for memory: smaller ones."""
-        middle, now = len(task.runs) // 2, time.monotonic()
-        halves = task.runs[:middle], task.runs[middle:]
-        self._busy += [(now, replace(task, runs=runs)) for runs in halves]
+        now = time.monotonic()
+        self._busy += [(now, replace(task, runs=runs)) for runs in halves(task.runs)]
 
     def _give_up(self, corpus: AnyCorpus, reason: Outcome) -> None:
         """No run of this corpus will do better: take back those that have not begun."""

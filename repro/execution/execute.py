@@ -25,7 +25,7 @@ from repro.execution.grouping import task_memory
 from repro.execution.options import RunOptions
 from repro.execution.own_parts import refuse_code, try_own_parts
 from repro.execution.pool import ProcessPool
-from repro.execution.progress import Reporter, SilentReporter, choose_reporter
+from repro.execution.progress import Reporter, choose_reporter
 from repro.execution.tasks import make_tasks
 from repro.execution.worker import Outcome
 from repro.specs.run import PlannedRun
@@ -91,9 +91,9 @@ def execute(  # noqa: PLR0913 - one parameter an option
     start = time.monotonic()
     work = _Work.sort(merged(plan), store)
     if work.todo:
-        tell = _say_nothing if report is None else _say
+        tell = _say if report else _say_nothing
         refuse_code(work.todo, allowed=allow_code, tell=tell)
-        chosen = resolve_device(device, None if report is None else _say)
+        chosen = resolve_device(device, tell)
         needs = [task_memory([planned]) for planned in work.todo]
         size = pool_size(workers, chosen, needs)
         with _opened(engine, size, chosen) as executor:
@@ -101,7 +101,7 @@ def execute(  # noqa: PLR0913 - one parameter an option
             pool = Pool(executor, size, chosen)
             try_own_parts(work.todo, store, pool)
             tasks = make_tasks(work.todo, store, data, _name(engine), pool, tell)
-            dispatch = Dispatch(executor, store, tasks, report or SilentReporter(), limit)
+            dispatch = Dispatch(executor, store, tasks, report or Reporter(), limit)
             work.outcomes += dispatch.run(reused=len(work.known))
         _raise_if_nothing_worked(work.outcomes)
     return work.execution(time.monotonic() - start)

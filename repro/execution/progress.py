@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from repro.execution.tracking import Running, Snapshot
 from repro.terminal import printable, printable_lines
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 INTERVAL = 55.0
 
 
-class Reporter(Protocol):
-    """What an execution tells; calls come from one thread at a time."""
+class Reporter:
+    """What an execution tells, from one thread at a time; this one passes nothing on."""
 
     def start(self, total: int, reused: int, workers: str) -> None:
         """``total`` runs are to be done, ``reused`` are there already."""
@@ -37,26 +37,7 @@ class Reporter(Protocol):
         """Nothing more will come."""
 
 
-class SilentReporter:
-    """Says nothing."""
-
-    def start(self, total: int, reused: int, workers: str) -> None:
-        """Say nothing."""
-
-    def tick(self, snapshot: Snapshot) -> None:
-        """Say nothing."""
-
-    def finished(self, key: str, what: str, snapshot: Snapshot) -> None:
-        """Say nothing."""
-
-    def stuck(self, stuck: Sequence[Stuck]) -> None:
-        """Say nothing."""
-
-    def stop(self) -> None:
-        """Say nothing."""
-
-
-class PlainReporter:
+class PlainReporter(Reporter):
     """A line at the start, at the end of each run, and at least every minute."""
 
     def __init__(
@@ -93,9 +74,6 @@ class PlainReporter:
         for each in stuck:
             self._say(no_progress(each, self._labels))
 
-    def stop(self) -> None:
-        """Nothing is left to be said."""
-
     def _describe(self, running: Running, snapshot: Snapshot) -> str:
         label = self._labels.get(running.key, running.key[:12])
         return f"run {running.number}/{snapshot.total} {label}: {running.doing}"
@@ -107,7 +85,7 @@ class PlainReporter:
             self._stream.flush()
 
 
-class LiveReporter:
+class LiveReporter(Reporter):
     """A bar with an ETA, and a line above it for each run that is over."""
 
     def __init__(self, labels: Mapping[str, str], stream: TextIO) -> None:

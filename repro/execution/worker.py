@@ -118,7 +118,7 @@ def _do(
         key = planned.run.key
         with _as_failure(store, key, outcomes):
             (old if store.state(key) in TRAINED else fresh).append(planned)
-    for batch in _train(task, store, fresh, outcomes):
+    for batch in _train(task, store, tuple(fresh), outcomes):
         for planned in batch:
             _finish(task, store, planned, outcomes, fresh=True)
             key = planned.run.key
@@ -127,7 +127,13 @@ def _do(
         _finish(task, store, planned, outcomes, fresh=False)
 
 
-Batch = Sequence[PlannedRun]
+Batch = tuple[PlannedRun, ...]
+
+
+def halves(batch: Batch) -> tuple[Batch, Batch]:
+    """What is tried instead of a batch that failed here, or that killed its process."""
+    middle = len(batch) // 2
+    return batch[:middle], batch[middle:]
 
 
 def _train(task: Task, store: RunStore, fresh: Batch, outcomes: dict[str, Outcome]) -> list[Batch]:
@@ -139,15 +145,13 @@ def _train(task: Task, store: RunStore, fresh: Batch, outcomes: dict[str, Outcom
     if not fresh:
         return []
     trial: dict[str, Outcome] = {}
-    left = [planned for planned in fresh if store.state(planned.run.key) not in TRAINED]
+    left = tuple(planned for planned in fresh if store.state(planned.run.key) not in TRAINED)
     if not left or _train_batch(task, store, left, trial):
         return [fresh]
     if len(fresh) == 1 or not _may_do_better(trial):
         outcomes.update(trial)
         return []
-    middle = len(fresh) // 2
-    parts = fresh[:middle], fresh[middle:]
-    return [batch for part in parts for batch in _train(task, store, part, outcomes)]
+    return [batch for half in halves(fresh) for batch in _train(task, store, half, outcomes)]
 
 
 def _may_do_better(trial: dict[str, Outcome]) -> bool:

@@ -11,15 +11,12 @@ from repro.errors import (
     CodeError,
     RunError,
     SpecError,
-    StoreError,
-    StoreUnreachableError,
 )
 from repro.execution.options import RunOptions
+from repro.plan import state_of
 from repro.preflight import require
 from repro.specs.load_search import Changes, Search
 from repro.specs.run import PlannedRun
-from repro.store import RunStore
-from repro.store.work import is_complete
 from repro.tuning.plan import distinct, over_budget, plan_search
 from repro.tuning.ranking import TrialOutcome, kept, outcome, ranked
 from repro.tuning.trials import Trial, trials
@@ -94,16 +91,6 @@ def _stay_in_budget(search: Search, found: Sequence[Trial]) -> None:
         raise SpecError(problems)
 
 
-def _is_missing(store: RunStore, planned: PlannedRun) -> bool:
-    """Whether something is to be done for a run; nothing is for one that is damaged."""
-    try:
-        return not is_complete(store, planned)
-    except StoreUnreachableError:
-        raise
-    except StoreError:
-        return False
-
-
 def _train(found: Sequence[Trial], options: RunOptions) -> None:
     """Do the runs of some trials; PreflightError where they cannot be, RunError where one fails."""
     from repro.execution.execute import execute_with  # noqa: PLC0415 - a plan needs no engine
@@ -116,7 +103,7 @@ def _train(found: Sequence[Trial], options: RunOptions) -> None:
             runs.append(planned)
             settings[planned.run.key] = f"{trial.stage} {number}"
             labels[planned.run.key] = f"{trial.stage} {number}, seed {planned.run.replicate}"
-    missing = [planned for planned in runs if _is_missing(options.store, planned)]
+    missing = [planned for planned in runs if state_of(options.store, planned)[0] == "missing"]
     require(missing, settings, options)
     _, failed = execute_with(options, runs, labels)
     if failed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from repro.execution.progress import SilentReporter
+from repro.execution.progress import Reporter
 from repro.execution.tracking import Snapshot
 from repro.execution.worker import Outcome, Task
 from repro.specs.run import PlannedRun
@@ -12,7 +12,7 @@ from repro.specs.run import PlannedRun
 Work = Callable[[Task], tuple[Outcome, ...]]
 
 
-class Journal(SilentReporter):
+class Journal(Reporter):
     """Remembers what it is told."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ import pytest
 from repro.execution.engine import SerialEngine
 from repro.execution.execute import execute
 from repro.execution.ledger import Ledger
-from repro.execution.progress import SilentReporter
+from repro.execution.progress import Reporter
 from repro.execution.tracking import Snapshot, Tracker
 from repro.execution.worker import Task, run_task
 from repro.store import RunStore
@@ -83,7 +83,7 @@ def test_what_is_trained_already_is_measured_alone(store: RunStore) -> None:
     assert training_of(store, plan[1])["engine"]["together"] == 2
 
 
-class Journal(SilentReporter):
+class Journal(Reporter):
     """Remembers what it is told."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from repro.errors import DataError, DeviceError, StoreUnreachableError
 from repro.execution.engine import SerialEngine
 from repro.execution.execute import Failure, execute
 from repro.execution.pool import ProcessPool
-from repro.execution.progress import SilentReporter
+from repro.execution.progress import Reporter
 from repro.execution.tracking import Snapshot
 from repro.execution.worker import Outcome, Task
 from repro.specs.corpus import Digests, SplitTokens, TextCorpus
@@ -180,7 +180,7 @@ def test_a_store_that_vanishes_in_mid_run(
 ) -> None:
     """It ends the execution, is not made anew, and what was finished is in it when it is back."""
 
-    class Unmounts(SilentReporter):
+    class Unmounts(Reporter):
         def finished(self, key: str, what: str, snapshot: Snapshot) -> None:
             if store.root.exists():
                 store.root.rename(tmp_path / "away")

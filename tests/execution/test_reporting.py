@@ -9,7 +9,7 @@ import pytest
 
 from repro.execution import dispatch
 from repro.execution.execute import execute
-from repro.execution.progress import SilentReporter
+from repro.execution.progress import Reporter
 from repro.execution.tracking import Snapshot
 from repro.execution.worker import Outcome, Task
 from repro.store import RunStore
@@ -17,7 +17,7 @@ from tests.execution.processes import until
 from tests.execution.tiny import tiny_plan
 
 
-class Broken(SilentReporter):
+class Broken(Reporter):
     """A reporter whose terminal is gone."""
 
     def __init__(self, calls: list[str]) -> None:

@@ -19,7 +19,7 @@ from repro.errors import ClaimError
 from repro.execution import dispatch, watch
 from repro.execution.execute import execute
 from repro.execution.pool import ProcessPool
-from repro.execution.progress import PlainReporter, SilentReporter, no_progress
+from repro.execution.progress import PlainReporter, Reporter, no_progress
 from repro.execution.watch import OverLimitError, Stuck, Watch, process_state
 from repro.execution.worker import Task
 from repro.store import RunStore
@@ -200,7 +200,7 @@ def test_a_call_that_is_ended_is_not_given_out_again() -> None:
         pool.terminate()
 
 
-class Told(SilentReporter):
+class Told(Reporter):
     """What was told of stuck runs, and an event for the first time."""
 
     def __init__(self) -> None:
