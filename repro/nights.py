@@ -25,6 +25,7 @@ from repro.plan import plan_runs
 from repro.specs.claim import Claim
 from repro.specs.seeds import GroupSequential
 from repro.stats.result import TestResult
+from repro.stats.sequential import EProcessResult
 from repro.store import RunStore
 from repro.store.places import LEDGER, check_root
 from repro.verdict import Validity
@@ -199,4 +200,4 @@ def _numbers(result: TestResult | None) -> Mapping[str, float | None]:
     if result is None:
         return {}
     found = {"p": result.p}
-    return {**found, "e": float(str(result.details["e"]))} if "e" in result.details else found
+    return {**found, "e": result.e} if isinstance(result, EProcessResult) else found

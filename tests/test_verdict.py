@@ -58,8 +58,7 @@ def test_agreement(prediction, effect, interval, agreement):
     exact comparison, which has none, the effect itself.
     """
     own = Interval(interval[0], interval[1], 0.95) if interval else None
-    exact = {"exact": own is None}
-    ours = TestResult("welch", effect, 0.05, (5, 5), interval=own, details=exact)
+    ours = TestResult("welch", effect, 0.05, (5, 5), interval=own, exact=own is None)
     assert agree(prediction, ours) is agreement
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from repro.check.expectations import Judged
 from repro.report import format as fmt
 from repro.specs.claim import Claim
-from repro.stats.result import TestResult
+from repro.stats.stopping import Drift, SequentialResult
 from repro.verdict import Flag, FlagKind
 
 
@@ -35,30 +35,29 @@ def drift_flags(claim: Claim, judged: Sequence[Judged]) -> list[Flag]:
     ]
 
 
-def _too_far(claim: Claim, drift: str) -> bool:
+def _too_far(claim: Claim, drift: Drift) -> bool:
     declared = "reversed" if claim.sequential is None else claim.sequential.drift
     return drift == "reversed" or (drift == "apart" and declared == "any")
 
 
-def _drifts(claim: Claim, judged: Sequence[Judged]) -> list[tuple[str, str]]:
+def _drifts(claim: Claim, judged: Sequence[Judged]) -> list[tuple[Drift, str]]:
     """What drifted, and what is said of it, without a full stop."""
     if claim.sequential is None:
         return []
     return [
-        (drift, f"'{one.expectation.id}': {_said(drift, one.result)}")
+        (one.result.drift, f"'{one.expectation.id}': {_said(one.result)}")
         for one in judged
-        if one.expectation.role == "decisive" and one.result is not None
-        for drift in (str(one.result.details.get("drift", "none")),)
-        if drift != "none"
+        if one.expectation.role == "decisive" and isinstance(one.result, SequentialResult)
+        if one.result.drift != "none"
     ]
 
 
-def _said(drift: str, result: TestResult) -> str:
-    first, now = result.details["decided_at"], fmt.count(min(result.n))
-    decided = f"{result.details['decided']} at {first} pairs"
-    if drift == "reversed":
+def _said(result: SequentialResult) -> str:
+    first, now = result.decided_at, fmt.count(min(result.n))
+    decided = f"{result.decided} at {first} pairs"
+    if result.drift == "reversed":
         return f"{decided}; all {now} say the opposite"
-    if drift == "leaning":
+    if result.drift == "leaning":
         return f"{decided}; the mean of all {now} lies on the other side"
     before = "undecided" if first is None else decided
     return f"{before}; the intervals of its looks, up to all {now} pairs, have nothing in common"

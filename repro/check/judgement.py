@@ -16,6 +16,7 @@ from repro.report import document as doc
 from repro.report.judgement import FamilyMember, FamilyPart
 from repro.specs.claim import Claim
 from repro.specs.expectation import Family
+from repro.stats.sequential import EProcessResult
 from repro.verdict import Finding, Validity, adjust_family, adjust_family_by_e
 
 
@@ -129,13 +130,9 @@ def e_values(one: Judgement) -> tuple[float, float]:
     tree is wrongly said to hold, or to fail, at least one part is. A part without an e-value
     counts as 0.
     """
-    own = [_number(part, "e") for part in one.decisive]
-    other = [_number(part, "e_opposite") for part in one.decisive]
+    found = [part.result for part in one.decisive]
+    own = [part.e if isinstance(part, EProcessResult) else 0.0 for part in found]
+    other = [part.e_opposite if isinstance(part, EProcessResult) else 0.0 for part in found]
     if one.claim.combine is not None:
         return min(own), min(other)
     return min(own), max(other) / len(other)
-
-
-def _number(part: Judged, name: str) -> float:
-    value = 0.0 if part.result is None else part.result.details.get(name, 0.0)
-    return float(value) if isinstance(value, float | int) else 0.0

@@ -23,11 +23,10 @@ from repro.evidence import Evidence
 from repro.report.judgement import LookPart, SequentialPart
 from repro.specs.claim import Claim
 from repro.specs.seeds import EProcess
-from repro.stats.result import TestResult
 from repro.stats.sample import Sample
-from repro.stats.sequential import SENSITIVITY, predicted_power
+from repro.stats.sequential import EProcessResult, predicted_power
 from repro.stats.spending import conditional_power
-from repro.stats.stopping import Question, stop
+from repro.stats.stopping import Question, SequentialResult, stop
 from repro.verdict import Conclusion, Finding, conclude_sequential
 
 Stop = Literal["confirmed", "contradicted", "trivial", "futile", "go on"]
@@ -42,7 +41,7 @@ def sequential_parts(
         for one in judged
         if isinstance(one.expectation, OnMeans)
         and is_sequential(one.expectation, claim)
-        and one.result is not None
+        and isinstance(one.result, SequentialResult)
     )
 
 
@@ -53,10 +52,11 @@ def should_stop(finding: Finding, parts: tuple[SequentialPart, ...]) -> bool:
     return bool(parts) and all(part.stop != "go on" for part in parts)
 
 
-def _part(one: OnMeans, result: TestResult, claim: Claim, evidence: Evidence) -> SequentialPart:
+def _part(
+    one: OnMeans, result: SequentialResult, claim: Claim, evidence: Evidence
+) -> SequentialPart:
     arms = aligned(one, claim, *(evidence.sample(arm, one.measurement) for arm in one.of))
     results = _at_every_look(one, claim, arms) if in_order(arms) else {min(result.n): result}
-    decided = result.details["decided_at"] if in_order(arms) else None
     evidence_based = isinstance(claim.sequential, EProcess)
     return SequentialPart(
         expectation=one.id,
@@ -64,17 +64,17 @@ def _part(one: OnMeans, result: TestResult, claim: Claim, evidence: Evidence) ->
         bound=1 / claim.alpha if evidence_based and one.kind == "difference" else claim.alpha,
         looks=tuple(_look(n, each) for n, each in results.items()),
         order=_order(arms),
-        crossing=decided if isinstance(decided, int) else None,
+        crossing=result.decided_at if in_order(arms) else None,
         stop=_stop(question_of(one, claim), claim, arms, result),
-        sensitivity={f"g = {g:g}": _number(result, f"e_g_{g:g}") for g in SENSITIVITY}
-        if evidence_based
+        sensitivity={f"g = {each.g:g}": each.e for each in result.sensitivity}
+        if isinstance(result, EProcessResult)
         else {},
     )
 
 
 def _at_every_look(
     one: OnMeans, claim: Claim, arms: tuple[Sample, Sample]
-) -> dict[int, TestResult]:
+) -> dict[int, SequentialResult]:
     looks, results = looks_so_far(claim, arms), {}
     for place, n in enumerate(looks, start=1):
         with suppress(ClaimError):  # nothing varied yet, so that a look says nothing
@@ -89,11 +89,11 @@ def _order(arms: tuple[Sample, Sample]) -> Literal["observed", "declared", "unkn
     return "declared" if any(arm.order == "declared" for arm in arms) else "observed"
 
 
-def _look(n: int, result: TestResult) -> LookPart:
+def _look(n: int, result: SequentialResult) -> LookPart:
     interval = result.interval
     return LookPart(
         seeds=n,
-        e=_number(result, "e") if "e" in result.details else None,
+        e=result.e if isinstance(result, EProcessResult) else None,
         p=1.0 if result.p is None else result.p,
         low=None if interval is None else _finite(interval.low),
         high=None if interval is None else _finite(interval.high),
@@ -102,13 +102,13 @@ def _look(n: int, result: TestResult) -> LookPart:
 
 
 def _stop(
-    question: Question, claim: Claim, arms: tuple[Sample, Sample], result: TestResult
+    question: Question, claim: Claim, arms: tuple[Sample, Sample], result: SequentialResult
 ) -> Stop:
     """Decided, futile, or worth more seeds; at the largest number there is nothing to add.
 
     The power of more seeds is not computed where their order is not known.
     """
-    if result.details["decided"] is not None:
+    if result.decided is not None:
         return stop(result) or "go on"
     how, most = claim.sequential, claim.seeds.max or claim.seeds.plan
     if not in_order(arms):
@@ -126,7 +126,3 @@ def _stop(
 
 def _finite(end: float) -> float | None:
     return end if math.isfinite(end) else None
-
-
-def _number(result: TestResult, name: str) -> float:
-    return float(str(result.details[name]))

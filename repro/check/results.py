@@ -7,7 +7,6 @@ import math
 from repro.check.expectations import Judged, published_rule
 from repro.check.kinds import Found, kind_of, name_of_test
 from repro.check.kinds.association import AssociationKind, points_of
-from repro.check.kinds.sequential import SEQUENTIAL
 from repro.check.settle import settling
 from repro.check.strength import strength_of
 from repro.check.without import Case
@@ -17,8 +16,10 @@ from repro.report import document as doc
 from repro.report import format as fmt
 from repro.specs.claim import Claim
 from repro.specs.expectation import Association, Expectation, Proportion
-from repro.stats.equivalence import MARGIN
+from repro.stats.equivalence import MarginResult
 from repro.stats.result import TestResult
+from repro.stats.spending import GroupResult
+from repro.stats.stopping import SequentialResult
 
 
 def as_entry(
@@ -103,13 +104,12 @@ def _smallest_margin(result: TestResult | None) -> float | None:
     if result is None:
         return None
     own = result.interval
-    if result.test in SEQUENTIAL and result.details["kind"] != "difference" and own is not None:
+    if isinstance(result, SequentialResult) and result.kind != "difference" and own is not None:
         low = 0.0 if result.low is None else -own.low
         high = 0.0 if result.high is None else own.high
         reach = max(0.0, low, high)
         return reach if math.isfinite(reach) else None
-    margin = result.details.get(MARGIN)
-    return float(margin) if isinstance(margin, float | int) else None
+    return result.smallest_confirmable_margin if isinstance(result, MarginResult) else None
 
 
 def _points(one: Expectation, evidence: Evidence) -> tuple[doc.Point, ...]:
@@ -134,11 +134,11 @@ def _details(
     facts = kind.details(one, claim, result)
     if isinstance(one, Association) and isinstance(kind, AssociationKind):
         return {**facts, **kind.facts_of_points(one, evidence.read)}
-    alone = result.details.get("left_out")
-    if isinstance(alone, tuple) and alone:
-        facts = {**facts, "without_a_partner": f"{', '.join(map(str, alone))}; left out"}
-    if result.details.get("waiting"):
-        waiting = f"{result.details['waiting']}, which count at the next planned look"
+    if isinstance(result, SequentialResult) and result.left_out:
+        alone = ", ".join(map(str, result.left_out))
+        facts = {**facts, "without_a_partner": f"{alone}; left out"}
+    if isinstance(result, GroupResult) and result.waiting:
+        waiting = f"{result.waiting}, which count at the next planned look"
         facts = {**facts, "pairs_after_the_last_look": waiting}
     units = isinstance(one, Proportion)
     seeds = list(dict.fromkeys(fmt.count(n) for n in result.n))

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from repro.check.expectations import Judged, all_must_hold
-from repro.check.kinds.sequential import SEQUENTIAL
 from repro.report.judgement import Strength
 from repro.specs.claim import Claim
 from repro.stats.result import TestResult
+from repro.stats.stopping import SequentialResult
 from repro.verdict import Conclusion
 
 Looks = Literal["one", "planned", "every"]
@@ -69,11 +69,11 @@ def _against(decisive: Sequence[Judged]) -> list[Judged]:
 
 def _looks(result: TestResult) -> Looks:
     """Over which looks the level holds; the seeds of a table without an order had but one."""
-    taken = result.details.get("looks", ())
-    return LOOKS.get(result.test, "one") if isinstance(taken, tuple) and len(taken) > 1 else "one"
+    several = isinstance(result, SequentialResult) and len(result.looks) > 1
+    return LOOKS.get(result.test, "one") if several else "one"
 
 
 def _two_sided(result: TestResult) -> bool:
-    if result.test in SEQUENTIAL:
-        return result.details["kind"] == "difference"
-    return result.details.get("alternative") == "two-sided"
+    if isinstance(result, SequentialResult):
+        return result.kind == "difference"
+    return result.alternative == "two-sided"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -34,10 +35,30 @@ from repro.stats.sample import Sample
 Sign: TypeAlias = Literal["positive", "negative", "different"]
 IntervalMethod: TypeAlias = Literal["fisher_z", "bootstrap"]
 
-SMALLEST_BOUND = "smallest_confirmable_bound"
-LARGEST_BOUND = "largest_confirmable_bound"
 MOST_PERMUTED = 9
 """Points up to which all orders (362,880) are tried where scipy has no exact p."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssociationResult(TestResult):
+    """The result of an association: its coefficient, how p and interval were computed, clusters."""
+
+    method: Method
+    p_method: str
+    interval_method: IntervalMethod | None
+    clusters: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MagnitudeResult(TestResult):
+    """The result of a bound on a correlation's size.
+
+    ``confirmable_bound`` is the one that these data could just have confirmed: the smallest
+    upper bound, or the largest lower one.
+    """
+
+    method: Method
+    confirmable_bound: float
 
 
 def association(
@@ -49,7 +70,7 @@ def association(
     interval: IntervalMethod = "fisher_z",
     clusters: Sequence[int] | None = None,
     alpha: float = 0.05,
-) -> TestResult:
+) -> AssociationResult:
     """Two-sided test of no association; the sign of the effect decides about a direction.
 
     ``x`` and ``y`` hold one value for each point, and ``effect`` is the coefficient. p is
@@ -80,7 +101,7 @@ def association(
         own = fisher_interval(method, r, x.n, 1 - alpha)
         if interval == "bootstrap" and abs(r) < PERFECT:
             own = bootstrap_interval(first, second, method, 1 - alpha)
-    return TestResult(
+    return AssociationResult(
         test="association",
         effect=r,
         alpha=alpha,
@@ -88,14 +109,11 @@ def association(
         interval=own,
         p=p,
         se=standard_error(method, x.n, r) if clusters is None else None,
-        details={
-            "alternative": "two-sided",
-            "direction": direction,
-            "method": method,
-            "p_method": p_method,
-            "interval_method": interval if clusters is None else None,
-            "clusters": None if clusters is None else len(set(clusters)),
-        },
+        alternative="two-sided",
+        method=method,
+        p_method=p_method,
+        interval_method=interval if clusters is None else None,
+        clusters=None if clusters is None else len(set(clusters)),
     )
 
 
@@ -162,15 +180,15 @@ def magnitude(
     at_most: float | None = None,
     at_least: float | None = None,
     alpha: float = 0.05,
-) -> TestResult:
+) -> MagnitudeResult:
     """Is the size of the true coefficient below ``at_most``, or above ``at_least``?
 
     *Below* is an equivalence, two one-sided tests; *above* is tested against the bound with
     either sign. Both are one-sided at ``alpha`` with the bias of z taken off, and p and
     ``p_opposite`` decide. The interval has level ``1 - 2 alpha`` and is the one that the
     equivalence belongs to. ``low`` and ``high`` bound the claimed coefficient for
-    ``at_most``; for ``at_least`` ``low`` bounds its size. ``details`` holds the bound that
-    these data could just have confirmed.
+    ``at_most``; for ``at_least`` ``low`` bounds its size. ``confirmable_bound`` is the one
+    that these data could just have confirmed.
 
     Meant for normal data: with t4 tails a Pearson bound of .5 errs in .08 to .135 of cases,
     and Kendall's with ten normal points in .07. ``ClaimError`` unless exactly one bound lies
@@ -188,11 +206,11 @@ def magnitude(
     own = _interval(r, n, method, alpha)
     if at_most is not None:
         p, opposite, low, high = inside, beyond, -bound, bound
-        confirmable = (SMALLEST_BOUND, max(-own.low, own.high))
+        confirmable = max(-own.low, own.high)
     else:
         p, opposite, low, high = beyond, inside, bound, None
-        confirmable = (LARGEST_BOUND, _largest_bound(r, n, method, alpha))
-    return TestResult(
+        confirmable = _largest_bound(r, n, method, alpha)
+    return MagnitudeResult(
         test="magnitude",
         effect=r,
         alpha=alpha,
@@ -203,7 +221,8 @@ def magnitude(
         se=standard_error(method, n, bound),
         low=low,
         high=high,
-        details={"method": method, confirmable[0]: confirmable[1]},
+        method=method,
+        confirmable_bound=confirmable,
     )
 
 

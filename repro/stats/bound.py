@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from scipy.special import bdtr, bdtrc, betaincinv
 
 from repro.errors import ClaimError
@@ -9,12 +11,25 @@ from repro.stats.result import Interval, TestResult, check_alpha, check_finite
 from repro.stats.sample import Arm, Sample, beyond, require_sample
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundResult(TestResult):
+    """The result of a bound or a share of replicates that keep one.
+
+    ``violators`` are the numbers of the replicates that do not; ``smallest`` and ``largest`` are
+    values, in the units of the measurement.
+    """
+
+    violators: tuple[int, ...]
+    smallest: float
+    largest: float
+
+
 def bound(
     a: Arm, *, at_least: float | None = None, at_most: float | None = None, alpha: float = 0.05
-) -> TestResult:
+) -> BoundResult:
     """Structural bound: every replicate lies within the limits, which belong to it.
 
-    Nothing is estimated, so there is no p; ``details["violators"]`` lists the replicates
+    Nothing is estimated, so there is no p; ``violators`` lists the replicates
     outside, those that diverged among them; a limit is kept up to round-off. ``effect`` is the
     share inside and ``interval`` its Clopper-Pearson interval of level ``1 - 2 alpha``: what
     these replicates say about those that were not run. ``ClaimError`` for a summary or without
@@ -31,7 +46,7 @@ def share(
     at_least: float | None = None,
     at_most: float | None = None,
     alpha: float = 0.05,
-) -> TestResult:
+) -> BoundResult:
     """Exact binomial test: more than the share ``of`` of all replicates lies within the limits.
 
     ``p`` and ``p_opposite`` are one-sided; effect, interval, details and errors as ``bound``,
@@ -81,10 +96,10 @@ def _result(
     violators: tuple[int, ...],
     alpha: float,
     of: tuple[float, float, float] | None = None,
-) -> TestResult:
+) -> BoundResult:
     inside = sample.n - len(violators)
     low, p, p_opposite = of if of is not None else (None, None, None)
-    return TestResult(
+    return BoundResult(
         test=test,
         effect=inside / sample.n,
         alpha=check_alpha(alpha),
@@ -93,10 +108,8 @@ def _result(
         p=p,
         p_opposite=p_opposite,
         low=low,
-        details={
-            "exact": True,
-            "violators": violators,
-            "smallest": min(sample.values),
-            "largest": max(sample.values),
-        },
+        exact=True,
+        violators=violators,
+        smallest=min(sample.values),
+        largest=max(sample.values),
     )

@@ -15,7 +15,7 @@ from repro.stats.contrast import Contrast, satterthwaite, student_contrast, welc
 from repro.stats.paired import paired_contrast
 from repro.stats.permutation import permutation
 from repro.stats.rank_tests import brunner_munzel
-from repro.stats.result import Detail, TestResult, check_alpha
+from repro.stats.result import TestResult, check_alpha
 from repro.stats.sample import Arm, Sample, require_sample, summarise
 from repro.stats.sign_flips import paired_permutation
 
@@ -96,7 +96,7 @@ def yuen(
             "any difference certain; use ratio, separation or bound"
         )
     contrast = _yuen_contrast(arms, cores)
-    return _mean_test("yuen", contrast, (a, b), alternative, alpha, trim=trim)
+    return _mean_test("yuen", contrast, (a, b), alternative, alpha)
 
 
 TESTS: Mapping[str, Callable[..., TestResult]] = MappingProxyType(
@@ -145,7 +145,6 @@ def _mean_test(
     arms: tuple[Arm, Arm],
     alternative: Alternative,
     alpha: float,
-    **details: Detail,
 ) -> TestResult:
     check_alpha(alpha)
     p, p_opposite = p_values(alternative, contrast.p_greater(), contrast.p_less())
@@ -160,5 +159,6 @@ def _mean_test(
         statistic=contrast.statistic(),
         df=contrast.df,
         se=contrast.se,
-        details={"alternative": alternative, **details},
+        alternative=alternative,
+        paired=test == "paired",
     )

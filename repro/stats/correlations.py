@@ -43,6 +43,14 @@ class RestrictedRange:
         return self.interval is not None and self.predicted in self.interval
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedCorrelations(TestResult):
+    """The result of two correlations; ``difference`` is that of the coefficients themselves."""
+
+    difference: float
+    difference_interval: tuple[float, float]
+
+
 def restricted(
     x: Sample, y: Sample, *, low: float, high: float, level: float = 0.95
 ) -> RestrictedRange:
@@ -98,11 +106,11 @@ def leave_one_out(x: Sample, y: Sample, *, method: Method) -> tuple[float, float
 
 def compare_independent(
     r1: float, n1: int, r2: float, n2: int, *, alpha: float = 0.05
-) -> TestResult:
+) -> ComparedCorrelations:
     """Two-sided test that the correlations of two separate sets of points are equal.
 
     ``effect`` and ``interval`` (level ``1 - alpha``) are the difference of Fisher's z, to
-    which p belongs. ``details`` holds the plain difference and its interval (Zou 2007).
+    which p belongs. ``difference`` is the plain one, with its interval (Zou 2007).
     ``ClaimError`` unless both lie between -1 and 1, and for fewer than four points.
     Fisher 1921.
     """
@@ -114,7 +122,7 @@ def compare_independent(
 
 def compare_dependent(
     r_xy: float, r_zy: float, r_xz: float, n: int, *, alpha: float = 0.05
-) -> TestResult:
+) -> ComparedCorrelations:
     """Two-sided test that x and z correlate equally with y, all three at the same points.
 
     Result and errors as ``compare_independent``; also ``ClaimError`` for three correlations
@@ -139,11 +147,11 @@ def _comparison(
     se: float,
     correlation: float,
     alpha: float,
-) -> TestResult:
+) -> ComparedCorrelations:
     check_alpha(alpha)
     effect = math.atanh(r[0]) - math.atanh(r[1])
     reach = -float(ndtri(alpha / 2)) * se
-    return TestResult(
+    return ComparedCorrelations(
         test=test,
         effect=effect,
         alpha=alpha,
@@ -152,11 +160,9 @@ def _comparison(
         p=2 * float(ndtr(-abs(effect) / se)),
         statistic=effect / se,
         se=se,
-        details={
-            "alternative": "two-sided",
-            "difference": r[0] - r[1],
-            "difference_interval": _zou(r, n, correlation, 1 - alpha),
-        },
+        alternative="two-sided",
+        difference=r[0] - r[1],
+        difference_interval=_zou(r, n, correlation, 1 - alpha),
     )
 
 

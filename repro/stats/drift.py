@@ -8,14 +8,10 @@ The verdict by the first crossing then describes seeds that later ones are not l
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
 
 from repro.stats.contrast import Contrast
 from repro.stats.result import Interval
-from repro.stats.stopping import Question, first_crossing
-
-Drift: TypeAlias = Literal["none", "leaning", "apart", "reversed"]
-"""From none to worst; each is defined in ``drift``."""
+from repro.stats.stopping import Drift, Question, first_crossing
 
 
 def drift(question: Question, intervals: Mapping[int, Interval], last: Contrast) -> Drift:

@@ -17,24 +17,32 @@ from repro.errors import ClaimError
 from repro.stats.contrast import Contrast
 from repro.stats.paired import PairedRelativeDifference, mean_difference
 from repro.stats.relative import RelativeDifference, relative_difference
-from repro.stats.result import Interval, TestResult, check_alpha, check_finite, paired_detail
+from repro.stats.result import Interval, TestResult, check_alpha, check_finite
 from repro.stats.sample import Arm, summarise
 
 Better: TypeAlias = Literal["lower", "higher"]
 
 Pair: TypeAlias = tuple[Arm, Arm]
 
-MARGIN = "smallest_confirmable_margin"
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarginResult(TestResult):
+    """The result of a test against margins.
+
+    ``smallest_confirmable_margin`` is the smallest symmetric margin that these data could have
+    confirmed, in the units of the effect.
+    """
+
+    smallest_confirmable_margin: float
 
 
 def tost(
     a: Arm, b: Arm, *, low: float, high: float, alpha: float = 0.05, paired: bool = False
-) -> TestResult:
+) -> MarginResult:
     """Two one-sided t-tests: does ``low < mean A - mean B < high`` hold?
 
     ``p`` is the larger of the two one-sided p-values, ``p_opposite`` the smaller p of *the
     difference lies beyond one of the margins*; the interval has level ``1 - 2 alpha``.
-    ``details`` holds the smallest symmetric margin that these data could have confirmed.
     ``ClaimError`` unless ``low < 0 < high``, and as for ``welch`` or ``paired``. Schuirmann 1987;
     Lakens 2017; METHODS.md 1.2.
     """
@@ -47,7 +55,7 @@ def tost(
 
 def non_superiority(
     a: Arm, b: Arm, *, margin: float, better: Better, alpha: float = 0.05, paired: bool = False
-) -> TestResult:
+) -> MarginResult:
     """One-sided t-test: A is not better than B by ``margin`` or more.
 
     ``better`` says which values are good. The gain of A must lie below ``margin``, which is
@@ -60,7 +68,7 @@ def non_superiority(
 
 def non_inferiority(
     a: Arm, b: Arm, *, margin: float, better: Better, alpha: float = 0.05, paired: bool = False
-) -> TestResult:
+) -> MarginResult:
     """One-sided t-test: A is not worse than B by ``margin`` or more.
 
     Units and errors as ``non_superiority``.
@@ -72,7 +80,7 @@ def non_inferiority(
 
 def tost_relative(
     a: Arm, b: Arm, *, relative: float, alpha: float = 0.05, paired: bool = False
-) -> TestResult:
+) -> MarginResult:
     """Two one-sided tests: do the means differ by less than ``relative`` times mean B?
 
     Each margin is a contrast, ``mean A - (1 ± relative) mean B``, with Welch's degrees of
@@ -89,7 +97,7 @@ def tost_relative(
 
 def non_superiority_relative(
     a: Arm, b: Arm, *, relative: float, better: Better, alpha: float = 0.05, paired: bool = False
-) -> TestResult:
+) -> MarginResult:
     """One-sided contrast: A is not better than B by ``relative`` times mean B or more.
 
     Result and errors as ``tost_relative``; ``relative`` may be 0.
@@ -101,7 +109,7 @@ def non_superiority_relative(
 
 def non_inferiority_relative(
     a: Arm, b: Arm, *, relative: float, better: Better, alpha: float = 0.05, paired: bool = False
-) -> TestResult:
+) -> MarginResult:
     """One-sided contrast: A is not worse than B by ``relative`` times mean B or more.
 
     Result and errors as ``tost_relative``; ``relative`` may be 0.
@@ -113,7 +121,7 @@ def non_inferiority_relative(
 
 def _region_test(
     test: str, arms: Pair, low: float | None, high: float | None, alpha: float, *, paired: bool
-) -> TestResult:
+) -> MarginResult:
     check_alpha(alpha)
     contrast = mean_difference(*arms, paired=paired, test=test)
 
@@ -127,7 +135,7 @@ def _region_test(
 
 def _relative_test(
     test: str, arms: Pair, low: float | None, high: float | None, alpha: float, *, paired: bool
-) -> TestResult:
+) -> MarginResult:
     check_alpha(alpha)
     difference: RelativeDifference | PairedRelativeDifference
     if paired:
@@ -174,12 +182,12 @@ def _result(
     alpha: float,
     *,
     paired: bool,
-) -> TestResult:
+) -> MarginResult:
     reach = (
         -math.inf if sides.low is None else -interval.low,
         -math.inf if sides.high is None else interval.high,
     )
-    return TestResult(
+    return MarginResult(
         test=test,
         effect=effect,
         alpha=alpha,
@@ -192,7 +200,8 @@ def _result(
         se=sides.deciding.se,
         low=sides.low,
         high=sides.high,
-        details={MARGIN: max(0.0, *reach), **paired_detail(paired=paired)},
+        paired=paired,
+        smallest_confirmable_margin=max(0.0, *reach),
     )
 
 

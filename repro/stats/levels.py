@@ -17,9 +17,11 @@ from itertools import combinations
 from scipy.special import fdtr, fdtrc
 
 from repro.errors import ClaimError
+from repro.stats.association import AssociationResult, MagnitudeResult
 from repro.stats.result import TestResult
 from repro.stats.sample import Arm, Sample, summarise
 from repro.stats.shape import far_away, skewed
+from repro.stats.trend import TrendResult
 
 NAMES = {
     "welch": "Welch's test",
@@ -241,15 +243,13 @@ def key_of(result: TestResult) -> str:
     """The name by which a result's test was measured; that of pairs is another test."""
     if result.paired and not result.test.startswith("paired"):
         return f"{result.test} paired"
-    if result.test == "welch" and result.details.get("alternative") != "two-sided":
+    if result.test == "welch" and result.alternative != "two-sided":
         return "welch one-sided"
-    if result.test == "association":
-        clustered = result.details["clusters"] is not None
-        return f"association {'clustered' if clustered else result.details['method']}"
-    if result.test == "magnitude":
-        side = "at least" if result.high is None else "at most"
-        return f"{side} {result.details['method']}"
-    return f"trend {result.details['test']}" if result.test == "trend" else result.test
+    if isinstance(result, AssociationResult):
+        return f"association {result.method if result.clusters is None else 'clustered'}"
+    if isinstance(result, MagnitudeResult):
+        return f"{'at least' if result.high is None else 'at most'} {result.method}"
+    return f"trend {result.method}" if isinstance(result, TrendResult) else result.test
 
 
 def of_units(key: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, TypeAlias
 
@@ -13,15 +14,31 @@ from repro.stats.coefficients import Array
 from repro.stats.multiplicity import holm
 from repro.stats.paired import mean_difference
 from repro.stats.pairs import match
-from repro.stats.result import TestResult, check_alpha, paired_detail
+from repro.stats.result import Interval, TestResult, check_alpha
 from repro.stats.sample import Arm, summarise
 
 Order: TypeAlias = Literal["increasing", "decreasing"]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderingResult(TestResult):
+    """The result of an order: for each pair of arms, by position, its step and one-sided p.
+
+    ``steps`` and their simultaneous intervals are in the units of the measurement, ``weakest``
+    is the pair with the least evidence, which effect and interval belong to.
+    """
+
+    weakest: tuple[int, int]
+    pairs: tuple[tuple[int, int], ...]
+    steps: tuple[float, ...]
+    step_intervals: tuple[Interval, ...]
+    step_p: tuple[float, ...]
+    step_p_adjusted: tuple[float, ...]
+
+
 def ordering(
     groups: Sequence[Arm], *, direction: Order, alpha: float = 0.05, paired: bool = False
-) -> TestResult:
+) -> OrderingResult:
     """One-sided t-tests of every two arms, given in their order, adjusted by Holm.
 
     Welch's tests, or of arms ``paired`` by seed those of the differences within seeds.
@@ -43,7 +60,6 @@ def ordering(
     if paired:
         match(groups, "ordering")
     pairs = list(combinations(range(len(groups)), 2))
-    names = tuple(f"{i}-{j}" for i, j in pairs)
     contrasts = [
         mean_difference(groups[j], groups[i], paired=paired, test="ordering") for i, j in pairs
     ]
@@ -52,7 +68,7 @@ def ordering(
     p, reverse = (up, down) if direction == "increasing" else (down, up)
     intervals = [contrast.interval(1 - 2 * alpha / len(pairs)) for contrast in contrasts]
     weakest = p.index(max(p))
-    return TestResult(
+    return OrderingResult(
         test="ordering",
         effect=contrasts[weakest].effect,
         alpha=alpha,
@@ -60,17 +76,13 @@ def ordering(
         interval=contrasts[weakest].interval(1 - 2 * alpha),
         p=float(largest_holm(np.array(p))),
         p_opposite=float(smallest_holm(np.array(reverse))),
-        details={
-            "direction": direction,
-            "weakest": names[weakest],
-            "pairs": names,
-            "steps": tuple(contrast.effect for contrast in contrasts),
-            "steps_low": tuple(interval.low for interval in intervals),
-            "steps_high": tuple(interval.high for interval in intervals),
-            "p": tuple(p),
-            "p_adjusted": holm(p),
-            **paired_detail(paired=paired),
-        },
+        paired=paired,
+        weakest=pairs[weakest],
+        pairs=tuple(pairs),
+        steps=tuple(contrast.effect for contrast in contrasts),
+        step_intervals=tuple(intervals),
+        step_p=tuple(p),
+        step_p_adjusted=holm(p),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,9 +29,16 @@ SEED = 1935
 _ROUND_OFF = 1e-9  # statistics that differ by less, relatively, are equal
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PermutationResult(TestResult):
+    """The result of a permutation test: ``splits`` were tried, all of them where it is exact."""
+
+    splits: int
+
+
 def permutation(
     a: Arm, b: Arm, *, alternative: Alternative = "two-sided", alpha: float = 0.05
-) -> TestResult:
+) -> PermutationResult:
     """Permutation test: is the difference of the means larger than splits at random give it?
 
     The statistic is Welch's t, so that unequal variances disturb as little as they can; exact
@@ -53,7 +61,7 @@ def permutation(
     else:
         greater, less = permutation_p_values(np.array(x), np.array(y))
     p, p_opposite = p_values(alternative, float(greater), float(less))
-    return TestResult(
+    return PermutationResult(
         test="permutation",
         effect=contrast.effect,
         alpha=alpha,
@@ -61,11 +69,9 @@ def permutation(
         p=p,
         p_opposite=p_opposite,
         statistic=contrast.statistic(),
-        details={
-            "alternative": alternative,
-            "exact": splits <= MOST_SPLITS,
-            "splits": splits if splits <= MOST_SPLITS else DRAWS,
-        },
+        alternative=alternative,
+        exact=splits <= MOST_SPLITS,
+        splits=splits if splits <= MOST_SPLITS else DRAWS,
     )
 
 

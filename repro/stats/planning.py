@@ -39,7 +39,7 @@ def seeds_to_settle(
         raise ClaimError("no number of seeds is computed for a relative margin")
     if result.test not in MEANS:
         raise ClaimError(f"{result.test} compares no means, so no number of seeds is computed")
-    if result.test == "ratio" and result.details.get("exact"):
+    if result.test == "ratio" and result.exact:
         return None
     effect, low, high = _on_test_scale(result, border)
     if result.paired:
@@ -79,7 +79,7 @@ def _pairs(
 
 def _one_sided(result: TestResult) -> float:
     """The level of each of the one-sided tests."""
-    two_sided = result.details.get("alternative") == "two-sided"
+    two_sided = result.alternative == "two-sided"
     return result.alpha / 2 if two_sided else result.alpha
 
 

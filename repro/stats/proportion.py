@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from repro.errors import ClaimError, TooFewError
 from repro.stats.bound import clopper_pearson
 from repro.stats.pairs import match
 from repro.stats.permutation import tail_p_values
-from repro.stats.result import Detail, TestResult, check_alpha
+from repro.stats.result import TestResult, check_alpha
 from repro.stats.sample import ROUND_OFF, Arm, Sample, require_sample
 
 MOST_CLUSTERS = 16
@@ -27,12 +28,22 @@ SEED = 1925
 """The seed of every drawing: one set of outcomes has one p."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutcomesResult(TestResult):
+    """The result of counted outcomes: units that A won, lost and tied; clusters, if declared."""
+
+    wins: int
+    losses: int
+    ties: int
+    clusters: int | None = None
+
+
 def sign_test(
     wins: int, losses: int, ties: int = 0, *, more_than: float = 0.5, alpha: float = 0.05
-) -> TestResult:
+) -> OutcomesResult:
     """Exact binomial test: does A win in more than the share ``more_than`` of untied units?
 
-    Ties are dropped, and ``details`` counts them. ``effect`` is the share of wins among the
+    Ties are dropped, and counted. ``effect`` is the share of wins among the
     untied, ``interval`` its Clopper-Pearson interval of level ``1 - 2 alpha``; ``p`` and
     ``p_opposite`` are one-sided. ``ClaimError`` for counts below 0, no untied unit, a share
     outside (0, 1), and where no outcome of so many units could reach ``alpha``.
@@ -45,7 +56,7 @@ def sign_test(
     if not 0 < more_than < 1:
         raise ClaimError(f"a share lies between 0 and 1, not {more_than}")
     _refuse_few(wins + losses + ties, "units", min(more_than, 1 - more_than), alpha)
-    return TestResult(
+    return OutcomesResult(
         test="sign",
         effect=wins / untied,
         alpha=alpha,
@@ -54,7 +65,10 @@ def sign_test(
         p=float(binomtest(wins, untied, more_than, "greater").pvalue),
         p_opposite=float(binomtest(wins, untied, more_than, "less").pvalue),
         low=more_than,
-        details={"exact": True, **_counts(wins, losses, ties)},
+        exact=True,
+        wins=wins,
+        losses=losses,
+        ties=ties,
     )
 
 
@@ -66,7 +80,7 @@ def paired_outcomes(
     clusters: Sequence[Hashable] | None = None,
     more_than: float = 0.5,
     alpha: float = 0.05,
-) -> TestResult:
+) -> OutcomesResult:
     """Does A win in more than a share of the units? A unit is a replicate's number in both arms.
 
     A wins where its value is better; values equal up to round-off tie. Without ``clusters``
@@ -94,7 +108,7 @@ def paired_outcomes(
     _refuse_few(len(sums), "clusters", 0.5, alpha)
     exact = len(sums) <= MOST_CLUSTERS
     p, p_opposite = _flip(sums, exact=exact)
-    return TestResult(
+    return OutcomesResult(
         test="cluster_sign",
         effect=wins / untied,
         alpha=alpha,
@@ -102,11 +116,11 @@ def paired_outcomes(
         p=p,
         p_opposite=p_opposite,
         low=0.5,
-        details={
-            "exact": exact,
-            "clusters": len(sums),
-            **_counts(wins, losses, outcomes.count(0)),
-        },
+        exact=exact,
+        wins=wins,
+        losses=losses,
+        ties=outcomes.count(0),
+        clusters=len(sums),
     )
 
 
@@ -159,10 +173,6 @@ def _untied(wins: int, losses: int, ties: int) -> int:
     if wins + losses == 0:
         raise ClaimError("every unit is a tie, so that nobody wins; declare an equivalence")
     return wins + losses
-
-
-def _counts(wins: int, losses: int, ties: int) -> dict[str, Detail]:
-    return {"wins": wins, "losses": losses, "ties": ties}
 
 
 def _refuse_few(n: int, units: str, chance: float, alpha: float) -> None:

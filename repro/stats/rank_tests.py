@@ -23,7 +23,7 @@ def brunner_munzel(
     1: neither is in the units of the measurement. Where one arm lies wholly beyond the other
     the variance of the ranks is 0 and the test has no p; then p is that of the exact
     permutation test of the ranks, ``1 / C(n_A + n_B, n_A)`` one-sided, there is no interval,
-    and ``details["exact"]`` is true. That p can be larger than one just short of separation.
+    and ``exact`` is true. That p can be larger than one just short of separation.
     Not safe below ten replicates (level 0 to .14 at n = 3, .08 at n = 5, .054 at n = 10).
     ``ClaimError`` for a summary, fewer than two values in an arm, and where all values agree.
     Brunner & Munzel 2000; METHODS.md 1.1, 2.2.
@@ -43,7 +43,8 @@ def brunner_munzel(
         interval=rank_interval(x, y, interval_level(alternative, alpha)),
         p=p,
         p_opposite=p_opposite,
-        details={"alternative": alternative, "exact": exact},
+        alternative=alternative,
+        exact=exact,
     )
 
 

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Literal
 
 from repro.errors import ClaimError, TooFewError
 from repro.stats.paired import mean_difference
-from repro.stats.result import Detail, Interval, TestResult, check_alpha, paired_detail
+from repro.stats.result import Interval, TestResult, check_alpha
 from repro.stats.sample import Arm, Sample, require_sample
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatioResult(TestResult):
+    """The result of a ratio; ``constant_arm`` is the one whose values are all the same."""
+
+    constant_arm: Literal["a", "b", "both"] | None
 
 
 def ratio_of_geometric_means(
     a: Arm, b: Arm, *, at_least: float, alpha: float = 0.05, paired: bool = False
-) -> TestResult:
+) -> RatioResult:
     """One-sided t-test on logarithms: is A at least ``at_least`` times B?
 
     Welch's, or of arms ``paired`` by seed that of the differences of the logarithms.
 
     Effect and interval (level ``1 - 2 alpha``) are ratios; ``statistic``, ``df`` and ``se``
     belong to the logarithms. On arithmetic means the test would lose its level. Where both
-    arms are constant nothing is left to chance: ``details["exact"]`` is true and there is
+    arms are constant nothing is left to chance: the result is ``exact`` and there is
     neither interval nor p. Where one is, the other alone gives the error and its ``n - 1``
-    degrees of freedom, and ``details["constant_arm"]`` names it.
+    degrees of freedom, and ``constant_arm`` names it.
 
     ``ClaimError`` for a summary, for pairs as ``paired``, for values not above 0, for fewer than
     two replicates in an arm, and for a ratio that is not positive. METHODS.md 1.3, 2.1.
@@ -36,16 +45,20 @@ def ratio_of_geometric_means(
     effect = first.geometric_mean / second.geometric_mean
     n = (first.n, second.n)
     if first.constant and second.constant:
-        exact: dict[str, Detail] = {
-            "exact": True,
-            "constant_arm": "both",
-            **paired_detail(paired=paired),
-        }
-        return TestResult("ratio", effect, alpha, n, low=at_least, details=exact)
+        return RatioResult(
+            "ratio",
+            effect,
+            alpha,
+            n,
+            low=at_least,
+            paired=paired,
+            exact=True,
+            constant_arm="both",
+        )
     contrast = mean_difference(log_a, log_b, paired=paired, test="ratio")
     border = math.log(at_least)
     logs = contrast.interval(1 - 2 * alpha)
-    return TestResult(
+    return RatioResult(
         test="ratio",
         effect=effect,
         alpha=alpha,
@@ -57,15 +70,12 @@ def ratio_of_geometric_means(
         df=contrast.df,
         se=contrast.se,
         low=at_least,
-        details={
-            "exact": False,
-            "constant_arm": _constant_arm(first, second),
-            **paired_detail(paired=paired),
-        },
+        paired=paired,
+        constant_arm=_constant_arm(first, second),
     )
 
 
-def _constant_arm(a: Sample, b: Sample) -> str | None:
+def _constant_arm(a: Sample, b: Sample) -> Literal["a", "b"] | None:
     if a.constant:
         return "a"
     return "b" if b.constant else None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias, TypeVar
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
 
 from repro.errors import ClaimError
+from repro.stats.alternative import Alternative
 
 T = TypeVar("T")
-Detail: TypeAlias = bool | int | float | str | tuple[float, ...] | tuple[str, ...] | None
+R = TypeVar("R", bound="TestResult")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
-    """The outcome of one test.
+    """The outcome of one test; a test with more to say returns a class of its own below this one.
 
     ``effect`` and ``interval`` are in the units of the measurement (A minus B), but for
     ``ratio`` (A over B), for every ``..._relative`` test (A minus B over mean B), for
@@ -45,6 +45,8 @@ class TestResult:
     declared with: two-sided for ``student`` and ``welch`` unless a one-sided alternative is
     named, one-sided for all others. ``se`` is on the scale of the test (logarithms for
     ``ratio``). ``low`` and ``high`` bound the region of the effect that the claim asserts.
+    ``alternative`` is that of a test which may have one side or two, ``paired`` whether the arms
+    were taken seed by seed, and ``exact`` whether the chances are counted, not approximated.
     """
 
     __test__: ClassVar[bool] = False
@@ -61,12 +63,9 @@ class TestResult:
     se: float | None = None
     low: float | None = None
     high: float | None = None
-    details: Mapping[str, Detail] = field(default_factory=dict, hash=False)
-
-    @property
-    def paired(self) -> bool:
-        """Whether the test took the arms seed by seed."""
-        return self.test == "paired" or bool(self.details.get("paired"))
+    alternative: Alternative | None = None
+    paired: bool = False
+    exact: bool = False
 
 
 def known(value: T | None) -> T:
@@ -76,9 +75,11 @@ def known(value: T | None) -> T:
     return value
 
 
-def paired_detail(*, paired: bool) -> dict[str, Detail]:
-    """What ``details`` say of pairs; nothing where the arms are independent."""
-    return {"paired": True} if paired else {}
+def expect(result: TestResult, kind: type[R]) -> R:
+    """The result itself, or ``ClaimError`` if it is not of this kind of test."""
+    if not isinstance(result, kind):
+        raise ClaimError(f"a result of {result.test} is no {kind.__name__}")
+    return result
 
 
 def check_alpha(alpha: float) -> float:

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from repro.errors import ClaimError, TooFewError
 from repro.stats.pairs import match
-from repro.stats.result import TestResult, check_alpha, paired_detail
+from repro.stats.result import TestResult, check_alpha
 from repro.stats.sample import Arm, Sample, beyond, require_sample
 
 Direction: TypeAlias = Literal["higher", "lower"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeparationResult(TestResult):
+    """The result of a separation; ``gap`` (below 0: overlap) is in the units of the measurement."""
+
+    separated: bool
+    gap: float
 
 
 def separation(
@@ -22,7 +31,7 @@ def separation(
     factor: float = 1.0,
     alpha: float = 0.05,
     paired: bool = False,
-) -> TestResult:
+) -> SeparationResult:
     """Exact test that every replicate of A lies beyond every replicate of B.
 
     ``higher``: the smallest of A exceeds ``factor`` times the largest of B; ``lower``:
@@ -52,21 +61,17 @@ def separation(
     separated = beyond(min(upper.values), factor * max(lower.values))
     reversed_ = beyond(min(lower.values), max(upper.values))
     pairs = _pairs_beyond(upper.values, [factor * y for y in lower.values])
-    return TestResult(
+    return SeparationResult(
         test="separation",
         effect=pairs / (first.n * second.n),
         alpha=alpha,
         n=(first.n, second.n),
         p=chance if separated else 1.0,
         p_opposite=chance if reversed_ else 1.0,
-        details={
-            "exact": True,
-            "direction": direction,
-            "factor": factor,
-            "separated": separated,
-            "gap": min(upper.values) - factor * max(lower.values),
-            **paired_detail(paired=paired),
-        },
+        paired=paired,
+        exact=True,
+        separated=separated,
+        gap=min(upper.values) - factor * max(lower.values),
     )
 
 

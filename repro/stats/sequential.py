@@ -23,15 +23,43 @@ from repro.stats.eprocess import (
     unpaired,
 )
 from repro.stats.paired import difference_of_pairs, weighted_sum
-from repro.stats.result import Detail, Interval, TestResult, check_alpha, paired_detail
+from repro.stats.result import Interval, check_alpha
 from repro.stats.sample import Sample
-from repro.stats.stopping import Question, first_crossing, first_details
+from repro.stats.stopping import (
+    Decision,
+    Question,
+    SequentialResult,
+    crossing_of,
+    first_crossing,
+)
 
 SENSITIVITY = (0.25, 1.0, 4.0)
 """Variances of the prior for which the result is shown beside the declared one."""
 
 PATHS = 2000
 SEED = 1952
+
+
+@dataclass(frozen=True, slots=True)
+class OtherPrior:
+    """The e-value at the last look, and the first crossing, with a prior of another variance."""
+
+    g: float
+    e: float
+    decided: Decision | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EProcessResult(SequentialResult):
+    """The result of an e-process: ``g`` is the variance of its prior.
+
+    ``e`` and ``e_opposite`` are the e-values of the claim and of its contrary at the last look.
+    """
+
+    g: float
+    e: float
+    e_opposite: float
+    sensitivity: tuple[OtherPrior, ...]
 
 
 def sequential(
@@ -43,7 +71,7 @@ def sequential(
     alpha: float = 0.05,
     g: float = 1.0,
     paired: bool = False,
-) -> TestResult:
+) -> EProcessResult:
     """The e-process at the last of ``looks``, which count balanced pairs by replicate number.
 
     Of arms that are ``paired`` it is that of the differences within pairs.
@@ -54,12 +82,9 @@ def sequential(
     errs with chance alpha plus half the chance (below .001) of crossing on both.
 
     ``p`` and ``p_opposite`` are anytime p-values, the smallest over the looks; ``interval`` is
-    that of the last look. ``details``: ``decided`` and ``decided_at`` (pairs), the first
-    crossing, which stands whatever came later; ``e`` and ``e_opposite`` at the last look (for
-    e-BH; of a margin it is ``one_sided_e_value``, valid however one stops and slightly below
-    ``1/p``); the same ``e`` and decision for other ``g``; the running intersection, if any;
-    ``drift``, whether the looks contradict each other;
-    ``left_out``, replicates without a partner. ``ClaimError`` as for ``eprocess_t``.
+    that of the last look, and so are ``e`` and ``e_opposite`` (for e-BH; of a margin it is
+    ``one_sided_e_value``, valid however one stops and slightly below ``1/p``).
+    ``ClaimError`` as for ``eprocess_t``.
     """
     check_alpha(alpha)
     contrast = difference_of_pairs if paired else student_contrast
@@ -76,13 +101,13 @@ def single_look(
     alpha: float = 0.05,
     g: float = 1.0,
     paired: bool = False,
-) -> TestResult:
+) -> EProcessResult:
     """The e-value of all replicates together, for samples whose order in time is not known.
 
     It is what ``sequential`` says at its last look, of that look alone: the same in whatever
     order the replicates are numbered, and, as the e-value of a process is at any time, valid
     also if replicates were added until it sufficed. Arms of unequal size have no pairs: of
-    them it is the e-value of Welch's t with its own degrees of freedom. ``details`` as for
+    them it is the e-value of Welch's t with its own degrees of freedom. Fields as for
     ``sequential``; ``ClaimError`` for fewer than two replicates in an arm, and where neither
     arm varies.
     """
@@ -140,23 +165,12 @@ class _Look:
 
 def _result(
     question: Question, found: Mapping[int, _Look], alpha: float, left_out: tuple[int, ...]
-) -> TestResult:
+) -> EProcessResult:
     intervals = {n: each.interval(question, alpha) for n, each in found.items()}
     seen = [each.evidence(question) for each in found.values()]
     n, last = list(found.items())[-1]
     claimed, contrary = last.e_now(question)
-    details: dict[str, Detail] = {
-        **first_details(question, intervals),
-        "drift": drift(question, intervals, last.contrast),
-        "looks": tuple(found),
-        "g": last.g,
-        "e": claimed,
-        "e_opposite": contrary,
-        "left_out": left_out,
-        **paired_detail(paired=last.paired),
-        **_sensitivity(question, found, alpha),
-    }
-    return TestResult(
+    return EProcessResult(
         test="eprocess_t",
         effect=last.contrast.effect,
         alpha=alpha,
@@ -169,7 +183,16 @@ def _result(
         se=last.contrast.se,
         low=question.low,
         high=question.high,
-        details=details,
+        paired=last.paired,
+        kind=question.kind,
+        looks=tuple(found),
+        drift=drift(question, intervals, last.contrast),
+        **crossing_of(question, intervals),
+        left_out=left_out,
+        g=last.g,
+        e=claimed,
+        e_opposite=contrary,
+        sensitivity=tuple(_with_prior(question, found, alpha, g) for g in SENSITIVITY),
     )
 
 
@@ -211,15 +234,13 @@ def predicted_power(
     return float(np.mean(np.any(np.all(excluded, axis=0), axis=1)))
 
 
-def _sensitivity(question: Question, found: Mapping[int, _Look], alpha: float) -> dict[str, Detail]:
-    """The e-value at the last look and the first crossing for other priors."""
-    details: dict[str, Detail] = {}
-    for g in SENSITIVITY:
-        other = {n: replace(each, g=g) for n, each in found.items()}
-        intervals = {n: each.interval(question, alpha) for n, each in other.items()}
-        details[f"e_g_{g:g}"] = list(other.values())[-1].e_now(question)[0]
-        details[f"decided_g_{g:g}"] = first_crossing(question, intervals)[0]
-    return details
+def _with_prior(
+    question: Question, found: Mapping[int, _Look], alpha: float, g: float
+) -> OtherPrior:
+    other = {n: replace(each, g=g) for n, each in found.items()}
+    intervals = {n: each.interval(question, alpha) for n, each in other.items()}
+    e = list(other.values())[-1].e_now(question)[0]
+    return OtherPrior(g, e, first_crossing(question, intervals)[0])
 
 
 def _continue(arm: Sample, sizes: Array, rng: np.random.Generator) -> tuple[Array, Array]:

@@ -7,14 +7,21 @@ import numpy as np
 from repro.errors import TooFewError
 from repro.stats.alternative import Alternative, p_values, tails
 from repro.stats.paired import difference_of_pairs, weighted_sum
-from repro.stats.permutation import DRAWS, MOST_SPLITS, SEED, Array, tail_p_values
-from repro.stats.result import TestResult, check_alpha, paired_detail
+from repro.stats.permutation import (
+    DRAWS,
+    MOST_SPLITS,
+    SEED,
+    Array,
+    PermutationResult,
+    tail_p_values,
+)
+from repro.stats.result import check_alpha
 from repro.stats.sample import Arm
 
 
 def paired_permutation(
     a: Arm, b: Arm, *, alternative: Alternative = "two-sided", alpha: float = 0.05
-) -> TestResult:
+) -> PermutationResult:
     """Is the mean difference larger than exchanging the arms within pairs gives it?
 
     Exact where without a difference either arm of a pair may be the larger as well as the other,
@@ -38,7 +45,7 @@ def paired_permutation(
         )
     greater, less = sign_flip_p_values(np.array(differences.values))
     p, p_opposite = p_values(alternative, float(greater), float(less))
-    return TestResult(
+    return PermutationResult(
         test="paired_permutation",
         effect=contrast.effect,
         alpha=alpha,
@@ -46,12 +53,10 @@ def paired_permutation(
         p=p,
         p_opposite=p_opposite,
         statistic=contrast.statistic(),
-        details={
-            "alternative": alternative,
-            "exact": exact,
-            "splits": flips,
-            **paired_detail(paired=True),
-        },
+        alternative=alternative,
+        paired=True,
+        exact=exact,
+        splits=flips,
     )
 
 

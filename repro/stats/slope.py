@@ -14,15 +14,16 @@ from typing import Literal, TypeAlias
 from repro.errors import ClaimError
 from repro.stats.contrast import Contrast, satterthwaite
 from repro.stats.paired import paired_contrast
-from repro.stats.result import TestResult, check_alpha, paired_detail
+from repro.stats.result import check_alpha
 from repro.stats.sample import Arm, Summary, summarise
+from repro.stats.trend import TrendResult
 
 Direction: TypeAlias = Literal["increasing", "decreasing"]
 
 
 def linear_trend(
     groups: Sequence[Arm], *, direction: Direction, alpha: float = 0.05, paired: bool = False
-) -> TestResult:
+) -> TrendResult:
     """One-sided t-test that the means rise (fall) along the groups, given in their order.
 
     ``effect``, with its interval of level ``1 - 2 alpha``, is the slope of the least-squares
@@ -44,7 +45,7 @@ def linear_trend(
         contrast = _slope([summarise(group) for group in groups])
     tails = (contrast.p_greater(), contrast.p_less())
     p, opposite = tails if direction == "increasing" else tails[::-1]
-    return TestResult(
+    return TrendResult(
         test="trend",
         effect=contrast.effect,
         alpha=alpha,
@@ -55,11 +56,8 @@ def linear_trend(
         statistic=contrast.statistic(),
         df=contrast.df,
         se=contrast.se,
-        details={
-            "test": "paired" if paired else "welch",
-            "direction": direction,
-            **paired_detail(paired=paired),
-        },
+        paired=paired,
+        method="paired" if paired else "welch",
     )
 
 

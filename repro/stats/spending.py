@@ -21,15 +21,30 @@ from repro.stats.contrast import Contrast, welch_contrast
 from repro.stats.drift import drift
 from repro.stats.eprocess import Array, balanced, contrasts, unpaired
 from repro.stats.paired import difference_of_pairs
-from repro.stats.result import Detail, Interval, TestResult, check_alpha, paired_detail
+from repro.stats.result import Interval, check_alpha
 from repro.stats.sample import Sample
-from repro.stats.stopping import Question, first_details
+from repro.stats.stopping import Question, SequentialResult, crossing_of
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(256)
 _REACH = 9.0
 _NOTHING = 1e-14
 SMALLEST_P = 1e-10
 """Smaller levels are not looked for; a p of exactly this means at most this."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupResult(SequentialResult):
+    """The result of planned looks, all alpha being spent at ``maximum`` pairs.
+
+    ``boundary`` is the z that decides at the last look, ``nominal`` its two-sided level, and
+    ``waiting`` the number of pairs after it.
+    """
+
+    maximum: int
+    unplanned: tuple[int, ...]
+    boundary: float
+    nominal: float
+    waiting: int = 0
 
 
 def spent(t: float, alpha: float) -> float:
@@ -65,32 +80,25 @@ def group_obf(
     planned_looks: Sequence[int],
     alpha: float = 0.05,
     paired: bool = False,
-) -> TestResult:
+) -> GroupResult:
     """A t-test at each of ``looks`` (balanced pairs so far) against its nominal level.
 
     Welch's, or of arms that are ``paired`` that of the differences.
 
     All alpha is spent at the last of ``planned_looks``. A planned look may be left out and
-    another added, as long as no result decides which; ``details["unplanned"]`` names those.
+    another added, as long as no result decides which; ``unplanned`` names those.
     The interval is that of the last look, widened so that those of all looks together have
     level ``1 - alpha`` (repeated intervals, Jennison & Turnbull 1989; ``1 - 2 alpha`` for a
     margin). ``p`` and ``p_opposite`` are the levels at which a boundary would have been
-    reached by now, at least 1e-10. ``decided`` and ``decided_at`` as for ``sequential``;
-    ``waiting`` is the number of pairs after the last look.
-    ``ClaimError`` for looks beyond the plan, and as for ``welch`` or ``paired``.
+    reached by now, at least 1e-10. ``ClaimError`` for looks beyond the
+    plan, and as for ``welch`` or ``paired``.
     """
     check_alpha(alpha)
     contrast = difference_of_pairs if paired else welch_contrast
     pairs = balanced(a, b)
     found = contrasts(*pairs, looks, contrast)
     result = _result(found, question, looks, planned_looks, alpha)
-    details = {
-        **result.details,
-        "left_out": unpaired(a, b),
-        "waiting": pairs[0].n - looks[-1],
-        **paired_detail(paired=paired),
-    }
-    return replace(result, details=details)
+    return replace(result, left_out=unpaired(a, b), waiting=pairs[0].n - looks[-1], paired=paired)
 
 
 def group_obf_single_look(
@@ -101,13 +109,13 @@ def group_obf_single_look(
     planned_looks: Sequence[int],
     alpha: float = 0.05,
     paired: bool = False,
-) -> TestResult:
+) -> GroupResult:
     """The t-test of all replicates, for samples whose order in time is not known.
 
     Its level is the nominal one of the last planned look that the smaller arm has reached. That
     is less than alpha, and it is what a plan leaves for this look if the earlier ones were taken
-    too: so it holds for one look, and for the plan. ``details`` and ``ClaimError`` as for
-    ``group_obf``; the latter also before the first look.
+    too: so it holds for one look, and for the plan. ``ClaimError`` as for ``group_obf``, and
+    before the first look.
     """
     check_alpha(alpha)
     left_out = unpaired(a, b) if paired else ()
@@ -117,9 +125,7 @@ def group_obf_single_look(
         raise ClaimError(f"{min(a.n, b.n)} seeds are fewer than the first look needs")
     contrast = difference_of_pairs(a, b) if paired else welch_contrast(a, b)
     result = _result({looks[-1]: contrast}, question, looks, planned_looks, alpha)
-    seen = {"looks": (looks[-1],), "left_out": left_out, **paired_detail(paired=paired)}
-    details = {**result.details, **seen}
-    return replace(result, n=(a.n, b.n), details=details)
+    return replace(result, n=(a.n, b.n), looks=(looks[-1],), left_out=left_out, paired=paired)
 
 
 def _result(
@@ -128,24 +134,15 @@ def _result(
     looks: Sequence[int],
     planned_looks: Sequence[int],
     alpha: float,
-) -> TestResult:
+) -> GroupResult:
     times = _times(looks, planned_looks)
     bounds = dict(zip(looks, boundaries(times, question.tails * alpha), strict=True))
     nominal = {n: 2 * float(ndtr(-bound)) for n, bound in bounds.items()}
     level = 1 - question.tails * alpha
     intervals = {n: _repeated(each, nominal[n], level) for n, each in found.items()}
     n, last = list(found.items())[-1]
-    details: dict[str, Detail] = {
-        **first_details(question, intervals),
-        "drift": drift(question, intervals, last),
-        "looks": tuple(looks),
-        "maximum": planned_looks[-1],
-        "unplanned": tuple(sorted(set(looks) - set(planned_looks))),
-        "boundary": bounds[n],
-        "nominal": nominal[n],
-    }
     inside, outside = _normal_scores(question, found, looks)
-    return TestResult(
+    return GroupResult(
         test="group_obf",
         effect=last.effect,
         alpha=alpha,
@@ -158,7 +155,14 @@ def _result(
         se=last.se,
         low=question.low,
         high=question.high,
-        details=details,
+        kind=question.kind,
+        looks=tuple(looks),
+        drift=drift(question, intervals, last),
+        **crossing_of(question, intervals),
+        maximum=planned_looks[-1],
+        unplanned=tuple(sorted(set(looks) - set(planned_looks))),
+        boundary=bounds[n],
+        nominal=nominal[n],
     )
 
 

@@ -8,15 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, cast, get_args
+from typing import Literal, TypeAlias, TypedDict
 
 from repro.errors import ClaimError
 from repro.stats.contrast import Contrast
-from repro.stats.result import Detail, Interval, TestResult, check_finite
+from repro.stats.result import Interval, TestResult, check_finite
 
 Kind: TypeAlias = Literal["difference", "equivalence", "non_superiority", "non_inferiority"]
 Decision: TypeAlias = Literal["confirmed", "contradicted", "trivial"]
 Stop: TypeAlias = Literal["confirmed", "contradicted", "trivial", "futile"]
+Drift: TypeAlias = Literal["none", "leaning", "apart", "reversed"]
+"""From none to worst; each is defined in ``drift``."""
 
 FUTILE = 0.10
 """Conditional or predicted power below which more pairs are not worth their cost."""
@@ -115,6 +117,37 @@ def non_inferiority(margin: float, better: Literal["lower", "higher"]) -> Questi
     return Question("non_inferiority", high=margin)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequentialResult(TestResult):
+    """The result at the last look so far; ``looks`` are numbers of pairs.
+
+    ``decided`` is the first crossing, at ``decided_at`` pairs, where the interval was
+    ``crossing``; it stands whatever came later. ``decided_now`` is what the last interval would
+    decide by itself. ``running`` is what the intervals of all looks have in common, ``left_out``
+    the replicates without a partner.
+    """
+
+    kind: Kind
+    looks: tuple[int, ...]
+    drift: Drift
+    decided: Decision | None
+    decided_at: int | None
+    decided_now: Decision | None
+    crossing: Interval | None
+    running: Interval | None
+    left_out: tuple[int, ...] = ()
+
+
+class Crossing(TypedDict):
+    """What the intervals of all looks say of the decision: fields of ``SequentialResult``."""
+
+    decided: Decision | None
+    decided_at: int | None
+    decided_now: Decision | None
+    crossing: Interval | None
+    running: Interval | None
+
+
 def first_crossing(
     question: Question, intervals: Mapping[int, Interval]
 ) -> tuple[Decision | None, int | None]:
@@ -126,26 +159,18 @@ def first_crossing(
     return None, None
 
 
-def first_details(question: Question, intervals: Mapping[int, Interval]) -> dict[str, Detail]:
-    """The first crossing with its interval, and the running intersection, for ``details``.
-
-    ``decided_now`` is what the last interval would decide by itself.
-
-    ``running_low`` and ``running_high`` are None when the intervals have nothing in common.
-    """
+def crossing_of(question: Question, intervals: Mapping[int, Interval]) -> Crossing:
+    """The first crossing with its interval, what the last one decides, and what all share."""
     decided, decided_at = first_crossing(question, intervals)
-    crossing = None if decided_at is None else intervals[decided_at]
+    last = list(intervals.values())[-1]
     low = max(each.low for each in intervals.values())
     high = min(each.high for each in intervals.values())
     return {
-        "kind": question.kind,
         "decided": decided,
         "decided_at": decided_at,
-        "decided_now": question.decide(list(intervals.values())[-1]),
-        "decided_low": None if crossing is None else crossing.low,
-        "decided_high": None if crossing is None else crossing.high,
-        "running_low": low if low <= high else None,
-        "running_high": high if low <= high else None,
+        "decided_now": question.decide(last),
+        "crossing": None if decided_at is None else intervals[decided_at],
+        "running": Interval(low, high, last.level) if low <= high else None,
     }
 
 
@@ -156,11 +181,10 @@ def stop(result: TestResult, *, chance: float | None = None, floor: float = FUTI
     it is below ``floor``. Stopping for futility never makes an error more likely, and an
     e-process may go on after it. ``ClaimError`` for a result that is not sequential.
     """
-    if "decided" not in result.details:
+    if not isinstance(result, SequentialResult):
         raise ClaimError(f"a result of {result.test} is not sequential, so there is no stop rule")
-    for decision in get_args(Decision):
-        if result.details["decided"] == decision:
-            return cast("Decision", decision)
+    if result.decided is not None:
+        return result.decided
     return "futile" if chance is not None and chance < floor else None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
@@ -27,20 +28,27 @@ Every pattern of ties has a distribution of its own, so that each seed left out 
 """
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrendResult(TestResult):
+    """The result of a trend: of the slope of the means (``welch``, ``paired``) or of the ranks."""
+
+    method: Literal["welch", "paired", "jonckheere", "kendall"]
+
+
 def trend(
     groups: Sequence[Arm],
     *,
     direction: Trend,
     test: TrendTest = "jonckheere",
     alpha: float = 0.05,
-) -> TestResult:
+) -> TrendResult:
     """One-sided test that values rise (fall) along the groups, given in their order.
 
     ``jonckheere``: ``effect`` is the share of pairs from different groups that are in the
     claimed order, ties counting half, and ``statistic`` the number of rising ones. p is
     exact, ties included, unless the groups are many or large (beyond two of 99, three of 31 or
     four of 15 replicates; with ties two of 39, three of 14 or four of 7); then normal with the
-    variance corrected for ties, and ``details["exact_p"]`` is false. ``kendall``: ``effect`` is
+    variance corrected for ties, and it is not ``exact``. ``kendall``: ``effect`` is
     tau-b of the values with the number of the group, negative where they fall, and p scipy's
     (normal where a group has two values).
 
@@ -66,7 +74,7 @@ def trend(
         share = float(rising) / _pairs(sizes)
         effect = share if direction == "increasing" else 1 - share
         exact = is_exact(sizes, ties)
-    return TestResult(
+    return TrendResult(
         test="trend",
         effect=effect,
         alpha=alpha,
@@ -74,7 +82,8 @@ def trend(
         p=p,
         p_opposite=p_opposite,
         statistic=float(rising),
-        details={"test": test, "direction": direction, "exact_p": exact},
+        exact=exact,
+        method=test,
     )
 
 

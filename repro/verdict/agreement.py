@@ -45,9 +45,9 @@ def _excludes(result: TestResult, null: float) -> bool:
     if result.interval is not None:
         return null not in result.interval
     if result.p is None:
-        return bool(result.details.get("exact"))
+        return result.exact
     p: float | None = result.p
-    alternative = result.details.get("alternative", "two-sided")
-    if alternative != "two-sided" and (alternative == "greater") != (result.effect > null):
+    one_sided = result.alternative in ("greater", "less")
+    if one_sided and (result.alternative == "greater") != (result.effect > null):
         p = result.p_opposite
     return p is not None and p <= result.alpha

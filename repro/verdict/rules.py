@@ -12,9 +12,11 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from repro.errors import ClaimError
+from repro.stats.bound import BoundResult
 from repro.stats.contrast import Contrast
-from repro.stats.result import TestResult, known
+from repro.stats.result import TestResult, expect, known
 from repro.stats.sample import beyond
+from repro.stats.stopping import SequentialResult
 from repro.verdict.words import Conclusion, Finding
 
 Direction: TypeAlias = Literal["higher", "lower", "different"]
@@ -47,9 +49,9 @@ def conclude_difference(
     that has no interval in its units.
     """
     _need(result, *DIFFERENCES)
-    alternative = result.details.get("alternative", "two-sided")
-    if alternative != "two-sided" and alternative != _TAIL.get(direction):
-        raise ClaimError(f"a test with alternative {alternative} says nothing about {direction}")
+    tail = result.alternative
+    if tail in ("greater", "less") and tail != _TAIL.get(direction):
+        raise ClaimError(f"a test with alternative {tail} says nothing about {direction}")
     if smallest_effect is not None:
         return _against_smallest_effect(result, direction, smallest_effect)
     null = 0.5 if result.test == "brunner_munzel" else 0.0
@@ -75,7 +77,7 @@ def conclude_ratio(result: TestResult) -> Finding:
     that, hence CONFIRMED.
     """
     _need(result, "ratio")
-    if result.details.get("exact"):
+    if result.exact:
         return _certain(holds=not beyond(known(result.low), result.effect))
     return _by_interval(result, edge_is_claimed=True)
 
@@ -89,7 +91,7 @@ def conclude_separation(result: TestResult) -> Finding:
 def conclude_bound(result: TestResult) -> Finding:
     """Concludes from ``bound``: one replicate beyond the limit contradicts it."""
     _need(result, "bound")
-    return _certain(holds=not result.details["violators"])
+    return _certain(holds=not expect(result, BoundResult).violators)
 
 
 def conclude_share(result: TestResult) -> Finding:
@@ -141,7 +143,7 @@ def conclude_sequential(result: TestResult) -> Finding:
         "contradicted": Conclusion.CONTRADICTED,
         "trivial": Conclusion.TRIVIAL,
     }
-    conclusion = words.get(str(result.details["decided"]), Conclusion.INCONCLUSIVE)
+    conclusion = words.get(expect(result, SequentialResult).decided or "", Conclusion.INCONCLUSIVE)
     return Finding(conclusion, known(result.p), known(result.p_opposite))
 
 

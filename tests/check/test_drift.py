@@ -12,6 +12,7 @@ import pytest
 from repro.check import check_claim, judge_claim
 from repro.report.document import Document
 from repro.specs.claim import Claim
+from repro.stats.stopping import SequentialResult
 from repro.verdict import Validity
 from tests.check.made import made, seen
 from tests.check.test_kinds import difference, margin
@@ -147,6 +148,6 @@ def test_honest_claims_are_hardly_ever_accused(method: str, effect: float) -> No
         one = judge_claim(of, evidence)
         assert one.validity is Validity.VALID
         result = one.decisive[0].result
-        assert result is not None
-        flagged += result.details["drift"] != "none"
+        assert isinstance(result, SequentialResult)
+        flagged += result.drift != "none"
     assert flagged <= 4

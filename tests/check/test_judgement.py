@@ -12,6 +12,7 @@ from repro.check import check_claim, document_of, judge_claim, judge_families
 from repro.check.judgement import Judgement, e_values
 from repro.report.document import Document
 from repro.specs.claim import Claim
+from repro.stats.sequential import EProcessResult
 from tests.check.made import LOSS, judged, made, seen
 from tests.check.test_kinds import HIGH, LOW, difference, margin
 
@@ -177,10 +178,10 @@ def test_the_e_value_of_a_tree_is_that_of_its_weakest_part() -> None:
     one = judge_claim(of, seen(of, {"a": LOW, "b": HIGH}))
     own, contrary = e_values(one)
     first, second = (part.result for part in one.decisive)
-    assert first is not None
-    assert second is not None
-    assert own == min(float(str(r.details["e"])) for r in (first, second))
-    assert contrary == min(float(str(r.details["e_opposite"])) for r in (first, second))
+    assert isinstance(first, EProcessResult)
+    assert isinstance(second, EProcessResult)
+    assert own == min(r.e for r in (first, second))
+    assert contrary == min(r.e_opposite for r in (first, second))
 
 
 def association(arms: str = "a", **more: Any) -> Claim:

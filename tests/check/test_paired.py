@@ -14,10 +14,10 @@ from repro.report.judgement import Analysis
 from repro.specs.claim import Claim
 from repro.specs.expectation import Equivalence
 from repro.stats.eprocess import balanced
-from repro.stats.equivalence import non_superiority, tost, tost_relative
+from repro.stats.equivalence import MarginResult, non_superiority, tost, tost_relative
 from repro.stats.planning import seeds_to_settle
 from repro.stats.power_paired import power_paired_above, power_paired_equivalence
-from repro.stats.result import TestResult, known
+from repro.stats.result import known
 from repro.stats.sample import Sample
 from tests.check.made import judged, made, only
 
@@ -58,7 +58,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("one", "expected", "name"), CASES)
-def test_margins_are_judged_by_pairs(one: dict[str, Any], expected: TestResult, name: str) -> None:
+def test_margins_are_judged_by_pairs(
+    one: dict[str, Any], expected: MarginResult, name: str
+) -> None:
     """By the differences seed by seed, and under that name."""
     found = only(paired(**one), {"a": A, "b": B})
     assert found.p == expected.p
@@ -66,7 +68,7 @@ def test_margins_are_judged_by_pairs(one: dict[str, Any], expected: TestResult, 
     assert found.conclusion == "CONFIRMED"
     own = known(found.interval)
     assert (own.low, own.high) == (known(expected.interval).low, known(expected.interval).high)
-    assert found.smallest_confirmable_margin == expected.details["smallest_confirmable_margin"]
+    assert found.smallest_confirmable_margin == expected.smallest_confirmable_margin
 
 
 def test_a_pair_is_left_out_whole() -> None:

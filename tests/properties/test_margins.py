@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from repro.errors import ClaimError
-from repro.stats.equivalence import non_inferiority_relative, tost, tost_relative
+from repro.stats.equivalence import MarginResult, non_inferiority_relative, tost, tost_relative
 from repro.stats.sample import Summary
 from repro.verdict import (
     Conclusion,
@@ -70,7 +70,8 @@ def test_confirmed_is_within_the_smallest_confirmable_margin(
     own = first(known_claim(name), values)
     if own.result is None:
         return
-    smallest = float(str(own.result.details["smallest_confirmable_margin"]))
+    assert isinstance(own.result, MarginResult)
+    smallest = own.result.smallest_confirmable_margin
     for factor, confirmed in ((1 + 1e-6, True), (1 - 1e-6, False)):
         if smallest * factor > 0:
             margin = {"abs": smallest * factor, "why": "the edge of what can be confirmed"}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any, TypeAlias
 
 import pytest
 
-from repro.stats.result import TestResult
+from repro.stats.result import Interval, TestResult
 from repro.stats.sample import Sample
 
 A = Sample.of(9.0, 9.5, 10.0, 10.5, 11.0, 11.25)
@@ -31,17 +32,19 @@ def check_record(
     sides: Sides,
     details: dict[str, Any],
 ) -> None:
-    """The result names its test, sizes, level and borders, and has every detail under its name."""
+    """The result names its test, sizes, level and borders, and has every fact under its name."""
     assert (found.test, found.n, found.alpha) == (test, n, 0.04)
     assert (found.low, found.high) == sides
     assert (found.interval and found.interval.level) == pytest.approx(level)
-    assert list(found.details) == list(details)
-    for name, value in details.items():
+    shared = {"alternative": None, "paired": False, "exact": False}
+    own = {one.name for one in fields(found)} - {one.name for one in fields(TestResult)}
+    assert own | shared.keys() == details.keys() | shared.keys()
+    for name, value in {**shared, **details}.items():
         if value is NUMBER:
-            assert isinstance(found.details[name], float | tuple)
+            assert isinstance(getattr(found, name), float | tuple | Interval)
         else:
-            assert found.details[name] == value
-            assert type(found.details[name]) is type(value)
+            assert getattr(found, name) == value
+            assert type(getattr(found, name)) is type(value)
 
 
 def check_statistic(found: TestResult, border: float) -> None:

@@ -115,7 +115,7 @@ def test_small_p_values_are_exact(method, y):
     tails = (np.mean(np.array(every) >= own - 1e-9), np.mean(np.array(every) <= own + 1e-9))
     result = association(Sample.of(*x), Sample.of(*map(float, y)), method=method)
     assert result.p == pytest.approx(min(1, 2 * min(tails)), rel=1e-9)
-    assert result.details["p_method"] == "exact"
+    assert result.p_method == "exact"
 
 
 @ALL

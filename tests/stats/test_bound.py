@@ -29,10 +29,10 @@ def test_the_violators_are_named(limits, violators):
     A limit belongs to its bound, and the replicates beyond it are listed by number.
     """
     result = bound(RANKS, **limits)
-    assert result.details["violators"] == violators
+    assert result.violators == violators
     assert result.effect == 1 - len(violators) / 4
     assert (result.p, result.p_opposite) == (None, None)
-    assert (result.details["smallest"], result.details["largest"]) == (401.0, 403.0)
+    assert (result.smallest, result.largest) == (401.0, 403.0)
 
 
 @pytest.mark.parametrize(("n", "lower"), [(10, 0.741), (20, 0.861)])

@@ -57,7 +57,7 @@ def test_p_is_the_share_of_all_orders_of_the_clusters(method):
     assert result.effect == pytest.approx(SCIPY[method](x.ravel(), y.ravel()).statistic)
     assert result.interval is None
     assert result.se is None
-    assert (result.n, result.details["clusters"]) == ((25,), 5)
+    assert (result.n, result.clusters) == ((25,), 5)
 
 
 @ALL
@@ -79,7 +79,7 @@ def test_drawn_orders_are_near_all_of_them(method):
         rng=np.random.default_rng(SEED + 1),
     )
     p = others.pvalue
-    assert result.details["p_method"] == "cluster permutation, drawn"
+    assert result.p_method == "cluster permutation, drawn"
     assert result.p == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) * (1 / 2000 + 1 / 9999)))
     assert known(result.p) * 10_000 == pytest.approx(round(known(result.p) * 10_000))
 

@@ -56,7 +56,7 @@ def test_intervals_of_the_plain_difference(result, interval):
     """
     Zou 2007, pages 406 and 409, prints these intervals of two differences.
     """
-    assert result.details["difference_interval"] == pytest.approx(interval, abs=5e-4)
+    assert result.difference_interval == pytest.approx(interval, abs=5e-4)
 
 
 def test_two_correlations_at_the_same_points():
@@ -68,7 +68,7 @@ def test_two_correlations_at_the_same_points():
     assert known(result.p) / 2 == pytest.approx(0.047, abs=5e-4)
     assert ends(result.interval) == pytest.approx((-0.129, 1.671), abs=1.1e-3)
     assert result.n == (15,)
-    assert result.details["difference"] == pytest.approx(0.66)
+    assert result.difference == pytest.approx(0.66)
 
 
 @pytest.mark.parametrize(
@@ -108,10 +108,10 @@ def test_swapping_flips_the_sign():
         assert (other.effect, other.p) == (-one.effect, one.p)
         low, high = ends(one.interval)
         assert ends(other.interval) == (-high, -low)
-        interval = one.details["difference_interval"]
+        interval = one.difference_interval
         assert isinstance(interval, tuple)
         mirrored = tuple(-float(end) for end in interval[::-1])
-        assert other.details["difference_interval"] == pytest.approx(mirrored)
+        assert other.difference_interval == pytest.approx(mirrored)
 
 
 @pytest.mark.parametrize(

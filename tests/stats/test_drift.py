@@ -7,9 +7,10 @@ import pytest
 
 from repro.stats import stopping as ask
 from repro.stats.contrast import Contrast
-from repro.stats.drift import Drift, drift
+from repro.stats.drift import drift
 from repro.stats.eprocess import Array, threshold
 from repro.stats.result import Interval
+from repro.stats.stopping import Drift
 
 SEED = 20_261_122
 HIGHER, SAME = ask.difference("higher"), ask.equivalence(-1, 1)

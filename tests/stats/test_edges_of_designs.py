@@ -29,9 +29,9 @@ from repro.stats.sample import Sample, Summary
 from repro.stats.sequential import predicted_power, sequential
 from repro.stats.stopping import (
     Question,
+    crossing_of,
     difference,
     equivalence,
-    first_details,
     non_inferiority,
     non_superiority,
 )
@@ -118,8 +118,8 @@ def test_the_declared_prior_is_used():
     for g in (0.25, 4.0):
         found = sequential(a, b, difference("higher"), looks=(4,), g=g)
         assert 0 < found.statistic < 1  # type: ignore[operator]
-        assert found.details["e"] == pytest.approx(float(e_value(found.statistic, 4, 4, g)))  # type: ignore[arg-type]
-        assert found.details["e_opposite"] == 0.0
+        assert found.e == pytest.approx(float(e_value(found.statistic, 4, 4, g)))  # type: ignore[arg-type]
+        assert found.e_opposite == 0.0
 
 
 def test_at_the_border_there_is_evidence_for_neither_side():
@@ -129,7 +129,7 @@ def test_at_the_border_there_is_evidence_for_neither_side():
     a, b = Sample.of(1.0, 2.0, 3.0), Sample.of(3.0, 1.0, 2.0)
     found = sequential(a, b, difference("higher"), looks=(3,))
     assert found.effect == 0
-    assert (found.details["e"], found.details["e_opposite"]) == (0.0, 0.0)
+    assert (found.e, found.e_opposite) == (0.0, 0.0)
 
 
 def test_what_a_question_asserts():
@@ -151,8 +151,8 @@ def test_intervals_that_touch_have_a_point_in_common():
     The running intersection of two intervals with one common end is that point.
     """
     intervals = {3: Interval(0.0, 1.0, 0.95), 4: Interval(1.0, 2.0, 0.95)}
-    found = first_details(difference("higher"), intervals)
-    assert (found["running_low"], found["running_high"]) == (1.0, 1.0)
+    found = crossing_of(difference("higher"), intervals)
+    assert found["running"] == Interval(1.0, 1.0, 0.95)
 
 
 @pytest.mark.parametrize("shared", [False, True])

@@ -8,7 +8,7 @@ from statsmodels.stats.weightstats import ttost_ind
 
 from repro.errors import ClaimError
 from repro.stats.comparison import Alternative, welch
-from repro.stats.equivalence import MARGIN, Better, non_inferiority, non_superiority, tost
+from repro.stats.equivalence import Better, non_inferiority, non_superiority, tost
 from repro.stats.result import known
 from repro.stats.sample import Sample, Summary
 
@@ -55,7 +55,7 @@ def test_the_smallest_confirmable_margin_is_the_border(a, b):
     """
     A margin just above the smallest confirmable one confirms, one just below does not.
     """
-    smallest = tost(a, b, low=-1, high=1).details[MARGIN]
+    smallest = tost(a, b, low=-1, high=1).smallest_confirmable_margin
     assert isinstance(smallest, float)
     for factor, confirmed in ((1.001, True), (0.999, False)):
         wide = factor * smallest
@@ -70,7 +70,7 @@ def test_one_sided_margins_have_the_same_border(test, better, a, b):
     The smallest confirmable margin of a one-sided test confirms when widened, and 0 suffices
     where the interval lies on the good side already.
     """
-    smallest = test(a, b, margin=0.3, better=better).details[MARGIN]
+    smallest = test(a, b, margin=0.3, better=better).smallest_confirmable_margin
     assert test(a, b, margin=smallest + 1e-4, better=better).p < 0.05
     if smallest > 1e-4:
         assert test(a, b, margin=smallest - 1e-4, better=better).p > 0.05
@@ -99,7 +99,7 @@ def test_not_inferior_is_not_superior_with_the_arms_swapped(better):
     one = non_inferiority(A, B, margin=0.3, better=better)
     other = non_superiority(B, A, margin=0.3, better=better)
     assert one.p == pytest.approx(other.p, rel=1e-12)
-    assert one.details == other.details
+    assert one.smallest_confirmable_margin == other.smallest_confirmable_margin
 
 
 def test_the_papers_own_numbers_confirm_within_a_third_of_a_perplexity():

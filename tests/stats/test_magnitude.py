@@ -10,13 +10,11 @@ from scipy import stats
 
 from repro.errors import ClaimError
 from repro.stats.association import (
-    LARGEST_BOUND,
-    SMALLEST_BOUND,
     magnitude,
 )
 from repro.stats.coefficients import METHODS, Array, correlate
 from repro.stats.fisher_z import p_beyond, p_within
-from repro.stats.result import Interval, TestResult, known
+from repro.stats.result import Interval, known
 from repro.stats.sample import Sample
 from tests.stats.fig2_points import PTB, WT2, figure
 
@@ -41,13 +39,6 @@ def normal(rng: np.random.Generator, n: int, rho: float) -> tuple[Array, Array]:
 def ends(interval: Interval | None) -> tuple[float, float]:
     """Both ends of an interval that must be there."""
     return known(interval).low, known(interval).high
-
-
-def number(result: TestResult, name: str) -> float:
-    """A detail that is a number."""
-    value = result.details[name]
-    assert isinstance(value, float)
-    return value
 
 
 @pytest.mark.parametrize("n", [5, 10, 30])
@@ -109,12 +100,12 @@ def test_the_confirmable_bounds_are_on_the_edge(method, xy):
     assume(not x.constant and not y.constant)
     assume(abs(float(correlate(np.array(x.values), np.array(y.values), method))) < 0.99)
     wide = magnitude(x, y, method=method, at_most=0.999)
-    smallest, (low, high) = number(wide, SMALLEST_BOUND), ends(wide.interval)
+    smallest, (low, high) = wide.confirmable_bound, ends(wide.interval)
     assert magnitude(x, y, method=method, at_most=smallest).p == pytest.approx(0.05, rel=1e-6)
     assert smallest == max(-low, high)
     assert low <= wide.effect + 0.1
     assert high >= wide.effect - 0.1
-    largest = number(magnitude(x, y, method=method, at_least=0.001), LARGEST_BOUND)
+    largest = magnitude(x, y, method=method, at_least=0.001).confirmable_bound
     if largest > 1e-9:
         assert magnitude(x, y, method=method, at_least=largest).p == pytest.approx(0.05, rel=1e-6)
     else:

@@ -34,9 +34,9 @@ def test_every_pair_is_scipys_and_statsmodels():
         for a, b in ((LOW, MIDDLE), (LOW, HIGH), (MIDDLE, HIGH))
     ]
     adjusted = multipletests(theirs, method="holm")[1]
-    assert result.details["pairs"] == ("0-1", "0-2", "1-2")
-    assert result.details["p"] == pytest.approx(theirs, rel=1e-9)
-    assert result.details["p_adjusted"] == pytest.approx(adjusted, rel=1e-9)
+    assert result.pairs == ((0, 1), (0, 2), (1, 2))
+    assert result.step_p == pytest.approx(theirs, rel=1e-9)
+    assert result.step_p_adjusted == pytest.approx(adjusted, rel=1e-9)
     assert result.p == pytest.approx(max(adjusted), rel=1e-9)
 
 
@@ -46,13 +46,11 @@ def test_the_weakest_pair_is_the_effect():
     """
     result = ordering([LOW, MIDDLE, HIGH], direction="increasing", alpha=0.04)
     alone = welch(HIGH, MIDDLE, alternative="greater", alpha=0.04)
-    assert result.details["weakest"] == "1-2"
+    assert result.weakest == (1, 2)
     assert (result.effect, result.interval) == (alone.effect, alone.interval)
     wider = welch(HIGH, MIDDLE, alternative="greater", alpha=0.04 / 3).interval
-    low, high = (result.details[name] for name in ("steps_low", "steps_high"))
-    assert isinstance(low, tuple)
-    assert isinstance(high, tuple)
-    assert (low[2], high[2]) == pytest.approx((known(wider).low, known(wider).high))
+    last = result.step_intervals[2]
+    assert (last.low, last.high) == pytest.approx((known(wider).low, known(wider).high))
     assert result.n == (4, 4, 4)
 
 
@@ -64,7 +62,7 @@ def test_one_reversed_pair_contradicts():
     reversed_ = stats.ttest_ind(MIDDLE.values, LOW.values, equal_var=False, alternative="greater")
     assert known(result.p) > 0.99
     assert result.p_opposite == pytest.approx(3 * reversed_.pvalue, rel=1e-9)
-    assert result.details["weakest"] == "0-1"
+    assert result.weakest == (0, 1)
     assert result.effect < 0
 
 

@@ -15,7 +15,6 @@ from statsmodels.stats.weightstats import ttost_paired
 from repro.errors import ClaimError
 from repro.stats.comparison import paired
 from repro.stats.equivalence import (
-    MARGIN,
     non_inferiority,
     non_inferiority_relative,
     non_superiority,
@@ -101,7 +100,7 @@ def test_the_interval_is_that_of_the_paired_t_test():
     expected = paired(A, B, alpha=0.1)
     assert result.interval == expected.interval
     assert result.effect == expected.effect
-    smallest = float(str(result.details[MARGIN]))
+    smallest = result.smallest_confirmable_margin
     assert smallest == pytest.approx(-known(result.interval).low)
     assert known(tost(A, B, low=-1.001 * smallest, high=1.001 * smallest, paired=True).p) < 0.05
     assert known(tost(A, B, low=-0.999 * smallest, high=0.999 * smallest, paired=True).p) > 0.05

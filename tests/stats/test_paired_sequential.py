@@ -108,13 +108,13 @@ def test_pairs_decide_by_their_differences():
     looks = list(range(5, 13))
     found = sequential(a, b, difference("higher"), looks=looks, paired=True)
     plain = sequential(a, b, difference("higher"), looks=looks)
-    assert found.details["decided"] == "confirmed"
-    assert plain.details["decided"] is None
+    assert found.decided == "confirmed"
+    assert plain.decided is None
     assert found.paired
     assert (found.n, found.df) == ((12, 12), 11)
     differences = np.array(a.values) - np.array(b.values)
     t = stats.ttest_1samp(differences, 0).statistic
-    assert found.details["e"] == pytest.approx(float(e_value(t, 12, None)), rel=1e-6)
+    assert found.e == pytest.approx(float(e_value(t, 12, None)), rel=1e-6)
     own = known(found.interval)
     reach = float(threshold(12, None, alpha=0.05)) * known(found.se)
     assert (own.low, own.high) == pytest.approx((found.effect - reach, found.effect + reach))
@@ -133,21 +133,21 @@ def test_margins_of_pairs_are_decided(question, decided):
     """Of thirty pairs that differ by .5, sd .2."""
     a, b = pair(0.5 + 0.2 * np.random.default_rng(4).standard_normal(30))
     found = sequential(a, b, question, looks=list(range(5, 31)), paired=True)
-    assert found.details["decided"] == decided
+    assert found.decided == decided
     planned = [10, 20, 30]
     fixed = group_obf(a, b, question, looks=planned, planned_looks=planned, paired=True)
-    assert fixed.details["decided"] == decided
+    assert fixed.decided == decided
 
 
 def test_a_pair_without_its_partner_is_left_out():
     """And named."""
     a, b = pair(1.0 + 0.3 * np.random.default_rng(5).standard_normal(9))
     found = sequential(a, b.without(4), DIFFERENT, looks=[5, 6, 7, 8], paired=True)
-    assert found.details["left_out"] == (4,)
+    assert found.left_out == (4,)
     assert found.n == (8, 8)
     once = single_look(a, b.without(4), DIFFERENT, paired=True)
-    assert once.details["left_out"] == (4,)
-    assert once.details["e"] == found.details["e"]
+    assert once.left_out == (4,)
+    assert once.e == found.e
 
 
 def test_looks_at_differences_that_do_not_vary_are_left_out():
@@ -155,7 +155,7 @@ def test_looks_at_differences_that_do_not_vary_are_left_out():
     a = Sample.of(2.0, 3.5, 4.0, 7.0)
     b = Sample.of(1.0, 2.5, 3.0, 5.0)
     found = sequential(a, b, DIFFERENT, looks=[2, 3, 4], paired=True)
-    assert found.details["looks"] == (4,)
+    assert found.looks == (4,)
     with pytest.raises(ClaimError, match="differ by the same amount"):
         sequential(a, b, DIFFERENT, looks=[2, 3], paired=True)
 
@@ -179,9 +179,7 @@ def test_planned_looks_take_the_paired_t():
     theirs = stats.ttest_rel(a.values, b.values)
     assert known(found.statistic) == pytest.approx(theirs.statistic)
     assert (found.df, found.paired) == (19, True)
-    assert (found.details["decided"] == "confirmed") == (
-        theirs.pvalue <= float(str(found.details["nominal"]))
-    )
+    assert (found.decided == "confirmed") == (theirs.pvalue <= found.nominal)
     turned = Sample(b.values[::-1], b.replicates[::-1])
     once = group_obf_single_look(a, turned, DIFFERENT, planned_looks=[10, 20], paired=True)
     assert known(once.interval) == known(found.interval)

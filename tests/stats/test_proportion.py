@@ -41,7 +41,7 @@ def test_the_sign_test_is_binomial(wins, losses, ties, more_than):
     own = known(result.interval)
     assert (own.low, own.high) == pytest.approx((low, high), rel=1e-9)
     assert (result.effect, result.n) == (wins / untied, (untied,))
-    assert result.details["ties"] == ties
+    assert result.ties == ties
 
 
 def test_the_sign_test_by_hand():
@@ -50,7 +50,7 @@ def test_the_sign_test_by_hand():
     """
     result = sign_test(9, 1, 3)
     assert (result.p, result.p_opposite) == pytest.approx((11 / 1024, 1023 / 1024))
-    assert result.details == {"exact": True, "wins": 9, "losses": 1, "ties": 3}
+    assert (result.exact, result.wins, result.losses, result.ties) == (True, 9, 1, 3)
     assert result.low == 0.5
 
 
@@ -63,8 +63,8 @@ def test_units_are_matched_by_number():
     b = Sample((8.0, 6.0, 6.0, 6.0, 0.3, 0.0), (0, 1, 2, 3, 4, 5))
     higher = paired_outcomes(a, b)
     lower = paired_outcomes(a, b, better="lower")
-    assert [higher.details[key] for key in ("wins", "losses", "ties")] == [4, 1, 1]
-    assert [lower.details[key] for key in ("wins", "losses", "ties")] == [1, 4, 1]
+    assert (higher.wins, higher.losses, higher.ties) == (4, 1, 1)
+    assert (lower.wins, lower.losses, lower.ties) == (1, 4, 1)
     assert higher.test == "sign"
     assert higher == sign_test(4, 1, 1)
 
@@ -92,7 +92,7 @@ def test_all_sign_flips_by_hand(rows):
     result = paired_outcomes(a, b, clusters=[cluster for cluster, _ in rows])
     sums = [sum(s for c, s in rows if c == k) for k in {c for c, _ in rows}]
     assert (result.p, result.p_opposite) == pytest.approx(flips(sums))
-    assert result.details["clusters"] == len(sums)
+    assert result.clusters == len(sums)
     assert result.interval is None
 
 
@@ -130,7 +130,7 @@ def test_many_clusters_are_drawn():
     a, b = units(*outcomes)
     labels = [i // 2 for i in range(60)]
     result = paired_outcomes(a, b, clusters=labels)
-    assert result.details["exact"] is False
+    assert result.exact is False
     swapped = paired_outcomes(b, a, clusters=labels)
     assert (swapped.p_opposite, swapped.p) == (result.p, result.p_opposite)
     backwards = Sample(a.values[::-1], a.replicates[::-1])

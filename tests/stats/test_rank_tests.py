@@ -44,7 +44,7 @@ def test_scipy_agrees(alternative, x, y):
     theirs = stats.brunnermunzel(x, y, alternative=alternative)
     assert ours.p == pytest.approx(theirs.pvalue, rel=1e-9, abs=1e-12)
     assert ours.effect == np.mean([(i > j) + (i == j) / 2 for i in x for j in y])
-    assert ours.details["exact"] is False
+    assert ours.exact is False
 
 
 @settings(deadline=None, max_examples=50)
@@ -71,7 +71,7 @@ def test_complete_separation_is_exact(n, p):
     assert (one.p, other.p) == pytest.approx((p, p))
     assert (one.effect, other.effect) == (1.0, 0.0)
     assert one.interval is None
-    assert one.details["exact"] is True
+    assert one.exact is True
     sided = brunner_munzel(a, b, alternative="greater")
     assert (sided.p, sided.p_opposite) == pytest.approx((p / 2, 1.0))
     less = brunner_munzel(a, b, alternative="less")
@@ -101,7 +101,7 @@ def test_the_kernel_takes_many_rows():
     ]
     assert [result.p for result in results] == pytest.approx(list(greater), rel=1e-12)
     assert [result.p_opposite for result in results] == pytest.approx(list(less), rel=1e-12)
-    assert 0 < sum(bool(result.details["exact"]) for result in results) < 60
+    assert 0 < sum(bool(result.exact) for result in results) < 60
 
 
 @pytest.mark.parametrize("n", [10, 30])

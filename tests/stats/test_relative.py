@@ -9,7 +9,6 @@ from scipy.special import stdtr, stdtrit
 from repro.errors import ClaimError
 from repro.stats.comparison import Alternative, welch
 from repro.stats.equivalence import (
-    MARGIN,
     Better,
     non_inferiority_relative,
     non_superiority_relative,
@@ -161,7 +160,7 @@ def test_the_smallest_confirmable_margin_is_the_border(a, b):
     """
     A relative margin just above the smallest confirmable one confirms, one just below does not.
     """
-    smallest = tost_relative(a, b, relative=0.5).details[MARGIN]
+    smallest = tost_relative(a, b, relative=0.5).smallest_confirmable_margin
     assert isinstance(smallest, float)
     assert known(tost_relative(a, b, relative=1.0001 * smallest).p) < 0.05
     assert known(tost_relative(a, b, relative=0.9999 * smallest).p) > 0.05

@@ -98,6 +98,6 @@ def test_a_bound_that_is_met_is_kept() -> None:
     """Up to round-off, on either side, and no further."""
     sample = Sample.of(SUM, 0.3, 0.2)
     assert conclude_bound(bound(sample, at_most=0.3)).conclusion is Conclusion.CONFIRMED
-    assert bound(Sample.of(0.3, 0.4), at_least=SUM).details["violators"] == ()
-    assert bound(Sample.of(0.3 + 1e-9, 0.2), at_most=0.3).details["violators"] == (0,)
+    assert bound(Sample.of(0.3, 0.4), at_least=SUM).violators == ()
+    assert bound(Sample.of(0.3 + 1e-9, 0.2), at_most=0.3).violators == (0,)
     assert share(sample, of=0.5, at_most=0.3).effect == 1.0

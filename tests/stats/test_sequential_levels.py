@@ -132,4 +132,4 @@ def test_the_simulated_paths_are_what_the_test_judges():
         pair = Sample.of(*map(float, a[path])), Sample.of(*map(float, b[path]))
         result = sequential(*pair, difference("different"), looks=range(3, 61))
         expected = float(NIGHTS[np.argmax(hits[path])]) if hits[path].any() else None
-        assert result.details["decided_at"] == expected
+        assert result.decided_at == expected

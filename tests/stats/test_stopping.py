@@ -96,7 +96,7 @@ def test_futility_is_a_low_chance():
     Below 10 % the advice is to stop, at 10 % it is not; a decision comes before futility.
     """
     open_still = sequential(*arms(0.0), difference("higher"), looks=LOOKS)
-    assert open_still.details["decided"] is None
+    assert open_still.decided is None
     assert stop(open_still) is None
     assert stop(open_still, chance=0.0999) == "futile"
     assert stop(open_still, chance=0.10) is None
@@ -124,7 +124,7 @@ def test_predicted_power_is_that_of_the_process(name, effect):
             for arm in (a, b)
         ]
         result = sequential(more[0], more[1], question, looks=range(9, 17))
-        hits += result.details["decided"] is not None
+        hits += result.decided is not None
     assert 0.1 < predicted < 0.95
     assert abs(predicted - hits / 400) < 4 * math.sqrt(0.25 / 400 + 0.25 / 2000)
 

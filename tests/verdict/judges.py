@@ -41,7 +41,7 @@ def difference(effect: float = 1.0, p: float = 0.5, interval: Ends = (-1.0, 1.0)
         p=p,
         se=0.1,
         df=8.0,
-        details={"alternative": "two-sided"},
+        alternative="two-sided",
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from repro.stats.comparison import TESTS, permutation, welch
 from repro.stats.prediction import Prediction, predict_difference
 from repro.stats.ratio import ratio_of_geometric_means
-from repro.stats.result import Detail, Interval, TestResult
+from repro.stats.result import Interval, TestResult
 from repro.stats.sample import Sample, Summary
 from repro.verdict import Agreement, agree
 
@@ -19,9 +19,9 @@ B = Sample.of(56.38, 56.5, 56.2, 56.4, 56.3, 56.6, 56.15, 56.42)
 PRINTED = Summary(10, 54.0, 0.15), Summary(10, 56.4, 0.15)
 
 
-def without_interval(effect: float, p: float | None, **details: Detail) -> TestResult:
+def without_interval(effect: float, p: float | None, *, exact: bool = False) -> TestResult:
     """A result at .05 that has no interval."""
-    return TestResult("permutation", effect, 0.05, (5, 5), p=p, details=details)
+    return TestResult("permutation", effect, 0.05, (5, 5), p=p, exact=exact)
 
 
 @pytest.mark.parametrize("test", [welch, permutation])
@@ -40,7 +40,7 @@ def test_a_small_p_is_evidence_of_the_opposite(test):
 @pytest.mark.parametrize(("p", "agreement"), [(0.05, OPPOSITE), (0.051, SMALLER)])
 def test_without_an_interval_p_decides_at_its_level(p, agreement):
     """A p is evidence up to its alpha, also where all splits were tried: that p alone is exact."""
-    own = without_interval(-0.5, p, alternative="two-sided", exact=True)
+    own = without_interval(-0.5, p, exact=True)
     assert agree(PREDICTION, own) is agreement
 
 
@@ -56,8 +56,9 @@ def test_without_an_interval_p_decides_at_its_level(p, agreement):
 )
 def test_of_a_one_sided_test_the_side_of_our_effect_counts(alternative, p, p_opposite, agreement):
     """Our effect is negative, so the p of a negative difference is the evidence."""
-    details = {"alternative": alternative}
-    own = TestResult("permutation", -0.5, 0.05, (5, 5), p=p, p_opposite=p_opposite, details=details)
+    own = TestResult(
+        "permutation", -0.5, 0.05, (5, 5), p=p, p_opposite=p_opposite, alternative=alternative
+    )
     assert agree(PREDICTION, own) is agreement
 
 

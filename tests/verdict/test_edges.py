@@ -25,7 +25,7 @@ from repro.verdict import (
 
 CONFIRMED, CONTRADICTED = Conclusion.CONFIRMED, Conclusion.CONTRADICTED
 INCONCLUSIVE, TRIVIAL = Conclusion.INCONCLUSIVE, Conclusion.TRIVIAL
-UP = TestResult("welch", 1.0, 0.05, (5, 5), p=0.01, details={"alternative": "two-sided"})
+UP = TestResult("welch", 1.0, 0.05, (5, 5), p=0.01, alternative="two-sided")
 
 
 def test_the_level_holds_at_inner_nodes_too():
@@ -105,7 +105,7 @@ def test_an_unjudged_member_has_no_evidence_whatever_its_e_values():
         ),
         (
             lambda: conclude_difference(
-                TestResult("welch", 1.0, 0.05, (5, 5), p=0.01, details={"alternative": "less"}),
+                TestResult("welch", 1.0, 0.05, (5, 5), p=0.01, alternative="less"),
                 direction="higher",
             ),
             "a test with alternative less says nothing about higher",

@@ -14,6 +14,7 @@ from repro.stats.prediction import Prediction
 from repro.stats.proportion import paired_outcomes, sign_test
 from repro.stats.result import Interval, TestResult, known
 from repro.stats.sample import Sample, Summary
+from repro.stats.stopping import Decision, SequentialResult
 from repro.verdict import (
     Agreement,
     Conclusion,
@@ -179,14 +180,28 @@ def test_a_sequential_verdict_is_its_first_crossing(test):
     """
     What was decided first stands, whatever the p-values at the last look.
     """
-    for decided, conclusion in (
-        ("confirmed", CONFIRMED),
-        ("contradicted", CONTRADICTED),
-        ("trivial", TRIVIAL),
-        (None, INCONCLUSIVE),
-    ):
-        own = TestResult(
-            test, 1.0, 0.05, (9, 9), p=0.3, p_opposite=0.6, details={"decided": decided}
+    words: dict[Decision | None, Conclusion] = {
+        "confirmed": CONFIRMED,
+        "contradicted": CONTRADICTED,
+        "trivial": TRIVIAL,
+        None: INCONCLUSIVE,
+    }
+    for decided, conclusion in words.items():
+        own = SequentialResult(
+            test,
+            1.0,
+            0.05,
+            (9, 9),
+            p=0.3,
+            p_opposite=0.6,
+            kind="difference",
+            looks=(9,),
+            drift="none",
+            decided=decided,
+            decided_at=None,
+            decided_now=None,
+            crossing=None,
+            running=None,
         )
         assert conclude_sequential(own) == Finding(conclusion, 0.3, 0.6)
 

@@ -8,8 +8,8 @@ from repro.report import document as doc
 from repro.report import format as fmt
 from repro.specs.claim import Claim
 from repro.specs.expectation import Ordering, Trend
-from repro.stats.ordering import ordering
-from repro.stats.result import TestResult
+from repro.stats.ordering import OrderingResult, ordering
+from repro.stats.result import TestResult, expect
 from repro.stats.slope import linear_trend
 from repro.stats.trend import trend
 from repro.verdict import Conclusion, Finding, conclude_ordering, conclude_trend
@@ -87,7 +87,7 @@ class TrendKind(Kind[Trend]):
             return headed(value, f"Kendall's tau on the position of the arm is {tau}")
         share = fmt.significant(100 * result.effect)
         said = f"it {WORDS[one.direction]} in {share}% of the pairs of seeds of different arms"
-        normal = "" if result.details["exact_p"] else " (p by the normal approximation)"
+        normal = "" if result.exact else " (p by the normal approximation)"
         return headed(value, f"{said}{normal}")
 
     def limits(self, one: Trend, claim: Claim) -> tuple[doc.Limit, ...]:
@@ -169,7 +169,7 @@ class OrderingKind(Kind[Ordering]):
     def sentence(self, one: Ordering, claim: Claim, found: Found) -> str:
         """The pair with the least evidence, and whether every pair is in order."""
         result, names = found.result, labels(one, claim)
-        a, b = (int(part) for part in str(result.details["weakest"]).split("-"))
+        a, b = expect(result, OrderingResult).weakest
         shown = digits(claim.measurements[one.measurement])
         said = difference_words(result, [names[b], names[a]], what(one, claim), shown)
         said += difference_ends(found.interval, (0.0,), shown)

@@ -8,6 +8,7 @@ from repro.report import document as doc
 from repro.report import format as fmt
 from repro.stats.comparison import TESTS
 from repro.stats.result import TestResult
+from repro.stats.stopping import SequentialResult
 
 
 def apart(
@@ -107,11 +108,10 @@ def p_words(result: TestResult, *, opposite: bool = False, against: str = "") ->
     ``against`` names the null where the sentence speaks of another: ` against no difference`.
     """
     p = result.p_opposite if opposite and result.p_opposite is not None else result.p
-    one_tail = result.test in TESTS and result.details.get("alternative") != "two-sided"
+    one_tail = result.test in TESTS and result.alternative != "two-sided"
     if p is None:
         return ""
-    looks = result.details.get("looks")
     smallest = ""
-    if isinstance(looks, tuple) and len(looks) > 1:
-        smallest = f", the smallest of {len(looks)} looks"
+    if isinstance(result, SequentialResult) and len(result.looks) > 1:
+        smallest = f", the smallest of {len(result.looks)} looks"
     return f" ({'one-sided ' if one_tail else ''}{fmt.p_value(p)}{against}{smallest})"

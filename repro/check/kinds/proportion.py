@@ -9,8 +9,8 @@ from repro.report import document as doc
 from repro.report import format as fmt
 from repro.specs.claim import Claim
 from repro.specs.expectation import Proportion
-from repro.stats.proportion import paired_outcomes
-from repro.stats.result import TestResult
+from repro.stats.proportion import OutcomesResult, paired_outcomes
+from repro.stats.result import TestResult, expect
 from repro.stats.sample import Sample, require_sample, summarise
 from repro.verdict import Conclusion, Finding, conclude_proportion
 
@@ -54,13 +54,12 @@ class ProportionKind(Kind[Proportion]):
     def sentence(self, one: Proportion, claim: Claim, found: Found) -> str:
         """Wins, losses, ties; then what that says of the share."""
         a, b = labels(one, claim)
-        facts = found.result.details
-        said = f"Over {_name(one, claim)}: {a} beats {b} in {facts['wins']}"
-        said += f" and loses in {facts['losses']}"
-        ties = (
-            f", {fmt.number_of(int(str(facts['ties'])), 'tie')} left out" if facts["ties"] else ""
-        )
-        return f"{said}{ties}. {_therefore(one, found)}".rstrip()
+        found_units = expect(found.result, OutcomesResult)
+        said = f"Over {_name(one, claim)}: {a} beats {b} in {found_units.wins}"
+        said += f" and loses in {found_units.losses}"
+        ties = found_units.ties
+        left = f", {fmt.number_of(ties, 'tie')} left out" if ties else ""
+        return f"{said}{left}. {_therefore(one, found)}".rstrip()
 
     def limits(self, one: Proportion, claim: Claim) -> tuple[doc.Limit, ...]:
         """The declared share."""
@@ -77,7 +76,8 @@ class ProportionKind(Kind[Proportion]):
 
     def details(self, one: Proportion, claim: Claim, result: TestResult) -> dict[str, str]:
         """Wins, losses and ties, which the picture names; and the measurements that are units."""
-        facts = {name: str(result.details[name]) for name in ("wins", "losses", "ties")}
+        units = expect(result, OutcomesResult)
+        facts = {"wins": f"{units.wins}", "losses": f"{units.losses}", "ties": f"{units.ties}"}
         if one.also:
             facts["units"] = ", ".join(claim.measurements[name].label for name in one.reads)
         return facts

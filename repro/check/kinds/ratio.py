@@ -67,7 +67,7 @@ class RatioKind(Kind[Ratio]):
 
     def details(self, one: Ratio, claim: Claim, result: TestResult) -> dict[str, str]:
         """That constant arms compare exactly."""
-        if not result.details.get("exact"):
+        if not result.exact:
             return {}
         return {"exact": "every seed of an arm gives the same value, so ratios compare exactly"}
 

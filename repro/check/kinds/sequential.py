@@ -21,11 +21,11 @@ from repro.specs.expectation import Difference, Equivalence, NonInferiority, Non
 from repro.specs.seeds import EProcess
 from repro.stats import stopping as ask
 from repro.stats.eprocess import balanced
-from repro.stats.result import Interval, TestResult
+from repro.stats.result import expect
 from repro.stats.sample import Arm, Sample, require_sample
 from repro.stats.sequential import sequential, single_look
 from repro.stats.spending import group_obf, group_obf_single_look
-from repro.stats.stopping import Question
+from repro.stats.stopping import Question, SequentialResult
 
 OnMeans: TypeAlias = Difference | Equivalence | NonSuperiority | NonInferiority
 SEQUENTIAL = ("eprocess_t", "group_obf")
@@ -57,7 +57,7 @@ def question_of(one: OnMeans, claim: Claim) -> Question:
             return ask.non_inferiority(one.margin.size, better)
 
 
-def run_sequential(one: OnMeans, claim: Claim, a: Arm, b: Arm) -> TestResult:
+def run_sequential(one: OnMeans, claim: Claim, a: Arm, b: Arm) -> SequentialResult:
     """The result after all seeds so far; ClaimError while there are too few for a first look."""
     arms = aligned(one, claim, a, b)
     if not in_order(arms):
@@ -126,7 +126,7 @@ def looks_so_far(claim: Claim, arms: tuple[Sample, Sample]) -> tuple[int, ...]:
 
 def at_looks(
     one: OnMeans, claim: Claim, arms: tuple[Sample, Sample], looks: tuple[int, ...]
-) -> TestResult:
+) -> SequentialResult:
     """The result at the last of ``looks``."""
     asked, how = question_of(one, claim), claim.sequential
     if how is None:
@@ -136,7 +136,7 @@ def at_looks(
     return group_obf(*arms, asked, looks=looks, planned_looks=how.looks, **level_of(claim))
 
 
-def _at_once(one: OnMeans, claim: Claim, arms: tuple[Sample, Sample]) -> TestResult:
+def _at_once(one: OnMeans, claim: Claim, arms: tuple[Sample, Sample]) -> SequentialResult:
     """The result of all seeds together, in whatever order they are numbered."""
     asked, how = question_of(one, claim), claim.sequential
     fewest = min(arm.n for arm in (balanced(*arms) if claim.design == "paired" else arms))
@@ -160,7 +160,7 @@ def as_decided(
     early = _at_crossing(found)
     if early is None:
         return f"{said(found)}. {therefore(found)}".rstrip()
-    head, pairs = f"{upper(value)}: ", found.result.details["decided_at"]
+    head, pairs = f"{upper(value)}: ", expect(found.result, SequentialResult).decided_at
     first = f"{upper(value)}, first {pairs} pairs: {said(early).removeprefix(head)}"
     stands = f"That was decided at {pairs} pairs and stands, whatever came later."
     later = f"All {min(found.result.n)} pairs: {said(found).removeprefix(head)}."
@@ -172,23 +172,17 @@ def _at_crossing(found: Found) -> Found | None:
 
     It has no p: that of the result is the smallest of all looks.
     """
-    details, last = found.result.details, found.interval
-    low, high = details.get("decided_low"), details.get("decided_high")
-    if found.conclusion is None or last is None:
+    result, last = found.result, found.interval
+    if not isinstance(result, SequentialResult) or result.crossing is None:
         return None
-    if not (isinstance(low, float) and isinstance(high, float)):
+    if found.conclusion is None or last is None or result.decided_at == min(result.n):
         return None
-    if details["decided_at"] == min(found.result.n):
-        return None
-    result = replace(
-        found.result,
-        effect=(low + high) / 2,
-        interval=Interval(low, high, last.level),
-        p=None,
-        p_opposite=None,
+    low, high = result.crossing.low, result.crossing.high
+    at_crossing = replace(
+        result, effect=(low + high) / 2, interval=result.crossing, p=None, p_opposite=None
     )
     interval = last.model_copy(update={"low": low, "high": high})
-    return Found(result, interval, found.conclusion)
+    return Found(at_crossing, interval, found.conclusion)
 
 
 def _from(sample: Sample, first: int) -> Sample:
