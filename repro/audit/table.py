@@ -6,9 +6,7 @@ as a spreadsheet does: the header is row 1, and a column is where it stands in t
 
 from __future__ import annotations
 
-import csv
 import difflib
-import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +14,7 @@ from pathlib import Path
 from repro.audit.cells import Cells, read_row
 from repro.audit.row import PrintedComparison
 from repro.errors import Place, Problem, SpecError
+from repro.rows import CsvRow, Mistakes, rows_of
 from repro.specs.files import fatal, place_of_offset, read_text
 
 REQUIRED = ("id", "mean_a", "sd_a", "n_a", "mean_b", "sd_b", "n_b", "p")
@@ -34,16 +33,16 @@ def read_table(path: Path) -> tuple[PrintedComparison, ...]:
         raise fatal(Place(str(path)), "the table is empty", expected, "give it a header and rows")
     header, *rows = records
     place = str(path)
-    columns, problems = _columns(header[1], place, header[0])
+    columns, problems = _columns(header.cells, place, header.number)
     if not rows:
-        where = Place(place, header[0])
+        where = Place(place, header.number)
         problems.append(Problem(where, "the table has no row", "one comparison a row", "add a row"))
     comparisons = []
-    for number, fields in rows:
-        if len(fields) != len(header[1]):
-            problems.append(_wrong_length(Place(place, number), fields, header[1]))
+    for row in rows:
+        if len(row.cells) != len(header.cells):
+            problems.append(_wrong_length(Place(place, row.number), row.cells, header.cells))
             continue
-        cells = Cells(place, number, columns, tuple(fields))
+        cells = Cells(place, row.number, columns, row.cells)
         comparison, found = read_row(cells)
         problems += found
         comparisons.append((cells, comparison))
@@ -64,27 +63,23 @@ def _first(problems: list[Problem]) -> list[Problem]:
     return [*ordered[:MOST], more]
 
 
-def _records(path: Path) -> list[tuple[int, list[str]]]:
-    """Row number and fields of every row that is not blank."""
+def _records(path: Path) -> list[CsvRow]:
+    """Every row that is not blank."""
     text = read_text(path, "a CSV table").removeprefix("\N{BYTE ORDER MARK}")
     if (control := re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", text)) is not None:
         place = place_of_offset(text, control.start(), str(path))
         what = f"the control character U+{ord(control[0]):04X}"
         raise fatal(place, what, "plain text", "save the table as CSV, in UTF-8")
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True, skipinitialspace=True)
+    mistakes = Mistakes(str(path))
     records = []
-    try:
-        for number, fields in enumerate(reader, start=1):
-            if any(field.strip() for field in fields):
-                records.append((number, fields))
-            if len(records) > MAX_ROWS + 1:
-                limit = f"at most {MAX_ROWS:,} rows"
-                what = "the table is too long"
-                raise fatal(Place(str(path), number), what, limit, "make several tables of it")
-    except csv.Error as error:
-        place = Place(str(path), max(reader.line_num, 1))
-        advice = 'close every quote, and double a quote inside quotes: "a ""b"" c"'
-        raise fatal(place, f"not CSV: {error}", "fields with commas between", advice) from None
+    for row in rows_of(text, (), mistakes):
+        if any(row.cells):
+            records.append(row)
+        if len(records) > MAX_ROWS + 1:
+            limit = f"at most {MAX_ROWS:,} rows"
+            what = "the table is too long"
+            raise fatal(Place(str(path), row.number), what, limit, "make several tables of it")
+    mistakes.stop()
     return records
 
 
@@ -92,7 +87,7 @@ def _columns(header: Sequence[str], file: str, row: int) -> tuple[dict[str, int]
     """Where each known column stands (from 1), and what is wrong with the header."""
     columns: dict[str, int] = {}
     problems = []
-    for number, name in enumerate((cell.strip() for cell in header), start=1):
+    for number, name in enumerate(header, start=1):
         place = Place(file, row, number)
         if name not in COLUMNS:
             problems.append(_unknown(place, name, header))

@@ -9,9 +9,9 @@ import numbers
 from typing import TYPE_CHECKING, Any
 
 from repro.evidence.records import TableSource
-from repro.evidence.rows import CsvRow, Mistakes
 from repro.evidence.table import Reader, TidyTable, sha256
 from repro.evidence.wanted import Wanted
+from repro.rows import CsvRow, Mistakes
 
 if TYPE_CHECKING:
     import pandas as pd

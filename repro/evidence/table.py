@@ -24,8 +24,8 @@ from repro.evidence.readings import (
     time_of,
 )
 from repro.evidence.records import TableSource
-from repro.evidence.rows import CsvRow, Mistakes, rows_of
 from repro.evidence.wanted import Wanted
+from repro.rows import CsvRow, Mistakes, rows_of
 from repro.specs.base import LARGEST, SMALLEST
 from repro.specs.files import read_text
 from repro.specs.shapes import listed

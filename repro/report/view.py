@@ -5,8 +5,10 @@ Computes no statistic: it formats, orders and counts what the document holds.
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from typing import Any
+
+from pydantic import BaseModel
 
 from repro.report import format as fmt
 from repro.report import words
@@ -44,16 +46,20 @@ def view(document: Document) -> ReportView:
 
 def tidy(document: Document) -> Document:
     """The same document with text that every format can hold, and its mappings in order."""
-    data = _tidied(document.model_dump(by_alias=True))
-    return Document.model_validate_json(json.dumps(data, sort_keys=True))
+    tidied: Document = _tidied(document)
+    return tidied
 
 
 def _tidied(value: Any) -> Any:
     if isinstance(value, str):
         return fmt.clean(value)
-    if isinstance(value, dict):
-        return {fmt.clean(str(key)): _tidied(item) for key, item in value.items()}
-    return [_tidied(item) for item in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, BaseModel):
+        parts = {name: _tidied(getattr(value, name)) for name in type(value).model_fields}
+        return value.model_copy(update=parts)
+    if isinstance(value, Mapping):
+        items = ((_tidied(key), _tidied(item)) for key, item in value.items())
+        return dict(sorted(items, key=lambda item: str(item[0])))
+    return type(value)(map(_tidied, value)) if isinstance(value, list | tuple) else value
 
 
 def seeds(document: Document) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from repro.errors import Place, Problem, SpecError
+from repro.rows import CsvRow, Mistakes, rows_of
 from repro.specs.audit import AuditFile
 from repro.specs.files import fatal, read_text
 from repro.specs.shapes import listed
@@ -99,40 +99,32 @@ def read_columns(path: Path) -> Columns:
     Every cell is a number, but for those of a first column whose header is ``id``.
     """
     file = str(path)
-    try:
-        rows = list(csv.reader(read_text(path, "a CSV file").splitlines()))
-    except csv.Error as error:
-        raise fatal(Place(file), str(error), "a table", "compare it with one that loads") from None
-    named = bool(rows and rows[0]) and all(name.strip() for name in rows[0])
-    if not named or len(set(rows[0])) < len(rows[0]):
+    mistakes = Mistakes(file)
+    rows = list(rows_of(read_text(path, "a CSV file"), (), mistakes))
+    mistakes.stop()
+    header = rows[0].cells if rows else ()
+    if not header or not all(header) or len(set(header)) < len(header):
         what, expected = "the first line does not name the columns", "names, each once"
         raise fatal(Place(file), what, expected, "write a header, such as x,y")
-    header = [name.strip() for name in rows[0]]
-    problems = [
-        problem
-        for line, row in enumerate(rows[1:], start=2)
-        for problem in _row(Place(file, line), header, row)
-    ]
+    problems = [problem for row in rows[1:] for problem in _row(file, header, row)]
     if len(rows) < 2:
         problems.append(Problem(Place(file), "there are no rows", "a row a point", "add them"))
     if problems:
         raise SpecError(problems[:MOST])
-    cells = zip(*([cell.strip() for cell in row] for row in rows[1:]), strict=True)
-    return dict(zip(header, cells, strict=True))
+    return dict(zip(header, zip(*(row.cells for row in rows[1:]), strict=True), strict=True))
 
 
-def _row(place: Place, header: list[str], row: list[str]) -> Iterator[Problem]:
-    if len(row) != len(header):
-        what = f"row {place.line}: {len(row)} cells in a table of {len(header)} columns"
-        yield Problem(place, what, f"the columns {', '.join(header)}", "complete the row")
+def _row(file: str, header: Sequence[str], row: CsvRow) -> Iterator[Problem]:
+    if len(row.cells) != len(header):
+        what = f"row {row.number}: {len(row.cells)} cells in a table of {len(header)} columns"
+        expected = f"the columns {', '.join(header)}"
+        yield Problem(Place(file, row.number), what, expected, "complete the row")
         return
-    column = 1
-    for name, cell in zip(header, row, strict=True):
-        if name != "id" and not _is_number(cell.strip()):
-            what = f"row {place.line}, column {name}: '{cell[:40]}' is not a number"
+    for name, cell, start in zip(header, row.cells, row.starts, strict=True):
+        if name != "id" and not _is_number(cell):
+            what = f"row {row.number}, column {name}: '{cell[:40]}' is not a number"
             advice = "write digits and a decimal point, without units"
-            yield Problem(Place(place.file, place.line, column), what, "a finite number", advice)
-        column += len(cell) + 1
+            yield Problem(Place(file, row.number, start), what, "a finite number", advice)
 
 
 def _is_number(cell: str) -> bool:

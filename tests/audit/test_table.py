@@ -173,8 +173,16 @@ def test_a_paired_test_of_arms_of_two_sizes_is_named(table):
         (f"{HEADER},\n{GOOD},\n", "1:9", "a column without a name"),
         ("id,mean_a\none,1\n", "1:1", "missing columns sd_a, n_a, mean_b, sd_b, n_b, p"),
         (HEADER.replace(",", ";") + "\n", "1:1", "semicolons or tabs"),
-        (f'{HEADER}\n"one,1,2,3,4,5,6,7\n', "2:1", "not CSV: unexpected end of data"),
-        (f'{HEADER}\n"one"x,1,2,3,4,5,6,7\n', "2:1", "not CSV"),
+        (
+            f'{HEADER}\n"one,1,2,3,4,5,6,7\n',
+            "2:1",
+            "row 2: a quote inside a cell",
+        ),
+        (
+            f'{HEADER}\n"one"x,1,2,3,4,5,6,7\n',
+            "2:1",
+            "row 2: a quote inside a cell",
+        ),
         (f"{HEADER}\none\x00,1,2,3,4,5,6,7\n", "2:4", "the control character U+0000"),
         (f"{HEADER}\n\x1b[2J,1,2,3,4,5,6,7\n", "2:1", "the control character U+001B"),
         (HEADER.encode() + b"\n\xff\n", "2:1", "byte 0xFF is not UTF-8"),

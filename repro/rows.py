@@ -1,4 +1,4 @@
-"""A CSV file as rows of cells, one at a time: each cell with the column where it starts.
+"""The one CSV reader: rows of cells, one at a time, each cell with the column where it starts.
 
 Every step takes time in proportion to the text, whatever the text is.
 """
