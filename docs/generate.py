@@ -54,7 +54,7 @@ PARTS: Mapping[str, Sequence[str]] = {
 
 KNOWN = {
     "configuration": "path below `configurations/`, without its ending",
-    "table": "CSV file beside the claim, or in a folder below it",
+    "table": "CSV file in the folder of the claim, or below it",
     "diverged": "`invalid`, `worst` or `exclude<=k`",
     "order": "column of the table",
 }
