@@ -26,7 +26,7 @@ from repro.evidence import (
     measured,
     read_table,
     read_tables,
-    wanted,
+    table_schema,
 )
 from repro.execution.options import RunOptions
 from repro.nights import Registry, with_seeds_due
@@ -221,7 +221,7 @@ def judge(claim: Claim, frame: pd.DataFrame) -> Document:
     """
     if not hasattr(frame, "columns"):
         raise ClaimError(f"results are a pandas frame, not {type(frame).__name__}")
-    evidence = from_table(claim, frame_table(frame, wanted(claim, measured(claim))))
+    evidence = from_table(claim, frame_table(frame, table_schema(claim, measured(claim))))
     return check_claim(claim, evidence, past=UNDECLARED)
 
 
@@ -243,7 +243,7 @@ def _tables(claims: Sequence[Claim], options: Options) -> list[Tables]:
             f"{options.results}: every arm of {claims[0].id} is printed, so no results are needed\n"
             "  to do: leave --results out"
         )
-    table = read_table(options.results, wanted(claims[0], arms))
+    table = read_table(options.results, table_schema(claims[0], arms))
     return [dict.fromkeys(arms, table)]
 
 

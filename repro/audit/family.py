@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from repro.audit.inference import Assumed
 from repro.audit.row import AuditRow
-from repro.stats.multiplicity import holm
+from repro.stats.multiplicity import benjamini_hochberg, holm
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +35,9 @@ def adjust(rows: Sequence[AuditRow], assumed: Sequence[Assumed]) -> list[Adjuste
             if p is not None and rows[index].comparison.family == family
         ]
         family_p = [p for _, p in members]
-        both = zip(members, holm(family_p), _benjamini_hochberg(family_p), strict=True)
+        both = zip(members, holm(family_p), benjamini_hochberg(family_p), strict=True)
         for (index, p), by_holm, by_bh in both:
             adjusted[index] = Adjusted(p, by_holm, by_bh, len(members))
-    return adjusted
-
-
-def _benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """As ``benjamini_hochberg`` of `stats`, without scipy.stats.
-
-    Its import takes as long as a whole audit. Benjamini and Hochberg 1995.
-    """
-    adjusted, least = [1.0] * len(p_values), 1.0
-    order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    for place in range(len(order), 0, -1):
-        least = min(least, p_values[order[place - 1]] * len(order) / place)
-        adjusted[order[place - 1]] = least
     return adjusted
 
 

@@ -12,16 +12,16 @@ from repro.evidence.frame import frame_table
 from repro.evidence.gather import from_table, gather, measured, read_tables
 from repro.evidence.records import Evidence, PrintedSummary, Replicate, State, TableSource
 from repro.evidence.table import TidyTable, read_table
-from repro.evidence.wanted import Wanted, wanted
+from repro.evidence.wanted import TableSchema, table_schema
 
 __all__ = [
     "Evidence",
     "PrintedSummary",
     "Replicate",
     "State",
+    "TableSchema",
     "TableSource",
     "TidyTable",
-    "Wanted",
     "frame_table",
     "from_table",
     "gather",
@@ -29,5 +29,5 @@ __all__ = [
     "read_table",
     "read_tables",
     "settled",
-    "wanted",
+    "table_schema",
 ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from repro.evidence.records import TableSource
 from repro.evidence.table import Reader, TidyTable, sha256
-from repro.evidence.wanted import Wanted
+from repro.evidence.wanted import TableSchema
 from repro.rows import CsvRow, Mistakes
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NAME = "a pandas frame"
 
 
-def frame_table(frame: pd.DataFrame, wanted: Wanted) -> TidyTable:
+def frame_table(frame: pd.DataFrame, schema: TableSchema) -> TidyTable:
     """The table in a frame; SpecError with every mistake in it.
 
     Its digest is that of the CSV with the same rows, numbers written so that they read back
@@ -32,7 +32,7 @@ def frame_table(frame: pd.DataFrame, wanted: Wanted) -> TidyTable:
         for position, values in enumerate(frame.itertuples(index=False, name=None))
     ]
     text = "".join(",".join(line) + "\n" for line in (header, *(row.cells for row in rows)))
-    reader = Reader(Mistakes(NAME), wanted)
+    reader = Reader(Mistakes(NAME), schema)
     return reader.table(iter([CsvRow(0, header, starts), *rows]), TableSource(NAME, sha256(text)))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from repro.errors import StoreError, StoreUnreachableError
 from repro.evidence.records import Evidence, PrintedSummary, Replicate, State
 from repro.evidence.table import TidyTable, read_table
-from repro.evidence.wanted import wanted
+from repro.evidence.wanted import table_schema
 from repro.specs.claim import Claim
 from repro.specs.measurement import Reported
 from repro.specs.run import RunSpec
@@ -52,7 +52,7 @@ def read_tables(claim: Claim) -> dict[str, TidyTable]:
             sharing.setdefault(arm.table, []).append(name)
     found = {}
     for file, arms in sharing.items():
-        found.update(dict.fromkeys(arms, read_table(Path(file), wanted(claim, arms))))
+        found.update(dict.fromkeys(arms, read_table(Path(file), table_schema(claim, arms))))
     return found
 
 

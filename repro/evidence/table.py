@@ -24,7 +24,7 @@ from repro.evidence.readings import (
     time_of,
 )
 from repro.evidence.records import TableSource
-from repro.evidence.wanted import Wanted
+from repro.evidence.wanted import TableSchema
 from repro.rows import CsvRow, Mistakes, rows_of
 from repro.specs.base import LARGEST, SMALLEST
 from repro.specs.files import read_text
@@ -66,7 +66,7 @@ class TidyTable:
         return self.order.get(arm) or tuple(sorted(known))
 
 
-def read_table(path: Path, wanted: Wanted) -> TidyTable:
+def read_table(path: Path, schema: TableSchema) -> TidyTable:
     """The table in a CSV file; SpecError with every mistake in it.
 
     Lines end as on any system, a byte-order mark is no mistake, and cells may be separated by
@@ -81,8 +81,8 @@ def read_table(path: Path, wanted: Wanted) -> TidyTable:
     if text.lstrip().startswith(("{", "[")):
         mistakes.add(1, 1, "the file is JSON", ",".join(COLUMNS), "write it as a CSV with these")
         mistakes.stop()
-    columns = (*COLUMNS, STATE, *wanted.in_order)
-    return Reader(mistakes, wanted).table(rows_of(text, columns, mistakes), source)
+    columns = (*COLUMNS, STATE, *schema.in_order)
+    return Reader(mistakes, schema).table(rows_of(text, columns, mistakes), source)
 
 
 def sha256(text: str) -> str:
@@ -104,7 +104,7 @@ class Reader:
     """Reads the rows of one table, and notes every mistake."""
 
     mistakes: Mistakes
-    wanted: Wanted
+    schema: TableSchema
     found: dict[str, dict[int, dict[str, float]]] = field(default_factory=dict)
     first: dict[tuple[str, int, str], int] = field(default_factory=dict)
     seeds: dict[str, dict[int, int]] = field(default_factory=dict)
@@ -139,14 +139,14 @@ class Reader:
         order = {
             arm: tuple(sorted(times, key=times.__getitem__)) for arm, times in self.times.items()
         }
-        column = self.wanted.order if order else None
+        column = self.schema.order if order else None
         source = replace(source, order=column, ignored=_named(tuple(self.ignored)))
         return TidyTable(source, values, self.lost, order)
 
     # the header
 
     def _header(self, header: CsvRow) -> bool:
-        needed = (*COLUMNS, *(name for name in self.wanted.in_order if name not in COLUMNS))
+        needed = (*COLUMNS, *(name for name in self.schema.in_order if name not in COLUMNS))
         missing = [name for name in needed if name not in header.cells]
         for place, (name, start) in enumerate(zip(header.cells, header.starts, strict=True)):
             if name in self.columns:
@@ -196,7 +196,7 @@ class Reader:
             return
         arm, seed = self._arm(row), self._seed(row)
         measurement = self._measurement(row)
-        known = measurement in self.wanted.measurements
+        known = measurement in self.schema.measurements
         state = self._state(row)
         lost = state in ("diverged", "missing") or (known and self._diverged(row))
         value = self._value(row) if known and not lost else None
@@ -218,10 +218,10 @@ class Reader:
     def _arm(self, row: CsvRow) -> str | None:
         """An arm that the claim has, and reads from here."""
         name, start = self._cell(row, "arm")
-        if name in self.wanted.arms:
+        if name in self.schema.arms:
             return name
         if not name:
-            self._empty(row, "arm", listed(self.wanted.arms), choose(name, self.wanted.arms))
+            self._empty(row, "arm", listed(self.schema.arms), choose(name, self.schema.arms))
         elif name in self.not_ours:
             self.not_ours[name].rows += 1
         elif len(self.not_ours) < MAX_SEEDS:
@@ -231,7 +231,7 @@ class Reader:
     def _measurement(self, row: CsvRow) -> str:
         name, _ = self._cell(row, "measurement")
         if not name:
-            known = self.wanted.measurements
+            known = self.schema.measurements
             self._empty(row, "measurement", listed(known), choose(name, known))
         return name
 
@@ -291,7 +291,7 @@ class Reader:
 
     def _time(self, row: CsvRow, arm: str, seed: int) -> None:
         """When the run of a row came, where the claim declares a column for it."""
-        column = self.wanted.order
+        column = self.schema.order
         if column is None:
             return
         cell, start = self._cell(row, column)
@@ -339,13 +339,13 @@ class Reader:
     def _unread_arms(self) -> None:
         """Each arm that the claim has not, or reads elsewhere, once: where it first stands."""
         for name, place in self.not_ours.items():
-            reason = self.wanted.elsewhere.get(name)
+            reason = self.schema.elsewhere.get(name)
             what = f"the claim has no arm '{short(name)}'"
-            advice = "" if self.mistakes.full else choose(name, self.wanted.arms)
+            advice = "" if self.mistakes.full else choose(name, self.schema.arms)
             if reason is not None:
                 what = f"the values of '{short(name)}' are not read from here"
                 advice = f"leave them out: {reason}"
-            self._unread("arm", what, place, listed(self.wanted.arms), advice)
+            self._unread("arm", what, place, listed(self.schema.arms), advice)
 
     def _misspelt(self) -> None:
         """A seed with rows, but without any value that the claim reads: its name is a mistake."""
@@ -357,7 +357,7 @@ class Reader:
                 places[name].rows += place.rows
             else:
                 places[name] = replace(place)
-        known = self.wanted.measurements
+        known = self.schema.measurements
         for name, place in places.items():
             what = f"the claim has no measurement '{short(name)}'"
             self._unread("measurement", what, place, listed(known), choose(name, known))
@@ -370,15 +370,15 @@ class Reader:
 
     def _complete(self) -> None:
         """An arm has rows, and each seed of it a value of every measurement that the arm has."""
-        for arm in self.wanted.arms:
+        for arm in self.schema.arms:
             lost = self.lost.get(arm, {})
             seeds = {n: own for n, own in self.found.get(arm, {}).items() if n not in lost}
             names = {name for values in seeds.values() for name in values}
             if not seeds and not lost:
                 what = f"there are no rows for arm '{arm}'"
-                self._add(1, 1, what, f"arms {', '.join(self.wanted.arms)}", "add them")
+                self._add(1, 1, what, f"arms {', '.join(self.schema.arms)}", "add them")
                 continue
-            for name in self.wanted.needed.get(arm, ()):
+            for name in self.schema.needed.get(arm, ()):
                 if seeds and name not in names:
                     what = f"there are no rows for measurement '{name}' of arm '{arm}'"
                     expected = f"a row per seed, for {len(seeds)} seeds"
@@ -405,7 +405,7 @@ class Reader:
                 if same != seed:
                     row = self.seeds[arm][seed]
                     what = f"row {row}: seeds {same} and {seed} of arm '{arm}' came together"
-                    expected = f"another '{self.wanted.order}' for each seed of an arm"
+                    expected = f"another '{self.schema.order}' for each seed of an arm"
                     self._add(row, 1, what, expected, "write which came first")
 
     def _empty(self, row: CsvRow, column: str, expected: str, advice: str) -> None:

@@ -9,7 +9,7 @@ from repro.specs.claim import Claim
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class TableSchema:
     """``arms`` are read from the table, ``elsewhere`` says why other arms are not.
 
     ``needed`` are the measurements without which a decisive expectation cannot be judged,
@@ -28,7 +28,7 @@ class Wanted:
         return () if self.order is None else (self.order,)
 
 
-def wanted(claim: Claim, arms: Sequence[str]) -> Wanted:
+def table_schema(claim: Claim, arms: Sequence[str]) -> TableSchema:
     """What a table must hold from which these arms of a claim are read."""
     own = [one for one in claim.expectations if one.role == "decisive"]
     needed = {
@@ -37,7 +37,7 @@ def wanted(claim: Claim, arms: Sequence[str]) -> Wanted:
     }
     elsewhere = {arm: _elsewhere(claim, arm) for arm in claim.arms if arm not in arms}
     order = None if claim.sequential is None else claim.sequential.order
-    return Wanted(tuple(arms), tuple(claim.measurements), needed, elsewhere, order)
+    return TableSchema(tuple(arms), tuple(claim.measurements), needed, elsewhere, order)
 
 
 def _elsewhere(claim: Claim, arm: str) -> str:

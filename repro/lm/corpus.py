@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 import torch
@@ -29,13 +30,16 @@ LARGEST = 16 * 2**30
 Ids = np.ndarray[Any, np.dtype[np.int64]]
 
 
-@dataclass(frozen=True, eq=False)
-class CorpusData:
-    """Word numbers of each split, 1-D int64, and the words they stand for, in that order."""
+Content = TypeVar("Content")
 
-    train: Tensor
-    valid: Tensor
-    test: Tensor
+
+@dataclass(frozen=True, eq=False)
+class Splits(Generic[Content]):
+    """The three splits of a corpus, and the words that its numbers stand for, in that order."""
+
+    train: Content
+    valid: Content
+    test: Content
     words: tuple[str, ...]
 
     @property
@@ -43,9 +47,13 @@ class CorpusData:
         """V, the number of distinct words."""
         return len(self.words)
 
-    def split(self, name: Split) -> Tensor:
-        """The tokens of one split."""
+    def split(self, name: Split) -> Content:
+        """One split by its name."""
         return {"train": self.train, "valid": self.valid, "test": self.test}[name]
+
+
+class CorpusData(Splits[Tensor]):
+    """Word numbers of each split, 1-D int64."""
 
 
 @lru_cache(maxsize=2)
@@ -130,8 +138,7 @@ def describe(folder: Path, unit: Literal["characters"] | None = None) -> TextCor
         digests[split] = hashlib.sha256(content).hexdigest()
         if not tokens[split]:
             raise DataError(f"{path}: there is nothing in it\n  expected: a text")
-    name = folder.resolve().name
-    try:
+    with named_after(folder) as name:
         return TextCorpus(
             name=name,
             vocabulary=len(numbers),
@@ -139,6 +146,14 @@ def describe(folder: Path, unit: Literal["characters"] | None = None) -> TextCor
             sha256=Digests(**digests),
             unit=unit,
         )
+
+
+@contextmanager
+def named_after(folder: Path) -> Iterator[str]:
+    """The name of a folder, for a corpus; DataError where a corpus cannot have it."""
+    name = folder.resolve().name
+    try:
+        yield name
     except ValidationError as error:
         message = (
             f"a corpus cannot be called '{name}'\n"

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from repro.check import check_claim
-from repro.evidence import Evidence, PrintedSummary, frame_table, from_table, measured, wanted
+from repro.evidence import Evidence, PrintedSummary, frame_table, from_table, measured, table_schema
 from repro.report.document import Document
 from repro.report.view import view
 from repro.report.write import document_text
@@ -25,7 +25,7 @@ def own(
     """The user's own values of one measurement."""
     rows = [(a, first + i, measurement, v) for a, vs in values.items() for i, v in enumerate(vs)]
     frame = pd.DataFrame(rows, columns=["arm", "seed", "measurement", "value"])
-    return from_table(of, frame_table(frame, wanted(of, measured(of))))
+    return from_table(of, frame_table(frame, table_schema(of, measured(of))))
 
 
 def ranks(of: Claim | None = None, **changes: Sequence[float]) -> Document:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from repro.errors import ClaimError, SpecError
-from repro.evidence import Evidence, from_table, gather, measured, read_table, wanted
+from repro.evidence import Evidence, from_table, gather, measured, read_table, table_schema
 from repro.specs.arm import Arm
 from repro.specs.claim import Claim
 from repro.stats.sample import Sample, Summary
@@ -19,7 +19,7 @@ from tests.evidence.tidy import HEADER, MOS, needed, printed_softmax, rank_csv
 def own(folder: Path, of: Claim, text: str) -> Evidence:
     """The evidence of a claim on a user's own results."""
     (folder / "results.csv").write_text(text, encoding="utf-8")
-    return from_table(of, read_table(folder / "results.csv", wanted(of, measured(of))))
+    return from_table(of, read_table(folder / "results.csv", table_schema(of, measured(of))))
 
 
 def beside(folder: Path, text: str, *arms: str) -> Claim:
@@ -49,7 +49,9 @@ def test_what_only_context_reads_may_be_missing(tmp_path: Path) -> None:
 def test_a_table_needs_what_decides() -> None:
     """The measurements of decisive expectations, of the arms that they name, and no others."""
     assert needed().needed == {"mos": ("rank",), "moc": ("rank",), "softmax": ("rank",)}
-    assert wanted(claim("fair_mos"), ("mos",)).elsewhere == {"softmax": "the claim has it trained"}
+    assert table_schema(claim("fair_mos"), ("mos",)).elsewhere == {
+        "softmax": "the claim has it trained"
+    }
 
 
 def test_a_table_beside_the_claim_stands_for_its_arms_only(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from repro.evidence import (
     read_table,
     read_tables,
     settled,
-    wanted,
+    table_schema,
 )
 from repro.report.document import Document
 from repro.specs.claim import Claim
@@ -216,7 +216,7 @@ def test_evidence_with_a_run_that_diverged_goes_to_a_frame_and_back() -> None:
     of = claim("exclude<=1")
     rows = [(arm, s, "loss", str(v)) for arm in "ab" for s, v in enumerate(LOSSES[arm])]
     rows[3] = ("a", 3, "loss", "diverged")
-    names = wanted(of, measured(of))
+    names = table_schema(of, measured(of))
     evidence = from_table(of, frame_table(pd.DataFrame(rows, columns=HEADER.split(",")), names))
     frame = evidence.table()
     assert list(frame.columns) == [*HEADER.split(","), "state"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from repro.evidence import Wanted, wanted
+from repro.evidence import TableSchema, table_schema
 from repro.specs.arm import Arm, PublishedArm
 from repro.specs.claim import Claim
 from tests.check.evidence import claim
@@ -25,17 +25,17 @@ def rank_csv(ranks: Mapping[str, Sequence[float]] = RANKS, first: int = 0) -> st
     return "\n".join((HEADER, *rows)) + "\n"
 
 
-def small() -> Wanted:
+def small() -> TableSchema:
     """What a table must hold for a claim with two arms that reads one of its measurements."""
-    return Wanted(
+    return TableSchema(
         ("a", "b"), ("ppl", "rank"), {"a": ("ppl",), "b": ("ppl",)}, {"c": "it is printed"}
     )
 
 
-def needed() -> Wanted:
+def needed() -> TableSchema:
     """What a table must hold for mos_rank."""
     of = claim("mos_rank")
-    return wanted(of, tuple(of.arms))
+    return table_schema(of, tuple(of.arms))
 
 
 def printed_softmax(mean: str = "34", sd: str | None = "0.5", n: int | None = 11) -> Claim:

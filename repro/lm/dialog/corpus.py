@@ -12,15 +12,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from pydantic import ValidationError
 from torch import Tensor
 
 from repro.errors import DataError
-from repro.lm.corpus import SPLITS, bytes_of, check_count, checked_bytes
+from repro.lm.corpus import SPLITS, Splits, bytes_of, check_count, checked_bytes, named_after
 from repro.lm.dialog.text import BEGIN, END, Utterance, cut, dialogs_of
 from repro.specs.corpus import Digests, SplitTokens
 from repro.specs.dialog import LONGEST, DialogCorpus, SplitResponses
-from repro.specs.measurement import Split
 
 MOST_FREQUENT = 10_000
 
@@ -63,23 +61,8 @@ class DialogSplit:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class DialogData:
-    """The three splits, and the words that their numbers stand for, in that order."""
-
-    train: DialogSplit
-    valid: DialogSplit
-    test: DialogSplit
-    words: tuple[str, ...]
-
-    @property
-    def vocabulary(self) -> int:
-        """V, the number of distinct words."""
-        return len(self.words)
-
-    def split(self, name: Split) -> DialogSplit:
-        """One split by its name."""
-        return {"train": self.train, "valid": self.valid, "test": self.test}[name]
+class DialogData(Splits[DialogSplit]):
+    """The three splits of a corpus of dialogs."""
 
 
 @lru_cache(maxsize=2)
@@ -143,8 +126,7 @@ def describe_dialogs(folder: Path, *, last_unused: bool = False) -> DialogCorpus
         ]
         for split, dialogs in found.items()
     }
-    name = folder.resolve().name
-    try:
+    with named_after(folder) as name:
         return DialogCorpus(
             name=name,
             vocabulary=len(vocabulary_of(found["train"], MOST_FREQUENT + 2)),
@@ -153,12 +135,6 @@ def describe_dialogs(folder: Path, *, last_unused: bool = False) -> DialogCorpus
             sha256=Digests(**digests),
             last="unused" if last_unused else None,
         )
-    except ValidationError as error:
-        message = (
-            f"a corpus cannot be called '{name}'\n"
-            "  expected: lower-case letters, digits and underscores\n  to do: rename the folder"
-        )
-        raise DataError(message) from error
 
 
 def _responses(dialog: list[Utterance], *, last_unused: bool) -> list[Utterance]:
