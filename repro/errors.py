@@ -1,7 +1,9 @@
 """Everything `repro` raises on purpose.
 
     ReproError                  the user can do something about it
-    ├── SpecError               a document is malformed: unknown key, wrong type (exit 2)
+    ├── SpecError               a document, table or file cannot be used as it is (exit 2)
+    │   ├── ShapeError          a document is malformed: unknown key, wrong type (exit 2)
+    │   └── RuleError           well-formed, but it breaks a rule: an unknown arm (exit 2)
     ├── CodeError               code of others would be imported without consent (exit 2)
     ├── ClaimError              well-formed, but meaningless: a test without a variance (exit 2)
     │   └── TooFewError         too little data for a test: more of them would do (exit 2)
@@ -62,11 +64,25 @@ class ReproError(Exception):
 
 
 class SpecError(ReproError):
-    """A document is malformed; ``problems`` holds every mistake found, in reading order."""
+    """A document has mistakes; ``problems`` holds every one found, in reading order."""
 
     def __init__(self, problems: list[Problem]) -> None:
         self.problems = tuple(sorted(problems))
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class ShapeError(SpecError):
+    """A document has the wrong shape: no YAML, unknown keys, missing or wrong values.
+
+    Its rules were not checked: what they would say could follow from these mistakes.
+    """
+
+
+class RuleError(SpecError):
+    """A document has the right shape and breaks a rule: a name that leads nowhere, too few seeds.
+
+    The mistakes of the configurations that a claim or a search names are among them.
+    """
 
 
 class ClaimError(ReproError):

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from repro import resources
-from repro.errors import DataError, Place, Problem, SpecError
+from repro.errors import DataError, Place, Problem, ShapeError
 from repro.specs.arm import Arm, ArmSpec
 from repro.specs.code import NamedCode, code_of
 from repro.specs.configuration import AnyConfiguration, Configuration, configuration_class
+from repro.specs.document import validated
 from repro.specs.parts import unknown_parts
-from repro.specs.wording import choose, closest, identities, problems_of
+from repro.specs.wording import choose, closest
 from repro.specs.yaml import Document, Steps, read_document
 
 
@@ -27,7 +25,6 @@ class Sheet:
 
     document: Document | None
     problems: tuple[Problem, ...]
-    identities: frozenset[object] = frozenset()
     configuration: AnyConfiguration | None = None
 
 
@@ -46,19 +43,18 @@ class Configurations:
             return None, (_not_found(claim, (*steps, "configuration"), name, found),)
         sheet = self._sheets.setdefault(found, self._sheets.get(found) or read_sheet(found))
         at = claim.place((*steps, "configuration"))
-        if sheet.document is None or not arm.override:
-            return _arm(arm, sheet, (), at), sheet.problems
-        document, overridden = overlay(sheet.document, claim, (*steps, "override"))
-        merged = check(document, sheet.identities)
-        problems = tuple(dict.fromkeys([*sheet.problems, *merged.problems]))
-        return None if problems else _arm(arm, merged, overridden, at), problems
+        overridden: tuple[str, ...] = ()
+        if arm.override and sheet.document is not None and not sheet.problems:
+            document, overridden = overlay(sheet.document, claim, (*steps, "override"))
+            sheet = check(document)
+        return _arm(arm, sheet, overridden, at), sheet.problems
 
 
 def read_sheet(path: Path) -> Sheet:
     """Read and check one configuration file by itself."""
     try:
         return check(read_document(path))
-    except SpecError as error:
+    except ShapeError as error:
         return Sheet(None, error.problems)
 
 
@@ -97,27 +93,20 @@ def overlay(base: Document, claim: Document, at: Steps) -> tuple[Document, tuple
             for path, reason in data["assumed"].items()
             if path in own or not any(overlap(path, changed) for changed in overridden)
         }
-    damaged = base.damaged | {s[len(at) :] for s in claim.damaged if s[: len(at)] == at}
-    merged = Document(base.file, data, places, key_places, (), damaged)
+    merged = Document(base.file, data, places, key_places)
     return merged, tuple(path for path in overridden if not path.startswith("assumed"))
 
 
-def check(document: Document, ignore: frozenset[object] = frozenset()) -> Sheet:
-    """Validate a configuration's data; the errors in ``ignore`` have been reported before."""
-    problems = list(document.problems)
-    configuration = None
-    known: frozenset[object] = frozenset()
-    described = configuration_class(document.data)
+def check(document: Document) -> Sheet:
+    """A configuration's data as it should be, or its mistakes: those of its shape come first."""
     try:
-        configuration = described.model_validate_json(json.dumps(document.data))
-    except ValidationError as error:
-        known = identities(error)
-        problems += problems_of(error, described, document, ignore)
-    else:
-        problems += _assumed(document, configuration)
-        if isinstance(configuration, Configuration):
-            problems += unknown_parts(document, configuration)
-    return Sheet(document, tuple(problems), known, None if problems else configuration)
+        configuration = validated(document, configuration_class(document.data))
+    except ShapeError as error:
+        return Sheet(document, error.problems)
+    problems = list(_assumed(document, configuration))
+    if isinstance(configuration, Configuration):
+        problems += unknown_parts(document, configuration)
+    return Sheet(document, tuple(problems), None if problems else configuration)
 
 
 def _assumed(document: Document, configuration: AnyConfiguration) -> Iterator[Problem]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from repro.errors import Place, Problem, SpecError
+from repro.errors import Place, Problem, ShapeError
 from repro.files import NotRegularError, TooLargeError, read_bytes
 
 MAX_BYTES = 1_000_000
@@ -58,6 +58,6 @@ def place_of_offset(text: str, offset: int, file: str) -> Place:
     return Place(file, before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
 
 
-def fatal(place: Place, what: str, expected: str, advice: str) -> SpecError:
+def fatal(place: Place, what: str, expected: str, advice: str) -> ShapeError:
     """The error of a mistake after which there is nothing to go on with."""
-    return SpecError([Problem(place, what, expected, advice)])
+    return ShapeError([Problem(place, what, expected, advice)])

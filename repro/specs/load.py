@@ -1,35 +1,38 @@
 """Claim files -> frozen claims, or every mistake in them at once.
 
-A file is read in four steps, and each goes on as far as it can, so that the mistakes of all come
-out together: YAML (`yaml`), shape (`ClaimFile`), the evidence of arms and the overrides at every
-scale that the file has (`draft`), and meaning (`meaning`). What is returned is complete; nothing
-after loading looks at a document again.
+A file is read in two stages. The first is its shape: YAML (`yaml`), and keys and values
+(`ClaimFile`). The second, for a file of the right shape, is what it means at every scale that it
+has: its names (`references`), evidence and overrides (`scaled`), and rules (`rules`). Each stage
+reports all its mistakes at once. What is returned is complete; nothing after loading looks at a
+document again.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from repro.errors import Place, Problem, SpecError
-from repro.specs.claim import SCALES, Claim, ClaimFile, Scale, ScaleName
+from repro.errors import Place, Problem, RuleError, ShapeError, SpecError
+from repro.specs.claim import SCALES, Claim, ClaimFile, ScaleName
 from repro.specs.configurations import Configurations
-from repro.specs.draft import Draft, declared, draft_claim
+from repro.specs.document import validated
 from repro.specs.files import is_folder, resolved
-from repro.specs.meaning import meaning
 from repro.specs.references import references
+from repro.specs.rules import broken_rules
+from repro.specs.scaled import ScaledClaim, scale_claim
 from repro.specs.shapes import listed
 from repro.specs.sorts import other_sort
-from repro.specs.wording import MOST, problems_of
+from repro.specs.wording import MOST
 from repro.specs.yaml import Document, read_document
 
 
 def load_claim(path: Path, scale: ScaleName) -> Claim:
-    """The claim of one file at a scale; SpecError with every mistake at every scale."""
+    """The claim of one file at a scale.
+
+    ShapeError with every mistake of its shape; for one of the right shape, RuleError with every
+    rule that it breaks at any scale.
+    """
     return load_claims([path], scale)[0]
 
 
@@ -39,19 +42,20 @@ def load_claims(where: Path | Sequence[Path], scale: ScaleName | None = None) ->
     Each at ``scale``, or at the smallest that its file has.
     """
     problems: list[Problem] = []
+    refused: type[SpecError] = RuleError
     configurations = Configurations()
     claims: list[Claim] = []
-    documents: list[Document] = []
+    places: dict[str, Place] = {}
     for path in _files([where] if isinstance(where, Path) else where, problems):
         try:
-            document = read_document(path)
-            documents.append(document)
-            claims.append(_claim(document, scale or declared(document)[0], configurations))
+            document, file = _read(path)
+            problems += _same_id(document, file, places)
+            claims.append(_claim(document, file, scale, configurations))
         except SpecError as error:
             problems += error.problems
-    problems += _same_ids(documents)
+            refused = ShapeError if isinstance(error, ShapeError) else refused
     if problems:
-        raise SpecError(list(dict.fromkeys(problems)))
+        raise refused(list(dict.fromkeys(problems)))
     return tuple(claims)
 
 
@@ -71,46 +75,44 @@ def _files(where: Sequence[Path], problems: list[Problem]) -> list[Path]:
     return list(files.values())
 
 
-def _same_ids(documents: Sequence[Document]) -> list[Problem]:
-    """Claims that go by the same name."""
-    first: dict[str, Document] = {}
-    problems = []
-    for document in documents:
-        name = document.data.get("id")
-        if isinstance(name, str) and name in first:
-            what = f"id: '{name}' is the id of another claim, {first[name].place(('id',))}"
-            place = document.place(("id",))
-            problems.append(Problem(place, what, "an id of its own", "rename one of the two"))
-        elif isinstance(name, str):
-            first[name] = document
-    return problems
+def _same_id(document: Document, file: ClaimFile, places: dict[str, Place]) -> Iterator[Problem]:
+    """A claim that goes by the name of one before it; ``places`` are those of all names so far."""
+    place = document.place(("id",))
+    if file.id in places:
+        what = f"id: '{file.id}' is the id of another claim, {places[file.id]}"
+        yield Problem(place, what, "an id of its own", "rename one of the two")
+    places.setdefault(file.id, place)
 
 
-def _claim(document: Document, scale: ScaleName, configurations: Configurations) -> Claim:
+def _read(path: Path) -> tuple[Document, ClaimFile]:
+    """The first stage: a file and its shape."""
+    document = read_document(path)
     if other := list(other_sort(document, "claim")):
-        raise SpecError(other)
-    problems = list(document.problems)
-    file = None
-    try:
-        file = ClaimFile.model_validate_json(json.dumps(document.data))
-    except ValidationError as error:
-        problems += problems_of(error, ClaimFile, document)
-    problems += islice(references(document), MOST)
-    drafts: dict[ScaleName, Draft] = {}
-    for each in declared(document):
-        drafts[each], found = draft_claim(document, each, configurations)
+        raise ShapeError(other)
+    return document, validated(document, ClaimFile)
+
+
+def _claim(
+    document: Document, file: ClaimFile, scale: ScaleName | None, configurations: Configurations
+) -> Claim:
+    """The second stage: the claim at a scale, or at its smallest, if it breaks no rule at any."""
+    problems = list(islice(references(document, file), MOST))
+    scaled: dict[ScaleName, ScaledClaim] = {}
+    for each in file.scales.declared:
+        changes = getattr(file.scales, each)
+        scaled[each], found = scale_claim(document, file, each, changes, configurations)
         problems += found
-        problems += islice(meaning(drafts[each]), MOST)
-    if file is not None and not file.scales.declared:
+        problems += islice(broken_rules(scaled[each]), MOST)
+    if not scaled:
         what, advice = "the claim has no scale", "add `paper: {notice: ...}`, or a smaller scale"
         place = document.key_place(("scales",))
         problems.append(Problem(place, f"scales: {what}", listed(SCALES), advice))
-    if problems or file is None:
-        raise SpecError(list(dict.fromkeys(problems)))
-    changes = getattr(file.scales, scale)
-    if changes is None:
-        raise SpecError([_no_scale(document, file.scales.declared, scale)])
-    return _resolved(file, changes, drafts[scale])
+    if problems:
+        raise RuleError(list(dict.fromkeys(problems)))
+    asked = scale or file.scales.declared[0]
+    if asked not in scaled:
+        raise RuleError([_no_scale(document, file.scales.declared, asked)])
+    return scaled[asked].resolved()
 
 
 def _no_scale(document: Document, there: Sequence[ScaleName], scale: ScaleName) -> Problem:
@@ -118,31 +120,3 @@ def _no_scale(document: Document, there: Sequence[ScaleName], scale: ScaleName) 
     what = f"scales: the claim has no scale '{scale}'"
     advice = f"ask for {there[-1]}, or add the scale"
     return Problem(document.key_place(("scales",)), what, listed(there), advice)
-
-
-def _resolved(file: ClaimFile, changes: Scale, draft: Draft) -> Claim:
-    return Claim(
-        id=file.id,
-        title=file.title,
-        source=file.source,
-        file=draft.document.file,
-        scale=draft.scale,
-        declared=declared(draft.document),
-        notice=changes.notice,
-        design=changes.design or file.design,
-        alpha=file.alpha,
-        arms={name: part.read() for name, part in draft.arms.items()},
-        comparable=file.comparable,
-        seeds=draft.seeds.read(),
-        planned_sd={**file.planned_sd, **changes.planned_sd},
-        measurements={name: part.read() for name, part in draft.measurements.items()},
-        expectations=tuple(part.read() for part in draft.expectations),
-        combine=file.combine,
-        family=file.family,
-        sequential=file.sequential,
-        control=file.control,
-        canaries=file.canaries,
-        published=file.published,
-        forced=changes.forced,
-        expect=changes.expect,
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,14 +9,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from repro.errors import Place, Problem, SpecError
+from repro.errors import Place, Problem, RuleError, SpecError
 from repro.rows import CsvRow, Mistakes, rows_of
-from repro.specs.audit import AuditFile
+from repro.specs.audit import AuditFile, Points, Pooled, PrintedTable, StatedBound, Window
+from repro.specs.document import validated
 from repro.specs.files import fatal, read_text
 from repro.specs.shapes import listed
-from repro.specs.wording import MOST, choose, problems_of
+from repro.specs.wording import MOST, choose
 from repro.specs.yaml import Document, Steps, read_document
 
 Columns = Mapping[str, tuple[str, ...]]
@@ -44,36 +42,35 @@ def load_audit(path: Path) -> LoadedAudit:
 
 
 def audit_of(document: Document) -> LoadedAudit:
-    """The audit that a document holds; SpecError with every mistake, in reading order."""
-    problems = list(document.problems)
-    audit = None
-    try:
-        audit = AuditFile.model_validate_json(json.dumps(document.data))
-    except ValidationError as error:
-        problems += problems_of(error, AuditFile, document)
-    tables = _tables(document, problems)
-    problems += islice(_meaning(document), MOST)
-    if audit is not None and not problems:
+    """The audit that a document holds.
+
+    SpecError with every mistake of its shape; for one of the right shape, with every mistake of
+    what it says and of its CSV files.
+    """
+    audit = validated(document, AuditFile)
+    problems: list[Problem] = []
+    tables = _tables(document, audit, problems)
+    problems += islice(_meaning(document, audit), MOST)
+    if not problems:
         problems += islice(_columns(document, audit, tables), MOST)
-    if problems or audit is None:
-        raise SpecError(list(dict.fromkeys(problems)))
+    if problems:
+        raise RuleError(list(dict.fromkeys(problems)))
     return LoadedAudit(document, audit, tables)
 
 
-def _tables(document: Document, problems: list[Problem]) -> dict[str, Columns]:
+def _tables(document: Document, audit: AuditFile, problems: list[Problem]) -> dict[str, Columns]:
     """Every CSV file that is named, read once."""
     tables: dict[str, Columns] = {}
     for section in ("points", "wins", "spectra"):
-        for steps in _entries(document, section):
-            name = document.get(*steps, "file")
-            if not isinstance(name, str) or name in tables or "/" in name or "\\" in name:
+        for position, entry in enumerate(getattr(audit, section)):
+            if entry.file is None or entry.file in tables:
                 continue
-            path = Path(document.file).parent / name
+            path = Path(document.file).parent / entry.file
             if leads_elsewhere(path):
-                problems.append(_link(document, (*steps, "file"), name))
+                problems.append(_link(document, (section, position, "file"), entry.file))
                 continue
             try:
-                tables[name] = read_columns(path)
+                tables[entry.file] = read_columns(path)
             except SpecError as error:
                 problems += error.problems
     return tables
@@ -134,12 +131,6 @@ def _is_number(cell: str) -> bool:
         return False
 
 
-def _entries(document: Document, *steps: str | int) -> list[Steps]:
-    """The steps to every entry of a list; none where there is no list."""
-    entries = document.get(*steps)
-    return [(*steps, n) for n in range(len(entries))] if isinstance(entries, list) else []
-
-
 SECTIONS = (
     "tables",
     "comparisons",
@@ -163,29 +154,30 @@ RANGES: Mapping[object, tuple[float, float, str]] = {
 """Least, greatest, and what is expected of the numbers that have these keys."""
 
 
-def _meaning(document: Document) -> Iterator[Problem]:
-    """Well-formed entries that mean nothing, each looked up in the document itself."""
-    if not any(_entries(document, section) for section in SECTIONS):
+def _meaning(document: Document, audit: AuditFile) -> Iterator[Problem]:
+    """Well-formed entries that mean nothing."""
+    if not any(getattr(audit, section) for section in SECTIONS):
         what, expected = "nothing in this file can be checked", f"{listed(SECTIONS)}"
         yield Problem(Place(document.file), what, expected, "add a list of printed numbers")
-    yield from _same_ids(document)
-    for steps in _entries(document, "tables"):
-        yield from _baseline(document, steps)
+    yield from _same_ids(document, audit)
+    for position, table in enumerate(audit.tables):
+        yield from _baseline(document, ("tables", position), table)
     for section in SECTIONS:
         yield from _impossible(document, (section,), document.get(section))
-    for steps in _entries(document, "points"):
-        yield from _one_of(document, steps, ("file", "values"))
-        for window in _entries(document, *steps, "windows"):
-            yield from _window(document, window)
-    for steps in _entries(document, "bounds"):
-        yield from _one_of(document, steps, ("at_most", "at_least"))
-    for steps in _entries(document, "pooled"):
-        yield from _one_more(document, steps)
+    for position, points in enumerate(audit.points):
+        steps: Steps = ("points", position)
+        yield from _one_of(document, steps, points, ("file", "values"))
+        for number, window in enumerate(points.windows):
+            yield from _window(document, (*steps, "windows", number), window)
+    for position, bound in enumerate(audit.bounds):
+        yield from _one_of(document, ("bounds", position), bound, ("at_most", "at_least"))
+    for position, pooled in enumerate(audit.pooled):
+        yield from _one_more(document, ("pooled", position), pooled)
 
 
-def _same_ids(document: Document) -> Iterator[Problem]:
+def _same_ids(document: Document, audit: AuditFile) -> Iterator[Problem]:
     first: dict[str, Steps] = {}
-    for name, steps in _ids(document):
+    for name, steps in _ids(audit):
         if name in first:
             line = document.place(first[name]).line
             what = f"{steps[0]}: '{name}' is the id of two, first on line {line}"
@@ -194,35 +186,29 @@ def _same_ids(document: Document) -> Iterator[Problem]:
         first.setdefault(name, steps)
 
 
-def _ids(document: Document) -> Iterator[tuple[str, Steps]]:
+def _ids(audit: AuditFile) -> Iterator[tuple[str, Steps]]:
     """The id of every row that the audit will have; that of a table's row begins with its own."""
-    for steps in (entry for section in SECTIONS for entry in _entries(document, section)):
-        name, baseline = document.get(*steps, "id"), document.get(*steps, "baseline")
-        rows = document.get(*steps, "rows") if steps[0] == "tables" else None
-        if not isinstance(name, str):
-            continue
-        if not isinstance(rows, dict):
-            yield name, (*steps, "id")
-        for row in rows if isinstance(rows, dict) else ():
-            if row != baseline:
-                yield f"{name}_{row}", (*steps, "rows", row)
-        for window in _entries(document, *steps, "windows"):
-            inner = document.get(*window, "id")
-            if isinstance(inner, str):
-                yield inner, (*window, "id")
+    for section in SECTIONS:
+        for position, entry in enumerate(getattr(audit, section)):
+            steps: Steps = (section, position)
+            if isinstance(entry, PrintedTable):
+                for row in entry.rows:
+                    if row != entry.baseline:
+                        yield f"{entry.id}_{row}", (*steps, "rows", row)
+                continue
+            yield entry.id, (*steps, "id")
+            for number, window in enumerate(entry.windows if isinstance(entry, Points) else ()):
+                yield window.id, (*steps, "windows", number, "id")
 
 
-def _baseline(document: Document, steps: Steps) -> Iterator[Problem]:
-    name, rows = document.get(*steps, "baseline"), document.get(*steps, "rows")
-    if not isinstance(name, str) or not isinstance(rows, dict):
-        return
-    if rows and name not in rows:
-        what = f"{document.name(steps)}: there is no row '{name}'"
+def _baseline(document: Document, steps: Steps, table: PrintedTable) -> Iterator[Problem]:
+    if table.baseline not in table.rows:
+        what = f"{document.name(steps)}: there is no row '{table.baseline}'"
         place = document.place((*steps, "baseline"))
-        yield Problem(place, what, listed(rows), choose(name, rows))
-    elif document.get(*steps, "rows", name, "p") is not None:
+        yield Problem(place, what, listed(table.rows), choose(table.baseline, table.rows))
+    elif table.rows[table.baseline].p is not None:
         what = f"{document.name(steps)}: the baseline is compared with itself"
-        place = document.key_place((*steps, "rows", name, "p"))
+        place = document.key_place((*steps, "rows", table.baseline, "p"))
         yield Problem(place, what, "a p-value in the other rows", "remove the p of the baseline")
 
 
@@ -242,26 +228,27 @@ def _impossible(document: Document, steps: Steps, value: Any) -> Iterator[Proble
         yield from _impossible(document, here, one)
 
 
-def _one_of(document: Document, steps: Steps, keys: tuple[str, str]) -> Iterator[Problem]:
-    given = [key for key in keys if document.get(*steps, key) is not None]
-    if len(given) != 1 and isinstance(document.get(*steps), dict):
+def _one_of(
+    document: Document, steps: Steps, entry: Points | StatedBound, keys: tuple[str, str]
+) -> Iterator[Problem]:
+    given = [key for key in keys if getattr(entry, key) is not None]
+    if len(given) != 1:
         what = f"{document.name(steps)}: {'both' if given else 'neither'} {keys[0]} and {keys[1]}"
         what = what if given else what.replace(" and ", " nor ")
         yield Problem(document.place(steps), what, "one of the two", "keep exactly one of them")
 
 
-def _window(document: Document, steps: Steps) -> Iterator[Problem]:
-    low, high = document.get(*steps, "low"), document.get(*steps, "high")
-    numbers = [float(end) for end in (low, high) if isinstance(end, str) and _is_number(end)]
-    if len(numbers) == 2 and numbers[0] >= numbers[1]:
-        what = f"{document.name(steps)}: the window from {low} to {high} is empty"
+def _window(document: Document, steps: Steps, window: Window) -> Iterator[Problem]:
+    ends = (window.low, window.high)
+    if all(map(_is_number, ends)) and float(window.low) >= float(window.high):
+        what = f"{document.name(steps)}: the window from {window.low} to {window.high} is empty"
         place = document.place((*steps, "high"))
         yield Problem(place, what, "a high above the low", "exchange them")
 
 
-def _one_more(document: Document, steps: Steps) -> Iterator[Problem]:
-    whole, part = document.get(*steps, "whole", "n"), document.get(*steps, "part", "n")
-    if isinstance(whole, int) and isinstance(part, int) and whole != part + 1:
+def _one_more(document: Document, steps: Steps, pooled: Pooled) -> Iterator[Problem]:
+    whole, part = pooled.whole.n, pooled.part.n
+    if whole != part + 1:
         what = f"{document.name(steps)}: a whole of {whole} and a part of {part}"
         place = document.place((*steps, "part", "n"))
         yield Problem(place, what, f"a part of {whole - 1}", "only one added run can be checked")

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from repro.errors import Place, Problem, SpecError
+from repro.errors import Place, Problem, RuleError, ShapeError
 from repro.specs.arm import ArmSpec
 from repro.specs.code import NamedCode
 from repro.specs.configuration import AnyConfiguration, Configuration
 from repro.specs.configurations import Configurations, Sheet, check, overlap, overlay
+from repro.specs.document import validated
 from repro.specs.meaning_training import idle_settings, short_texts, unnamed_files
 from repro.specs.search import SearchFile
 from repro.specs.sorts import other_sort
-from repro.specs.wording import MOST, problems_of, shown
+from repro.specs.wording import MOST, shown
 from repro.specs.yaml import Document, Steps, read_document
 
 Changes = Mapping[str, Any]
@@ -41,12 +39,12 @@ class Search:
     code: tuple[NamedCode, ...] = ()
 
     def setting(self, changes: Sequence[Changes], stage: str) -> Configuration:
-        """The base with these changes, in turn; SpecError where they do not fit together."""
+        """The base with these changes, in turn; RuleError where they do not fit together."""
         number = next(n for n, one in enumerate(self.spec.stages) if one.id == stage)
         sheet = changed(self.base, changes, self.document.place(("stages", number)))
         if not isinstance(sheet.configuration, Configuration):
             words = "; ".join(f"{path} {shown(value)}" for path, value in changes[-1].items())
-            raise SpecError(
+            raise RuleError(
                 [
                     Problem(one.place, f"setting {words}: {one.what}", one.expected, one.advice)
                     for one in sheet.problems
@@ -56,30 +54,23 @@ class Search:
 
 
 def load_search(path: Path) -> Search:
-    """The search of one file; SpecError with every mistake in it and in its grids."""
+    """The search of one file; SpecError with every mistake of its shape, or else of its rules."""
     document = read_document(path)
     if other := list(other_sort(document, "search")):
-        raise SpecError(other)
-    problems = list(document.problems)
-    spec = None
-    try:
-        spec = SearchFile.model_validate_json(json.dumps(document.data))
-    except ValidationError as error:
-        problems += problems_of(error, SearchFile, document)
-    found = None
-    if spec is not None:
-        arm = ArmSpec(label="base", **spec.base.model_dump())
-        name, configurations = spec.base.configuration, Configurations()
-        found, wrong = configurations.resolve(document, ("base",), arm, name)
-        problems += [*wrong, *_stages(document, spec)]
+        raise ShapeError(other)
+    spec = validated(document, SearchFile)
+    arm = ArmSpec(label="base", **spec.base.model_dump())
+    name, configurations = spec.base.configuration, Configurations()
+    found, wrong = configurations.resolve(document, ("base",), arm, name)
+    problems = [*wrong, *_stages(document, spec)]
     base = None if found is None else found.configuration
     if base is not None and not problems:
         problems += _base(document, base)
-    if spec is None or found is None or not isinstance(base, Configuration) or problems:
-        raise SpecError(list(dict.fromkeys(problems)))
+    if found is None or not isinstance(base, Configuration) or problems:
+        raise RuleError(list(dict.fromkeys(problems)))
     problems += islice(_values(document, spec, base), MOST)
     if problems:
-        raise SpecError(list(dict.fromkeys(problems)))
+        raise RuleError(list(dict.fromkeys(problems)))
     return Search(document, spec, base, found.overridden, found.code)
 
 
@@ -108,8 +99,8 @@ def _base(document: Document, base: AnyConfiguration) -> Iterator[Problem]:
         yield Problem(place, what, "a language model", "name another configuration")
         return
     for words in (
-        *unnamed_files(base, "of the base", "the base's override"),
-        *short_texts(base, "of the base"),
+        *unnamed_files(base.training(), "of the base", "the base's override"),
+        *short_texts(base.training(), "of the base"),
     ):
         yield Problem(document.place(("base", "configuration")), *words)
 
@@ -162,12 +153,12 @@ def _value(base: Configuration, path: str, value: Any, place: Place) -> Iterator
     one = sheet.configuration
     if not isinstance(one, Configuration):
         return
-    for words in short_texts(one, "of the setting"):
+    for words in short_texts(one.training(), "of the setting"):
         yield Problem(place, *words)
     if one.recipe.valid_batch_size != base.recipe.valid_batch_size:
         what = "recipe.valid_batch_size: it is part of the measurement that settings are ranked by"
         yield Problem(place, what, "the same for all settings", "remove it; change it in the base")
-    for idle in idle_settings(one):
+    for idle in idle_settings(one.training()):
         if overlap(idle.setting, path):
             what = f"{idle.setting}: {shown(value)} has no effect: {idle.why}"
             yield Problem(place, what, "only values that have an effect", "leave it out")

@@ -30,18 +30,12 @@ Words = tuple[str, str, str]
 """What, expected, advice."""
 
 
-def problems_of(
-    error: ValidationError, root: Any, document: Document, ignore: Iterable[object] = ()
-) -> list[Problem]:
+def problems_of(error: ValidationError, root: Any, document: Document) -> list[Problem]:
     """Every mistake that pydantic found in a document, once, in our words.
 
     A misspelt key is one mistake, although pydantic finds an unknown key and a missing one.
-    ``ignore`` are the `identities` of errors that have been reported before.
     """
-    known = set(ignore)
-    errors = [
-        e for e in error.errors(include_url=False) if identity(e) not in known and not _is_echo(e)
-    ]
+    errors = [e for e in error.errors(include_url=False) if not _is_echo(e)]
     found = [_Found(e, root) for e in errors[:MOST]]
     missing = {f.steps for f in found if f.kind == "missing"}
     meant: set[Steps] = set()
@@ -65,27 +59,10 @@ def problems_of(
     return list(dict.fromkeys(problems.values()))
 
 
-def identities(error: ValidationError) -> frozenset[object]:
-    """What tells the errors of one validation from those of another."""
-    return frozenset(identity(e) for e in error.errors(include_url=False))
-
-
-def identity(error: ErrorDetails) -> object:
-    """Place and type of an error."""
-    return error["loc"], error["type"]
-
-
 def _is_echo(error: ErrorDetails) -> bool:
     """Whether a container is called too short only because its entries are refused themselves."""
     least = error.get("ctx", {}).get("min_length", 0)
     return error["type"] == "too_short" and len(error["input"]) >= least
-
-
-def unknown_keys(error: ValidationError, root: Any) -> list[Steps]:
-    """The steps to each unknown key, if nothing else is wrong."""
-    errors = error.errors(include_url=False)
-    only = all(one["type"] == "extra_forbidden" for one in errors)
-    return [_Found(one, root).steps for one in errors] if only else []
 
 
 def closest(word: str, options: Iterable[object]) -> str | None:

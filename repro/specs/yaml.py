@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from repro.errors import Place, Problem, SpecError
+from repro.errors import Place, Problem, ShapeError
 from repro.specs.files import fatal, place_of_offset, read_text
 from repro.specs.scalars import Scalar, plain_scalar
 
@@ -95,7 +95,7 @@ class Document:
 
 
 def read_document(path: Path) -> Document:
-    """Read a file; raises SpecError when there is nothing to go on with."""
+    """Read a file; raises ShapeError when there is nothing to go on with."""
     return parse_document(read_text(path), str(path))
 
 
@@ -114,7 +114,7 @@ def parse_document(text: str, file: str) -> Document:
     try:
         return builder.document()
     except yaml.MarkedYAMLError as error:
-        raise SpecError([*builder.problems, _syntax(error, file)]) from None
+        raise ShapeError([*builder.problems, _syntax(error, file)]) from None
     except (ValueError, OverflowError):  # from chr()
         beyond = _BEYOND_UNICODE.search(text)
         place = place_of_offset(text, beyond.start() if beyond else 0, file)
@@ -153,7 +153,7 @@ class _Builder:
             raise fatal(place, "a second document", "one document a file", advice)
         if not isinstance(data, dict):
             message = ("the file is not a mapping", "`key: value` lines", "start with `schema: 1`")
-            raise SpecError([*self.problems, Problem(self.place(top), *message)])
+            raise ShapeError([*self.problems, Problem(self.place(top), *message)])
         problems, damaged = tuple(self.problems), frozenset(self.damaged)
         return Document(self.file, data, self.places, self.key_places, problems, damaged)
 

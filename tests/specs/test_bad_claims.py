@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from repro.errors import SpecError
+from repro.errors import RuleError, ShapeError, SpecError
 from repro.specs.claim import SCALES, ScaleName
 from repro.specs.load import load_claim
 
@@ -57,9 +58,50 @@ def test_there_is_no_message_without_its_defect():
     assert len(DEFECTS) > 30
 
 
-@pytest.mark.parametrize("name", ["five_mistakes", "five_mistakes_of_five_kinds"])
-def test_five_mistakes_give_five_messages(name):
-    """All mistakes come out at once, each once, in the order in which they are written."""
+@pytest.mark.parametrize(
+    ("name", "stage"), [("five_mistakes_of_shape", ShapeError), ("five_broken_rules", RuleError)]
+)
+def test_five_mistakes_of_one_stage_give_five_messages(name, stage):
+    """All mistakes of a stage come out at once, each once, in the order of the file."""
     problems = refused(name).problems
+    assert type(refused(name)) is stage
     assert len(problems) == 5
     assert list(problems) == sorted(problems, key=lambda problem: problem.place)
+
+
+TITLE = "title: A mixture of softmaxes has a higher rank than one softmax"
+MENDED = {
+    "five_mistakes": {
+        TITLE.replace("title", "titel"): TITLE,
+        "min: three": "min: 3",
+        "ratoi": "ratio",
+        "-0.3": "0.3",
+    },
+    "five_mistakes_of_five_kinds": {"alpha: 0.05\nalpha: 0.05\n": "alpha: 0.05\n"},
+    "text_for_a_dialog_model": {"chen_cherry}": "chen_cherry_7}"},
+    "override_of_a_bad_configuration": {"broken/several": "tiny/softmax"},
+}
+"""Files with mistakes of both stages, and what mends those of the first."""
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_rules_are_looked_at_once_the_shape_is_mended(name, tmp_path, monkeypatch):
+    """The shape comes first, without a word on rules; then come all broken rules at once.
+
+    An override is looked at once the configuration below it has the right shape.
+    """
+    text = Path(f"{name}.yaml").read_text(encoding="utf-8")
+    for wrong, right in MENDED[name].items():
+        assert wrong in text
+        text = text.replace(wrong, right)
+    first = refused(name)
+    shutil.copytree("configurations", tmp_path / "configurations")
+    (tmp_path / f"{name}.yaml").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RuleError) as caught:
+        load_claim(Path(f"{name}.yaml"), "quick")
+    kept = (BAD.parent / "mended" / f"{name}.txt").read_text(encoding="utf-8")
+    assert f"{caught.value}\n" == kept
+    assert not {problem.what for problem in first.problems} & {
+        problem.what for problem in caught.value.problems
+    }

@@ -9,7 +9,7 @@ from pathlib import Path
 import pydantic
 import pytest
 
-from repro.errors import SpecError
+from repro.errors import ShapeError, SpecError
 from repro.specs.claim import SCALES, Claim
 from repro.specs.configuration import Configuration
 from repro.specs.expectation import Bound, Difference
@@ -161,13 +161,16 @@ def test_a_folder_without_claims_is_refused(tmp_path):
 
 def test_the_mistakes_of_all_files_come_out_together(folder):
     """One error holds the problems of every file, a shared configuration's only once."""
-    edit(folder / "claim.yaml", "alpha: 0.05", "alpha: 5")
-    shutil.copy(folder / "claim.yaml", folder / "other.yaml")
-    edit(folder / "other.yaml", "id: tiny_rank", "id: other")
+    for name in ("other", "third", "fourth"):
+        shutil.copy(folder / "claim.yaml", folder / f"{name}.yaml")
+        edit(folder / f"{name}.yaml", "id: tiny_rank", f"id: {name}")
+    for name in ("claim", "other"):
+        edit(folder / f"{name}.yaml", "alpha: 0.05", "alpha: 5")
     edit(folder / "configurations/tiny/mos.yaml", "epochs: 1", "epochs: 0")
-    problems = refused(folder).problems
-    names = [Path(problem.place.file).name for problem in problems]
+    error = refused(folder)
+    names = [Path(problem.place.file).name for problem in error.problems]
     assert sorted(names) == ["claim.yaml", "mos.yaml", "other.yaml"]
+    assert isinstance(error, ShapeError)
 
 
 @pytest.mark.parametrize("target", ["file", "folder"])

@@ -1,0 +1,28 @@
+"""Well-formed claims that mean nothing: no test could conclude what they ask.
+
+Each rule looks at a claim of the right shape at one scale. What it says is a sentence that tells
+why nothing could be concluded; a mistake of shape names a key or a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from repro.errors import Problem
+from repro.specs.rules import arms, design, evidence, expectations, measurements, seeds
+from repro.specs.scaled import ScaledClaim
+
+RULES: tuple[Callable[[ScaledClaim], Iterator[Problem]], ...] = (
+    *design.RULES,
+    *arms.RULES,
+    *evidence.RULES,
+    *expectations.RULES,
+    *seeds.RULES,
+    *measurements.RULES,
+)
+
+
+def broken_rules(claim: ScaledClaim) -> Iterator[Problem]:
+    """Every reason why the claim could not be judged at this scale."""
+    for rule in RULES:
+        yield from rule(claim)

@@ -1,0 +1,283 @@
+"""Numbers of seeds, and looks at them, with which nothing could be decided."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+
+from repro.errors import Problem
+from repro.specs.expectation import (
+    Association,
+    Bound,
+    Difference,
+    Equivalence,
+    Expectation,
+    NonInferiority,
+    NonSuperiority,
+    Proportion,
+    Separation,
+    Trend,
+)
+from repro.specs.rules.expectations import fewest_points, fewest_units
+from repro.specs.scaled import ScaledClaim
+from repro.specs.seeds import EProcess, GroupSequential, Seeds
+from repro.specs.yaml import Steps
+
+LEAST_SEEDS = 3
+"""Fewest seeds for a decisive test on means: with 2, one degree of freedom, nothing is found."""
+
+MOST_NUMBERS = 10_000
+"""No more seeds than this can be planned."""
+
+NO_ORDER = ("arm", "measurement", "value", "state")
+
+SEQUENTIAL_KINDS = "one of difference, equivalence, non_superiority, non_inferiority"
+
+
+def _seeds(claim: ScaledClaim) -> Iterator[Problem]:
+    seeds, steps, k = claim.seeds, claim.steps("seeds"), claim.seeds.excludable
+    if seeds.min > seeds.plan:
+        what = f"{seeds.plan} planned seeds can never be the {seeds.min} that are needed"
+        advice = "plan more, or need fewer"
+        yield claim.problem((*steps, "plan"), what, f"at least {seeds.min}", advice)
+    elif k < seeds.min and seeds.plan - k < seeds.min:
+        what = f"when {k} seeds diverge, {seeds.plan - k} are left of {seeds.min} needed"
+        advice = f"plan {seeds.min + k}, or allow fewer to diverge"
+        yield claim.problem((*steps, "plan"), what, f"at least {seeds.min + k}", advice)
+    if k >= seeds.min:
+        what = f"{k} seeds may diverge, as many as the verdict rests on"
+        expected = f"fewer than min, {seeds.min}"
+        yield claim.problem((*steps, "diverged"), what, expected, "allow fewer")
+    if seeds.max is not None and seeds.max < seeds.plan:
+        what = f"the claim ends at {seeds.max} seeds, before the {seeds.plan} that are planned"
+        advice = "raise max, or plan fewer"
+        yield claim.problem((*steps, "max"), what, f"at least {seeds.plan}", advice)
+    if seeds.numbers is not None:
+        first, last = seeds.numbers
+        count = last - first + 1
+        if not seeds.plan <= count <= MOST_NUMBERS:
+            what = f"numbers {first} to {last} are those of {max(count, 0)} seeds"
+            expected = f"from {seeds.plan} (plan) to {MOST_NUMBERS:,} numbers"
+            advice = "give the first and the last number, as in [0, 9]"
+            yield claim.problem((*steps, "numbers"), what, expected, advice)
+
+
+def _enough_seeds(claim: ScaledClaim) -> Iterator[Problem]:
+    """Few seeds are one mistake, however many expectations suffer from it."""
+    alpha, paired = claim.file.alpha, claim.design == "paired"
+    needed = {one.id: _least_seeds(one, alpha, paired=paired) for _, one in claim.decisive()}
+    starved = [name for name, least in needed.items() if least > claim.seeds.min]
+    if starved:
+        least = max(needed[name] for name in starved)
+        what = f"{claim.seeds.min} seeds per arm are not accepted for {', '.join(starved)}"
+        expected = f"at least {least} seeds at alpha {alpha:g}"
+        advice = "raise min, or make the expectation `role: context`"
+        yield claim.problem((*claim.steps("seeds"), "min"), what, expected, advice)
+
+
+def _least_seeds(one: Expectation, alpha: float, *, paired: bool) -> int:
+    """Fewest seeds an arm with which the expectation could be confirmed."""
+    least = LEAST_SEEDS
+    if isinstance(one, Bound):
+        least = 1
+    elif isinstance(one, Separation):
+        least = _least_pairs(alpha, tails=1) if paired else _least_splits(alpha, tails=1)
+    elif isinstance(one, Difference) and one.test == "permutation":
+        least = max(least, _least_splits(alpha, tails=one.tails))
+    elif isinstance(one, Difference) and one.test == "paired_permutation":
+        least = max(least, _least_pairs(alpha, tails=one.tails))
+    elif isinstance(one, Association):
+        least = _least_of_association(one, alpha)
+    elif isinstance(one, Proportion):
+        size = one.clusters if isinstance(one.clusters, int) else 1
+        least = 1 if one.also else size * fewest_units(one, alpha)
+    return least
+
+
+def _least_of_association(one: Association, alpha: float) -> int:
+    """The replicates of one arm are points; of several, parts of a cluster or of a mean."""
+    alone = one.points == "replicates" and len(one.of) == 1
+    return fewest_points(one, alpha) if alone else 1
+
+
+def _least_splits(alpha: float, tails: int) -> int:
+    """Fewest n with which complete separation of n from n is unlikely enough.
+
+    Of the C(2n, n) splits of all values, which are equally likely when the arms are equal, one
+    has all of a above all of b, and one all of b above all of a.
+    """
+    n = 1
+    while tails / math.comb(2 * n, n) > alpha:
+        n += 1
+    return n
+
+
+def _least_pairs(alpha: float, tails: int) -> int:
+    """Fewest pairs that all differ the same way seldom enough, when either way is as likely."""
+    return math.ceil(math.log2(tails / alpha) - 1e-9)
+
+
+def _diverged(claim: ScaledClaim) -> Iterator[Problem]:
+    """A replicate that diverged has a place in an order, the last, but no value."""
+    if claim.seeds.diverged != "worst" or claim.file.sequential is not None:
+        return
+    sized = [one.id for _, one in claim.placed() if not _is_of_order(one)]
+    if sized:
+        what = f"a run that diverges is worst, but by no amount that {', '.join(sized)} could use"
+        tests = "brunner_munzel, separation, bound, jonckheere, kendall, proportion"
+        expected = f"invalid or exclude<=k; or tests of order alone: {tests}"
+        yield claim.problem(
+            (*claim.steps("seeds"), "diverged"), what, expected, "write `exclude<=1`"
+        )
+
+
+def _is_of_order(one: Expectation) -> bool:
+    """Whether only the order of the values counts, or what lies within a limit."""
+    match one:
+        case Bound() | Separation():
+            return True
+        case Difference(test="brunner_munzel"):
+            return True
+        case Trend(test="jonckheere" | "kendall"):
+            return True
+        case Proportion(also=()):
+            return True
+        case _:
+            return False
+
+
+def _sequential_tests(claim: ScaledClaim) -> Iterator[Problem]:
+    """Only contrasts of two means have a sequential test."""
+    if claim.file.sequential is None:
+        return
+    fitting = "paired" if claim.design == "paired" else "welch"
+    for steps, one in claim.decisive():
+        if not isinstance(one, Difference | Equivalence | NonSuperiority | NonInferiority):
+            what = f"kind {one.kind} has no sequential test"
+            advice = "make it `role: context`, or leave `sequential` out"
+            yield claim.problem((*steps, "kind"), what, SEQUENTIAL_KINDS, advice)
+            continue
+        if isinstance(one, Difference) and one.test not in ("welch", "paired"):
+            what = f"test {one.test} has no sequential form"
+            here = claim.size_steps(steps, one, "test")
+            yield claim.problem(here, what, fitting, "leave the test out")
+        if isinstance(one, Difference) and one.tails == 1:
+            what = "a sequential test of a difference has two tails"
+            yield claim.problem((*steps, "tails"), what, "2", "leave tails out")
+        yield from _fixed_margin(claim, steps, one)
+
+
+def _fixed_margin(claim: ScaledClaim, steps: Steps, one: Expectation) -> Iterator[Problem]:
+    margin = getattr(one, "margin", None)
+    if margin is not None and margin.relative is not None:
+        what = "a relative margin moves with the mean of b, and a sequential test needs a fixed one"
+        here = (*claim.size_steps(steps, one, "margin"), "relative")
+        yield claim.problem(here, what, "one of abs, of_gain", "write it as `abs` or `of_gain`")
+
+
+def _growing_arms(claim: ScaledClaim) -> Iterator[Problem]:
+    if claim.file.sequential is None:
+        return
+    read = {name for _, one in claim.decisive() for name in one.of}
+    for name, arm in claim.arms.items():
+        if name in read and arm.published is not None:
+            what = f"the printed numbers of arm '{name}' do not grow seed by seed"
+            advice = "give it a configuration or a table, or leave `sequential` out"
+            yield claim.problem(
+                claim.steps("arms", name), what, "an arm that is trained, or has a table", advice
+            )
+
+
+def _looks(claim: ScaledClaim) -> Iterator[Problem]:
+    method, seeds = claim.file.sequential, claim.seeds
+    if method is None:
+        return
+    if seeds.max is None:
+        what = "nothing says at how many seeds the sequential claim ends"
+        yield claim.problem(
+            claim.steps("seeds"), what, "a number of seeds as max", "add `max: ...`"
+        )
+    if isinstance(method, EProcess):
+        yield from _first_look(claim, method, seeds)
+    else:
+        yield from _planned_looks(claim, method, seeds)
+
+
+def _first_look(claim: ScaledClaim, method: EProcess, seeds: Seeds) -> Iterator[Problem]:
+    """Even an infinite t has an e-value that few seeds and a narrow prior keep small."""
+    needed = -math.log(claim.file.alpha)
+    paired = claim.design == "paired"
+    largest = _log_largest(seeds.min, method.g, paired=paired)
+    if largest >= needed:
+        return
+    more = range(seeds.min + 1, MOST_NUMBERS + 1)
+    least = next((n for n in more if _log_largest(n, method.g, paired=paired) >= needed), None)
+    units = "pairs of seeds" if paired else "seeds per arm"
+    what = (
+        f"{seeds.min} {units} cannot decide: the largest e-value is {math.exp(largest):.3g}, "
+        f"and {1 / claim.file.alpha:g} is needed"
+    )
+    expected = f"at least {least}" if least else "a larger g, such as 1"
+    yield claim.problem((*claim.steps("seeds"), "min"), what, expected, "raise min, or g")
+
+
+def _log_largest(n: int, g: float, *, paired: bool) -> float:
+    """Logarithm of the e-value of n seeds an arm, or pairs, whose t is infinite.
+
+    It is ``1 + g n / 2`` to the power ``n - 1``; of pairs, ``1 + g n`` to half of that.
+    """
+    return (n - 1) * (math.log1p(g * n) / 2 if paired else math.log1p(g * n / 2))
+
+
+def _planned_looks(claim: ScaledClaim, method: GroupSequential, seeds: Seeds) -> Iterator[Problem]:
+    steps: Steps = ("sequential", "looks")
+    looks = method.looks
+    if any(a >= b for a, b in pairwise(looks)):
+        what = "the looks do not grow, and each must have new seeds"
+        yield claim.problem(steps, what, "numbers that grow", "put them in order, each once")
+        return
+    if looks[0] != seeds.plan:
+        what = f"the first look is at {looks[0]} seeds, and {seeds.plan} are planned for it"
+        advice = "make the two equal"
+        yield claim.problem(steps, what, f"a first look at plan, {seeds.plan}", advice)
+    if seeds.max is not None and looks[-1] != seeds.max:
+        what = f"the last look is at {looks[-1]} seeds, and the claim ends at {seeds.max}"
+        yield claim.problem(steps, what, f"a last look at max, {seeds.max}", "make the two equal")
+
+
+def _order(claim: ScaledClaim) -> Iterator[Problem]:
+    """The order in time comes from a column of its own, or from the numbers of the seeds."""
+    method = claim.file.sequential
+    if method is not None and method.order in NO_ORDER:
+        what = f"the column '{method.order}' of a table tells no order in time"
+        expected = "a column with a number or a date per seed"
+        yield claim.problem(
+            ("sequential", "order"), what, expected, "name another, or leave it out"
+        )
+
+
+def _diverged_at_looks(claim: ScaledClaim) -> Iterator[Problem]:
+    """What becomes of replicates that diverge must not change what earlier looks saw."""
+    method, seeds = claim.file.sequential, claim.seeds
+    if method is None:
+        return
+    steps = (*claim.steps("seeds"), "diverged")
+    if seeds.diverged == "worst":
+        what = "the worst value so far changes with later seeds, and with it what looks have seen"
+        yield claim.problem(steps, what, "invalid, or exclude<=k", "write `exclude<=1`")
+    elif isinstance(method, GroupSequential) and seeds.excludable:
+        what = "a pair that is left out would leave a planned look without its number of pairs"
+        yield claim.problem(steps, what, "invalid", "leave it out, or use the method eprocess_t")
+
+
+RULES = (
+    _seeds,
+    _enough_seeds,
+    _diverged,
+    _sequential_tests,
+    _growing_arms,
+    _looks,
+    _order,
+    _diverged_at_looks,
+)

@@ -1,0 +1,160 @@
+"""A claim file of the right shape, resolved at one scale: what the rules are checked on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from repro.errors import Problem
+from repro.specs.arm import Arm, ArmSpec
+from repro.specs.claim import Claim, ClaimFile, Design, Scale, ScaleName
+from repro.specs.configurations import Configurations
+from repro.specs.expectation import Difference, Expectation, ExpectationOverride, Trend
+from repro.specs.measurement import Measurement
+from repro.specs.overrides import overridden, wrong_overrides
+from repro.specs.resolve import resolve
+from repro.specs.run import AnyTraining
+from repro.specs.seeds import Seeds
+from repro.specs.yaml import Document, Steps
+
+
+@dataclass(frozen=True, slots=True)
+class ScaledClaim:
+    """A claim file with the changes of one scale, and where each part is written.
+
+    ``arms`` are as they are declared. ``evidence`` is what those resolve to whose configuration
+    or table could be read: all of them in a claim without mistakes.
+    """
+
+    document: Document
+    file: ClaimFile
+    scale: ScaleName
+    changes: Scale
+    design: Design
+    seeds: Seeds
+    arms: dict[str, ArmSpec]
+    evidence: dict[str, Arm]
+    measurements: dict[str, Measurement]
+    expectations: tuple[Expectation, ...]
+
+    @property
+    def trainings(self) -> dict[str, AnyTraining]:
+        """What is trained, by arm."""
+        found = ((name, arm.configuration) for name, arm in self.evidence.items())
+        return {name: each.training() for name, each in found if each is not None}
+
+    @property
+    def trained(self) -> list[str]:
+        """The arms that name a configuration."""
+        return [name for name, arm in self.arms.items() if arm.configuration is not None]
+
+    def placed(self) -> Iterator[tuple[Steps, Expectation]]:
+        """Each expectation, and where it is written."""
+        for position, expectation in enumerate(self.expectations):
+            yield ("expectations", position), expectation
+
+    def decisive(self) -> Iterator[tuple[Steps, Expectation]]:
+        """As ``placed``, of those that decide the verdict."""
+        return ((steps, one) for steps, one in self.placed() if one.role == "decisive")
+
+    def steps(self, *steps: str) -> Steps:
+        """Where a part is written: at the scale, if the scale changes it."""
+        return scaled_steps(self.document, self.scale, *steps)
+
+    def size_steps(self, steps: Steps, expectation: Expectation, key: str) -> Steps:
+        """Where a size of an expectation is written: at the scale, if the scale changes it."""
+        changed: Steps = ("scales", self.scale, "expectations", expectation.id, key)
+        return (*steps, key) if self.document.get(*changed) is None else changed
+
+    def problem(self, steps: Steps, what: str, expected: str, advice: str) -> Problem:
+        """A problem of what is written at ``steps``."""
+        within = steps[:-1] if isinstance(steps[-1], int) and len(steps) > 2 else steps
+        name = self.document.name(within)
+        return Problem(self.document.place(steps), f"{name}: {what}", expected, advice)
+
+    def resolved(self) -> Claim:
+        """The claim at this scale; only for one without mistakes."""
+        file, changes = self.file, self.changes
+        return Claim(
+            id=file.id,
+            title=file.title,
+            source=file.source,
+            file=self.document.file,
+            scale=self.scale,
+            declared=file.scales.declared,
+            notice=changes.notice,
+            design=self.design,
+            alpha=file.alpha,
+            arms=self.evidence,
+            comparable=file.comparable,
+            seeds=self.seeds,
+            planned_sd={**file.planned_sd, **changes.planned_sd},
+            measurements=self.measurements,
+            expectations=self.expectations,
+            combine=file.combine,
+            family=file.family,
+            sequential=file.sequential,
+            control=file.control,
+            canaries=file.canaries,
+            published=file.published,
+            forced=changes.forced,
+            expect=changes.expect,
+        )
+
+
+def scaled_steps(document: Document, scale: ScaleName, *steps: str) -> Steps:
+    """The way to a part at a scale, or to that of the top level where the scale has none."""
+    changed = ("scales", scale, *steps)
+    return steps if document.get(*changed) is None else changed
+
+
+def scale_claim(
+    document: Document,
+    file: ClaimFile,
+    scale: ScaleName,
+    changes: Scale,
+    configurations: Configurations,
+) -> tuple[ScaledClaim, list[Problem]]:
+    """The claim at a scale, and what is wrong with its evidence and its overrides."""
+    problems: list[Problem] = []
+    arms = {name: changes.arms.get(name, arm) for name, arm in file.arms.items()}
+    evidence: dict[str, Arm] = {}
+    for name, spec in arms.items():
+        steps = scaled_steps(document, scale, "arms", name)
+        arm, wrong = resolve(document, steps, spec, configurations)
+        problems += wrong
+        if arm is not None:
+            evidence[name] = arm
+    design = changes.design or file.design
+    expectations: list[Expectation] = []
+    for base in file.expectations:
+        override = changes.expectations.get(base.id, ExpectationOverride())
+        steps = ("scales", scale, "expectations", base.id)
+        found = list(wrong_overrides(document, steps, base, override))
+        problems += found
+        expectations.append(_following(base if found else overridden(base, override), design))
+    measurements = {
+        name: changes.measurements.get(name, measurement)
+        for name, measurement in file.measurements.items()
+    }
+    scaled = ScaledClaim(
+        document=document,
+        file=file,
+        scale=scale,
+        changes=changes,
+        design=design,
+        seeds=changes.seeds or file.seeds,
+        arms=arms,
+        evidence=evidence,
+        measurements=measurements,
+        expectations=tuple(expectations),
+    )
+    return scaled, problems
+
+
+def _following(expectation: Expectation, design: Design) -> Expectation:
+    """A difference or trend that names no test, with the test of the design."""
+    follows = isinstance(expectation, Difference | Trend)
+    if design == "paired" and follows and "test" not in expectation.model_fields_set:
+        return expectation.model_copy(update={"test": "paired"})
+    return expectation
