@@ -11,7 +11,8 @@ from scipy.stats import permutation_test
 from benchmarks.levels.cells import Array, Data, Outcome, Rule
 from benchmarks.levels.means import sample
 from repro.stats.association import association
-from repro.stats.clustered import DRAWS, SEED
+from repro.stats.clustered import DRAWS
+from repro.stats.resampling import CLUSTERS_SEED
 from repro.verdict import Finding, conclude_association
 
 POINTS = 5
@@ -80,6 +81,6 @@ def _drawn(count: int) -> np.ndarray:
         n_resamples=DRAWS,
         batch=1000,
         vectorized=True,
-        rng=np.random.default_rng(SEED),
+        rng=np.random.default_rng(CLUSTERS_SEED),
     )
     return np.concatenate(found)[1:]  # the first is the order observed

@@ -153,18 +153,17 @@ def _verdict_part(
     one: Judgement, verdict: Verdict, entries: tuple[doc.Result, ...], agreement_reason: str
 ) -> doc.VerdictPart:
     expected, why = _expected(one.claim)
-    conclusion = None if verdict.conclusion is None else words.WORDS[verdict.conclusion]
     return doc.VerdictPart(
         validity=verdict.validity.value,
         validity_reason=verdict.reason,
-        conclusion=conclusion,
+        conclusion=None if verdict.conclusion is None else verdict.conclusion.value,
         agreement=verdict.agreement.value,
         agreement_reason=agreement_reason,
         flags=tuple(doc.Flag(kind=f.kind.value, text=f.message) for f in verdict.flags),
         sentence=_sentence(one, verdict, entries),
         expected=expected,
         expected_why=why,
-        as_expected=conclusion == (expected or Conclusion.CONFIRMED.value),
+        as_expected=verdict.conclusion == Conclusion(expected or Conclusion.CONFIRMED),
         strength=strength_of_claim(one.claim, verdict.conclusion, one.decisive),
     )
 

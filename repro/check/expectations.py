@@ -10,7 +10,7 @@ from repro.check.kinds import Read, kind_of
 from repro.errors import ClaimError, TooFewError
 from repro.evidence import Evidence
 from repro.specs.claim import Claim
-from repro.specs.expectation import All, AtLeastOne, Difference, Expectation, Node
+from repro.specs.expectation import All, Difference, Expectation
 from repro.stats.pairs import UnmatchedError
 from repro.stats.result import TestResult
 from repro.verdict import (
@@ -20,7 +20,6 @@ from repro.verdict import (
     conclude_conjunction,
     conclude_tree,
 )
-from repro.verdict import combine as tree
 
 
 def published_rule(one: Expectation) -> bool:
@@ -97,12 +96,4 @@ def joined(claim: Claim, judged: Iterable[Judged]) -> Finding:
     own = {one.expectation.id: one.finding for one in judged if one.expectation.role == "decisive"}
     if claim.combine is None:
         return conclude_conjunction(list(own.values()), alpha=claim.alpha)
-    return conclude_tree(_tree(claim.combine), own, alpha=claim.alpha)
-
-
-def _tree(node: Node) -> tree.Tree:
-    if isinstance(node, All):
-        return tree.All(tuple(_tree(part) for part in node.all))
-    if isinstance(node, AtLeastOne):
-        return tree.Any(tuple(_tree(part) for part in node.any))
-    return node
+    return conclude_tree(claim.combine, own, alpha=claim.alpha)

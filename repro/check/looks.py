@@ -17,7 +17,6 @@ from repro.check.kinds.sequential import (
     looks_so_far,
     question_of,
 )
-from repro.check.words import WORDS
 from repro.errors import ClaimError
 from repro.evidence import Evidence
 from repro.report.judgement import LookPart, SequentialPart
@@ -97,7 +96,7 @@ def _look(n: int, result: SequentialResult) -> LookPart:
         p=1.0 if result.p is None else result.p,
         low=None if interval is None else _finite(interval.low),
         high=None if interval is None else _finite(interval.high),
-        conclusion=WORDS[conclude_sequential(result).conclusion],
+        conclusion=conclude_sequential(result).conclusion.value,
     )
 
 

@@ -10,7 +10,6 @@ from repro.check.kinds.association import AssociationKind, points_of
 from repro.check.settle import settling
 from repro.check.strength import strength_of
 from repro.check.without import Case
-from repro.check.words import WORDS
 from repro.evidence import Evidence
 from repro.report import document as doc
 from repro.report import format as fmt
@@ -82,10 +81,13 @@ def _left_out(one: Expectation, cases: tuple[Case, ...]) -> tuple[doc.LeftOut, .
     for case in cases:
         again = case.judged.get(one.id)
         if again is not None and case.concerns(one):
-            word = None if again.refused else WORDS[again.conclusion]
-            arm = case.arm if case.arm in one.of else one.of[0]
             found.append(
-                doc.LeftOut(arm=arm, replicate=case.number, conclusion=word, refused=again.refused)
+                doc.LeftOut(
+                    arm=case.arm if case.arm in one.of else one.of[0],
+                    replicate=case.number,
+                    conclusion=None if again.refused else again.conclusion.value,
+                    refused=again.refused,
+                )
             )
     return tuple(found)
 

@@ -12,7 +12,6 @@ from dataclasses import replace
 from repro.check.expectations import Judged, detail_reader, judge
 from repro.check.kinds import Read, kind_of, name_of_test
 from repro.check.without import Case, is_slow, many_splits
-from repro.check.words import WORDS
 from repro.errors import ClaimError
 from repro.evidence import Evidence
 from repro.report import format as fmt
@@ -267,7 +266,7 @@ def _analysis(
         low=_finite(low),
         high=_finite(high),
         p=None if result is None else result.p,
-        conclusion=None if again.refused else WORDS[again.conclusion],
+        conclusion=None if again.refused else again.conclusion.value,
         refused=again.refused,
         declared=choice == "declared",
     )

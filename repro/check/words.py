@@ -8,14 +8,6 @@ from repro.report import document as doc
 from repro.specs.expectation import All, Tree
 from repro.verdict import Conclusion
 
-WORDS: dict[Conclusion, doc.ConclusionWord] = {
-    Conclusion.CONFIRMED: "CONFIRMED",
-    Conclusion.CONTRADICTED: "CONTRADICTED",
-    Conclusion.INCONCLUSIVE: "INCONCLUSIVE",
-    Conclusion.TRIVIAL: "TRIVIAL",
-    Conclusion.NOT_TESTED: "NOT-TESTED",
-}
-
 HEADS = {
     Conclusion.CONFIRMED: "{n} decisive expectations hold.",
     Conclusion.CONTRADICTED: "Contradicted in {n} of {total} decisive expectations, and one is "

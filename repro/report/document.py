@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from repro.report.judgement import (
+    ConclusionWord,
     ControlPart,
     DesignPart,
     FamilyPart,
@@ -28,7 +29,6 @@ from repro.specs.base import Spec
 DOCUMENT_SCHEMA = 1
 
 ValidityWord = Literal["VALID", "INVALID", "INCOMPLETE", "STALE", "NOT-COMPARABLE"]
-ConclusionWord = Literal["CONFIRMED", "CONTRADICTED", "INCONCLUSIVE", "TRIVIAL", "NOT-TESTED"]
 EffectScale = Literal["difference", "relative", "ratio", "correlation", "share", "none"]
 Side = Literal["below", "above", "between", "outside", "none"]
 

@@ -49,7 +49,7 @@ def share(
 ) -> BoundResult:
     """Exact binomial test: more than the share ``of`` of all replicates lies within the limits.
 
-    ``p`` and ``p_opposite`` are one-sided; effect, interval, details and errors as ``bound``,
+    ``p`` and ``p_opposite`` are one-sided; effect, interval and errors as ``bound``,
     and ``ClaimError`` unless ``0 < of < 1``. METHODS.md 2.1.
     """
     if not 0 < of < 1:

@@ -10,10 +10,8 @@ import numpy as np
 from repro.errors import ClaimError, TooFewError
 from repro.stats.coefficients import Array, Method, centred, concordance, midranks
 from repro.stats.permutation import tail_p_values
+from repro.stats.resampling import CLUSTERS_SEED
 from repro.stats.sample import Sample
-
-SEED = 1937
-"""The seed of every drawing: one set of points has one p."""
 
 DRAWS = 9999
 """Orders drawn where there are more than this; up to seven clusters (5,040) all are tried."""
@@ -99,7 +97,7 @@ def _share(x: Array, y: Array, method: Method, *, exact: bool) -> float:
         n_resamples=DRAWS,
         batch=1000,
         vectorized=True,
-        rng=np.random.default_rng(SEED),
+        rng=np.random.default_rng(CLUSTERS_SEED),
     )
     greater, _ = tail_p_values(outcome.null_distribution, np.array(outcome.statistic), exact=exact)
     return float(greater)

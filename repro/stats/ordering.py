@@ -47,8 +47,8 @@ def ordering(
     come before it. ``p_opposite`` is the smallest adjusted p of a pair the other way round,
     so one reversed pair contradicts. ``effect``, with its interval of level ``1 - 2 alpha``,
     is the step of the pair with the least evidence, later minus earlier arm, in the units of
-    the measurement; ``details["weakest"]`` names that pair by position, ``0-1`` the first two.
-    The other details hold for each pair the step, its simultaneous interval (each side errs
+    the measurement; ``weakest`` is that pair by position.
+    The other fields hold for each pair the step, its simultaneous interval (each side errs
     ``alpha`` over the number of pairs; Bonferroni), p and adjusted p. Summaries will do.
     ``ClaimError`` for fewer than two arms, and as ``welch`` or ``paired``. Holm 1979.
     """

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from repro.errors import TooFewError
 from repro.stats.alternative import Alternative, p_values, tails
 from repro.stats.contrast import welch_contrast
+from repro.stats.resampling import SPLITS_SEED
 from repro.stats.result import TestResult, check_alpha
 from repro.stats.sample import Arm, require_sample
 
@@ -22,9 +23,6 @@ MOST_SPLITS = 200_000
 
 DRAWS = 99_999
 """Splits drawn where there are too many to try."""
-
-SEED = 1935
-"""The seed of every drawing: one sample has one p."""
 
 _ROUND_OFF = 1e-9  # statistics that differ by less, relatively, are equal
 
@@ -92,7 +90,7 @@ def permutation_p_values(x: Array, y: Array) -> tuple[Array, Array]:
         n_resamples=MOST_SPLITS if exact else DRAWS,
         batch=10_000,
         axis=-1,
-        rng=np.random.default_rng(SEED),
+        rng=np.random.default_rng(SPLITS_SEED),
     )
     return tail_p_values(found.null_distribution, np.asarray(found.statistic), exact=exact)
 

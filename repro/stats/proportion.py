@@ -17,6 +17,7 @@ from repro.errors import ClaimError, TooFewError
 from repro.stats.bound import clopper_pearson
 from repro.stats.pairs import match
 from repro.stats.permutation import tail_p_values
+from repro.stats.resampling import OUTCOMES_SEED
 from repro.stats.result import TestResult, check_alpha
 from repro.stats.sample import ROUND_OFF, Arm, Sample, require_sample
 
@@ -24,8 +25,6 @@ MOST_CLUSTERS = 16
 """With no more clusters than this all flips (65,536) are tried; else some are drawn."""
 
 DRAWS = 10_000
-SEED = 1925
-"""The seed of every drawing: one set of outcomes has one p."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +135,7 @@ def _flip(sums: list[int], *, exact: bool) -> tuple[float, float]:
         permutation_type="samples",
         vectorized=True,
         n_resamples=2**MOST_CLUSTERS if exact else DRAWS,
-        rng=np.random.default_rng(SEED),
+        rng=np.random.default_rng(OUTCOMES_SEED),
     )
     greater, less = tail_p_values(found.null_distribution, np.asarray(found.statistic), exact=exact)
     up = own == ascending

@@ -16,7 +16,14 @@ from repro.errors import ClaimError
 from repro.stats.coefficients import Array, Method, correlate_weighted
 from repro.stats.result import Interval
 
-SEED = 1992
+SPLITS_SEED = 1935
+OUTCOMES_SEED = 1925
+CLUSTERS_SEED = 1937
+BOOTSTRAP_SEED = 1992
+CONTINUATIONS_SEED = 1952
+POWER_SEED = 20210419
+"""The constants that each kind of drawing starts from: the same evidence has the same p."""
+
 RESAMPLES = 9999
 
 
@@ -46,7 +53,7 @@ def bootstrap_interval(x: Array, y: Array, method: Method, level: float) -> Inte
             vectorized=True,
             confidence_level=level,
             method="BCa",
-            rng=np.random.default_rng(SEED),
+            rng=np.random.default_rng(BOOTSTRAP_SEED),
         )
     own = outcome.confidence_interval
     if not own.low <= own.high:

@@ -23,6 +23,7 @@ from repro.stats.eprocess import (
     unpaired,
 )
 from repro.stats.paired import difference_of_pairs, weighted_sum
+from repro.stats.resampling import CONTINUATIONS_SEED
 from repro.stats.result import Interval, check_alpha
 from repro.stats.sample import Sample
 from repro.stats.stopping import (
@@ -37,7 +38,6 @@ SENSITIVITY = (0.25, 1.0, 4.0)
 """Variances of the prior for which the result is shown beside the declared one."""
 
 PATHS = 2000
-SEED = 1952
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +220,7 @@ def predicted_power(
     if maximum <= n:
         return 0.0
     sizes = np.arange(n + 1.0, maximum + 1)
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(CONTINUATIONS_SEED)
     if paired:
         effect, squares = _continue(weighted_sum((first, second)), sizes, rng)
     else:

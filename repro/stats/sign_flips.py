@@ -10,11 +10,11 @@ from repro.stats.paired import difference_of_pairs, weighted_sum
 from repro.stats.permutation import (
     DRAWS,
     MOST_SPLITS,
-    SEED,
     Array,
     PermutationResult,
     tail_p_values,
 )
+from repro.stats.resampling import SPLITS_SEED
 from repro.stats.result import check_alpha
 from repro.stats.sample import Arm
 
@@ -67,7 +67,7 @@ def sign_flip_p_values(differences: Array) -> tuple[Array, Array]:
     if exact:
         bits = np.arange(2**n)[:, None] >> np.arange(n) & 1
     else:
-        bits = np.random.default_rng(SEED).integers(0, 2, (DRAWS, n))
+        bits = np.random.default_rng(SPLITS_SEED).integers(0, 2, (DRAWS, n))
     size = np.max(np.abs(differences), axis=-1, keepdims=True)
     unit = differences / np.where(size > 0, size, 1.0)
     null = np.moveaxis(unit @ (1 - 2 * bits.T), -1, 0)

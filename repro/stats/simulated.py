@@ -17,6 +17,7 @@ from scipy.special import stdtr
 
 from repro.stats.eprocess import e_value
 from repro.stats.power import Design
+from repro.stats.resampling import POWER_SEED
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 Confirmed: TypeAlias = npt.NDArray[np.bool_]
@@ -27,7 +28,6 @@ DRAWS = 4000
 SPLITS = 1000
 ALL_EXCHANGES = 10
 """Of so many pairs all exchanges are tried: 1,024."""
-_SEED = 20210419
 _CHUNK = 500
 
 
@@ -39,7 +39,7 @@ def simulated_power(
     Normal values with the design's standard deviations. The error is at most 0.008 for 4000
     draws, and never given as smaller than that of one draw more or less.
     """
-    generator = np.random.default_rng(_SEED)
+    generator = np.random.default_rng(POWER_SEED)
     noise_a = generator.standard_normal((draws, design.n_a))
     noise_b = generator.standard_normal((draws, design.n_b))
     confirmed = decide(effect + design.sd_a * noise_a, design.sd_b * noise_b, design.alpha)
@@ -140,7 +140,7 @@ def _splits(n_a: int, n: int) -> Array:
     if math.comb(n, n_a) <= SPLITS:
         rows = [np.isin(range(n), chosen) for chosen in itertools.combinations(range(n), n_a)]
         return np.array(rows, dtype=float).T
-    generator = np.random.default_rng(_SEED + 1)
+    generator = np.random.default_rng(POWER_SEED + 1)
     order = generator.permuted(np.tile(np.arange(n), (SPLITS - 1, 1)), axis=1)
     return np.concatenate([np.arange(n)[None, :] < n_a, order < n_a]).T.astype(float)
 
@@ -150,7 +150,7 @@ def _signs(n: int) -> Array:
     if n <= ALL_EXCHANGES:
         turned = np.arange(2**n) >> np.arange(n)[:, None] & 1
     else:
-        turned = np.random.default_rng(_SEED + 2).integers(0, 2, (n, SPLITS))
+        turned = np.random.default_rng(POWER_SEED + 2).integers(0, 2, (n, SPLITS))
         turned[:, 0] = 0
     return 1.0 - 2 * turned
 

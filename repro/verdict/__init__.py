@@ -41,9 +41,6 @@ from __future__ import annotations
 
 from repro.verdict.agreement import agree
 from repro.verdict.combine import (
-    All,
-    Any,
-    Tree,
     conclude_conjunction,
     conclude_disjunction,
     conclude_tree,
@@ -80,14 +77,11 @@ from repro.verdict.words import (
 __all__ = [
     "NOT_TESTED",
     "Agreement",
-    "All",
-    "Any",
     "Conclusion",
     "Direction",
     "Finding",
     "Flag",
     "FlagKind",
-    "Tree",
     "Validity",
     "Verdict",
     "adjust_family",

@@ -7,37 +7,12 @@ each is a p-value again, so that nodes can be joined further, and families of cl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
 
 from repro.errors import ClaimError
+from repro.specs.expectation import All, Node
 from repro.stats.multiplicity import holm
 from repro.verdict.rules import decide
 from repro.verdict.words import Conclusion, Finding
-
-
-@dataclass(frozen=True, slots=True)
-class All:
-    """All parts must hold; ``ClaimError`` without parts."""
-
-    parts: tuple[Tree, ...]
-
-    def __post_init__(self) -> None:
-        _need_leaves(self.parts)
-
-
-@dataclass(frozen=True, slots=True)
-class Any:
-    """At least one part must hold; ``ClaimError`` without parts."""
-
-    parts: tuple[Tree, ...]
-
-    def __post_init__(self) -> None:
-        _need_leaves(self.parts)
-
-
-Tree: TypeAlias = All | Any | str
-"""A node, or the id of an expectation."""
 
 
 def conclude_conjunction(leaves: Sequence[Finding], *, alpha: float = 0.05) -> Finding:
@@ -89,7 +64,7 @@ def conclude_disjunction(leaves: Sequence[Finding], *, alpha: float = 0.05) -> F
     return Finding(conclusion, min(adjusted), max(leaf.p_opposite for leaf in leaves))
 
 
-def conclude_tree(tree: Tree, findings: Mapping[str, Finding], *, alpha: float = 0.05) -> Finding:
+def conclude_tree(tree: Node, findings: Mapping[str, Finding], *, alpha: float = 0.05) -> Finding:
     """Joins findings bottom up, each node by its rule over its own parts; a leaf is its finding.
 
     ``findings`` are by id. ``alpha`` holds at every node. ``ClaimError`` for an id without a
@@ -99,10 +74,9 @@ def conclude_tree(tree: Tree, findings: Mapping[str, Finding], *, alpha: float =
         if tree not in findings:
             raise ClaimError(f"nothing was found for '{tree}'; known: {', '.join(findings)}")
         return findings[tree]
-    parts = [conclude_tree(part, findings, alpha=alpha) for part in tree.parts]
-    if isinstance(tree, All):
-        return conclude_conjunction(parts, alpha=alpha)
-    return conclude_disjunction(parts, alpha=alpha)
+    parts = tree.all if isinstance(tree, All) else tree.any
+    conclude = conclude_conjunction if isinstance(tree, All) else conclude_disjunction
+    return conclude([conclude_tree(part, findings, alpha=alpha) for part in parts], alpha=alpha)
 
 
 def _need_leaves(leaves: Sequence[object]) -> None:

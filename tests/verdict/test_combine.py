@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 
 from repro.errors import ClaimError
 from repro.verdict import (
-    All,
-    Any,
     Conclusion,
     Finding,
     conclude_conjunction,
     conclude_disjunction,
     conclude_tree,
 )
+from tests.verdict.trees import all_of, any_of
 
 CONFIRMED, CONTRADICTED = Conclusion.CONFIRMED, Conclusion.CONTRADICTED
 INCONCLUSIVE, TRIVIAL = Conclusion.INCONCLUSIVE, Conclusion.TRIVIAL
@@ -108,22 +107,22 @@ FOUND = {"yes": YES, "no": NO, "open": OPEN, "small": SMALL, "weak": WEAK, "refu
     ("tree", "conclusion"),
     [
         ("yes", CONFIRMED),
-        (All(("yes", "weak")), CONFIRMED),
-        (All(("yes", "small")), TRIVIAL),
-        (All(("yes", "no")), CONTRADICTED),
-        (All(("yes", Any(("no", "yes")))), CONFIRMED),
-        (All(("yes", Any(("no", "no")))), CONTRADICTED),
-        (All(("yes", Any(("weak", "open")))), INCONCLUSIVE),
-        (Any((All(("yes", "no")), "yes")), CONFIRMED),
-        (Any((All(("yes", "no")), "no")), CONTRADICTED),
-        (Any((All(("weak", "weak")), "open")), INCONCLUSIVE),
-        (Any((All(("small", "yes")), "open")), TRIVIAL),
-        (All((All((All(("yes",)),)),)), CONFIRMED),
+        (all_of(("yes", "weak")), CONFIRMED),
+        (all_of(("yes", "small")), TRIVIAL),
+        (all_of(("yes", "no")), CONTRADICTED),
+        (all_of(("yes", any_of(("no", "yes")))), CONFIRMED),
+        (all_of(("yes", any_of(("no", "no")))), CONTRADICTED),
+        (all_of(("yes", any_of(("weak", "open")))), INCONCLUSIVE),
+        (any_of((all_of(("yes", "no")), "yes")), CONFIRMED),
+        (any_of((all_of(("yes", "no")), "no")), CONTRADICTED),
+        (any_of((all_of(("weak", "weak")), "open")), INCONCLUSIVE),
+        (any_of((all_of(("small", "yes")), "open")), TRIVIAL),
+        (all_of((all_of((all_of(("yes",)),)),)), CONFIRMED),
         ("refused", NOT_TESTED),
-        (All(("yes", Any(("refused", "yes")))), CONFIRMED),
-        (All(("yes", Any(("refused", "refused")))), NOT_TESTED),
-        (Any((All(("refused", "yes")), "yes")), CONFIRMED),
-        (Any((All(("refused", "yes")), "no")), INCONCLUSIVE),
+        (all_of(("yes", any_of(("refused", "yes")))), CONFIRMED),
+        (all_of(("yes", any_of(("refused", "refused")))), NOT_TESTED),
+        (any_of((all_of(("refused", "yes")), "yes")), CONFIRMED),
+        (any_of((all_of(("refused", "yes")), "no")), INCONCLUSIVE),
     ],
 )
 def test_a_tree_is_joined_bottom_up(tree, conclusion):
@@ -138,10 +137,10 @@ def test_an_inner_node_hands_up_its_p_values():
     Up the tree p is the largest of *all*, the smallest after Holm of *any*.
     """
     inner = conclude_disjunction([YES, OPEN])
-    assert conclude_tree(All(("weak", Any(("yes", "open")))), FOUND) == conclude_conjunction(
+    assert conclude_tree(all_of(("weak", any_of(("yes", "open")))), FOUND) == conclude_conjunction(
         [WEAK, inner]
     )
-    assert conclude_tree(Any(("open", All(("yes", "weak")))), FOUND).p == pytest.approx(0.06)
+    assert conclude_tree(any_of(("open", all_of(("yes", "weak")))), FOUND).p == pytest.approx(0.06)
 
 
 def test_one_level_is_the_plain_rule():
@@ -151,23 +150,23 @@ def test_one_level_is_the_plain_rule():
     ids = tuple(FOUND)
     leaves = list(FOUND.values())
     for alpha in (0.05, 0.001):
-        assert conclude_tree(All(ids), FOUND, alpha=alpha) == conclude_conjunction(
+        assert conclude_tree(all_of(ids), FOUND, alpha=alpha) == conclude_conjunction(
             leaves, alpha=alpha
         )
-        assert conclude_tree(Any(ids), FOUND, alpha=alpha) == conclude_disjunction(
+        assert conclude_tree(any_of(ids), FOUND, alpha=alpha) == conclude_disjunction(
             leaves, alpha=alpha
         )
 
 
 def test_trees_without_parts_or_findings_are_refused():
     """
-    A node without parts, and an id without a finding, are refused.
+    Nothing to join, and an id without a finding, are refused.
     """
-    for empty in (lambda: All(()), lambda: Any(()), lambda: conclude_disjunction([])):
+    for empty in (conclude_conjunction, conclude_disjunction):
         with pytest.raises(ClaimError, match="at least one decisive expectation"):
-            empty()
+            empty([])
     with pytest.raises(ClaimError, match="nothing was found for 'other'; known: yes, no"):
-        conclude_tree(All(("yes", "other")), FOUND)
+        conclude_tree(all_of(("yes", "other")), FOUND)
 
 
 findings = st.builds(

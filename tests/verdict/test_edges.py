@@ -7,8 +7,6 @@ from repro.stats.prediction import Prediction
 from repro.stats.result import Interval, TestResult
 from repro.verdict import (
     Agreement,
-    All,
-    Any,
     Conclusion,
     Finding,
     Validity,
@@ -22,6 +20,7 @@ from repro.verdict import (
     conclude_difference,
     conclude_tree,
 )
+from tests.verdict.trees import all_of, any_of
 
 CONFIRMED, CONTRADICTED = Conclusion.CONFIRMED, Conclusion.CONTRADICTED
 INCONCLUSIVE, TRIVIAL = Conclusion.INCONCLUSIVE, Conclusion.TRIVIAL
@@ -37,7 +36,7 @@ def test_the_level_holds_at_inner_nodes_too():
         "b": Finding(CONFIRMED, 0.02, 0.9),
         "c": Finding(INCONCLUSIVE, 0.9, 0.9),
     }
-    tree = All(("a", Any(("b", "c"))))
+    tree = all_of(("a", any_of(("b", "c"))))
     assert conclude_tree(tree, findings, alpha=0.05).conclusion is CONFIRMED
     assert conclude_tree(tree, findings, alpha=0.01).conclusion is INCONCLUSIVE
 
@@ -65,7 +64,7 @@ def test_an_unjudged_member_has_no_evidence_whatever_its_e_values():
             "evidence that is STALE concludes and agrees with nothing",
         ),
         (lambda: Verdict(Validity.STALE, ""), "evidence that is STALE needs a reason"),
-        (lambda: All(()), "a claim needs at least one decisive expectation"),
+        (lambda: conclude_conjunction([]), "a claim needs at least one decisive expectation"),
         (
             lambda: conclude_tree(
                 "c", {"a": Finding(CONFIRMED, 0, 1), "b": Finding(TRIVIAL, 0, 1)}
