@@ -140,8 +140,10 @@ def _combined(
 ) -> Iterator[Problem]:
     """The tree must join every decisive expectation, each once, and nothing else."""
     document = names.document
-    roles = {one.id: one.role for one in expectations}
-    decisive = [one.id for one in expectations if roles[one.id] == "decisive"]
+    roles = {expectation.id: expectation.role for expectation in expectations}
+    decisive = [
+        expectation.id for expectation in expectations if roles[expectation.id] == "decisive"
+    ]
     used: set[str] = set()
     for steps, name in _leaves(("combine",), tree):
         where = f"{document.name(steps[:-1])}: "

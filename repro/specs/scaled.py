@@ -55,7 +55,11 @@ class ScaledClaim:
 
     def decisive(self) -> Iterator[tuple[Steps, Expectation]]:
         """As ``placed``, of those that decide the verdict."""
-        return ((steps, one) for steps, one in self.placed() if one.role == "decisive")
+        return (
+            (steps, expectation)
+            for steps, expectation in self.placed()
+            if expectation.role == "decisive"
+        )
 
     def steps(self, *steps: str) -> Steps:
         """Where a part is written: at the scale, if the scale changes it."""

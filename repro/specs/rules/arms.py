@@ -60,8 +60,12 @@ def _control_decides(claim: ScaledClaim) -> Iterator[Problem]:
     if claim.file.control is None or len(claim.evidence) < len(claim.arms):
         return
     same = [set(names) for names in _trainings(claim).values() if len(names) > 1]
-    decisive = [one for _, one in claim.decisive() if isinstance(one, Difference)]
-    compared = [set(one.of) for one in decisive if one.direction == "different"]
+    decisive = [
+        expectation for _, expectation in claim.decisive() if isinstance(expectation, Difference)
+    ]
+    compared = [
+        set(expectation.of) for expectation in decisive if expectation.direction == "different"
+    ]
     if any(arms <= names for arms in compared for names in same):
         return
     what = "no decisive expectation compares two arms that are the same"

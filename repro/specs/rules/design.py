@@ -14,31 +14,38 @@ from repro.specs.yaml import Steps
 
 def _pairs(claim: ScaledClaim) -> Iterator[Problem]:
     """A test of pairs needs arms that share their randomness, and they need such a test."""
-    for steps, one in claim.placed():
-        if isinstance(one, Difference | Trend):
-            yield from _fitting_test(claim, steps, one)
-        elif claim.design == "paired" and isinstance(one, Association) and len(one.of) > 1:
+    for steps, expectation in claim.placed():
+        if isinstance(expectation, Difference | Trend):
+            yield from _fitting_test(claim, steps, expectation)
+        elif (
+            claim.design == "paired"
+            and isinstance(expectation, Association)
+            and len(expectation.of) > 1
+        ):
             what = f"points of several arms count as independent, and {_design(claim)} pairs them"
             advice = "name one arm, or write `design: independent`"
             yield claim.problem((*steps, "of"), what, "one arm", advice)
 
 
-def _fitting_test(claim: ScaledClaim, steps: Steps, one: Difference | Trend) -> Iterator[Problem]:
-    here = claim.size_steps(steps, one, "test")
-    paired = one.test in PAIRED_TESTS
+def _fitting_test(
+    claim: ScaledClaim, steps: Steps, expectation: Difference | Trend
+) -> Iterator[Problem]:
+    here = claim.size_steps(steps, expectation, "test")
+    paired = expectation.test in PAIRED_TESTS
     if paired and claim.design == "independent":
         what = "replicates of independent arms are no pairs"
         advice = "leave the test out, or write `design: paired`"
         yield claim.problem(here, what, "a test of independent arms, such as welch", advice)
-    elif not paired and claim.design == "paired" and not _shown_only(one):
-        what = f"test {one.test} takes the arms as independent, and {_design(claim)} pairs them"
+    elif not paired and claim.design == "paired" and not _shown_only(expectation):
+        what = f"test {expectation.test} takes the arms as independent, "
+        what += f"and {_design(claim)} pairs them"
         advice = "write `test: paired`, or `design: independent`"
         yield claim.problem(here, what, "paired", advice)
 
 
-def _shown_only(one: Difference | Trend) -> bool:
+def _shown_only(expectation: Difference | Trend) -> bool:
     """A difference beside the claim may repeat the test of a paper, whatever the design."""
-    return isinstance(one, Difference) and one.role == "context"
+    return isinstance(expectation, Difference) and expectation.role == "context"
 
 
 def _design(claim: ScaledClaim) -> str:

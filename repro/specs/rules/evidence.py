@@ -31,65 +31,67 @@ def _printed_arms(claim: ScaledClaim) -> Iterator[Problem]:
     lacking: dict[tuple[str, str], Problem] = {}
     arms = claim.arms.items()
     summaries = {name: arm.published for name, arm in arms if arm.published is not None}
-    for steps, one in claim.placed():
-        printed = [position for position, name in enumerate(one.of) if name in summaries]
-        refused = _needs_sample(claim, steps, one, printed[0]) if printed else None
+    for steps, expectation in claim.placed():
+        printed = [position for position, name in enumerate(expectation.of) if name in summaries]
+        refused = _needs_sample(claim, steps, expectation, printed[0]) if printed else None
         if refused is not None:
             yield refused
             continue
-        for name, measurement in product((one.of[position] for position in printed), one.reads):
+        for name, measurement in product(
+            (expectation.of[position] for position in printed), expectation.reads
+        ):
             numbers = summaries[name].get(measurement)
-            for problem in _needs_numbers(claim, one, name, measurement, numbers):
+            for problem in _needs_numbers(claim, expectation, name, measurement, numbers):
                 lacking.setdefault((name, measurement), problem)
     yield from lacking.values()
 
 
 def _needs_sample(
-    claim: ScaledClaim, steps: Steps, one: Expectation, position: int
+    claim: ScaledClaim, steps: Steps, expectation: Expectation, position: int
 ) -> Problem | None:
-    printed = f"of arm '{one.of[position]}' only printed numbers are known"
-    if isinstance(one, Difference):
-        if one.test in SUMMARY_TESTS:
+    printed = f"of arm '{expectation.of[position]}' only printed numbers are known"
+    if isinstance(expectation, Difference):
+        if expectation.test in SUMMARY_TESTS:
             return None
-        what = f"test {one.test} needs the value of every seed, and {printed}"
+        what = f"test {expectation.test} needs the value of every seed, and {printed}"
         advice = "name one of these tests, or give the arm a table"
         return claim.problem((*steps, "test"), what, "welch or student", advice)
-    if _means_only(one):
+    if _means_only(expectation):
         return None
-    if isinstance(one, Equivalence | NonSuperiority | NonInferiority):
+    if isinstance(expectation, Equivalence | NonSuperiority | NonInferiority):
         if claim.design != "paired":
             return None
         what = f"the design pairs the seeds of both arms, and {printed}"
         advice = "give the arm a table, or write `design: independent`"
         expected = "an arm that is trained, or has a table"
         return claim.problem((*steps, "of", position), what, expected, advice)
-    what = f"kind {one.kind} needs the value of every seed, and {printed}"
+    what = f"kind {expectation.kind} needs the value of every seed, and {printed}"
     advice = "use a kind that does with mean, sd and n, or give the arm a table"
     return claim.problem((*steps, "of", position), what, SUMMARY_KINDS, advice)
 
 
-def _means_only(one: Expectation) -> bool:
+def _means_only(expectation: Expectation) -> bool:
     """Whether an expectation reads no more than the mean of an arm."""
-    return isinstance(one, Proportion) and bool(one.also)
+    return isinstance(expectation, Proportion) and bool(expectation.also)
 
 
 def _needs_numbers(
     claim: ScaledClaim,
-    one: Expectation,
+    expectation: Expectation,
     name: str,
     measurement: str,
     printed: PublishedArm | None,
 ) -> Iterator[Problem]:
     steps = (*claim.steps("arms", name), "published")
-    needed = "mean and n" if _means_only(one) else "mean, sd and n"
+    needed = "mean and n" if _means_only(expectation) else "mean, sd and n"
     if printed is None:
-        what = f"no '{measurement}' is printed of arm '{name}', and '{one.id}' reads it"
+        what = f"no '{measurement}' is printed of arm '{name}', and '{expectation.id}' reads it"
         advice = f"add `{measurement}: {{...}}`"
         yield claim.problem(steps, what, f"its {needed}", advice)
         return
-    lacking = _lacking(printed, means_only=_means_only(one))
+    lacking = _lacking(printed, means_only=_means_only(expectation))
     if lacking:
-        what = f"'{one.id}' cannot be tested without {' and '.join(lacking)}"
+        what = f"'{expectation.id}' cannot be tested without {' and '.join(lacking)}"
         advice = "add what is printed, or leave the expectation out"
         yield claim.problem((*steps, measurement), what, needed, advice)
 
@@ -107,9 +109,9 @@ def _reported(claim: ScaledClaim) -> Iterator[Problem]:
     """What is only reported is not measured on what is trained here."""
     measurements = claim.measurements.items()
     reported = {name for name, each in measurements if isinstance(each, Reported)}
-    for steps, one in claim.placed():
-        trained = [name for name in one.of if name in claim.trained]
-        for name in one.reads if trained else ():
+    for steps, expectation in claim.placed():
+        trained = [name for name in expectation.of if name in claim.trained]
+        for name in expectation.reads if trained else ():
             if name in reported:
                 reported.remove(name)  # said once
                 what = f"'{name}' is reported, not measured, and arm '{trained[0]}' is trained here"

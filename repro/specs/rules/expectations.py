@@ -33,24 +33,24 @@ def _some_decide(claim: ScaledClaim) -> Iterator[Problem]:
 
 
 def _published_rule(claim: ScaledClaim) -> Iterator[Problem]:
-    for steps, one in claim.placed():
-        if not isinstance(one, Difference) or one.rule != "as_published":
+    for steps, expectation in claim.placed():
+        if not isinstance(expectation, Difference) or expectation.rule != "as_published":
             continue
-        if one.role == "decisive":
+        if expectation.role == "decisive":
             what = "the paper's own rule cannot decide: p above alpha is no evidence of equality"
             advice = "add `role: context`, and let another expectation decide"
             yield claim.problem((*steps, "rule"), what, "role context", advice)
-        if one.test not in PRINTED_TESTS:
-            what = f"the paper's own rule is that of a t-test, and {one.test} is none"
+        if expectation.test not in PRINTED_TESTS:
+            what = f"the paper's own rule is that of a t-test, and {expectation.test} is none"
             advice = "name the paper's test, or leave the rule out"
             yield claim.problem((*steps, "test"), what, "one of student, welch, paired", advice)
 
 
 def _bounds(claim: ScaledClaim) -> Iterator[Problem]:
-    for steps, one in claim.placed():
-        if not isinstance(one, Bound):
+    for steps, expectation in claim.placed():
+        if not isinstance(expectation, Bound):
             continue
-        limits = [key for key in ("at_most", "at_least") if getattr(one, key) is not None]
+        limits = [key for key in ("at_most", "at_least") if getattr(expectation, key) is not None]
         if len(limits) != 1:
             what = f"a bound with {'two limits' if limits else 'no limit'} says nothing exact"
             advice = "keep one of the two" if limits else "add one of the two"
@@ -59,8 +59,12 @@ def _bounds(claim: ScaledClaim) -> Iterator[Problem]:
 
 def _tails(claim: ScaledClaim) -> Iterator[Problem]:
     """A test with one tail needs to know which."""
-    for steps, one in claim.placed():
-        if isinstance(one, Difference) and one.tails == 1 and one.direction == "different":
+    for steps, expectation in claim.placed():
+        if (
+            isinstance(expectation, Difference)
+            and expectation.tails == 1
+            and expectation.direction == "different"
+        ):
             what = "a test with one tail has a direction, and different has none"
             advice = "name the direction, or leave tails out"
             yield claim.problem((*steps, "direction"), what, "one of lower, higher", advice)
@@ -68,19 +72,20 @@ def _tails(claim: ScaledClaim) -> Iterator[Problem]:
 
 def _smallest_effects(claim: ScaledClaim) -> Iterator[Problem]:
     """A smallest effect is held against an interval on one side of no difference."""
-    for steps, one in claim.placed():
-        if not isinstance(one, Difference) or one.smallest_effect is None:
+    for steps, expectation in claim.placed():
+        if not isinstance(expectation, Difference) or expectation.smallest_effect is None:
             continue
-        here = claim.size_steps(steps, one, "smallest_effect")
-        if one.test in WITHOUT_UNITS:
-            what = f"test {one.test} has no interval in the units of the measurement to hold it to"
+        here = claim.size_steps(steps, expectation, "smallest_effect")
+        if expectation.test in WITHOUT_UNITS:
+            what = f"test {expectation.test} has no interval in the units of the measurement "
+            what += "to hold it to"
             advice = "name another test, or leave it out"
             yield claim.problem(here, what, "a test such as welch, student or yuen", advice)
-        if one.direction == "different":
+        if expectation.direction == "different":
             what = "a smallest effect has a sign, and direction different has none"
             advice = "name the direction, or leave it out"
             yield claim.problem((*steps, "direction"), what, "one of lower, higher", advice)
-        if one.smallest_effect.relative is not None:
+        if expectation.smallest_effect.relative is not None:
             what = "a relative smallest effect is not implemented: the interval of a difference "
             what += "is in the units of the measurement"
             advice = "write it as `abs` or `of_gain`"
@@ -88,38 +93,39 @@ def _smallest_effects(claim: ScaledClaim) -> Iterator[Problem]:
 
 
 def _associations(claim: ScaledClaim) -> Iterator[Problem]:
-    for steps, one in claim.placed():
-        if not isinstance(one, Association):
+    for steps, expectation in claim.placed():
+        if not isinstance(expectation, Association):
             continue
-        if one.against == one.measurement:
+        if expectation.against == expectation.measurement:
             what = "every measurement goes together with itself"
             advice = "name the measurement that it goes together with"
             yield claim.problem((*steps, "against"), what, "another measurement", advice)
-        claims = [key for key in CLAIMS if getattr(one, key) is not None]
+        claims = [key for key in CLAIMS if getattr(expectation, key) is not None]
         if len(claims) > 1:
-            what = f"with this, {one.id} claims two things: {' and '.join(claims)}"
+            what = f"with this, {expectation.id} claims two things: {' and '.join(claims)}"
             advice = "remove it; a scale changes only the size that is declared"
-            here = claim.size_steps(steps, one, claims[-1])
+            here = claim.size_steps(steps, expectation, claims[-1])
             yield claim.problem(here, what, "one claim", advice)
-        yield from _points(claim, steps, one)
+        yield from _points(claim, steps, expectation)
 
 
-def _points(claim: ScaledClaim, steps: Steps, one: Association) -> Iterator[Problem]:
-    arms = len(one.of)
-    if one.points == "arms":
-        least = fewest_points(one, claim.file.alpha)
+def _points(claim: ScaledClaim, steps: Steps, expectation: Association) -> Iterator[Problem]:
+    arms = len(expectation.of)
+    if expectation.points == "arms":
+        least = fewest_points(expectation, claim.file.alpha)
         if arms < least:
-            what = f"the means of {arms} arms are too few points for {one.method}'s correlation"
+            method = expectation.method
+            what = f"the means of {arms} arms are too few points for {method}'s correlation"
             yield claim.problem((*steps, "of"), what, f"at least {least} arms", "name more arms")
     elif 1 < arms < fewest_clusters(claim.file.alpha):
         what = f"replicates of {arms} arms are {arms} clusters, too few to permute"
         expected = f"one arm, or at least {fewest_clusters(claim.file.alpha)}"
         yield claim.problem((*steps, "of"), what, expected, "name one arm, or more arms")
-    elif arms > 1 and one.direction is None:
+    elif arms > 1 and expectation.direction is None:
         what = "a size of a correlation needs independent points, and replicates of one arm are not"
         advice = "write `points: arms`, name one arm, or claim a direction"
         yield claim.problem((*steps, "points"), what, "points arms, or one arm", advice)
-    elif arms > 1 and one.within is not None:
+    elif arms > 1 and expectation.within is not None:
         what = "whole arms are permuted, and a window may leave them different numbers of points"
         advice = "write `points: arms`, name one arm, or remove the window"
         yield claim.problem((*steps, "within"), what, "no window, or one arm", advice)
@@ -133,49 +139,51 @@ def fewest_clusters(alpha: float) -> int:
     return k
 
 
-def fewest_points(one: Association, alpha: float) -> int:
+def fewest_points(expectation: Association, alpha: float) -> int:
     """Fewest points with which it could be confirmed; an exact order has p = 2 / n!."""
-    n = FEWEST_POINTS[one.method]
-    while one.method != "pearson" and one.direction and 2 / math.factorial(n) > alpha:
+    n = FEWEST_POINTS[expectation.method]
+    while (
+        expectation.method != "pearson" and expectation.direction and 2 / math.factorial(n) > alpha
+    ):
         n += 1
     return n
 
 
 def _proportions(claim: ScaledClaim) -> Iterator[Problem]:
-    for steps, one in claim.placed():
-        if not isinstance(one, Proportion):
+    for steps, expectation in claim.placed():
+        if not isinstance(expectation, Proportion):
             continue
-        for name, times in Counter(one.reads).items():
+        for name, times in Counter(expectation.reads).items():
             if times > 1:
                 what = f"measurement '{name}' is counted {times} times"
                 advice = "remove the repetition"
                 yield claim.problem((*steps, "also"), what, "every measurement once", advice)
-        if one.clusters != "none" and one.more_than != 0.5:
+        if expectation.clusters != "none" and expectation.more_than != 0.5:
             what = "with clusters only more than one half can be tested, because signs are flipped"
             advice = "leave it out, or write `clusters: none`"
             yield claim.problem((*steps, "more_than"), what, "0.5", advice)
-        yield from _clusters(claim, (*steps, "clusters"), one)
-        yield from _units(claim, steps, one)
+        yield from _clusters(claim, (*steps, "clusters"), expectation)
+        yield from _units(claim, steps, expectation)
 
 
-def _clusters(claim: ScaledClaim, steps: Steps, one: Proportion) -> Iterator[Problem]:
+def _clusters(claim: ScaledClaim, steps: Steps, expectation: Proportion) -> Iterator[Problem]:
     """Clusters must hold every unit exactly once."""
-    if isinstance(one.clusters, int) and one.also:
+    if isinstance(expectation.clusters, int) and expectation.also:
         what = "the units are measurements, and a number counts consecutive replicates"
         expected = "none, or lists of measurements"
         yield claim.problem(steps, what, expected, "say which measurements belong together")
-    if not isinstance(one.clusters, tuple):
+    if not isinstance(expectation.clusters, tuple):
         return
-    if not one.also:
+    if not expectation.also:
         what = "the units are replicates, and lists name measurements"
         expected = "none, or how many consecutive replicates form a cluster"
         yield claim.problem(steps, what, expected, "write the number, or add `also`")
         return
-    counted = Counter(name for cluster in one.clusters for name in cluster)
+    counted = Counter(name for cluster in expectation.clusters for name in cluster)
     for name in claim.measurements:
-        if name in counted and name not in one.reads:
+        if name in counted and name not in expectation.reads:
             what, advice = f"'{name}' is in a cluster, and is no unit", "remove it"
-        elif name in one.reads and counted[name] != 1:
+        elif name in expectation.reads and counted[name] != 1:
             what = f"'{name}' is in {counted[name] or 'no'} cluster{'s' * (counted[name] > 1)}"
             advice = "put it into one cluster"
         else:
@@ -183,25 +191,27 @@ def _clusters(claim: ScaledClaim, steps: Steps, one: Proportion) -> Iterator[Pro
         yield claim.problem(steps, what, "every measurement in exactly one cluster", advice)
 
 
-def _units(claim: ScaledClaim, steps: Steps, one: Proportion) -> Iterator[Problem]:
+def _units(claim: ScaledClaim, steps: Steps, expectation: Proportion) -> Iterator[Problem]:
     """Winning everywhere must be unlikely enough by chance; replicates are counted as seeds."""
-    if not one.also or one.role != "decisive":
+    if not expectation.also or expectation.role != "decisive":
         return
-    clustered = isinstance(one.clusters, tuple)
-    units = len(one.clusters if isinstance(one.clusters, tuple) else one.reads)
-    least = fewest_units(one, claim.file.alpha)
+    clustered = isinstance(expectation.clusters, tuple)
+    units = len(
+        expectation.clusters if isinstance(expectation.clusters, tuple) else expectation.reads
+    )
+    least = fewest_units(expectation, claim.file.alpha)
     if units < least:
         words = "clusters" if clustered else "measurements"
-        p = one.more_than**units
+        p = expectation.more_than**units
         what = f"{units} {words} cannot decide: winning in all has p = {p:.2g} at best"
         expected = f"at least {least} {words} at alpha {claim.file.alpha:g}"
         advice = "add measurements, or make the expectation `role: context`"
         yield claim.problem((*steps, "also"), what, expected, advice)
 
 
-def fewest_units(one: Proportion, alpha: float) -> int:
+def fewest_units(expectation: Proportion, alpha: float) -> int:
     """Fewest units, or clusters of them, that could all be won with p at most alpha."""
-    return math.ceil(math.log(alpha) / math.log(one.more_than) - 1e-9)
+    return math.ceil(math.log(alpha) / math.log(expectation.more_than) - 1e-9)
 
 
 RULES = (

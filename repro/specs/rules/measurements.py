@@ -114,11 +114,11 @@ def _of_dialogs(
 
 
 def _structural_bounds(claim: ScaledClaim) -> Iterator[Problem]:
-    for steps, one in claim.placed():
-        for key in ("at_most", "at_least") if isinstance(one, Bound) else ():
-            limit = getattr(one, key)
-            if isinstance(one, Bound) and limit is not None and limit.value == "structural":
-                yield from _structural(claim, one, (*steps, key, "value"))
+    for steps, expectation in claim.placed():
+        for key in ("at_most", "at_least") if isinstance(expectation, Bound) else ():
+            limit = getattr(expectation, key)
+            if isinstance(expectation, Bound) and limit is not None and limit.value == "structural":
+                yield from _structural(claim, expectation, (*steps, key, "value"))
 
 
 def _structural(claim: ScaledClaim, bound: Bound, steps: Steps) -> Iterator[Problem]:
@@ -141,7 +141,9 @@ def _canaries(claim: ScaledClaim) -> Iterator[Problem]:
     unknown = any(name not in claim.measurements for name, _ in controlled)
     if unknown or not claim.trained:
         return
-    for name in dict.fromkeys(name for one in claim.expectations for name in one.reads):
+    for name in dict.fromkeys(
+        name for expectation in claim.expectations for name in expectation.reads
+    ):
         if not isinstance(claim.measurements.get(name), Rank):
             continue
         kinds = [k for k in ("rank_bound", "known_rank") if (name, k) not in controlled]

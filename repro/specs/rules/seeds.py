@@ -66,7 +66,10 @@ def _seeds(claim: ScaledClaim) -> Iterator[Problem]:
 def _enough_seeds(claim: ScaledClaim) -> Iterator[Problem]:
     """Few seeds are one mistake, however many expectations suffer from it."""
     alpha, paired = claim.file.alpha, claim.design == "paired"
-    needed = {one.id: _least_seeds(one, alpha, paired=paired) for _, one in claim.decisive()}
+    needed = {
+        expectation.id: _least_seeds(expectation, alpha, paired=paired)
+        for _, expectation in claim.decisive()
+    }
     starved = [name for name, least in needed.items() if least > claim.seeds.min]
     if starved:
         least = max(needed[name] for name in starved)
@@ -76,29 +79,29 @@ def _enough_seeds(claim: ScaledClaim) -> Iterator[Problem]:
         yield claim.problem((*claim.steps("seeds"), "min"), what, expected, advice)
 
 
-def _least_seeds(one: Expectation, alpha: float, *, paired: bool) -> int:
+def _least_seeds(expectation: Expectation, alpha: float, *, paired: bool) -> int:
     """Fewest seeds an arm with which the expectation could be confirmed."""
     least = LEAST_SEEDS
-    if isinstance(one, Bound):
+    if isinstance(expectation, Bound):
         least = 1
-    elif isinstance(one, Separation):
+    elif isinstance(expectation, Separation):
         least = _least_pairs(alpha, tails=1) if paired else _least_splits(alpha, tails=1)
-    elif isinstance(one, Difference) and one.test == "permutation":
-        least = max(least, _least_splits(alpha, tails=one.tails))
-    elif isinstance(one, Difference) and one.test == "paired_permutation":
-        least = max(least, _least_pairs(alpha, tails=one.tails))
-    elif isinstance(one, Association):
-        least = _least_of_association(one, alpha)
-    elif isinstance(one, Proportion):
-        size = one.clusters if isinstance(one.clusters, int) else 1
-        least = 1 if one.also else size * fewest_units(one, alpha)
+    elif isinstance(expectation, Difference) and expectation.test == "permutation":
+        least = max(least, _least_splits(alpha, tails=expectation.tails))
+    elif isinstance(expectation, Difference) and expectation.test == "paired_permutation":
+        least = max(least, _least_pairs(alpha, tails=expectation.tails))
+    elif isinstance(expectation, Association):
+        least = _least_of_association(expectation, alpha)
+    elif isinstance(expectation, Proportion):
+        size = expectation.clusters if isinstance(expectation.clusters, int) else 1
+        least = 1 if expectation.also else size * fewest_units(expectation, alpha)
     return least
 
 
-def _least_of_association(one: Association, alpha: float) -> int:
+def _least_of_association(expectation: Association, alpha: float) -> int:
     """The replicates of one arm are points; of several, parts of a cluster or of a mean."""
-    alone = one.points == "replicates" and len(one.of) == 1
-    return fewest_points(one, alpha) if alone else 1
+    alone = expectation.points == "replicates" and len(expectation.of) == 1
+    return fewest_points(expectation, alpha) if alone else 1
 
 
 def _least_splits(alpha: float, tails: int) -> int:
@@ -122,7 +125,7 @@ def _diverged(claim: ScaledClaim) -> Iterator[Problem]:
     """A replicate that diverged has a place in an order, the last, but no value."""
     if claim.seeds.diverged != "worst" or claim.file.sequential is not None:
         return
-    sized = [one.id for _, one in claim.placed() if not _is_of_order(one)]
+    sized = [expectation.id for _, expectation in claim.placed() if not _is_of_order(expectation)]
     if sized:
         what = f"a run that diverges is worst, but by no amount that {', '.join(sized)} could use"
         tests = "brunner_munzel, separation, bound, jonckheere, kendall, proportion"
@@ -132,9 +135,9 @@ def _diverged(claim: ScaledClaim) -> Iterator[Problem]:
         )
 
 
-def _is_of_order(one: Expectation) -> bool:
+def _is_of_order(expectation: Expectation) -> bool:
     """Whether only the order of the values counts, or what lies within a limit."""
-    match one:
+    match expectation:
         case Bound() | Separation():
             return True
         case Difference(test="brunner_munzel"):
@@ -152,34 +155,34 @@ def _sequential_tests(claim: ScaledClaim) -> Iterator[Problem]:
     if claim.file.sequential is None:
         return
     fitting = "paired" if claim.design == "paired" else "welch"
-    for steps, one in claim.decisive():
-        if not isinstance(one, Difference | Equivalence | NonSuperiority | NonInferiority):
-            what = f"kind {one.kind} has no sequential test"
+    for steps, expectation in claim.decisive():
+        if not isinstance(expectation, Difference | Equivalence | NonSuperiority | NonInferiority):
+            what = f"kind {expectation.kind} has no sequential test"
             advice = "make it `role: context`, or leave `sequential` out"
             yield claim.problem((*steps, "kind"), what, SEQUENTIAL_KINDS, advice)
             continue
-        if isinstance(one, Difference) and one.test not in ("welch", "paired"):
-            what = f"test {one.test} has no sequential form"
-            here = claim.size_steps(steps, one, "test")
+        if isinstance(expectation, Difference) and expectation.test not in ("welch", "paired"):
+            what = f"test {expectation.test} has no sequential form"
+            here = claim.size_steps(steps, expectation, "test")
             yield claim.problem(here, what, fitting, "leave the test out")
-        if isinstance(one, Difference) and one.tails == 1:
+        if isinstance(expectation, Difference) and expectation.tails == 1:
             what = "a sequential test of a difference has two tails"
             yield claim.problem((*steps, "tails"), what, "2", "leave tails out")
-        yield from _fixed_margin(claim, steps, one)
+        yield from _fixed_margin(claim, steps, expectation)
 
 
-def _fixed_margin(claim: ScaledClaim, steps: Steps, one: Expectation) -> Iterator[Problem]:
-    margin = getattr(one, "margin", None)
+def _fixed_margin(claim: ScaledClaim, steps: Steps, expectation: Expectation) -> Iterator[Problem]:
+    margin = getattr(expectation, "margin", None)
     if margin is not None and margin.relative is not None:
         what = "a relative margin moves with the mean of b, and a sequential test needs a fixed one"
-        here = (*claim.size_steps(steps, one, "margin"), "relative")
+        here = (*claim.size_steps(steps, expectation, "margin"), "relative")
         yield claim.problem(here, what, "one of abs, of_gain", "write it as `abs` or `of_gain`")
 
 
 def _growing_arms(claim: ScaledClaim) -> Iterator[Problem]:
     if claim.file.sequential is None:
         return
-    read = {name for _, one in claim.decisive() for name in one.of}
+    read = {name for _, expectation in claim.decisive() for name in expectation.of}
     for name, arm in claim.arms.items():
         if name in read and arm.published is not None:
             what = f"the printed numbers of arm '{name}' do not grow seed by seed"
