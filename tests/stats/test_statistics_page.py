@@ -14,6 +14,7 @@ from repro.stats.bound import clopper_pearson
 from repro.stats.contrast import student_contrast
 from repro.stats.correlations import restricted_r
 from repro.stats.fisher_z import fisher_interval
+from repro.stats.levels import measured_rates
 from repro.stats.multiplicity import benjamini_hochberg, holm
 from repro.stats.power import (
     Design,
@@ -116,3 +117,44 @@ def test_planned_looks_and_the_z_of_a_paper() -> None:
     t, z = numbers(r"on Penn Treebank t is (\d+) and z is (\d+\.\d)")
     assert t == pytest.approx(-contrast.statistic(), abs=0.5)
     assert z == pytest.approx(-z_value(contrast), abs=0.051)
+
+
+def rate(test: str, n: int, ratio: float = 1.0, others: int | None = None) -> float:
+    """The largest measured rate of a test with normal values."""
+    cells = (one for one in measured_rates() if one.test == test and one.n == n)
+    return max(
+        one.rate
+        for one in cells
+        if one.others == others and one.sd_ratio == ratio and one.distribution == "normal"
+    )
+
+
+@pytest.mark.parametrize(
+    ("pattern", "cells"),
+    [
+        (
+            r"Student at 3:1: (\.\d+), (\.\d+), (\.\d+) with 3, 5 and 10",
+            [("student", n, 3.0, None) for n in (3, 5, 10)],
+        ),
+        (
+            r"t at 3:1: (\.\d+) with 5 seeds, (\.\d+) with 10",
+            [("permutation", n, 3.0, None) for n in (5, 10)],
+        ),
+        (
+            r"Brunner–Munzel: (\.\d+) with 5 seeds .*?, (\.\d+) with 10",
+            [("brunner_munzel", n, 1.0, None) for n in (5, 10)],
+        ),
+        (
+            r"Yuen at 3:1: (\.\d+) with 5 seeds, (\.\d+) with 10",
+            [("yuen", n, 3.0, None) for n in (5, 10)],
+        ),
+        (
+            r"Separation, one-sided, at 3:1: (\.\d+) with 3",
+            [("separation", 3, 3.0, None)],
+        ),
+        (r"\(3 and 30\): Welch (\.\d+)", [("welch", 3, 1.0, 30)]),
+    ],
+)
+def test_error_rates(pattern: str, cells: list[tuple[str, int, float, int | None]]) -> None:
+    """The rates of section 2.2 are those that were measured."""
+    assert numbers(pattern) == pytest.approx([rate(*cell) for cell in cells], abs=0.00051)
