@@ -129,31 +129,39 @@ def scale_claim(
         problems += wrong
         if arm is not None:
             evidence[name] = arm
-    design = changes.design or file.design
-    expectations: list[Expectation] = []
-    for base in file.expectations:
-        override = changes.expectations.get(base.id, ExpectationOverride())
-        steps = ("scales", scale, "expectations", base.id)
-        found = list(wrong_overrides(document, steps, base, override))
-        problems += found
-        expectations.append(_following(base if found else overridden(base, override), design))
-    measurements = {
-        name: changes.measurements.get(name, measurement)
-        for name, measurement in file.measurements.items()
-    }
     scaled = ScaledClaim(
         document=document,
         file=file,
         scale=scale,
         changes=changes,
-        design=design,
+        design=changes.design or file.design,
         seeds=changes.seeds or file.seeds,
         arms=arms,
         evidence=evidence,
-        measurements=measurements,
-        expectations=tuple(expectations),
+        measurements={
+            name: changes.measurements.get(name, measurement)
+            for name, measurement in file.measurements.items()
+        },
+        expectations=tuple(_expectations(document, file, scale, changes, problems)),
     )
     return scaled, problems
+
+
+def _expectations(
+    document: Document,
+    file: ClaimFile,
+    scale: ScaleName,
+    changes: Scale,
+    problems: list[Problem],
+) -> Iterator[Expectation]:
+    """The expectations with what the scale changes in them; wrong changes are problems."""
+    design = changes.design or file.design
+    for base in file.expectations:
+        override = changes.expectations.get(base.id, ExpectationOverride())
+        steps = ("scales", scale, "expectations", base.id)
+        wrong = list(wrong_overrides(document, steps, base, override))
+        problems += wrong
+        yield _following(base if wrong else overridden(base, override), design)
 
 
 def _following(expectation: Expectation, design: Design) -> Expectation:
