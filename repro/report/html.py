@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -11,7 +11,6 @@ from markupsafe import Markup
 
 from repro.report import palette, words
 from repro.report.blocks import Figure, ReportView
-from repro.report.drawing import coloured
 from repro.resources import template
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -25,8 +24,8 @@ LINKS = (
 """The files beside a page: navigation, which a PDF and paper do without."""
 
 
-def html(view: ReportView, drawings: Mapping[str, str]) -> str:
-    """The page of a report; ``drawings`` holds an SVG for each figure, by name and width."""
+def html(view: ReportView, drawings: Mapping[str, Sequence[str]]) -> str:
+    """The page of a report; ``drawings`` holds the panels of each figure, by name and width."""
     return render("report.html.j2", view=view, links=LINKS, figure=_figures(drawings))
 
 
@@ -42,6 +41,7 @@ def render(name: str, **context: Any) -> str:
         light=palette.variables(palette.LIGHT),
         dark=palette.variables(palette.DARK),
         print=palette.variables(palette.PRINT),
+        drawn={name: palette.PRINT[name] for name in palette.DRAWN},
         **context,
     )
 
@@ -59,15 +59,13 @@ def icon(name: str) -> Markup:
     return Markup(f'<svg class="icon" viewBox="0 0 40 40" aria-hidden="true">{path}</svg>')  # noqa: S704 - our own constant
 
 
-def _figures(drawings: Mapping[str, str]) -> Callable[[Figure], Markup]:
-    colours = {name: f"var(--{name})" for name in palette.NAMES}
-
+def _figures(drawings: Mapping[str, Sequence[str]]) -> Callable[[Figure], Markup]:
     def figure(shown: Figure) -> Markup:
-        said = f' role="img" aria-label="{escape(shown.alt)}">'
-        parts = []
-        for width in ("page", "phone"):
-            drawing = coloured(drawings[f"{shown.name}-{width}"], colours)
-            parts.append(f'<div class="{width}">{drawing.replace(">", said, 1)}</div>')
+        said = f'role="img" aria-label="{escape(shown.alt)}"'
+        parts = [
+            f'<div class="{width}" {said}>{"".join(drawings[f"{shown.name}-{width}"])}</div>'
+            for width in ("page", "phone")
+        ]
         return Markup("".join(parts))  # noqa: S704 - drawn by us; matplotlib escapes its texts
 
     return figure

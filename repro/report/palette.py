@@ -1,8 +1,8 @@
 """The colours of a report, once for all formats: the light theme is also that of the PDF.
 
-A figure is drawn in stand-in colours; in a page they become CSS variables, so that one drawing
-serves light, dark and paper. Every text colour has a contrast of at least 4.5 on every ground
-that it is used on (a test computes it).
+A figure is drawn in the colours of paper; the style sheet of a page finds these and puts its
+variables in their place, so that one drawing serves light, dark and paper. Every text colour has
+a contrast of at least 4.5 on every ground that it is used on (a test computes it).
 """
 
 from __future__ import annotations
@@ -26,11 +26,8 @@ PRINT = LIGHT | {"page": "#ffffff", "ink": "#000000", "muted": "#444444", "card"
 NAMES = tuple(LIGHT)
 TONES = ("good", "warn", "bad", "plain")
 ARMS = ("arm-1", "arm-2", "arm-3", "arm-4")
-
-
-def stand_in(name: str) -> str:
-    """The colour that a figure is drawn in where the palette has ``name``."""
-    return f"#0101{NAMES.index(name) + 1:02x}"
+DRAWN = ("page", "ink", "muted", "rule", "region", *TONES, *ARMS)
+"""The colours of figures; no two of them are the same on paper."""
 
 
 def variables(theme: dict[str, str]) -> str:

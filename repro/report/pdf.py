@@ -16,8 +16,7 @@ import typst
 from repro.report import format as fmt
 from repro.report import palette, words
 from repro.report.blocks import ReportView
-from repro.report.drawing import coloured
-from repro.report.glyphs import FACE, INVISIBLE, fonts, spelled
+from repro.report.glyphs import INVISIBLE, fonts, spelled
 from repro.resources import template
 
 LONG_WORD = 22
@@ -49,7 +48,7 @@ def _sources(view: ReportView, drawings: Mapping[str, Sequence[str]]) -> dict[st
     for name, parts in drawings.items():
         data["drawings"][name] = [f"{name}-{i}.svg" for i in range(len(parts))]
         for file, part in zip(data["drawings"][name], parts, strict=True):
-            texts[file] = _in_our_face(coloured(part, palette.PRINT))
+            texts[file] = spelled(part)
     texts["view.json"] = json.dumps(data)
     for icon, path in words.ICONS.items():
         for tone in palette.TONES:
@@ -63,11 +62,6 @@ def _icon(path: str, colour: str) -> str:
         f'stroke="{colour}" stroke-width="3" stroke-linecap="round" stroke-linejoin="round" '
         f'd="{path}"/></svg>'
     )
-
-
-def _in_our_face(svg: str) -> str:
-    head, rest = svg.split(">", 1)
-    return f'{head} font-family="{FACE}">{spelled(rest)}'
 
 
 def _breakable(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from repro.report.document import Document
-from repro.report.figures import draw, parts
+from repro.report.figures import draw
 from repro.report.html import html
 from repro.report.junit import junit
 from repro.report.pdf import pdf
@@ -18,7 +18,7 @@ def rendered(document: Document) -> dict[str, bytes]:
         for figure in shown.figures()
         for width in ("page", "phone")
     }
-    sheets = {figure.name: parts(figure) for figure in shown.figures()}
+    sheets = {figure.name: draw(figure, paper=True) for figure in shown.figures()}
     return {
         "report.html": html(shown, drawings).encode(),
         "report.pdf": pdf(shown, sheets, document.provenance.created),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from repro.report.document import Document
+from repro.report.palette import DARK, DRAWN, LIGHT, PRINT
 from repro.report.write import document_text, write_index
 from tests.report.cases import all_documents
 
@@ -119,6 +120,26 @@ def test_one_drawing_a_width(browser: Browser, reports: dict[str, Path]) -> None
                 ".filter(d => d.offsetWidth).map(d => d.className)"
             )
             assert visible == [shown, shown]
+
+
+PAINTED = """() => [...document.querySelectorAll('figure svg :is(text, path, use)')]
+  .flatMap(e => [getComputedStyle(e).fill, getComputedStyle(e).stroke]).filter(c => c != 'none')"""
+
+
+@pytest.mark.parametrize(
+    ("media", "scheme", "theme"),
+    [("screen", "light", LIGHT), ("screen", "dark", DARK), ("print", "dark", PRINT)],
+)
+def test_figures_take_the_theme(
+    media: Any, scheme: Any, theme: dict[str, str], browser: Browser, reports: dict[str, Path]
+) -> None:
+    """Every text and mark of every figure has a colour of the theme that is shown."""
+    held = {name: tuple(bytes.fromhex(theme[name][1:])) for name in DRAWN}
+    with opened(browser, reports["everything"] / "report.html", 1280, scheme) as (page, _):
+        page.emulate_media(media=media, color_scheme=scheme)
+        painted = set(page.evaluate(PAINTED))
+    assert painted <= {f"rgb{colour}" for colour in held.values()}
+    assert {f"rgb{held[name]}" for name in ("ink", "muted", "arm-1", "region")} <= painted
 
 
 def test_print(browser: Browser, reports: dict[str, Path]) -> None:

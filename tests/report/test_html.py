@@ -73,7 +73,9 @@ def test_tables_are_described(name: str, reports: dict[str, Path]) -> None:
 
 
 def test_figures_take_the_theme(reports: dict[str, Path]) -> None:
-    """Figures are drawn in variables of the theme; no stand-in colour is left."""
-    text = (reports["mos_rank"] / "report.html").read_text(encoding="utf-8")
-    assert "var(--arm-1)" in text
-    assert "#0101" not in text
+    """The style sheet has a variable of the theme for every colour that a figure is drawn in."""
+    text = (reports["everything"] / "report.html").read_text(encoding="utf-8")
+    drawn = set(re.findall(r"(?:fill|stroke): #\w+", text.split("</style>", 1)[1]))
+    assert drawn
+    assert [colour for colour in drawn if f'[style*="{colour}"]' not in text] == []
+    assert '[style*="stroke: #0b5a9c"]{stroke:var(--arm-1)!important}' in text

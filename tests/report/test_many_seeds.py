@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from repro.report.analyses import DRAWN, drawn
-from repro.report.dots import _dot, _offsets
-from repro.report.drawing import axis
+from repro.report.figures.canvas import axis
+from repro.report.figures.strip import _dot, _offsets
 from repro.report.judgement import Analysis, Choice
 from repro.report.pictures import DotRow
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from repro.report.palette import ARMS, DARK, LIGHT, NAMES, PRINT, TONES, contrast, stand_in
+from repro.report.palette import ARMS, DARK, DRAWN, LIGHT, PRINT, TONES, contrast
 
 THEMES = {"light": LIGHT, "dark": DARK, "print": PRINT}
 
@@ -33,6 +33,6 @@ def test_marks_can_be_seen(theme: str) -> None:
 
 
 def test_themes_name_the_same_colours() -> None:
-    """Light, dark and print define the same names, and each has a stand-in of its own."""
+    """Light, dark and print define the same names; a colour of figures on paper has one name."""
     assert set(LIGHT) == set(DARK) == set(PRINT)
-    assert len({stand_in(name) for name in NAMES}) == len(NAMES)
+    assert len({PRINT[name] for name in DRAWN}) == len(DRAWN)

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from repro.report.blocks import Figure
-from repro.report.drawing import axis, ticks
-from repro.report.figures import draw, parts
-from repro.report.palette import stand_in
+from repro.report.figures import draw
+from repro.report.figures.canvas import axis, ticks
+from repro.report.palette import PRINT
 from repro.report.pictures import (
     AnalysisRow,
     DotPanel,
@@ -29,7 +29,7 @@ WIDTHS = pytest.mark.parametrize("phone", [False, True])
 
 
 def drawn(plot: Plot, *, phone: bool = False) -> str:
-    return draw(Figure("main", "alt", "caption", plot), phone=phone)
+    return "".join(draw(Figure("main", "alt", "caption", plot), phone=phone))
 
 
 def effect(row: EffectRow) -> str:
@@ -42,7 +42,7 @@ def test_outside_has_two_regions() -> None:
     outside = EffectAxis("linear", limits, ((None, -0.3), (0.3, None)), (-1.0, 1.0))
     between = EffectAxis("linear", limits, ((-0.3, 0.3),), (-1.0, 1.0))
     counts = [
-        effect(EffectRow("t", "n", one, -0.9, (-0.98, -0.6))).count(f"fill: {stand_in('region')}")
+        effect(EffectRow("t", "n", one, -0.9, (-0.98, -0.6))).count(f"fill: {PRINT['region']}")
         for one in (outside, between)
     ]
     assert counts == [2, 1]
@@ -84,8 +84,8 @@ def test_wins_and_losses_share_a_bar() -> None:
     assert ">MoS ahead: 8<" in svg
     assert ">Softmax ahead: 3<" in svg
     plain = effect(EffectRow("t", "n", kind, 8 / 11, (0.4, 0.9)))
-    assert stand_in("arm-2") in svg
-    assert stand_in("arm-2") not in plain
+    assert PRINT["arm-2"] in svg
+    assert PRINT["arm-2"] not in plain
 
 
 def scatter_of(hollow: tuple[tuple[float, float], ...] = ()) -> ScatterPlot:
@@ -107,7 +107,7 @@ def test_points_that_do_not_count_are_hollow() -> None:
     svg = drawn(scatter_of(((9100.0, 56.0),)))
     assert ">outside the declared window, not counted<" in svg
     assert svg.count("<use ") == 4 + 3
-    outline = rf"fill: {stand_in('page')}; stroke: {stand_in('arm-2')}"
+    outline = rf"fill: {PRINT['page']}; stroke: {PRINT['arm-2']}"
     assert re.search(outline, svg)
     assert not re.search(outline, drawn(scatter_of()))
 
@@ -132,7 +132,7 @@ def test_a_row_an_analysis(phone: bool) -> None:
 
 def test_long_curves_go_over_pages() -> None:
     """On paper no piece of a long curve is higher than a page, and all have the same axis."""
-    pieces = parts(Figure("main", "alt", "caption", specification_of(60)))
+    pieces = draw(Figure("main", "alt", "caption", specification_of(60)), paper=True)
     assert sum(piece.count(">CONFIRMED<") for piece in pieces) == 60
     heights = [float(re.findall(r'viewBox="0 0 [\d.]+ ([\d.]+)"', piece)[0]) for piece in pieces]
     assert max(heights) < 690
@@ -177,7 +177,7 @@ def test_printed_means_are_drawn() -> None:
     other = DotRow("ours", "note", "arm-2", (57.0, 58.0), 57.5, None)
     panel = DotPanel("Perplexity", "perplexity", "linear", (row, other))
     strokes = [
-        drawn(DotPlot((one,), ())).count(f"stroke: {stand_in('ink')}")
+        drawn(DotPlot((one,), ())).count(f"stroke: {PRINT['ink']}")
         for one in (panel, DotPanel("Perplexity", "perplexity", "linear", (other,)))
     ]
     assert strokes[0] == strokes[1] + 1

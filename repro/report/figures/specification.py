@@ -1,21 +1,21 @@
-"""A specification curve drawn: a row an analysis, all on one axis."""
+"""Specification curves: one row per analysis, all on one axis."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from repro.report.drawing import LINE, Axis, Sheet, text_width, wrap
-from repro.report.layout import SMALL, heading, is_wide, tick_row
+from repro.report.figures.canvas import LINE, Axis, Sheet, text_width, wrap
+from repro.report.figures.forest import effect_axis, estimate, ground, limit_labels
+from repro.report.figures.layout import SMALL, heading, is_wide, tick_row
 from repro.report.pictures import AnalysisRow, SpecificationPlot
-from repro.report.strips import effect_axis, estimate, ground, limit_labels
 
 ROWS_A_SHEET = 24
 GAP = 10.0
 
 
-def specification(sheet: Sheet, plot: SpecificationPlot, top: float) -> float:
+def specification(sheet: Sheet, plot: SpecificationPlot) -> float:
     """Every analysis with its word; the declared one is bold and has the diamond."""
-    top = heading(sheet, plot.title, top)
+    top = heading(sheet, plot.title)
     words = max(_word_width(row) for row in plot.rows) + GAP
     wide = is_wide(sheet)
     left, right = (178.0, sheet.width - words) if wide else (10.0, sheet.width - 16)

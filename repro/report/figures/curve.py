@@ -1,11 +1,11 @@
-"""Counts drawn against their threshold."""
+"""Curves: counts against their threshold, one line per seed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from repro.report.drawing import LINE, Sheet, axis, wrap
-from repro.report.layout import (
+from repro.report.figures.canvas import LINE, Sheet, axis, wrap
+from repro.report.figures.layout import (
     DASHED,
     SMALL,
     heading,
@@ -20,9 +20,9 @@ from repro.report.pictures import CurvePlot
 DASHES: tuple[object, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 
 
-def curves(sheet: Sheet, plot: CurvePlot) -> float:
-    """A line a replicate; both axes are logarithmic."""
-    top = heading(sheet, plot.y_label, 2)
+def curve(sheet: Sheet, plot: CurvePlot) -> float:
+    """Every arm in its own colour and dashes; both axes are logarithmic."""
+    top = heading(sheet, plot.y_label)
     top = _legend(sheet, plot, top) + 4
     points = [
         (x, y) for line in plot.lines for ys in line.replicates

@@ -1,11 +1,11 @@
-"""Looks drawn: the evidence and the confidence sequence after every look at the seeds."""
+"""Interim looks: the evidence and the confidence sequence after every look at the seeds."""
 
 from __future__ import annotations
 
 import math
 
-from repro.report.drawing import LINE, Axis, Sheet, axis
-from repro.report.layout import (
+from repro.report.figures.canvas import LINE, Axis, Sheet, axis
+from repro.report.figures.layout import (
     DASHED,
     DOTTED,
     heading,
@@ -21,9 +21,9 @@ TINY, HUGE = 1e-30, 1e30
 """Where evidence runs off its axis."""
 
 
-def looks(sheet: Sheet, plot: LooksPlot, top: float) -> float:
+def interim(sheet: Sheet, plot: LooksPlot) -> float:
     """A panel for the evidence and one for the effect, over the same number of seeds."""
-    tall = _height(sheet)
+    tall, top = _height(sheet), 2.0
     left = max(label_room(_up(panel, tall), percent=panel.percent) for panel in plot.panels)
     for panel in plot.panels:
         top = _panel(sheet, panel, plot.x_label, left, top) + 14
@@ -74,7 +74,7 @@ def _reach(panel: LooksPanel) -> list[float]:
 
 
 def _intervals(sheet: Sheet, panel: LooksPanel, on: Axis, up: Axis) -> None:
-    """An upright line a look; an arrow where it goes on beyond the axis."""
+    """An upright line per look; an arrow where it goes on beyond the axis."""
     for seeds, (low, high) in zip(panel.seeds, panel.intervals, strict=False):
         x = on.at(seeds)
         ends = (up.left if low is None else up.at(low), up.right if high is None else up.at(high))

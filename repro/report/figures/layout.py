@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from repro.report.drawing import LINE, Axis, Sheet, text_width, ticks, wrap
+from repro.report.figures.canvas import LINE, Axis, Sheet, text_width, ticks, wrap
 from repro.report.pictures import Key
 
 PAGE, PHONE = 500.0, 258.0
@@ -18,7 +18,7 @@ def is_wide(sheet: Sheet) -> bool:
     return sheet.width > 400
 
 
-def heading(sheet: Sheet, text: str, top: float) -> float:
+def heading(sheet: Sheet, text: str, top: float = 2.0) -> float:
     """The name of a panel; returns where the next thing may start, as all of these do."""
     lines = wrap(text, HEAD, sheet.width - 4, 4, weight="bold")
     return sheet.lines(0, top, lines, HEAD, weight="bold") + 4

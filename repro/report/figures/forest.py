@@ -1,17 +1,17 @@
-"""Effects drawn: an estimate with its interval on an axis, against its declared limits."""
+"""Forest plots: an estimate with its interval on an axis, against its declared limits."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from repro.report.drawing import LINE, Axis, Sheet, axis, text_width, wrap
-from repro.report.layout import DASHED, SMALL, heading, legend, tick_row, within
+from repro.report.figures.canvas import LINE, Axis, Sheet, axis, text_width, wrap
+from repro.report.figures.layout import DASHED, SMALL, heading, legend, tick_row, within
 from repro.report.pictures import EffectAxis, EffectRow, Ends, Mark
 
 
-def effect(sheet: Sheet, row: EffectRow, top: float) -> float:
+def forest(sheet: Sheet, row: EffectRow) -> float:
     """An effect below its words; returns where the next thing may start."""
-    top = heading(sheet, row.title, top)
+    top = heading(sheet, row.title)
     top = sheet.lines(0, top - 3, wrap(row.note, SMALL, sheet.width - 4, 3), SMALL, colour="muted")
     top = legend(sheet, row.sides, top + 2)
     points = [end for end in row.interval or () if end is not None]

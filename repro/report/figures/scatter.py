@@ -1,9 +1,9 @@
-"""Associations drawn: one measurement against another, a mark a point."""
+"""Scatter plots: one measurement against another, one mark per point."""
 
 from __future__ import annotations
 
-from repro.report.drawing import LINE, Sheet, axis, wrap
-from repro.report.layout import (
+from repro.report.figures.canvas import LINE, Sheet, axis, wrap
+from repro.report.figures.layout import (
     SMALL,
     heading,
     is_wide,
@@ -17,9 +17,9 @@ from repro.report.pictures import Key, ScatterPlot
 OUTSIDE = Key("outside the declared window, not counted", "muted", "o", hollow=True)
 
 
-def scatter(sheet: Sheet, plot: ScatterPlot, top: float) -> float:
+def scatter(sheet: Sheet, plot: ScatterPlot) -> float:
     """Points of every arm in its own colour and shape; hollow where they do not count."""
-    top = heading(sheet, plot.title, top)
+    top = heading(sheet, plot.title)
     keys = [group.key for group in plot.groups]
     keys += [OUTSIDE] if any(group.hollow for group in plot.groups) else []
     top = legend(sheet, keys, top) + 2

@@ -1,7 +1,7 @@
 """A sheet to draw figures on: one unit is one point, y grows downwards, text is measured.
 
 matplotlib writes the SVG; the layout is ours, so that no text can meet another one. Colours are
-stand-ins for names of the palette until a format puts in its own.
+those of paper; the style sheet of a page puts its theme in their place.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import io
 import math
 import re
+import textwrap
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,7 +27,7 @@ from matplotlib.ticker import MaxNLocator
 
 from repro.report import format as fmt
 from repro.report.glyphs import FACE, spelled
-from repro.report.palette import NAMES, stand_in
+from repro.report.palette import PRINT
 from repro.report.pictures import Scale
 
 LINE = 1.36
@@ -43,19 +44,15 @@ def text_width(text: str, size: float, weight: str = "normal") -> float:
 
 
 @contextmanager
-def _any_glyph() -> Iterator[None]:
-    """A character that the face lacks is no problem: a page shows it in another one."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")
-        yield
+def plain_style(name: str) -> Iterator[None]:
+    """Matplotlib as it comes, whatever the user's own style is; SVG with text as text.
 
-
-@contextmanager
-def plain_style() -> Iterator[None]:
-    """Matplotlib as it comes, whatever the user's own style is; SVG with text as text."""
-    with rc_context():
+    Ids are made from ``name``, so that none repeats on a page.
+    """
+    with rc_context(), warnings.catch_warnings():
         rcdefaults()
-        with rc_context({"svg.fonttype": "none", "svg.hashsalt": "repro"}):
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # a page has it in another face
+        with rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
             yield
 
 
@@ -64,31 +61,15 @@ def wrap(text: str, size: float, width: float, most: int, weight: str = "normal"
 
     ``width`` is 75 at least: a character that the face lacks is as wide as `[U+10FFFD]`.
     """
-    lines = [""]
-    for word in text[:600].split():
-        for piece in _pieces(word, size, width, weight):
-            longer = f"{lines[-1]} {piece}".strip()
-            if text_width(longer, size, weight) <= width:
-                lines[-1] = longer
-            else:
-                lines.append(piece)
-    kept = [line for line in lines if line][:most] or [""]
-    if len(" ".join(kept).replace(" ", "")) < len(text.replace(" ", "")):
-        while kept[-1] and text_width(kept[-1] + "…", size, weight) > width:
-            kept[-1] = kept[-1][:-1]
-        kept[-1] += "…"
-    return kept
-
-
-def _pieces(word: str, size: float, width: float, weight: str) -> list[str]:
-    if text_width(word, size, weight) <= width:
-        return [word]
-    pieces = [""]
-    for character in word:
-        if pieces[-1] and text_width(pieces[-1] + character, size, weight) > width:
-            pieces.append("")
-        pieces[-1] += character
-    return pieces
+    longest = max(1, min(len(text), int(4 * width / size)))
+    while True:
+        lines = textwrap.wrap(text[:600], longest) or [""]
+        if len(lines) > most:
+            lines = [*lines[: most - 1], f"{lines[most - 1][: longest - 1]}…"]
+        widest = max(text_width(line, size, weight) for line in lines)
+        if widest <= width or longest == 1:
+            return lines
+        longest = max(1, min(longest - 1, int(longest * width / widest)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +177,7 @@ class Sheet:
     ) -> None:  # fmt: skip
         """A line of text whose box starts at ``top``; no character is markup."""
         self.axes.text(
-            x, top + size * 1.02, text, fontsize=size, color=stand_in(colour), ha=align,
+            x, top + size * 1.02, text, fontsize=size, color=PRINT[colour], ha=align,
             va="baseline", weight=weight, parse_math=False, family=FACE,
         )  # fmt: skip
 
@@ -212,7 +193,7 @@ class Sheet:
     ) -> None:  # fmt: skip
         """A line through points."""
         self.axes.plot(
-            xs, ys, color=stand_in(colour), linewidth=width, linestyle=dash, alpha=opacity,
+            xs, ys, color=PRINT[colour], linewidth=width, linestyle=dash, alpha=opacity,
             solid_capstyle="round", solid_joinstyle="round", clip_on=False,
         )  # fmt: skip
 
@@ -223,51 +204,23 @@ class Sheet:
         """Markers of one shape, ringed by the page so that neighbours stay countable."""
         face, edge = ("page", colour) if hollow else (colour, "page")
         self.axes.plot(
-            xs, ys, linestyle="", marker=shape, markersize=size, color=stand_in(face),
-            markeredgecolor=stand_in(edge), markeredgewidth=1.1 if hollow else 0.6, clip_on=False,
+            xs, ys, linestyle="", marker=shape, markersize=size, color=PRINT[face],
+            markeredgecolor=PRINT[edge], markeredgewidth=1.1 if hollow else 0.6, clip_on=False,
         )  # fmt: skip
 
     def box(self, left: float, right: float, top: float, bottom: float, colour: str) -> None:
         """A filled rectangle behind everything."""
         xs, ys = [left, right, right, left], [top, top, bottom, bottom]
-        self.axes.fill(xs, ys, color=stand_in(colour), linewidth=0, zorder=0, clip_on=False)
+        self.axes.fill(xs, ys, color=PRINT[colour], linewidth=0, zorder=0, clip_on=False)
 
-    def svg(self, height: float, name: str) -> str:
-        """The drawing as an SVG element with stand-in colours; its ids start with ``name``."""
+    def svg(self, height: float) -> str:
+        """The drawing as an SVG element, without prologue, metadata and the ids of groups."""
         self.figure.set_size_inches(self.width / 72, height / 72)
         self.axes.set_xlim(0, self.width)
         self.axes.set_ylim(height, 0)
         self.figure.patch.set_visible(False)
         out = io.StringIO()
-        with _any_glyph():
-            self.figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
-        return _slim(out.getvalue(), name)
-
-
-def _slim(svg: str, name: str) -> str:
-    """Without prologue, metadata, unused ids and fixed size; ids made unique within a page."""
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'<g id="[^"]*">', "<g>", svg)
-    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
-    svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
-    svg = re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{name}-", svg)
-    svg = re.sub(r"font: [^;\"]*;?", _font, svg)
-    return re.sub(r"\n\s*", "\n", svg)
-
-
-def _font(found: re.Match[str]) -> str:
-    size = re.search(r"([\d.]+)px", found[0])
-    weight = "font-weight: bold; " if "bold" in found[0] or " 700 " in found[0] else ""
-    return f"{weight}font-size: {size[1] if size else '10'}px;"
-
-
-def coloured(svg: str, colours: Mapping[str, str]) -> str:
-    """The drawing in the colours of ``colours``, by name of the palette."""
-    table = {stand_in(name): colours[name] for name in NAMES}
-    pattern = re.compile(r"((?:fill|stroke): )(#0101[0-9a-f]{2})\b")
-    return re.sub(
-        r'style="[^"]*"',
-        lambda style: pattern.sub(lambda m: m[1] + table.get(m[2], m[2]), style[0]),
-        svg,
-    )
+        bare = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        self.figure.savefig(out, format="svg", metadata=bare)
+        drawn = out.getvalue()
+        return re.sub(r'<g id="[^"]*"', "<g", drawn[drawn.index("<svg") :])

@@ -1,19 +1,19 @@
-"""Values drawn: every seed a dot, a row an arm."""
+"""Strip plots: one dot per seed, one row per arm."""
 
 from __future__ import annotations
 
 import math
 
-from repro.report.drawing import Axis, Sheet, axis, wrap
-from repro.report.layout import BODY, DOTTED, SMALL, heading, is_wide, tick_row
+from repro.report.figures.canvas import Axis, Sheet, axis, wrap
+from repro.report.figures.layout import BODY, DOTTED, SMALL, heading, is_wide, tick_row
 from repro.report.pictures import DotPanel, DotRow
 
 TALLEST = 92.0
 
 
-def dot_panel(sheet: Sheet, panel: DotPanel, top: float) -> float:
-    """A measurement: the words of each arm beside or above its strip of dots."""
-    top = heading(sheet, panel.title, top)
+def strip(sheet: Sheet, panel: DotPanel) -> float:
+    """A measurement: the words of each arm beside or above its dots."""
+    top = heading(sheet, panel.title)
     values = [v for row in panel.rows for v in (*row.values, *_also(row))]
     left = 178.0 if is_wide(sheet) else 10.0
     if not values:
@@ -21,7 +21,7 @@ def dot_panel(sheet: Sheet, panel: DotPanel, top: float) -> float:
     on = axis(values, left, sheet.width - 16, panel.scale)
     spans = _rows(sheet, panel, on, left, top)
     for row, (start, end) in zip(panel.rows, spans, strict=True):
-        _strip(sheet, row, on, start, end)
+        _dots(sheet, row, on, start, end)
     return tick_row(sheet, on, spans[-1][1] + 2, panel.axis)
 
 
@@ -37,14 +37,14 @@ def _rows(
     spans = []
     room = left - 14 if is_wide(sheet) else sheet.width - 4
     for row in panel.rows:
-        strip = _strip_height(row, on)
+        height = _height(row, on)
         end = sheet.lines(0, top, wrap(row.label, BODY, room, 3), BODY)
         end = sheet.lines(0, end, wrap(row.note, SMALL, room, 3), SMALL, colour="muted")
         if not is_wide(sheet):
-            spans.append((end + 1, end + 1 + strip))
-            top = end + strip + 6
+            spans.append((end + 1, end + 1 + height))
+            top = end + height + 6
         else:
-            tall = max(end - top, strip)
+            tall = max(end - top, height)
             spans.append((top, top + tall))
             top += tall + 7
     return spans
@@ -87,14 +87,14 @@ def _free_height(x: float, dot: float, near: list[tuple[float, float]]) -> float
     return 0.0
 
 
-def _strip_height(row: DotRow, on: Axis | None) -> float:
+def _height(row: DotRow, on: Axis | None) -> float:
     if on is None or not row.values:
         return 16.0
     spread = [abs(offset) for offset in _offsets(row, on)]
     return min(max(2 * max(spread) + _dot(row) + 4, 20.0), TALLEST + 6)
 
 
-def _strip(sheet: Sheet, row: DotRow, on: Axis, top: float, bottom: float) -> None:
+def _dots(sheet: Sheet, row: DotRow, on: Axis, top: float, bottom: float) -> None:
     middle = (top + bottom) / 2
     sheet.line([on.left, on.right], [middle, middle], "rule", 0.8)
     if row.bound is not None and row.values:

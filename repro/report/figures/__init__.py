@@ -1,0 +1,64 @@
+"""The figures: each panel is drawn once for a page and once for a phone, and never cuts a word.
+
+A row is its words above or beside its marks; words and marks take turns down the sheet, so that
+no text can meet another whatever the labels and the numbers are.
+"""
+
+from __future__ import annotations
+
+from repro.report.blocks import Figure
+from repro.report.figures.canvas import Sheet, plain_style
+from repro.report.figures.curve import curve
+from repro.report.figures.forest import forest
+from repro.report.figures.interim import interim
+from repro.report.figures.layout import PAGE, PHONE
+from repro.report.figures.scatter import scatter
+from repro.report.figures.specification import pieces, specification
+from repro.report.figures.strip import strip
+from repro.report.pictures import (
+    CurvePlot,
+    DotPanel,
+    DotPlot,
+    EffectRow,
+    LooksPlot,
+    Plot,
+    ScatterPlot,
+    SpecificationPlot,
+)
+
+Panel = DotPanel | EffectRow | ScatterPlot | CurvePlot | SpecificationPlot | LooksPlot
+
+
+def draw(figure: Figure, *, phone: bool = False, paper: bool = False) -> list[str]:
+    """The panels of a figure as SVG elements, the same bytes every time.
+
+    On paper none is higher than a sheet, so that a page may end between two.
+    """
+    drawings = []
+    for i, panel in enumerate(_panels(figure.plot, paper=paper)):
+        with plain_style(f"{figure.name}-{i}-{'phone' if phone else 'page'}"):
+            sheet = Sheet(PHONE if phone else PAGE)
+            drawings.append(sheet.svg(_drawn(sheet, panel) + 2))
+    return drawings
+
+
+def _panels(plot: Plot, *, paper: bool) -> list[Panel]:
+    if isinstance(plot, DotPlot):
+        return [*plot.panels, *plot.scatters, *plot.effects]
+    return [*pieces(plot)] if paper and isinstance(plot, SpecificationPlot) else [plot]
+
+
+def _drawn(sheet: Sheet, panel: Panel) -> float:
+    """Draw a panel; returns where it ends."""
+    match panel:
+        case DotPanel():
+            return strip(sheet, panel)
+        case EffectRow():
+            return forest(sheet, panel)
+        case ScatterPlot():
+            return scatter(sheet, panel)
+        case CurvePlot():
+            return curve(sheet, panel)
+        case SpecificationPlot():
+            return specification(sheet, panel)
+    return interim(sheet, panel)
