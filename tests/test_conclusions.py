@@ -11,20 +11,18 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from repro.errors import ClaimError
+from repro.stats.bound import BoundResult
 from repro.stats.comparison import welch
 from repro.stats.equivalence import non_inferiority, non_superiority, tost
-from repro.stats.result import TestResult, known
+from repro.stats.result import TestResult, expect, known
 from repro.stats.sample import Sample, Summary
 from repro.verdict import (
     Finding,
-    conclude_bound,
+    by_interval,
+    by_p,
     conclude_conjunction,
     conclude_difference,
-    conclude_equivalence,
-    conclude_non_superiority,
     conclude_ratio,
-    conclude_separation,
-    conclude_share,
 )
 from tests.verdict.judges import (
     CONFIRMED,
@@ -122,15 +120,13 @@ def test_a_smallest_effect_has_p_values_that_match_its_interval(alternative, sma
     "wrong",
     [
         lambda: conclude_difference(region("tost", (0, 1)), direction="higher"),
-        lambda: conclude_equivalence(difference()),
-        lambda: conclude_non_superiority(region("tost", (0, 1), -1, 1)),
+        lambda: by_interval(difference()),
         lambda: conclude_ratio(region("tost", (0, 1), -1, 1)),
-        lambda: conclude_separation(difference()),
-        lambda: conclude_bound(difference()),
-        lambda: conclude_share(difference()),
+        lambda: by_p(difference()),
+        lambda: expect(difference(), BoundResult),
         lambda: conclude_difference(difference(), direction="different", smallest_effect=1.0),
         lambda: conclude_difference(difference(), direction="higher", smallest_effect=0.0),
-        lambda: conclude_equivalence(TestResult("tost", 0.0, 0.05, (5, 5))),
+        lambda: by_interval(TestResult("tost", 0.0, 0.05, (5, 5))),
     ],
 )
 def test_a_rule_judges_its_own_test_only(wrong):
@@ -153,9 +149,9 @@ def test_a_wider_margin_never_unconfirms(x, y, margin, factor):
     a, b = Sample.of(*x), Sample.of(*y)
     narrow, wide = (
         (
-            conclude_equivalence(tost(a, b, low=-size, high=size)),
-            conclude_non_superiority(non_superiority(a, b, margin=size, better="lower")),
-            conclude_non_superiority(non_inferiority(a, b, margin=size, better="lower")),
+            by_interval(tost(a, b, low=-size, high=size)),
+            by_interval(non_superiority(a, b, margin=size, better="lower")),
+            by_interval(non_inferiority(a, b, margin=size, better="lower")),
         )
         for size in (margin, factor * margin)
     )
@@ -170,7 +166,7 @@ def test_units_never_change_a_conclusion(x, y, scale):
     """
     assume(np.ptp(x) > 0.1 and np.ptp(y) > 0.1)
     here, there = (
-        conclude_equivalence(
+        by_interval(
             tost(*(Sample.of(*(unit * v for v in w)) for w in (x, y)), low=-unit, high=unit)
         )
         for unit in (1.0, scale)
@@ -196,9 +192,7 @@ def one_sided_leaves(
         for distance in distances:
             x, y = rng.normal(-distance * math.sqrt(0.4), 1, 5), rng.normal(0, 1, 5)
             a, b = (Summary(5, float(z.mean()), float(z.std(ddof=1))) for z in (x, y))
-            leaves.append(
-                conclude_non_superiority(non_superiority(a, b, margin=0.0, better="higher"))
-            )
+            leaves.append(by_interval(non_superiority(a, b, margin=0.0, better="higher")))
         yield leaves
 
 

@@ -13,7 +13,7 @@ from benchmarks.levels.means import sample
 from repro.stats.association import association
 from repro.stats.clustered import DRAWS
 from repro.stats.resampling import CLUSTERS_SEED
-from repro.verdict import Finding, conclude_association
+from repro.verdict import Finding, by_sign
 
 POINTS = 5
 """Points in a cluster."""
@@ -29,7 +29,7 @@ def associated(alpha: float) -> Rule:
         x, y = sample(row[0]), sample(row[1])
         clusters = [point // POINTS for point in range(x.n)]
         result = association(x, y, clusters=clusters, alpha=alpha)
-        return conclude_association(result, direction="different")
+        return by_sign(result, sign=None)
 
     def decide(data: Data) -> Outcome:
         draws = len(data[0])

@@ -13,7 +13,7 @@ from benchmarks.levels.means import sample
 from repro.stats.bound import clopper_pearson, share
 from repro.stats.proportion import paired_outcomes
 from repro.stats.separation import separation
-from repro.verdict import Finding, conclude_proportion, conclude_separation, conclude_share
+from repro.verdict import Finding, by_interval, by_p
 
 CLUSTER = 3
 """Units in a cluster: an odd number, so that without ties no cluster is undecided."""
@@ -24,7 +24,7 @@ def separated(alpha: float) -> Rule:
 
     def judge(row: Data) -> Finding:
         a, b = sample(row[0]), sample(row[1])
-        return conclude_separation(separation(a, b, direction="higher", alpha=alpha))
+        return by_p(separation(a, b, direction="higher", alpha=alpha))
 
     def decide(data: Data) -> Outcome:
         a, b = data
@@ -39,7 +39,9 @@ def share_within(limit: float, of: float, alpha: float) -> Rule:
     """More than the share ``of`` of all replicates is at most ``limit``."""
 
     def judge(row: Data) -> Finding:
-        return conclude_share(share(sample(row[0]), of=of, at_most=limit, alpha=alpha))
+        return by_interval(
+            share(sample(row[0]), of=of, at_most=limit, alpha=alpha), edge_is_claimed=True
+        )
 
     def inside(data: Data) -> tuple[Array, int]:
         return np.sum(data[0] <= limit, axis=-1), data[0].shape[-1]
@@ -62,7 +64,7 @@ def wins(more_than: float, alpha: float) -> Rule:
 
     def judge(row: Data) -> Finding:
         a, b = sample(row[0]), sample(row[1])
-        return conclude_proportion(paired_outcomes(a, b, more_than=more_than, alpha=alpha))
+        return by_p(paired_outcomes(a, b, more_than=more_than, alpha=alpha))
 
     def decide(data: Data) -> Outcome:
         n = data[0].shape[-1]
@@ -89,7 +91,7 @@ def clustered_wins(alpha: float) -> Rule:
     def judge(row: Data) -> Finding:
         a, b = sample(row[0]), sample(row[1])
         clusters = [unit // CLUSTER for unit in range(a.n)]
-        return conclude_proportion(paired_outcomes(a, b, clusters=clusters, alpha=alpha))
+        return by_p(paired_outcomes(a, b, clusters=clusters, alpha=alpha))
 
     def decide(data: Data) -> Outcome:
         signs = np.where(data[0] > data[1], 1, -1)

@@ -16,14 +16,7 @@ from repro.stats.ratio import ratio_of_geometric_means
 from repro.stats.relative import scaled_contrast
 from repro.stats.result import TestResult
 from repro.stats.sample import Sample
-from repro.verdict import (
-    Direction,
-    Finding,
-    conclude_difference,
-    conclude_equivalence,
-    conclude_non_superiority,
-    conclude_ratio,
-)
+from repro.verdict import Direction, Finding, by_interval, conclude_difference, conclude_ratio
 
 Kernel = Callable[[Array, Array], tuple[Array, Array, Array]]
 """Effect, standard error and degrees of freedom of each draw."""
@@ -163,8 +156,8 @@ def region(
         arms = sample(row[0]), sample(row[1])
         result = _region_result(kind, arms, low, high, alpha, relative, paired=paired)
         if kind == "equivalence":
-            return conclude_equivalence(result)
-        return conclude_non_superiority(result)
+            return by_interval(result)
+        return by_interval(result)
 
     def decide(data: Data) -> Outcome:
         size = len(data[0])

@@ -19,13 +19,7 @@ from repro.stats.fisher_z import p_beyond, p_within, standard_error
 from repro.stats.ordering import largest_holm, ordering, smallest_holm
 from repro.stats.slope import linear_trend, slope_weights
 from repro.stats.trend import TrendTest, jonckheere, jonckheere_p, trend
-from repro.verdict import (
-    Finding,
-    conclude_association,
-    conclude_magnitude,
-    conclude_ordering,
-    conclude_trend,
-)
+from repro.verdict import Finding, by_p, by_sign
 
 Sign = Literal["positive", "different"]
 
@@ -36,7 +30,8 @@ def associated(method: Method, sign: Sign, alpha: float) -> Rule:
     def judge(row: Data) -> Finding:
         x, y = sample(row[0]), sample(row[1])
         result = association(x, y, method=method, direction=sign, alpha=alpha)
-        return conclude_association(result, direction=sign)
+        claimed = {"positive": 1, "negative": -1, "different": None}[sign]
+        return by_sign(result, sign=claimed)
 
     def decide(data: Data) -> Outcome:
         r = correlate(data[0], data[1], method)
@@ -61,8 +56,8 @@ def size(method: Method, side: Literal["at_most", "at_least"], bound: float, alp
     def judge(row: Data) -> Finding:
         x, y = sample(row[0]), sample(row[1])
         if side == "at_most":
-            return conclude_magnitude(magnitude(x, y, method=method, at_most=bound, alpha=alpha))
-        return conclude_magnitude(magnitude(x, y, method=method, at_least=bound, alpha=alpha))
+            return by_p(magnitude(x, y, method=method, at_most=bound, alpha=alpha))
+        return by_p(magnitude(x, y, method=method, at_least=bound, alpha=alpha))
 
     def decide(data: Data) -> Outcome:
         r, n = correlate(data[0], data[1], method), data[0].shape[-1]
@@ -85,7 +80,7 @@ def rising(test: TrendTest, alpha: float) -> Rule:
 
     def judge(row: Data) -> Finding:
         groups = [sample(one) for one in row]
-        return conclude_trend(trend(groups, direction="increasing", test=test, alpha=alpha))
+        return by_p(trend(groups, direction="increasing", test=test, alpha=alpha))
 
     def decide(data: Data) -> Outcome:
         sizes = tuple(one.shape[-1] for one in data)
@@ -104,7 +99,7 @@ def sloping(alpha: float) -> Rule:
 
     def judge(row: Data) -> Finding:
         groups = [sample(one) for one in row]
-        return conclude_trend(linear_trend(groups, direction="increasing", alpha=alpha))
+        return by_p(linear_trend(groups, direction="increasing", alpha=alpha))
 
     def moments(data: Data) -> tuple[Array, Array, Array]:
         effect = total = square = np.zeros(len(data[0]))
@@ -130,7 +125,7 @@ def ordered(alpha: float) -> Rule:
 
     def judge(row: Data) -> Finding:
         groups = [sample(one) for one in row]
-        return conclude_ordering(ordering(groups, direction="increasing", alpha=alpha))
+        return by_p(ordering(groups, direction="increasing", alpha=alpha))
 
     def decide(data: Data) -> Outcome:
         up, down = [], []

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from repro.errors import ClaimError
-from repro.stats.bound import BoundResult
 from repro.stats.contrast import Contrast
 from repro.stats.result import TestResult, expect, known
 from repro.stats.sample import beyond
@@ -26,15 +25,49 @@ DIFFERENCES = (
     *("brunner_munzel", "yuen"),
 )
 WITHOUT_INTERVAL = ("permutation", "paired_permutation", "brunner_munzel")
-ONE_SIDED_MARGINS = (
-    "non_superiority",
-    "non_inferiority",
-    "non_superiority_relative",
-    "non_inferiority_relative",
-)
-
 _TAIL = {"higher": "greater", "lower": "less"}
 _SIGN = {"higher": 1, "lower": -1}
+
+
+def by_sign(result: TestResult, *, sign: int | None, null: float = 0.0) -> Finding:
+    """By p alone; two-sided, a p belongs to the side of ``null`` that was seen.
+
+    ``sign`` is 1 where above is claimed, -1 where below, ``None`` where either side is, which
+    cannot be contradicted.
+    """
+    p = known(result.p)
+    p_opposite = 1.0 if result.p_opposite is None else result.p_opposite
+    if result.p_opposite is None and sign is not None:
+        claimed = sign * (result.effect - null)
+        p, p_opposite = (p if claimed > 0 else 1.0), (p if claimed < 0 else 1.0)
+    return _by_p(p, p_opposite, result.alpha)
+
+
+def by_p(result: TestResult) -> Finding:
+    """By the p of what is claimed, and by that of its contrary."""
+    return _by_p(known(result.p), known(result.p_opposite), result.alpha)
+
+
+def by_interval(result: TestResult, *, edge_is_claimed: bool = False) -> Finding:
+    """By where the interval lies: inside the claimed region, from ``low`` to ``high``, or beyond.
+
+    ``edge_is_claimed``: what is claimed is *at least*, so that an interval which touches the
+    region from outside does not contradict it.
+    """
+    own = known(result.interval)
+    low = float("-inf") if result.low is None else result.low
+    high = float("inf") if result.high is None else result.high
+    at_edge = edge_is_claimed and (own.low == high or own.high == low)
+    conclusion = decide(
+        confirmed=low < own.low and own.high < high,
+        contradicted=(own.low >= high or own.high <= low) and not at_edge,
+    )
+    return Finding(conclusion, known(result.p), known(result.p_opposite))
+
+
+def certain(*, holds: bool) -> Finding:
+    """Of what leaves nothing to chance: it holds, or it does not."""
+    return _by_p(float(not holds), float(holds), 0.0)
 
 
 def conclude_difference(
@@ -55,19 +88,7 @@ def conclude_difference(
     if smallest_effect is not None:
         return _against_smallest_effect(result, direction, smallest_effect)
     null = 0.5 if result.test == "brunner_munzel" else 0.0
-    return _by_sign(result, null, _SIGN.get(direction))
-
-
-def conclude_equivalence(result: TestResult) -> Finding:
-    """Concludes from ``tost``, relative or not: CONFIRMED inside both margins, 0 or no 0."""
-    _need(result, "tost", "tost_relative")
-    return _by_interval(result)
-
-
-def conclude_non_superiority(result: TestResult) -> Finding:
-    """Concludes from non-superiority or non-inferiority: the bound is within the margin."""
-    _need(result, *ONE_SIDED_MARGINS)
-    return _by_interval(result)
+    return by_sign(result, sign=_SIGN.get(direction), null=null)
 
 
 def conclude_ratio(result: TestResult) -> Finding:
@@ -78,66 +99,12 @@ def conclude_ratio(result: TestResult) -> Finding:
     """
     _need(result, "ratio")
     if result.exact:
-        return _certain(holds=not beyond(known(result.low), result.effect))
-    return _by_interval(result, edge_is_claimed=True)
-
-
-def conclude_separation(result: TestResult) -> Finding:
-    """Concludes from ``separation``; anything but complete separation decides nothing."""
-    _need(result, "separation")
-    return _by_own_p(result)
-
-
-def conclude_bound(result: TestResult) -> Finding:
-    """Concludes from ``bound``: one replicate beyond the limit contradicts it."""
-    _need(result, "bound")
-    return _certain(holds=not expect(result, BoundResult).violators)
-
-
-def conclude_share(result: TestResult) -> Finding:
-    """Concludes from ``share``: the Clopper-Pearson interval lies above (or below) the share."""
-    _need(result, "share")
-    return _by_interval(result, edge_is_claimed=True)
-
-
-def conclude_association(
-    result: TestResult, *, direction: Literal["positive", "negative", "different"]
-) -> Finding:
-    """Concludes from ``association``: p at most alpha, and the coefficient's sign as claimed.
-
-    *Different* (from 0) cannot be contradicted. ``ClaimError`` for another test.
-    """
-    _need(result, "association")
-    return _by_sign(result, 0.0, {"positive": 1, "negative": -1}.get(direction))
-
-
-def conclude_magnitude(result: TestResult) -> Finding:
-    """Concludes from ``magnitude`` by its p-values: the coefficient's size is in the region."""
-    _need(result, "magnitude")
-    return _by_own_p(result)
-
-
-def conclude_trend(result: TestResult) -> Finding:
-    """Concludes from a one-sided test of trend: along the arms in the declared direction."""
-    _need(result, "trend", "jonckheere", "kendall")
-    return _by_own_p(result)
-
-
-def conclude_ordering(result: TestResult) -> Finding:
-    """Concludes from ``ordering`` by its p-values: every pair of arms in the declared order."""
-    _need(result, "ordering")
-    return _by_own_p(result)
-
-
-def conclude_proportion(result: TestResult) -> Finding:
-    """Concludes from ``sign`` or ``cluster_sign``: A wins in more than the share."""
-    _need(result, "sign", "cluster_sign")
-    return _by_own_p(result)
+        return certain(holds=not beyond(known(result.low), result.effect))
+    return by_interval(result, edge_is_claimed=True)
 
 
 def conclude_sequential(result: TestResult) -> Finding:
     """Concludes from a sequential test by its first crossing, which stands whatever came later."""
-    _need(result, "eprocess_t", "group_obf")
     words = {
         "confirmed": Conclusion.CONFIRMED,
         "contradicted": Conclusion.CONTRADICTED,
@@ -182,42 +149,8 @@ def _beyond_smallest_effect(result: TestResult, sign: int, smallest: float) -> t
     )
 
 
-def _by_sign(result: TestResult, null: float, sign: int | None) -> Finding:
-    """By p alone; two-sided, a p belongs to the side of ``null`` that was seen.
-
-    ``sign`` is 1 where above is claimed, -1 where below, ``None`` where either side is.
-    """
-    p = known(result.p)
-    p_opposite = 1.0 if result.p_opposite is None else result.p_opposite
-    if result.p_opposite is None and sign is not None:
-        claimed = sign * (result.effect - null)
-        p, p_opposite = (p if claimed > 0 else 1.0), (p if claimed < 0 else 1.0)
-    return _by_p(p, p_opposite, result.alpha)
-
-
-def _by_own_p(result: TestResult) -> Finding:
-    return _by_p(known(result.p), known(result.p_opposite), result.alpha)
-
-
-def _by_interval(result: TestResult, *, edge_is_claimed: bool = False) -> Finding:
-    """The rule of everything that asserts a region of the effect, from ``low`` to ``high``."""
-    own = known(result.interval)
-    low = float("-inf") if result.low is None else result.low
-    high = float("inf") if result.high is None else result.high
-    at_edge = edge_is_claimed and (own.low == high or own.high == low)
-    conclusion = decide(
-        confirmed=low < own.low and own.high < high,
-        contradicted=(own.low >= high or own.high <= low) and not at_edge,
-    )
-    return Finding(conclusion, known(result.p), known(result.p_opposite))
-
-
 def _by_p(p: float, p_opposite: float, alpha: float) -> Finding:
     return Finding(decide(confirmed=p <= alpha, contradicted=p_opposite <= alpha), p, p_opposite)
-
-
-def _certain(*, holds: bool) -> Finding:
-    return _by_p(float(not holds), float(holds), 0.0)
 
 
 def _need(result: TestResult, *tests: str) -> None:

@@ -11,11 +11,7 @@ from hypothesis import strategies as st
 from repro.errors import ClaimError
 from repro.stats.equivalence import MarginResult, non_inferiority_relative, tost, tost_relative
 from repro.stats.sample import Summary
-from repro.verdict import (
-    Conclusion,
-    conclude_equivalence,
-    conclude_non_superiority,
-)
+from repro.verdict import Conclusion, by_interval
 from tests.properties.kinds import (
     EXACT,
     KINDS,
@@ -90,10 +86,10 @@ def test_a_wider_relative_margin_never_unconfirms(
 ) -> None:
     """Margins relative to mean B widen as absolute ones do, also on summaries."""
     for test, rule in (
-        (tost_relative, conclude_equivalence),
+        (tost_relative, by_interval),
         (
             partial(non_inferiority_relative, better="higher"),
-            conclude_non_superiority,
+            by_interval,
         ),
     ):
         try:
@@ -111,8 +107,8 @@ def test_either_margin_may_widen(
     a: Summary, b: Summary, below: float, above: float, factor: float
 ) -> None:
     """Of two unequal margins each may widen alone."""
-    narrow = conclude_equivalence(tost(a, b, low=-below, high=above))
+    narrow = by_interval(tost(a, b, low=-below, high=above))
     for low, high in ((-below * factor, above), (-below, above * factor)):
-        wide = conclude_equivalence(tost(a, b, low=low, high=high))
+        wide = by_interval(tost(a, b, low=low, high=high))
         assert narrow.conclusion is not CONFIRMED or wide.conclusion is CONFIRMED
         assert wide.p <= narrow.p

@@ -14,7 +14,7 @@ from repro.stats.ratio import ratio_of_geometric_means
 from repro.stats.sample import Sample, beyond, levelled
 from repro.stats.separation import separation
 from repro.stats.trend import trend
-from repro.verdict import Conclusion, conclude_bound, conclude_ratio
+from repro.verdict import Conclusion, certain, conclude_ratio
 
 SUM = 0.1 + 0.2
 """0.30000000000000004."""
@@ -97,7 +97,9 @@ def test_ranks_of_points_that_agree_are_ties(method: str) -> None:
 def test_a_bound_that_is_met_is_kept() -> None:
     """Up to round-off, on either side, and no further."""
     sample = Sample.of(SUM, 0.3, 0.2)
-    assert conclude_bound(bound(sample, at_most=0.3)).conclusion is Conclusion.CONFIRMED
+    assert (
+        certain(holds=not bound(sample, at_most=0.3).violators).conclusion is Conclusion.CONFIRMED
+    )
     assert bound(Sample.of(0.3, 0.4), at_least=SUM).violators == ()
     assert bound(Sample.of(0.3 + 1e-9, 0.2), at_most=0.3).violators == (0,)
     assert share(sample, of=0.5, at_most=0.3).effect == 1.0

@@ -12,7 +12,7 @@ from repro.errors import ClaimError
 from repro.stats.result import known
 from repro.stats.sample import Sample, Summary
 from repro.stats.slope import linear_trend, slope_weights
-from repro.verdict import Conclusion, conclude_trend
+from repro.verdict import Conclusion, by_p
 
 LOW = Sample.of(1.0, 1.3, 0.8, 1.1)
 MIDDLE = Sample.of(1.4, 2.9, 1.6)
@@ -71,8 +71,8 @@ def test_the_other_direction_swaps_the_tails():
     up = linear_trend([LOW, MIDDLE, HIGH], direction="increasing")
     down = linear_trend([LOW, MIDDLE, HIGH], direction="decreasing")
     assert (up.p, up.p_opposite) == (down.p_opposite, down.p)
-    assert conclude_trend(up).conclusion is Conclusion.CONFIRMED
-    assert conclude_trend(down).conclusion is Conclusion.CONTRADICTED
+    assert by_p(up).conclusion is Conclusion.CONFIRMED
+    assert by_p(down).conclusion is Conclusion.CONTRADICTED
 
 
 def test_summaries_will_do():

@@ -14,14 +14,12 @@ from repro.verdict import (
     Conclusion,
     Direction,
     Finding,
-    conclude_bound,
+    by_interval,
+    by_p,
+    certain,
     conclude_conjunction,
     conclude_difference,
-    conclude_equivalence,
-    conclude_non_superiority,
     conclude_ratio,
-    conclude_separation,
-    conclude_share,
 )
 
 CONFIRMED, CONTRADICTED = Conclusion.CONFIRMED, Conclusion.CONTRADICTED
@@ -85,18 +83,18 @@ def at_least(low: float, high: float, direction: Direction = "higher") -> Judge:
 
 def equivalent(low: float, high: float) -> Judge:
     """The conclusion of equivalence within 1."""
-    return lambda: conclude_equivalence(region("tost", (low, high), -1.0, 1.0))
+    return lambda: by_interval(region("tost", (low, high), -1.0, 1.0))
 
 
 def not_better(low: float, high: float, better: str = "higher") -> Judge:
     """The conclusion of non-superiority by 1."""
     below, above = (None, 1.0) if better == "higher" else (-1.0, None)
-    return lambda: conclude_non_superiority(region("non_superiority", (low, high), below, above))
+    return lambda: by_interval(region("non_superiority", (low, high), below, above))
 
 
 def not_worse(low: float, high: float) -> Judge:
     """The conclusion of non-inferiority by 1, higher being better."""
-    return lambda: conclude_non_superiority(region("non_inferiority", (low, high), -1.0, None))
+    return lambda: by_interval(region("non_inferiority", (low, high), -1.0, None))
 
 
 def ratio(low: float, high: float) -> Judge:
@@ -118,18 +116,18 @@ def separated(
 ) -> Judge:
     """The conclusion of separation."""
     result = separation(Sample.of(*a), Sample.of(*b), direction=direction, factor=factor)
-    return lambda: conclude_separation(result)
+    return lambda: by_p(result)
 
 
 def bounded(*values: float) -> Judge:
     """The conclusion of a structural bound of 402."""
-    return lambda: conclude_bound(bound(Sample.of(*values), at_most=402))
+    return lambda: certain(holds=not bound(Sample.of(*values), at_most=402).violators)
 
 
 def shared(k: int, n: int) -> Judge:
     """The conclusion that more than seven in ten lie within the limit."""
     sample = Sample.of(*([1.0] * k + [2.0] * (n - k)))
-    return lambda: conclude_share(share(sample, of=0.7, at_most=1))
+    return lambda: by_interval(share(sample, of=0.7, at_most=1), edge_is_claimed=True)
 
 
 def joined(*leaves: tuple[Conclusion, float]) -> Judge:

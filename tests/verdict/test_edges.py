@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from repro.errors import ClaimError
+from repro.stats.bound import BoundResult
 from repro.stats.prediction import Prediction
-from repro.stats.result import Interval, TestResult
+from repro.stats.result import Interval, TestResult, expect
 from repro.verdict import (
     Agreement,
     Conclusion,
@@ -14,8 +15,7 @@ from repro.verdict import (
     adjust_family,
     adjust_family_by_e,
     agree,
-    conclude_association,
-    conclude_bound,
+    by_sign,
     conclude_conjunction,
     conclude_difference,
     conclude_tree,
@@ -84,8 +84,8 @@ def test_an_unjudged_member_has_no_evidence_whatever_its_e_values():
             "e_bh needs the e-values of every claim; only sequential ones have any",
         ),
         (
-            lambda: conclude_bound(UP),
-            "a result of welch cannot be judged by the rule of bound",
+            lambda: expect(UP, BoundResult),
+            "a result of welch is no BoundResult",
         ),
         (
             lambda: conclude_difference(UP, direction="different", smallest_effect=1.0),
@@ -156,4 +156,4 @@ def test_an_association_of_exactly_nothing_is_open():
     A coefficient of 0 belongs to neither sign.
     """
     own = TestResult("association", 0.0, 0.05, (9,), p=0.01)
-    assert conclude_association(own, direction="positive") == Finding(INCONCLUSIVE, 1.0, 1.0)
+    assert by_sign(own, sign=1) == Finding(INCONCLUSIVE, 1.0, 1.0)

@@ -17,8 +17,9 @@ from repro.stats.coefficients import FEWEST
 from repro.stats.correlations import leave_one_out, restricted
 from repro.stats.result import TestResult
 from repro.stats.sample import Sample, require_sample
-from repro.verdict import Conclusion, Finding, conclude_association, conclude_magnitude
+from repro.verdict import Conclusion, Finding, by_p, by_sign
 
+CLAIMED = {"positive": 1, "negative": -1, "different": None}
 NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau"}
 
 
@@ -123,8 +124,8 @@ class AssociationKind(Kind[Association]):
     def conclude(self, one: Association, result: TestResult) -> Finding:
         """By p and sign, or by the declared size."""
         if one.direction is None:
-            return conclude_magnitude(result)
-        return conclude_association(result, direction=one.direction)
+            return by_p(result)
+        return by_sign(result, sign=CLAIMED[one.direction])
 
     def statement(self, one: Association, claim: Claim) -> str:
         """What goes with what, and how strongly."""

@@ -10,10 +10,10 @@ from repro.report import document as doc
 from repro.report import format as fmt
 from repro.specs.claim import Claim
 from repro.specs.expectation import Bound, Separation
-from repro.stats.bound import bound, share
-from repro.stats.result import TestResult
+from repro.stats.bound import BoundResult, bound, share
+from repro.stats.result import TestResult, expect
 from repro.stats.separation import separation
-from repro.verdict import Conclusion, Finding, conclude_bound, conclude_separation, conclude_share
+from repro.verdict import Conclusion, Finding, by_interval, by_p, certain
 
 
 class SeparationKind(Kind[Separation]):
@@ -31,7 +31,7 @@ class SeparationKind(Kind[Separation]):
 
     def conclude(self, one: Separation, result: TestResult) -> Finding:
         """Complete separation, either way, or nothing."""
-        return conclude_separation(result)
+        return by_p(result)
 
     def statement(self, one: Separation, claim: Claim) -> str:
         """Every one above every one."""
@@ -100,7 +100,9 @@ class BoundKind(Kind[Bound]):
 
     def conclude(self, one: Bound, result: TestResult) -> Finding:
         """One beyond the limit contradicts a bound; a share is judged by its interval."""
-        return conclude_bound(result) if one.share is None else conclude_share(result)
+        if one.share is None:
+            return certain(holds=not expect(result, BoundResult).violators)
+        return by_interval(result, edge_is_claimed=True)
 
     def statement(self, one: Bound, claim: Claim) -> str:
         """That the bound is kept."""

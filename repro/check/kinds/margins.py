@@ -40,13 +40,7 @@ from repro.specs.claim import Claim
 from repro.specs.expectation import Equivalence, NonInferiority, NonSuperiority
 from repro.stats import equivalence as stats
 from repro.stats.result import TestResult
-from repro.verdict import (
-    Conclusion,
-    Finding,
-    conclude_equivalence,
-    conclude_non_superiority,
-    conclude_sequential,
-)
+from repro.verdict import Conclusion, Finding, by_interval, conclude_sequential
 
 M = TypeVar("M", bound=Equivalence | NonSuperiority | NonInferiority)
 OneSided: TypeAlias = NonSuperiority | NonInferiority
@@ -98,7 +92,7 @@ class MarginKind(Kind[M]):
         """By the interval, which must lie within the margin or beyond it."""
         if result.test in SEQUENTIAL:
             return conclude_sequential(result)
-        return conclude_non_superiority(result)
+        return by_interval(result)
 
 
 class EquivalenceKind(MarginKind[Equivalence]):
@@ -113,12 +107,6 @@ class EquivalenceKind(MarginKind[Equivalence]):
         if one.margin.relative is not None:
             return stats.tost_relative(a, b, relative=size, alpha=claim.alpha, paired=paired)
         return stats.tost(a, b, low=-size, high=size, alpha=claim.alpha, paired=paired)
-
-    def conclude(self, one: Equivalence, result: TestResult) -> Finding:
-        """By the interval, which must lie inside both margins."""
-        if result.test in SEQUENTIAL:
-            return conclude_sequential(result)
-        return conclude_equivalence(result)
 
     def statement(self, one: Equivalence, claim: Claim) -> str:
         """That the means are equal to within the margin."""

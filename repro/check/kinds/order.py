@@ -12,7 +12,7 @@ from repro.stats.ordering import OrderingResult, ordering
 from repro.stats.result import TestResult, expect
 from repro.stats.slope import linear_trend
 from repro.stats.trend import trend
-from repro.verdict import Conclusion, Finding, conclude_ordering, conclude_trend
+from repro.verdict import Conclusion, Finding, by_p
 
 OF_SLOPE = ("welch", "paired")
 """Tests of the slope of the means, in the units of the measurement."""
@@ -43,7 +43,7 @@ class TrendKind(Kind[Trend]):
 
     def conclude(self, one: Trend, result: TestResult) -> Finding:
         """By p one way, and p the other."""
-        return conclude_trend(result)
+        return by_p(result)
 
     def statement(self, one: Trend, claim: Claim) -> str:
         """That it rises, or falls, along the arms."""
@@ -149,7 +149,7 @@ class OrderingKind(Kind[Ordering]):
 
     def conclude(self, one: Ordering, result: TestResult) -> Finding:
         """All pairs in order, or one reversed, at Holm's level."""
-        return conclude_ordering(result)
+        return by_p(result)
 
     def statement(self, one: Ordering, claim: Claim) -> str:
         """The arms in order."""

@@ -12,7 +12,7 @@ from repro.specs.expectation import Proportion
 from repro.stats.proportion import OutcomesResult, paired_outcomes
 from repro.stats.result import TestResult, expect
 from repro.stats.sample import Sample, require_sample, summarise
-from repro.verdict import Conclusion, Finding, conclude_proportion
+from repro.verdict import Conclusion, Finding, by_p
 
 
 class ProportionKind(Kind[Proportion]):
@@ -32,7 +32,7 @@ class ProportionKind(Kind[Proportion]):
 
     def conclude(self, one: Proportion, result: TestResult) -> Finding:
         """By p one way, and p the other."""
-        return conclude_proportion(result)
+        return by_p(result)
 
     def statement(self, one: Proportion, claim: Claim) -> str:
         """That a wins in more than a share."""
