@@ -23,7 +23,6 @@ DARK = {
 }  # fmt: skip
 PRINT = LIGHT | {"page": "#ffffff", "ink": "#000000", "muted": "#444444", "card": "#ffffff"}
 
-NAMES = tuple(LIGHT)
 TONES = ("good", "warn", "bad", "plain")
 ARMS = ("arm-1", "arm-2", "arm-3", "arm-4")
 DRAWN = ("page", "ink", "muted", "rule", "region", *TONES, *ARMS)

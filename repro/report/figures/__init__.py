@@ -1,7 +1,7 @@
 """The figures: each panel is drawn once for a page and once for a phone, and never cuts a word.
 
-A row is its words above or beside its marks; words and marks take turns down the sheet, so that
-no text can meet another whatever the labels and the numbers are.
+A row is its words above its marks or left of them; words and marks take turns down the sheet, so
+that no text can meet another whatever the labels and the numbers are.
 """
 
 from __future__ import annotations

@@ -111,9 +111,9 @@ def axis(
 def ticks(
     on: Axis, size: float, *, upright: bool = False, percent: bool = False, whole: bool = False
 ) -> list[tuple[float, str]]:
-    """Round values with their labels, as many as stand apart; shares as percentages if wanted."""
-    for wanted in (6, 5, 4, 3, 2):
-        values = [v for v in _round_values(on, wanted) if on.low <= v <= on.high]
+    """Round values with their labels, as many as stand apart; ``percent`` is for shares."""
+    for most in (6, 5, 4, 3, 2):
+        values = [v for v in _round_values(on, most) if on.low <= v <= on.high]
         values = [v for v in values if not whole or v == round(v)]
         labels = [(v, _percent(v, values) if percent else _tick_label(v, values)) for v in values]
         if values and _apart(on, labels, size, upright=upright):
@@ -127,15 +127,15 @@ def _percent(value: float, values: Sequence[float]) -> str:
     return f"{_tick_label(100 * value, [100 * v for v in values])}%"
 
 
-def _round_values(on: Axis, wanted: int) -> list[float]:
+def _round_values(on: Axis, most: int) -> list[float]:
     decades = math.log10(on.high) - math.log10(on.low) if on.scale == "log" else 0.0
     if decades < 0.9:
         return [
-            float(v) for v in MaxNLocator(wanted, steps=[1, 2, 5, 10]).tick_values(on.low, on.high)
+            float(v) for v in MaxNLocator(most, steps=[1, 2, 5, 10]).tick_values(on.low, on.high)
         ]
     first, last = math.floor(math.log10(on.low)), math.ceil(math.log10(on.high))
-    steps = (1, 2, 5) if 3 * decades <= wanted else (1, 3) if 2 * decades <= wanted else (1,)
-    stride = max(1, math.ceil(decades / wanted))
+    steps = (1, 2, 5) if 3 * decades <= most else (1, 3) if 2 * decades <= most else (1,)
+    stride = max(1, math.ceil(decades / most))
     return [m * 10.0**e for e in range(first, last + 1, stride) for m in steps]
 
 

@@ -14,7 +14,7 @@ DOTTED: tuple[float, tuple[float, ...]] = (0, (1.5, 1.5))
 
 
 def is_wide(sheet: Sheet) -> bool:
-    """Whether words have room beside their marks."""
+    """Whether words have room left of their marks."""
     return sheet.width > 400
 
 

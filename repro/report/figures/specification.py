@@ -22,7 +22,8 @@ def specification(sheet: Sheet, plot: SpecificationPlot) -> float:
     on = effect_axis(plot.axis, plot.reach, left, right)
     top = limit_labels(sheet, plot.axis.limits, on, top + 2)
     for row in plot.rows:
-        top = _beside(sheet, plot, row, on, top) if wide else _below(sheet, plot, row, on, top)
+        place = _aligned if wide else _stacked
+        top = place(sheet, plot, row, on, top)
     return tick_row(sheet, on, top, "", percent=plot.axis.percent)
 
 
@@ -47,8 +48,10 @@ def _word_width(row: AnalysisRow) -> float:
     return text_width(row.word, SMALL, _weight(row))
 
 
-def _beside(sheet: Sheet, plot: SpecificationPlot, row: AnalysisRow, on: Axis, top: float) -> float:
-    """Label, strip and word next to each other."""
+def _aligned(
+    sheet: Sheet, plot: SpecificationPlot, row: AnalysisRow, on: Axis, top: float
+) -> float:
+    """Label, marks and word next to each other."""
     lines = wrap(row.label, SMALL, on.left - 12, 3 if row.declared else 2, _weight(row))
     tall = max(len(lines) * SMALL * LINE + 2, 14.0)
     _strip(sheet, plot, row, on, top, top + tall)
@@ -59,8 +62,10 @@ def _beside(sheet: Sheet, plot: SpecificationPlot, row: AnalysisRow, on: Axis, t
     return top + tall
 
 
-def _below(sheet: Sheet, plot: SpecificationPlot, row: AnalysisRow, on: Axis, top: float) -> float:
-    """Label and word on one line, the strip below them."""
+def _stacked(
+    sheet: Sheet, plot: SpecificationPlot, row: AnalysisRow, on: Axis, top: float
+) -> float:
+    """Label and word on one line, the marks below them."""
     room = sheet.width - _word_width(row) - GAP
     sheet.text(sheet.width - 1, top, row.word, SMALL, row.colour, _weight(row), "right")
     lines = wrap(row.label, SMALL, room, 3, _weight(row))

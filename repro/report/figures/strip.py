@@ -12,7 +12,7 @@ TALLEST = 92.0
 
 
 def strip(sheet: Sheet, panel: DotPanel) -> float:
-    """A measurement: the words of each arm beside or above its dots."""
+    """A measurement: the words of each arm left of its dots, or above them."""
     top = heading(sheet, panel.title)
     values = [v for row in panel.rows for v in (*row.values, *_also(row))]
     left = 178.0 if is_wide(sheet) else 10.0
