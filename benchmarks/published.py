@@ -27,7 +27,7 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.references import Reference, function_of, script_function
-from repro.specs.recipe import NonMonotonic, Recipe
+from repro.trainers.language_model.recipe import NonMonotonic, Recipe
 
 GLOBALS_OF_THE_LOOP: Final = ("optimizer", "stored_loss", "best_val_loss", "val_loss")
 

@@ -29,9 +29,9 @@ from typing import Any, Final, Literal
 import torch
 from torch import nn
 
-from repro.lm.model import LanguageModel
-from repro.specs.model import Model, MoS, Softmax
-from repro.specs.recipe import Recipe
+from repro.trainers.language_model.model import LanguageModel
+from repro.trainers.language_model.recipe import Recipe
+from repro.trainers.language_model.spec import Model, MoS, Softmax
 
 Name = Literal["mos", "awd-lstm-lm"]
 MODULES: Final = ("model", "utils", "data", "weight_drop", "locked_dropout", "embed_regularize")

@@ -14,10 +14,14 @@ from repro.terminal import printable
 STATUS = 70
 """The exit status of a crash: `EX_SOFTWARE` of sysexits.h."""
 
+
 GRAVEST = (STATUS, 5, 4, 2, 1, 3)
 """Statuses of which the first that is there is that of the command."""
 
+
 LONGEST = 300
+
+
 _HERE = Path(__file__).parent
 
 
@@ -72,7 +76,7 @@ def apart(
 
 
 def _place(error: Exception) -> str:
-    """The innermost line of this package that was reached, as `repro/check/parts.py:195`."""
+    """The innermost line of this package that was reached, as `repro/store/runs.py:195`."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(_HERE)]
     for frame in reversed(own):

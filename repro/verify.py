@@ -11,33 +11,27 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from repro.check import Judgement, check_claim, document_of, judge_claim, judge_in_family
-from repro.check.design import refuse_designs
-from repro.check.history import UNDECLARED
-from repro.check.judgement import agree_on_families
 from repro.crash import Stopped, apart
 from repro.errors import ClaimError, CodeError, DataError, OutputError, OwnPartError, ReproError
-from repro.evidence import (
-    Evidence,
-    TidyTable,
-    frame_table,
-    from_table,
-    gather,
-    measured,
-    read_table,
-    read_tables,
-    table_schema,
-)
-from repro.execution.options import RunOptions
-from repro.nights import Registry, with_seeds_due
-from repro.plan import Plan, code_to_run, plan_runs
-from repro.preflight import require
-from repro.report.document import Document
+from repro.evidence.base import Evidence
+from repro.evidence.gather import from_table, gather, measured, read_tables
+from repro.evidence.readings import table_schema
+from repro.evidence.table import TidyTable, frame_table, read_table
+from repro.judging.assemble import check_claim, document_of
+from repro.judging.design_power import refuse_designs
+from repro.judging.document import Document
+from repro.judging.due import Registry, with_seeds_due
+from repro.judging.judge import Judgement, agree_on_families, judge_claim, judge_in_family
+from repro.judging.registration import UNDECLARED
 from repro.report.write import FAILED, write_failure, write_index, write_report
+from repro.running.engine import RunOptions
+from repro.running.plan import Plan, code_to_run, plan_runs
+from repro.running.preflight import require
 from repro.specs.claim import Claim
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 Tables = Mapping[str, TidyTable]
 """arm -> the table that it is read from."""
@@ -274,7 +268,7 @@ def _execute(
     planned: Plan, claims: Sequence[Claim], options: Options
 ) -> tuple[int, tuple[str, ...]]:
     """Run what is missing; the number of runs done, and what failed in words."""
-    from repro.execution.execute import execute_with
+    from repro.running.execute import execute_with
 
     try:
         done, failed = execute_with(options, planned.missing, planned.labels)

@@ -20,9 +20,9 @@ from benchmarks.speed.metronome import FinishedError, Metronome
 from benchmarks.speed.rows import Goal, Row
 from benchmarks.speed.theirs import DifferentLossError, require_equal
 from benchmarks.speed.together import write_text
-from repro.lm.corpus import load_corpus
-from repro.lm.model import LanguageModel
-from repro.specs.model import Model, MoS, Softmax
+from repro.trainers.language_model.corpus import load_corpus
+from repro.trainers.language_model.model import LanguageModel
+from repro.trainers.language_model.spec import Model, MoS, Softmax
 
 
 def sample(seconds: float, others: float = 0.0, peak: int = 1) -> Sample:

@@ -8,10 +8,10 @@ import pytest
 
 from repro.specs.claim import SCALES, Claim, ScaleName
 from repro.specs.configuration import Configuration
-from repro.specs.configurations import read_sheet
 from repro.specs.load import load_claim
-from repro.specs.measurement import Rank
-from repro.specs.model import MoS
+from repro.specs.resolve import read_sheet
+from repro.trainers.language_model.spec import MoS
+from repro.trainers.measurement import Rank
 
 CLAIMS = Path(__file__).parents[1] / "claims"
 FILES = sorted(CLAIMS.glob("*.yaml"))

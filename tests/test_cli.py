@@ -15,12 +15,12 @@ import yaml
 
 import repro
 from repro.cli import app
-from repro.lm.corpus import load_corpus
-from repro.plan import plan_runs
-from repro.specs.corpus import TextCorpus
+from repro.running.plan import plan_runs
 from repro.specs.load import load_claims
-from repro.store import RunStore
-from tests.check.evidence import claim, evidence, ranks
+from repro.store.runs import RunStore
+from repro.trainers.language_model.corpus import load_corpus
+from repro.trainers.language_model.spec import TextCorpus
+from tests.judging.evidence import claim, evidence, ranks
 
 ROOT = Path(__file__).parents[1]
 
@@ -134,7 +134,7 @@ def test_schema_prints_a_json_schema(which: str) -> None:
 
 def test_report_renders_again_what_verify_wrote(tmp_path: Path) -> None:
     """From report.json alone come the same four files, byte for byte."""
-    from repro.check import check_claim
+    from repro.judging.assemble import check_claim
     from repro.report.write import write_report
 
     of = claim("mos_rank")

@@ -10,13 +10,13 @@ import pytest
 
 from repro.digest import file_digest
 from repro.errors import CodeError, DataError
-from repro.execution.engine import SerialEngine
-from repro.execution.execute import execute
 from repro.plugins import version_of
+from repro.running.engine import SerialEngine
+from repro.running.execute import execute
 from repro.specs.load import load_claim
-from repro.specs.model import Own
-from repro.store import RunStore
-from tests.execution.test_own_parts import plan_of
+from repro.store.runs import RunStore
+from repro.trainers.language_model.spec import Own
+from tests.running.test_own_parts import plan_of
 
 EVIL = 'from pathlib import Path\nPath("ran").write_text("the module was imported")\nX = 1\n'
 CONFIGURATION = """schema: 1

@@ -11,20 +11,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from repro.errors import ClaimError
-from repro.stats.bound import BoundResult
-from repro.stats.comparison import welch
-from repro.stats.equivalence import non_inferiority, non_superiority, tost
-from repro.stats.result import TestResult, expect, known
-from repro.stats.sample import Sample, Summary
-from repro.verdict import (
-    Finding,
-    by_interval,
-    by_p,
-    conclude_conjunction,
-    conclude_difference,
-    conclude_ratio,
-)
-from tests.verdict.judges import (
+from repro.expectations.rules import Finding, by_interval, by_p, conclude_difference, conclude_ratio
+from repro.judging.verdict import conclude_conjunction
+from repro.stats.counts import BoundResult
+from repro.stats.records import Sample, Summary, TestResult, expect, known
+from repro.stats.t_tests import non_inferiority, non_superiority, tost, welch
+from tests.expectations.judges import (
     CONFIRMED,
     CONTRADICTED,
     INCONCLUSIVE,

@@ -10,20 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from repro.check import verdict_of
 from repro.errors import DesignError
-from repro.looks import read
-from repro.nights import Registry
-from repro.report.document import Document
-from repro.report.render import rendered
-from repro.specs.claim import Claim
+from repro.judging.assemble import verdict_of
+from repro.judging.document import Document
+from repro.judging.due import Registry
+from repro.judging.verdict import exit_code
+from repro.registry.record import read
+from repro.report.formats import rendered
+from repro.specs.claim import Claim, Forced, PlannedSd
 from repro.specs.expectation import Equivalence, NonSuperiority
-from repro.specs.seeds import Forced, PlannedSd
-from repro.store import RunStore
 from repro.store.places import LEDGER
-from repro.verdict import exit_code
+from repro.store.runs import RunStore
 from repro.verify import Options, verify_claims
-from tests.check.nights import Nights, shipped
+from tests.judging.nights import Nights, shipped
 
 SEED = 20260406
 
@@ -31,7 +30,7 @@ SEED = 20260406
 @pytest.fixture(autouse=True)
 def _not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports are not written here: that takes a second each, and has tests of its own."""
-    monkeypatch.setattr("repro.verify.write_report", lambda document, folder: [])
+    monkeypatch.setattr("repro.report.write.write_report", lambda document, folder: [])
 
 
 def code(document: Document) -> int:
@@ -221,7 +220,9 @@ def test_an_edit_that_cannot_be_written_is_flagged_all_the_same(
     place = nights.store.root / closed.replace("NAME", of.id)
     path = nights.store.root / LEDGER / of.id / f"{of.scale}.jsonl"
     before, asked = path.read_bytes(), os.access
-    monkeypatch.setattr("repro.nights.os.access", lambda at, mode: at != place and asked(at, mode))
+    monkeypatch.setattr(
+        "repro.judging.due.os.access", lambda at, mode: at != place and asked(at, mode)
+    )
     (document,) = nights.verify(stricter(of), train=train)
     assert path.read_bytes() == before
     assert document.verdict.validity == "VALID"
@@ -256,7 +257,8 @@ def test_a_store_without_the_right_to_write_gets_no_ledger(
     nights = sound(tmp_path, of, registered=False)
     asked = os.access
     monkeypatch.setattr(
-        "repro.nights.os.access", lambda path, mode: path != nights.store.root and asked(path, mode)
+        "repro.judging.due.os.access",
+        lambda path, mode: path != nights.store.root and asked(path, mode),
     )
     (document,) = nights.verify(of)
     assert document.verdict.validity == "VALID"

@@ -11,8 +11,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from typer.testing import CliRunner, Result
 
-import repro.check.design
-import repro.report.render
+import repro.judging.design_power
+import repro.report.formats
 import repro.verify
 from repro.cli import app
 from repro.errors import StoreError
@@ -21,7 +21,7 @@ from tests.faults.tables import FAMILY, table_claim
 STAGES = {
     "judging": (repro.verify, "judge_claim"),
     "document": (repro.verify, "document_of"),
-    "writing": (repro.report.render, "rendered"),
+    "writing": (repro.report.formats, "rendered"),
 }
 
 
@@ -141,7 +141,7 @@ def test_a_crash_of_any_command_is_status_70(monkeypatch: pytest.MonkeyPatch) ->
     def crash(*_: object) -> None:
         raise RuntimeError("boom\n::error::forged")
 
-    monkeypatch.setattr("repro.doctor.examine", crash)
+    monkeypatch.setattr("repro.cli.doctor.examine", crash)
     done = CliRunner().invoke(app, ["doctor"])
     assert done.exit_code == 70
     assert "repro itself failed: RuntimeError in repro/" in done.stderr
@@ -156,14 +156,14 @@ def test_a_plan_names_the_claim_that_crashes(
     """And plans the others."""
     for name in ("first", "second"):
         table_claim(tmp_path, name)
-    real = repro.check.design.design_parts
+    real = repro.judging.design_power.design_parts
 
     def crash(claim: Any) -> Any:
         if claim.id == "first":
             raise OverflowError("x")
         return real(claim)
 
-    monkeypatch.setattr("repro.check.design.design_parts", crash)
+    monkeypatch.setattr("repro.judging.design_power.design_parts", crash)
     done = CliRunner().invoke(app, ["plan", str(tmp_path), "--store", str(tmp_path / "store")])
     assert done.exit_code == 70
     assert "first (quick): repro itself failed: OverflowError" in done.stderr

@@ -12,12 +12,12 @@ from typing import get_args
 import pytest
 
 from repro.cli import app
+from repro.expectations.rules import Agreement, Conclusion, FlagKind, Validity
+from repro.schema.yaml import read_document
 from repro.specs.expectation import Expectation
 from repro.specs.load import load_claim
 from repro.specs.measurement import Measurement
-from repro.specs.model import Output
-from repro.specs.yaml import read_document
-from repro.verdict import Agreement, Conclusion, FlagKind, Validity
+from repro.trainers.language_model.spec import Output
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"

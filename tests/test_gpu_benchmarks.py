@@ -17,10 +17,10 @@ from benchmarks.gpu.stopwatch import WARM_UPS, EnoughError, Failed, Measured, St
 from benchmarks.gpu.workloads import WORKLOADS, corpus_of, epoch_tokens, specification
 from benchmarks.speed.rows import Goal
 from benchmarks.speed.shapes import run_of
-from repro.lm import fused_loss
-from repro.lm.corpus import load_corpus
-from repro.lm.regularisation import Regularisation
-from tests.lm import small
+from repro.trainers.language_model import fused_loss
+from repro.trainers.language_model.corpus import load_corpus
+from repro.trainers.language_model.regularisation import Regularisation
+from tests.trainers import small
 
 CPU = torch.device("cpu")
 
@@ -110,7 +110,7 @@ class TestCorrectness:
 
     def test_a_poison_that_spreads_is_found(self, monkeypatch):
         """Replicates whose losses are added up before they are recorded are not isolated."""
-        from repro.lm import training
+        from repro.trainers.language_model import training
 
         original = training._Epoch.objective
         seen: list[torch.Tensor] = []
@@ -130,7 +130,7 @@ class TestCorrectness:
 
     def test_a_rank_that_rounding_fills_is_found(self, monkeypatch):
         """Log-probabilities rounded to bfloat16 would have full rank, and are refused."""
-        from repro.lm import evaluation
+        from repro.trainers.language_model import evaluation
 
         exact = evaluation._log_probabilities
         monkeypatch.setattr(
@@ -226,7 +226,7 @@ class TestSpeed:
 
     def test_a_step_ends_with_its_last_replicate(self):
         """Reports of other runs end no step; the end of the epoch ends the timing without one."""
-        from repro.lm.records import Progress
+        from repro.trainers.language_model.checkpoint import Progress
 
         watch = Stopwatch("b", CPU, steps=1)
         for step in (WARM_UPS, WARM_UPS + 1):

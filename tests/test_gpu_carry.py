@@ -12,12 +12,12 @@ import torch
 from benchmarks.gpu import carry, paper
 from benchmarks.gpu.carried import NOTE, continued, origin_of
 from repro.errors import StoreError
-from repro.lm.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
-from repro.lm.corpus import load_corpus
-from repro.lm.training import train
-from repro.specs.run import RunSpec
-from tests.lm import small
-from tests.lm.test_checkpoint import checkpoint
+from repro.trainers.language_model.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
+from repro.trainers.language_model.corpus import load_corpus
+from repro.trainers.language_model.training import train
+from repro.trainers.run import RunSpec
+from tests.trainers import small
+from tests.trainers.test_checkpoint import checkpoint
 
 CPU = torch.device("cpu")
 

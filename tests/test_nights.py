@@ -8,17 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from repro.check import check_claim, verdict_of
 from repro.errors import StoreError
-from repro.evidence import gather
-from repro.looks import read
-from repro.report.document import Document
-from repro.specs.claim import Claim, Expect
+from repro.evidence.gather import gather
+from repro.judging.assemble import check_claim, verdict_of
+from repro.judging.document import Document
+from repro.judging.verdict import exit_code
+from repro.registry.record import read
+from repro.specs.claim import Claim, EProcess, Expect, Seeds
 from repro.specs.expectation import NonSuperiority
-from repro.specs.seeds import EProcess, Seeds
 from repro.store.places import LEDGER
-from repro.verdict import exit_code
-from tests.check.nights import Nights, shipped
+from tests.judging.nights import Nights, shipped
 
 SEED = 20260404
 
@@ -31,7 +30,7 @@ def draws(mean: float, n: int = 31, sd: float = 0.3, seed: int = SEED) -> list[f
 @pytest.fixture(autouse=True)
 def _not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports are not written here: that takes a second each, and has tests of its own."""
-    monkeypatch.setattr("repro.verify.write_report", lambda document, folder: [])
+    monkeypatch.setattr("repro.report.write.write_report", lambda document, folder: [])
 
 
 def margin_claim(**changes: object) -> Claim:

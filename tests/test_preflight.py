@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from repro import preflight
 from repro.cli import app
-from repro.execution.options import RunOptions
-from repro.preflight import lacking
-from repro.specs.corpus import Digests, SplitTokens, TextCorpus
-from repro.specs.run import PlannedRun
-from repro.store import RunStore
-from tests.execution.tiny import RANK, TEST, tiny_plan, tiny_run
+from repro.running import preflight
+from repro.running.engine import RunOptions
+from repro.running.preflight import lacking
+from repro.store.runs import RunStore
+from repro.trainers.language_model.spec import Digests, SplitTokens, TextCorpus
+from repro.trainers.run import PlannedRun
+from tests.running.tiny import RANK, TEST, tiny_plan, tiny_run
 
 CLAIMS = Path(__file__).parents[1] / "claims"
 TINY = Path(__file__).parent / "end_to_end" / "claims" / "tiny_rank.yaml"
@@ -86,7 +86,7 @@ def test_the_files_of_a_corpus(tmp_path: Path) -> None:
 
 def test_a_device_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Told in one line, and only if something is to be trained."""
-    monkeypatch.setattr("repro.execution.device.has_driver", lambda: False)
+    monkeypatch.setattr("repro.trainers.devices.has_driver", lambda: False)
     (line,) = lacks(tmp_path, *tiny_plan(2), device="cuda")
     assert line.startswith("needs the device 'cuda': no GPU is there")
     assert line.endswith("use --device cpu or --device auto")

@@ -13,16 +13,17 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from repro.cli import app
-from repro.doctor import examine
-from repro.nights import Registry
+from repro.cli.doctor import examine
+from repro.cli.runs import check_runs, export_runs
+from repro.judging.due import Registry
 from repro.report.write import read_document
-from repro.runs import check_runs, export_runs
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim
-from repro.specs.measurement import Rank, Reported
-from repro.store import RunStore
-from repro.store.files import read_sealed
-from tests.check.evidence import rank_details
+from repro.specs.measurement import Reported
+from repro.store.runs import RunStore
+from repro.store.sealed import read_sealed
+from repro.trainers.measurement import Rank
+from tests.judging.evidence import rank_details
 
 FILE = Path(__file__).parent / "end_to_end" / "claims" / "tiny_rank.yaml"
 WEIGHTS = {"output.weight": np.arange(300, dtype=np.float32)}

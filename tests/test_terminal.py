@@ -14,8 +14,7 @@ from typer.testing import CliRunner
 
 from repro.cli import app
 from repro.errors import Place, Problem, SpecError
-from repro.execution.progress import PlainReporter
-from repro.execution.tracking import Snapshot
+from repro.running.progress import PlainReporter, Snapshot
 from repro.specs.load import load_claims
 from repro.terminal import printable, printable_lines
 from tests.faults.tables import table_claim

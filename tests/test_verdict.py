@@ -4,19 +4,11 @@ import itertools
 
 import pytest
 
-from repro.stats.prediction import Prediction
-from repro.stats.result import Interval, TestResult
-from repro.verdict import (
-    Agreement,
-    Conclusion,
-    Flag,
-    FlagKind,
-    Validity,
-    Verdict,
-    agree,
-    exit_code,
-    roll_up,
-)
+from repro.expectations.rules import Agreement, Conclusion, Flag, FlagKind, Validity, Verdict
+from repro.judging.agreement import agree
+from repro.judging.verdict import exit_code, roll_up
+from repro.stats.records import Interval, TestResult
+from repro.stats.replication import Prediction
 
 CONFIRMED, CONTRADICTED = Conclusion.CONFIRMED, Conclusion.CONTRADICTED
 INCONCLUSIVE, TRIVIAL = Conclusion.INCONCLUSIVE, Conclusion.TRIVIAL

@@ -13,17 +13,17 @@ import pytest
 
 from repro import judge
 from repro.errors import ClaimError, SpecError
-from repro.evidence import gather
-from repro.plan import plan_runs
-from repro.report.document import Document
-from repro.report.render import rendered
+from repro.evidence.gather import gather
+from repro.judging.document import Document
+from repro.report.formats import rendered
 from repro.report.write import read_document
+from repro.running.plan import plan_runs
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim, load_claims
-from repro.store import RunStore
+from repro.store.runs import RunStore
 from repro.verify import Options, verify_claims
-from tests.check.evidence import claim
 from tests.evidence.tidy import MOS, RANKS, printed_softmax, rank_csv
+from tests.judging.evidence import claim
 
 ROOT = Path(__file__).parents[1]
 CLAIM = ROOT / "tests" / "claims" / "mos_rank.yaml"

@@ -15,7 +15,7 @@ import torch
 from benchmarks.equivalence.plan import report
 from benchmarks.equivalence.publish import COLUMNS, MEASUREMENT, RESULTS, by_arm, publish
 from benchmarks.equivalence.runs import ARMS, Arm, ours, theirs, training_spec
-from repro.lm.corpus import load_corpus
+from repro.trainers.language_model.corpus import load_corpus
 
 VALUES: Final = Path(__file__).with_name("values.csv")
 PILOT: Final = Path(__file__).with_name("pilot.csv")

@@ -20,8 +20,8 @@ import torch
 from torch import Tensor
 
 from benchmarks.equivalence.runs import begin, training_spec
-from repro.lm.corpus import CorpusData, load_corpus
-from repro.specs.run import TrainingSpec
+from repro.trainers.language_model.corpus import CorpusData, load_corpus
+from repro.trainers.language_model.spec import TrainingSpec
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -89,8 +89,8 @@ benchmarks/equivalence/claim.yaml`.
 
 Penn Treebank, full vocabulary, Softmax, three epochs (`benchmarks/equivalence/softmax.yaml`).
 *Theirs*: their model, initial weights, `train` and loop over epochs as they stand. *Ours*:
-`repro.lm.training.train`. Seeds of their own on both sides; the validation perplexity of the best
-weights, by one function for both.
+`repro.trainers.language_model.training.train`. Each side has its own seeds; the validation
+perplexity of the best weights is taken by one function for both.
 
 **{found["verdict"]}**
 

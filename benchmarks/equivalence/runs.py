@@ -11,13 +11,14 @@ import torch
 
 from benchmarks.published import Published
 from benchmarks.references import load_reference, take_weights
-from repro.lm.corpus import CorpusData, batchify
-from repro.lm.evaluation import mean_loss
-from repro.lm.model import LanguageModel
-from repro.lm.training import train
 from repro.specs.configuration import Configuration
-from repro.specs.configurations import read_sheet
-from repro.specs.run import RunSpec, TrainingSpec
+from repro.specs.resolve import read_sheet
+from repro.trainers.language_model.corpus import CorpusData, batchify
+from repro.trainers.language_model.evaluation import mean_loss
+from repro.trainers.language_model.model import LanguageModel
+from repro.trainers.language_model.spec import TrainingSpec
+from repro.trainers.language_model.training import train
+from repro.trainers.run import RunSpec
 
 Arm = Literal["ours", "theirs"]
 ARMS: Final[tuple[Arm, ...]] = ("ours", "theirs")
@@ -35,7 +36,7 @@ def training_spec() -> TrainingSpec:
 
 
 def ours(seed: int, spec: TrainingSpec, corpus: CorpusData) -> float:
-    """Validation perplexity of replicate ``seed``, by ``repro.lm.training.train``."""
+    """Validation perplexity of replicate ``seed``, by ``language_model.training.train``."""
     run = RunSpec(training=spec, replicate=seed)
     (trained,) = train([run], corpus, device=torch.device("cpu"), folders=[None])
     return _perplexity(trained.model, spec, corpus)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from repro.digest import digest
-from repro.specs.run import RunSpec
+from repro.trainers.run import RunSpec
 
 ORIGIN: Final = "carried.json"
 NOTE: Final = (

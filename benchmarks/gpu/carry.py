@@ -28,8 +28,14 @@ from torch import Tensor
 
 from benchmarks.gpu.carried import NOTE, Origin, carried_key, origin_of, write_origin
 from repro.errors import StoreError
-from repro.lm.checkpoint import FILE_NAME, Checkpoint, Weights, load_checkpoint, save_checkpoint
-from repro.lm.records import EpochRecord
+from repro.trainers.language_model.checkpoint import (
+    FILE_NAME,
+    Checkpoint,
+    EpochRecord,
+    Weights,
+    load_checkpoint,
+    save_checkpoint,
+)
 
 MANIFEST: Final = "manifest.json"
 GROUPS: Final = ("weights", "average", "best")

@@ -10,12 +10,12 @@ import numpy as np
 import torch
 
 from benchmarks.speed.shapes import random_words
-from repro.lm.corpus import CorpusData
-from repro.lm.initialisation import initialise
-from repro.lm.model import LanguageModel
-from repro.lm.randomness import Streams
-from repro.specs.recipe import Products
-from repro.specs.run import RunSpec, TrainingSpec
+from repro.trainers.language_model.corpus import CorpusData
+from repro.trainers.language_model.model import LanguageModel
+from repro.trainers.language_model.randomness import Streams, initialise
+from repro.trainers.language_model.recipe import Products
+from repro.trainers.language_model.spec import TrainingSpec
+from repro.trainers.run import RunSpec
 
 OUTPUTS: Final[dict[str, dict[str, Any]]] = {
     "softmax": {"kind": "softmax"},

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import torch
 
-from repro.execution.numerics import Facts, numerics
+from repro.trainers.devices import Facts, numerics
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:

@@ -14,7 +14,7 @@ from benchmarks.gpu import passes, trainings
 from benchmarks.gpu.cases import PAPER, SMALL, TINY, Size
 from benchmarks.gpu.checks import Check, table
 from benchmarks.gpu.command import add_device, add_out, computing, surroundings, write
-from repro.specs.recipe import Products
+from repro.trainers.language_model.recipe import Products
 
 TITLE = "Correctness on a device"
 EPILOG = """

@@ -31,15 +31,15 @@ from benchmarks.gpu.stopwatch import (
 )
 from benchmarks.gpu.workloads import corpus_of, epoch_tokens
 from benchmarks.speed.shapes import run_of
-from repro.lm import fused_loss, recurrence
-from repro.lm.awd_lstm import LstmLayer, Trunk, _run_layers, run_together
-from repro.lm.corpus import batchify
-from repro.lm.initialisation import initialise
-from repro.lm.model import LanguageModel
-from repro.lm.optimiser import Sgd
-from repro.lm.precision import products_in
-from repro.lm.randomness import Streams
-from repro.lm.regularisation import QUIET, activation_penalty, temporal_penalty
+from repro.trainers.language_model import fused_loss
+from repro.trainers.language_model import trunk as recurrence
+from repro.trainers.language_model.corpus import batchify
+from repro.trainers.language_model.model import LanguageModel
+from repro.trainers.language_model.optimiser import Sgd
+from repro.trainers.language_model.precision import products_in
+from repro.trainers.language_model.randomness import Streams, initialise
+from repro.trainers.language_model.regularisation import QUIET, activation_penalty, temporal_penalty
+from repro.trainers.language_model.trunk import LstmLayer, Trunk, _run_layers, run_together
 
 Work = Callable[[], Any]
 

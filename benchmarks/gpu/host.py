@@ -17,10 +17,10 @@ from benchmarks.gpu.many import Asked
 from benchmarks.gpu.stopwatch import WARM_UPS, timed, wait_for
 from benchmarks.gpu.workloads import corpus_of
 from benchmarks.speed.shapes import run_of
-from repro.lm.evaluation import mean_loss
-from repro.lm.randomness import Streams
-from repro.lm.regularisation import Regularisation
-from repro.lm.replicates import Losses, TrainingReplicate
+from repro.trainers.language_model.evaluation import mean_loss
+from repro.trainers.language_model.randomness import Streams
+from repro.trainers.language_model.regularisation import Regularisation
+from repro.trainers.language_model.training import Losses, TrainingReplicate
 
 PACKAGE: Final = re.compile(r".*/repro/")
 

@@ -32,10 +32,10 @@ from benchmarks.gpu.workloads import (
     specification,
 )
 from benchmarks.speed.shapes import run_of
-from repro.execution.numerics import numerics
-from repro.execution.pool import ProcessPool
-from repro.specs.recipe import Products
-from repro.specs.run import TrainingSpec
+from repro.running.pool import ProcessPool
+from repro.trainers.devices import numerics
+from repro.trainers.language_model.recipe import Products
+from repro.trainers.language_model.spec import TrainingSpec
 
 PATIENCE = 120.0
 """Seconds after which a process no longer waits for the others."""

@@ -25,15 +25,20 @@ from benchmarks.gpu.command import add_device, add_out, computing
 from benchmarks.gpu.stopwatch import forget_peak, peak_bytes
 from benchmarks.speed.shapes import CONFIGURATIONS
 from repro.errors import ReproError, StoreError
-from repro.lm.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
-from repro.lm.corpus import CorpusData, load_corpus
-from repro.lm.model import LanguageModel
-from repro.lm.records import Progress
-from repro.lm.training import train
-from repro.measurements.perplexity import evaluation_perplexity
-from repro.measurements.rank import measure_rank
-from repro.specs.configurations import read_sheet
-from repro.specs.run import RunSpec, TrainingSpec
+from repro.specs.resolve import read_sheet
+from repro.trainers.language_model.checkpoint import (
+    FILE_NAME,
+    Checkpoint,
+    Progress,
+    load_checkpoint,
+)
+from repro.trainers.language_model.corpus import CorpusData, load_corpus
+from repro.trainers.language_model.measurements.perplexity import evaluation_perplexity
+from repro.trainers.language_model.measurements.rank import measure_rank
+from repro.trainers.language_model.model import LanguageModel
+from repro.trainers.language_model.spec import TrainingSpec
+from repro.trainers.language_model.training import train
+from repro.trainers.run import RunSpec
 
 EVIDENCE, SPECTRUM = "evidence.json", "spectrum.npy"
 TEST_BATCH: Final = 1

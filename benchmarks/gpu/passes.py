@@ -12,18 +12,18 @@ from benchmarks.gpu.cases import OUTPUTS, Size, runs_of, spread_model, training
 from benchmarks.gpu.checks import Check, badness, departure
 from benchmarks.speed.shapes import random_words
 from repro.errors import DataError
-from repro.lm.model import LanguageModel
-from repro.lm.precision import products_in
-from repro.lm.randomness import Streams
-from repro.lm.regularisation import (
+from repro.trainers.language_model.measurements.rank import measure_rank
+from repro.trainers.language_model.model import LanguageModel
+from repro.trainers.language_model.precision import products_in
+from repro.trainers.language_model.randomness import Streams
+from repro.trainers.language_model.recipe import Products
+from repro.trainers.language_model.regularisation import (
     LOCKED_STREAMS,
     Regularisation,
     activation_penalty,
     temporal_penalty,
 )
-from repro.measurements.rank import measure_rank
-from repro.specs.recipe import Products
-from repro.specs.run import RunSpec
+from repro.trainers.run import RunSpec
 
 CPU: Final = torch.device("cpu")
 LOSS_BOUNDS: Final[dict[Products | None, float]] = {None: 2e-6, "tf32": 1e-4, "bf16": 1e-3}

@@ -11,13 +11,16 @@ import torch
 
 from benchmarks.gpu.cases import Size, corpus_of, runs_of, training
 from benchmarks.gpu.checks import Check, badness, departure, largest_departure
-from repro.lm.checkpoint import Checkpoint, save_checkpoint
-from repro.lm.initialisation import initialise
-from repro.lm.model import LanguageModel
-from repro.lm.randomness import Streams
-from repro.lm.records import Progress, TrainedRun
-from repro.lm.training import train
-from repro.specs.run import RunSpec
+from repro.trainers.language_model.checkpoint import (
+    Checkpoint,
+    Progress,
+    TrainedRun,
+    save_checkpoint,
+)
+from repro.trainers.language_model.model import LanguageModel
+from repro.trainers.language_model.randomness import Streams, initialise
+from repro.trainers.language_model.training import train
+from repro.trainers.run import RunSpec
 
 CPU: Final = torch.device("cpu")
 REPLICATES: Final = 4

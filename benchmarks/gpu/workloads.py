@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from benchmarks.speed.rows import Goal
 from benchmarks.speed.shapes import CONFIGURATIONS, QUIET_DROPOUT, random_words
-from repro.lm.corpus import CorpusData
-from repro.specs.configurations import read_sheet
-from repro.specs.recipe import Products
-from repro.specs.run import TrainingSpec
+from repro.specs.resolve import read_sheet
+from repro.trainers.language_model.corpus import CorpusData
+from repro.trainers.language_model.recipe import Products
+from repro.trainers.language_model.spec import TrainingSpec
 
 REPLICATES: Final = 10
 TEN_GOAL: Final = Goal(aim=12.0, at_most=True)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from repro.errors import ClaimError
-from repro.verdict import Conclusion, Finding
+from repro.expectations.rules import Conclusion, Finding
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -29,7 +29,7 @@ SEED = 2021
 """Written once. Every cell has a generator of its own, from this and the cell's name."""
 
 NOTHING = Finding(Conclusion.INCONCLUSIVE, 1.0, 1.0)
-"""What is found where the test refuses the evidence; as ``repro.check`` has it."""
+"""What is found where the test refuses the evidence; as ``repro.judging.assemble`` has it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,9 @@ from scipy.stats import permutation_test
 
 from benchmarks.levels.cells import Array, Data, Outcome, Rule
 from benchmarks.levels.means import sample
-from repro.stats.association import association
-from repro.stats.clustered import DRAWS
-from repro.stats.resampling import CLUSTERS_SEED
-from repro.verdict import Finding, by_sign
+from repro.expectations.rules import Finding, by_sign
+from repro.stats.coefficients import CLUSTERS_SEED
+from repro.stats.correlation import DRAWS, association
 
 POINTS = 5
 """Points in a cluster."""

@@ -10,10 +10,9 @@ from scipy.special import bdtr, bdtrc
 
 from benchmarks.levels.cells import Array, Data, Mask, Outcome, Rule
 from benchmarks.levels.means import sample
-from repro.stats.bound import clopper_pearson, share
-from repro.stats.proportion import paired_outcomes
-from repro.stats.separation import separation
-from repro.verdict import Finding, by_interval, by_p
+from repro.expectations.rules import Finding, by_interval, by_p
+from repro.stats.counts import clopper_pearson, paired_outcomes, share
+from repro.stats.ranks import separation
 
 CLUSTER = 3
 """Units in a cluster: an odd number, so that without ties no cluster is undecided."""

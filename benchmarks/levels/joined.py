@@ -10,15 +10,9 @@ import numpy.typing as npt
 
 from benchmarks.levels.cells import Array, Data, Outcome, Rule
 from benchmarks.levels.means import p_above, region, region_p, sample, welch_kernel
-from repro.stats.comparison import welch
-from repro.verdict import (
-    Conclusion,
-    Finding,
-    adjust_family,
-    conclude_conjunction,
-    conclude_difference,
-    conclude_disjunction,
-)
+from repro.expectations.rules import Conclusion, Finding, conclude_difference
+from repro.judging.verdict import adjust_family, conclude_conjunction, conclude_disjunction
+from repro.stats.t_tests import welch
 
 Margin = tuple[float | None, float | None]
 

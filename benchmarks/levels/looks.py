@@ -10,11 +10,10 @@ from scipy.special import ndtr, stdtr
 
 from benchmarks.levels.cells import Array, Data, Mask, Outcome, Rule
 from benchmarks.levels.means import sample
-from repro.stats.eprocess import threshold
-from repro.stats.sequential import sequential
-from repro.stats.spending import boundaries, group_obf
+from repro.expectations.rules import Finding, conclude_sequential
+from repro.stats.anytime import sequential, threshold
+from repro.stats.group_sequential import boundaries, group_obf
 from repro.stats.stopping import Question
-from repro.verdict import Finding, conclude_sequential
 
 NIGHTS = tuple(range(3, 61))
 PLANNED = (5, 10, 15, 20)

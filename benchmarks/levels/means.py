@@ -9,14 +9,18 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from benchmarks.levels.cells import Array, Data, Mask, Outcome, Rule
-from repro.stats import equivalence as margins
+from repro.expectations.rules import (
+    Direction,
+    Finding,
+    by_interval,
+    conclude_difference,
+    conclude_ratio,
+)
 from repro.stats import simulated
-from repro.stats.comparison import TESTS
-from repro.stats.ratio import ratio_of_geometric_means
-from repro.stats.relative import scaled_contrast
-from repro.stats.result import TestResult
-from repro.stats.sample import Sample
-from repro.verdict import Direction, Finding, by_interval, conclude_difference, conclude_ratio
+from repro.stats import t_tests as margins
+from repro.stats.contrast import scaled_contrast
+from repro.stats.records import Sample, TestResult
+from repro.stats.t_tests import TESTS, ratio_of_geometric_means
 
 Kernel = Callable[[Array, Array], tuple[Array, Array, Array]]
 """Effect, standard error and degrees of freedom of each draw."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.levels.cells import SEED, Cell, Experiment, Mask, generator
-from repro.stats.bound import clopper_pearson
+from repro.stats.counts import clopper_pearson
 
 SIZES = (3, 5, 10, 30)
 BETWEEN = (4, 6, 7, 8, 9, 12, 15, 20)

@@ -28,10 +28,10 @@ from benchmarks.levels.cells import (
     lognormal_moments,
     noise,
 )
+from repro.expectations.rules import Direction
 from repro.stats import stopping
 from repro.stats.coefficients import Method
-from repro.stats.trend import TrendTest
-from repro.verdict import Direction
+from repro.stats.trends import TrendTest
 
 FAR = 50.0
 """So many standard errors leave nothing to doubt."""

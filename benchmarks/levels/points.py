@@ -12,14 +12,29 @@ from scipy.special import ndtr
 
 from benchmarks.levels.cells import Array, Data, Mask, Outcome, Rule
 from benchmarks.levels.means import p_above, sample, welch_kernel
-from repro.stats.association import MOST_PERMUTED, association, magnitude, p_by_student
-from repro.stats.coefficients import PERFECT, Method, concordance, correlate
-from repro.stats.fisher_z import p_above as z_above
-from repro.stats.fisher_z import p_beyond, p_within, standard_error
-from repro.stats.ordering import largest_holm, ordering, smallest_holm
-from repro.stats.slope import linear_trend, slope_weights
-from repro.stats.trend import TrendTest, jonckheere, jonckheere_p, trend
-from repro.verdict import Finding, by_p, by_sign
+from repro.expectations.rules import Finding, by_p, by_sign
+from repro.stats.coefficients import (
+    PERFECT,
+    Method,
+    concordance,
+    correlate,
+    p_beyond,
+    p_within,
+    standard_error,
+)
+from repro.stats.coefficients import p_above as z_above
+from repro.stats.correlation import MOST_PERMUTED, association, magnitude, p_by_student
+from repro.stats.trends import (
+    TrendTest,
+    jonckheere,
+    jonckheere_p,
+    largest_holm,
+    linear_trend,
+    ordering,
+    slope_weights,
+    smallest_holm,
+    trend,
+)
 
 Sign = Literal["positive", "different"]
 

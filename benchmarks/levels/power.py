@@ -13,7 +13,7 @@ from benchmarks.levels.cells import SEED, Cell, Data, Draw, Setup, generator
 from benchmarks.levels.measure import CHUNK, DRAWS
 from benchmarks.levels.nulls import arms
 from repro.stats import stopping
-from repro.stats.planned_test import PlannedTest, power_of_test
+from repro.stats.planning import PlannedTest, power_of_test
 from repro.stats.power import power_above
 
 ERRORS = 4

@@ -103,7 +103,7 @@ def with_tables(text: str, document: Mapping[str, Any]) -> str:
 
 
 COLUMNS = ("test", "n", "others", "sd_ratio", "distribution", "rate", "level", "loses")
-"""What reports look up of a cell, see ``repro.stats.levels.MeasuredRate``."""
+"""What reports look up of a cell, see ``repro.stats.error_rates.MeasuredRate``."""
 
 
 def package_data(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -156,7 +156,7 @@ KEYS = {
 
 
 def key(one: Mapping[str, Any]) -> str | None:
-    """The name by which ``repro.stats.levels`` knows a test; None where it is not looked up."""
+    """The name by which ``repro.stats.error_rates`` knows a test; None: not looked up."""
     place = (one["kind"], one["test"])
     if place in KEYS:
         return KEYS[place]

@@ -1,4 +1,4 @@
-"""Mutation testing of ``repro/stats`` and ``repro/verdict``: a seeded sample of mutmut's mutants.
+"""Mutation testing of ``repro/stats`` and ``repro/judging``: a seeded sample of mutmut's mutants.
 
 A copy of the package and of its tests is mutated in a folder of its own; the checkout is never
 touched. See README.md beside this file.
@@ -17,17 +17,17 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MUTATED = ("repro/stats/*.py", "repro/verdict/*.py")
+MUTATED = ("repro/stats/*.py", "repro/judging/verdict.py", "repro/expectations/rules.py")
 TESTS = (
     "tests/stats",
-    "tests/verdict",
+    "tests/expectations",
     "tests/properties",
     "tests/test_verdict.py",
     "tests/test_conclusions.py",
 )
-HELPERS = ("tests/conftest.py", "tests/check/made.py", "claims", "templates", "README.md", "docs")
+HELPERS = ("tests/conftest.py", "tests/judging/made.py", "claims", "templates", "README.md", "docs")
 TOO_SLOW = "tests/stats/test_design.py::test_every_number_keeps_its_promise[difference-permutation]"
-FIRST = "repro.verdict.words.*"
+FIRST = "repro.expectations.rules.*"
 """A module with few mutants: to run it writes the mutants of all."""
 
 SAMPLES = ("20261121:15", "20261122:6")

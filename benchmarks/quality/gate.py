@@ -10,8 +10,10 @@ from typing import Any
 import yaml
 
 from benchmarks.quality.honest import Columns, Drawn, claim_document
-from repro.check.quality import Quality, examine
-from repro.evidence import TableSource, TidyTable, from_table
+from repro.evidence.base import TableSource
+from repro.evidence.gather import from_table
+from repro.evidence.table import TidyTable
+from repro.judging.quality import Quality, examine
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim
 

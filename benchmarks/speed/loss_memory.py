@@ -35,7 +35,7 @@ def above(components: int, naive: bool) -> int:
     from torch.nn import functional
 
     from benchmarks.speed import machine
-    from repro.lm.fused_loss import mixture_loss
+    from repro.trainers.language_model.fused_loss import mixture_loss
 
     def inputs(rows: int) -> list[torch.Tensor]:
         shapes = [(rows, components, SIZE), (rows, components), (VOCABULARY, SIZE), (VOCABULARY,)]

@@ -10,12 +10,11 @@ import torch
 
 from benchmarks.speed.metronome import Metronome
 from benchmarks.speed.shapes import random_corpus, random_words, run_of, training
-from repro.execution.numerics import numerics
-from repro.lm.evaluation import mean_loss
-from repro.lm.initialisation import initialise
-from repro.lm.model import LanguageModel
-from repro.lm.randomness import Streams
-from repro.lm.training import train
+from repro.trainers.devices import numerics
+from repro.trainers.language_model.evaluation import mean_loss
+from repro.trainers.language_model.model import LanguageModel
+from repro.trainers.language_model.randomness import Streams, initialise
+from repro.trainers.language_model.training import train
 
 CPU = torch.device("cpu")
 EVALUATED_WINDOWS = 3

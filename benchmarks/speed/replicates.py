@@ -17,9 +17,9 @@ from benchmarks.speed.contest import ALLOCATOR, Job, Ratio, alternate, threads_o
 from benchmarks.speed.metronome import Metronome
 from benchmarks.speed.rows import Found, Goal, Row, Settings
 from benchmarks.speed.together import write_text
-from repro.specs.model import Model, Softmax
-from repro.specs.recipe import Recipe, Window
-from repro.specs.run import PlannedRun, RunSpec, TrainingSpec
+from repro.trainers.language_model.recipe import Recipe, Window
+from repro.trainers.language_model.spec import Model, Softmax, TrainingSpec
+from repro.trainers.run import PlannedRun, RunSpec
 
 REPLICATES = 10
 WORDS, SIZE, BATCH, WINDOW, STEPS = 10_000, 200, 20, 35, 40
@@ -59,11 +59,11 @@ def _in_turn(threads: int, replicates: int) -> Job:
 
 def through_engine(metronome: Metronome) -> None:
     """``execute`` with the engine that is the default, kept warm, each time on new replicates."""
-    from repro.execution.engine import engine
-    from repro.execution.execute import execute
-    from repro.execution.pool import ProcessPool
-    from repro.store import RunStore
-    from repro.store.work import memory
+    from repro.running.engine import engine
+    from repro.running.execute import execute
+    from repro.running.pool import ProcessPool
+    from repro.store.runs import RunStore
+    from repro.trainers.cost import memory
 
     with TemporaryDirectory() as folder:
         spec = specification(Path(folder))
@@ -82,8 +82,8 @@ def through_engine(metronome: Metronome) -> None:
 def in_turn(metronome: Metronome, *, threads: int, replicates: int) -> None:
     """``train`` of so many of the runs in this process."""
     from benchmarks.speed.ours import CPU, computing
-    from repro.lm.corpus import load_corpus
-    from repro.lm.training import train
+    from repro.trainers.language_model.corpus import load_corpus
+    from repro.trainers.language_model.training import train
 
     with TemporaryDirectory() as folder, computing(threads):
         spec = specification(Path(folder))

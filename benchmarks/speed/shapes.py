@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from repro.lm.corpus import CorpusData
-from repro.specs.configurations import read_sheet
-from repro.specs.model import MoC, Model, MoS
-from repro.specs.run import RunSpec, TrainingSpec
+from repro.specs.resolve import read_sheet
+from repro.trainers.language_model.corpus import CorpusData
+from repro.trainers.language_model.spec import MoC, Model, MoS, TrainingSpec
+from repro.trainers.run import RunSpec
 
 Shape = Literal["mos", "awd"]
 

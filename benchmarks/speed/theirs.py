@@ -19,12 +19,11 @@ from benchmarks.speed.shapes import (
     run_of,
     training,
 )
-from repro.lm.corpus import CorpusData, batchify
-from repro.lm.initialisation import initialise
-from repro.lm.model import LanguageModel
-from repro.lm.randomness import Streams
-from repro.lm.training import train
-from repro.specs.run import TrainingSpec
+from repro.trainers.language_model.corpus import CorpusData, batchify
+from repro.trainers.language_model.model import LanguageModel
+from repro.trainers.language_model.randomness import Streams, initialise
+from repro.trainers.language_model.spec import TrainingSpec
+from repro.trainers.language_model.training import train
 
 NAMES: dict[Shape, Name] = {"mos": "mos", "awd": "awd-lstm-lm"}
 TOLERANCE = 1e-5

@@ -12,8 +12,8 @@ import numpy as np
 
 from benchmarks.speed.contest import ALLOCATOR, threads_of
 from benchmarks.speed.rows import Settings
-from repro.execution.pool import ProcessPool
-from repro.specs.corpus import TextCorpus
+from repro.running.pool import ProcessPool
+from repro.trainers.language_model.spec import TextCorpus
 
 
 class NoReferencesError(Exception):

@@ -16,11 +16,11 @@ from typing import Any
 from benchmarks.speed.contest import WARM_UPS
 from benchmarks.speed.rows import Found, Goal, Row, Settings
 from benchmarks.speed.together import write_text
-from repro.execution.engine import engine
-from repro.execution.worker import Task, run_task
-from repro.specs.model import Model, Softmax
-from repro.specs.recipe import Recipe, Window
-from repro.specs.run import PlannedRun, RunSpec, TrainingSpec
+from repro.running.engine import engine
+from repro.running.worker import Task, run_task
+from repro.trainers.language_model.recipe import Recipe, Window
+from repro.trainers.language_model.spec import Model, Softmax, TrainingSpec
+from repro.trainers.run import PlannedRun, RunSpec
 
 LIMIT = Goal(50.0, at_most=True)
 
@@ -46,7 +46,7 @@ def overhead(task: Task, submitted: float) -> float:
     """Do a task; seconds from ``submitted`` to its first step (both by the machine's clock)."""
     from unittest.mock import patch
 
-    from repro.lm import training
+    from repro.trainers.language_model import training
 
     started: list[float] = []
     original = training.train

@@ -1,85 +1,414 @@
-"""Printed comparisons of two means -> what their numbers say about each other."""
+"""One printed comparison, every p-value that its numbers allow, and the record an audit returns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
 
-from repro.audit.family import Adjusted, adjust
-from repro.audit.findings import findings
-from repro.audit.grade import Grade
-from repro.audit.grim import grains
-from repro.audit.inference import Assumed, assume
-from repro.audit.judging import Graded, judge, survives
-from repro.audit.printed import PrintedNumber, Rounding
-from repro.audit.record import Audited
-from repro.audit.row import AuditRow, PrintedArm, PrintedComparison, rows_of
-from repro.audit.variants import Variant, needs_values
+from repro.audit.p_range import (
+    Box,
+    Declared,
+    Span,
+    Tails,
+    Variant,
+    enumerate_variants,
+    feasible,
+    needs_values,
+)
+from repro.errors import ClaimError
+from repro.evidence.rounding import PrintedNumber
+from repro.stats.contrast import Contrast, student_contrast, welch_contrast
+from repro.stats.records import Interval, Summary, check_alpha
 
-__all__ = ["Audited", "PrintedArm", "PrintedComparison", "audit"]
 
+class Grade(StrEnum):
+    """How a printed p-value stands to the numbers that it was printed with.
 
-def audit(
-    comparisons: Sequence[PrintedComparison],
-    *,
-    rounding: Rounding = "round",
-    other_n: Sequence[int] = (),
-) -> tuple[Audited, ...]:
-    """Audit the comparisons of one table together, in their order.
+    The first that applies, in this order. *Assumed* is the declared test, else the one
+    variant that fits the whole table, else Welch; its *interval* holds every p that the
+    unrounded numbers could have given; a *match* is an overlap of a variant's interval with
+    the printed p's own rounding interval. A p is significant when it is at most alpha.
 
-    The test is inferred over all of them, and p-values are corrected over their families.
-    ``other_n`` are sizes that the paper mentions elsewhere: where one differs from those of a
-    row, n - 1 and n + 1 are tried too. ClaimError if two comparisons have the same id.
+    - DECISION-INCONSISTENT: no admissible variant matches, and the printed p and the whole
+      interval of the assumed test lie on opposite sides of alpha. Admissible are all
+      variants, or, where the table declares test or tails, those that keep to it. The
+      alternative of a one-sided test may have either direction: a p above one half is that
+      of a test which the difference went against, and not significant.
+    - DECISION-FRAGILE: alpha lies inside the interval of the assumed test, so the unrounded
+      numbers may decide either way. (Not for a paired test: there rounding is not what is open.)
+    - INCONSISTENT: no variant matches; the decision is the same.
+    - NOT-BY-T-TEST: no variant matches (or, where the decision is the other one, none with the
+      declared tails), and nothing says which test was used. A rank or permutation
+      test, which means and deviations cannot check, or a paired one might give the printed p. Where
+      the table declares its test, or its p-values equal, digit by digit, those of one test on the
+      printed numbers, the test is known, and such a row has one of the three grades above.
+    - CONSISTENT-IF(x): the assumed test does not match, a variant that differs in x does; or
+      it is paired and matches only for the correlation x of the arms, which is not printed.
+    - CONSISTENT: the assumed test matches.
+    - NOT-CHECKABLE: a number that the comparison needs is not printed, or the declared test needs
+      the value of every replicate. Never a failure.
     """
-    rows = rows_of([_rounded(one, rounding) for one in comparisons], other_n)
-    assumed = assume(rows)
-    adjusted = adjust(rows, assumed)
+
+    DECISION_INCONSISTENT = "DECISION-INCONSISTENT"
+    DECISION_FRAGILE = "DECISION-FRAGILE"
+    INCONSISTENT = "INCONSISTENT"
+    NOT_BY_T_TEST = "NOT-BY-T-TEST"
+    CONSISTENT_IF = "CONSISTENT-IF"
+    CONSISTENT = "CONSISTENT"
+    NOT_CHECKABLE = "NOT-CHECKABLE"
+
+    @property
+    def rank(self) -> int:
+        """0 for the worst; NOT-CHECKABLE comes last."""
+        return list(Grade).index(self)
+
+
+LEGEND = {
+    Grade.DECISION_INCONSISTENT: (
+        "no admissible test reproduces the printed p, and the decision at alpha is the other one"
+    ),
+    Grade.DECISION_FRAGILE: (
+        "alpha lies inside the interval: the unrounded numbers may decide either way"
+    ),
+    Grade.INCONSISTENT: (
+        "no test reproduces the printed p (printed numbers disagree); the decision is the same"
+    ),
+    Grade.NOT_BY_T_TEST: (
+        "no t-test of independent arms reproduces the printed p; a rank, permutation or paired "
+        "test might, and nothing says which was used"
+    ),
+    Grade.CONSISTENT_IF: "reproduced only if x, which is not what is assumed or printed",
+    Grade.CONSISTENT: "the assumed test reproduces the printed p (printed numbers agree)",
+    Grade.NOT_CHECKABLE: "what the check needs is not printed",
+}
+
+
+def fails(grades: Iterable[Grade], fail_on: Grade | None) -> bool:
+    """Whether any grade is as bad as ``fail_on`` or worse; with ``None`` nothing fails."""
+    return fail_on is not None and any(grade.rank <= fail_on.rank for grade in grades)
+
+
+SMALLEST = 1e-100
+
+
+HALF = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedArm:
+    """Mean, standard deviation and size of one arm, each ``None`` where it is not printed."""
+
+    mean: PrintedNumber | None
+    sd: PrintedNumber | None
+    n: int | None
+
+    def __post_init__(self) -> None:
+        if self.mean is not None:
+            check_number(self.mean)
+        if self.sd is not None:
+            check_deviation(self.sd)
+        if self.n is not None:
+            check_size(self.n)
+
+    @classmethod
+    def read(cls, mean: str, sd: str, n: int | None) -> PrintedArm:
+        """An arm from its texts; an empty one is a number that is not printed."""
+        first, second = (PrintedNumber.read(text) if text.strip() else None for text in (mean, sd))
+        return cls(first, second, n)
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedComparison:
+    """One row of a table: two arms, and the p that was printed for them.
+
+    ``test`` and ``tails`` only where the paper declares them. Comparisons with the same
+    ``family`` are corrected together; those without one are a family of their own. ``items`` is
+    the size of the test set, where the means are shares of it (or percentages) that were got right.
+    Raises ClaimError for a p that is no probability, an alpha outside 0 to 0.5, and a paired
+    test of arms of different sizes.
+    """
+
+    id: str
+    a: PrintedArm
+    b: PrintedArm
+    p: PrintedNumber | None = None
+    alpha: float = 0.05
+    test: Declared | None = None
+    tails: Tails | None = None
+    family: str | None = None
+    items: int | None = None
+
+    def __post_init__(self) -> None:
+        check_alpha(self.alpha)
+        if self.p is not None:
+            check_probability(self.p)
+        pairs = self.test in ("paired", "wilcoxon")
+        if pairs and None not in (self.a.n, self.b.n) and self.a.n != self.b.n:
+            raise ClaimError(f"a paired test needs arms of one size, not {self.a.n} and {self.b.n}")
+
+    @property
+    def arms(self) -> tuple[PrintedArm, PrintedArm]:
+        """Both arms, A first."""
+        return self.a, self.b
+
+
+def check_number(number: PrintedNumber) -> PrintedNumber:
+    """The number itself, or ClaimError if it is a bound or too small to compute with."""
+    if number.relation != "=":
+        raise ClaimError(f"{number.text!r} is a bound; only a p may be one")
+    if 0 < abs(number.value) < SMALLEST:
+        raise ClaimError(f"{number.text!r} is smaller than any mean or deviation that is printed")
+    return number
+
+
+def check_deviation(sd: PrintedNumber) -> PrintedNumber:
+    """The number itself, or ClaimError unless it prints a standard deviation."""
+    if check_number(sd).text.startswith(("-", "\N{MINUS SIGN}", "\N{EN DASH}")):
+        raise ClaimError(f"a standard deviation is not negative, and {sd.text} is")
+    return sd
+
+
+def check_size(n: int) -> int:
+    """The size itself, or ClaimError if no deviation comes from so few."""
+    if n < 2:
+        raise ClaimError(f"a test needs at least 2 replicates in each arm, not {n}")
+    return n
+
+
+def check_probability(p: PrintedNumber) -> PrintedNumber:
+    """The number itself, or ClaimError unless it prints a probability."""
+    if not 0 <= p.value <= 1 or (p.relation, p.value) in (("<", 0.0), (">", 1.0)):
+        raise ClaimError(f"a p-value lies between 0 and 1, and {p.text} does not")
+    return p
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """A comparison with the interval of every variant, and those that match its p.
+
+    Without the six numbers of both arms (``lacks`` names the missing) there is no interval.
+    """
+
+    comparison: PrintedComparison
+    lacks: tuple[str, ...]
+    intervals: Mapping[Variant, Span]
+    matches: tuple[Variant, ...]
+
+    @property
+    def n(self) -> tuple[int | None, int | None]:
+        """The stated sizes."""
+        return self.comparison.a.n, self.comparison.b.n
+
+    @property
+    def p_span(self) -> Span | None:
+        """The probabilities that are printed like the p; ``None`` where none is printed."""
+        p = self.comparison.p
+        return None if p is None else (max(p.low, 0.0), min(p.high, 1.0))
+
+    def significant(self) -> bool | None:
+        """Whether the printed p is at most alpha; ``None`` if its rounding leaves that open."""
+        p, alpha = self.comparison.p, self.comparison.alpha
+        if p is None:
+            return None
+        if p.high <= alpha:
+            return True
+        return False if p.low > alpha or (p.relation == ">" and p.low == alpha) else None
+
+    def nominal(self, variant: Variant) -> float | None:
+        """The p of a variant from the numbers as printed, if they have one."""
+        contrast = self.contrast(variant)
+        if contrast is None:
+            return None
+        if variant.tails == 2:
+            return contrast.p_two_sided()
+        greater = (contrast.effect >= 0) != variant.against
+        return contrast.p_greater() if greater else contrast.p_less()
+
+    def contrast(self, variant: Variant) -> Contrast | None:
+        """Mean A minus mean B as printed; ``None`` if not printed, paired, or without variance."""
+        if self.lacks or variant.test == "paired":
+            return None
+        arms = [_summary(arm, variant) for arm in self.comparison.arms]
+        kernel = student_contrast if variant.test == "student" else welch_contrast
+        try:
+            return kernel(*arms)
+        except ClaimError:
+            return None
+
+    def pairable(self) -> bool:
+        """Whether a paired t-test gives the printed p for some correlation of the arms."""
+        box, p = _box(self.comparison), self.p_span
+        if box is None or p is None or box.n_a != box.n_b:
+            return False
+        ((low, high),) = feasible([box], Variant("paired", self.comparison.tails or 2))
+        return low <= p[1] and p[0] <= high
+
+    def margin(self) -> float | None:
+        """The smallest margin that TOST by Welch could have confirmed, in the units printed."""
+        contrast = self.contrast(Variant("welch"))
+        if contrast is None:
+            return None
+        interval: Interval = contrast.interval(1 - 2 * self.comparison.alpha)
+        return max(-interval.low, interval.high)
+
+    def equals_rounded(self, variant: Variant) -> bool | None:
+        """Whether the variant's p from the rounded numbers is the printed one, digit by digit.
+
+        ``None`` where there is nothing to compare: no p, a bound for p, or no p to be had.
+        """
+        p, nominal = self.comparison.p, self.nominal(variant)
+        if p is None or nominal is None or p.relation != "=":
+            return None
+        return p.low <= nominal <= p.high
+
+
+def rows_of(comparisons: Sequence[PrintedComparison], other_n: Sequence[int]) -> list[AuditRow]:
+    """The comparisons with their intervals; ClaimError if two have the same id."""
+    ids = [one.id for one in comparisons]
+    if len(set(ids)) < len(ids):
+        twice = next(one for one in ids if ids.count(one) > 1)
+        raise ClaimError(f"two comparisons have the id {twice!r}")
+    mentioned = {n for one in comparisons for arm in one.arms if (n := arm.n) is not None}
+    intervals = _intervals(comparisons, mentioned | set(other_n))
+    return [
+        AuditRow(one, _lacks(one), found, _matches(one, found))
+        for one, found in zip(comparisons, intervals, strict=True)
+    ]
+
+
+def _intervals(
+    comparisons: Sequence[PrintedComparison], mentioned: set[int]
+) -> list[dict[Variant, Span]]:
+    """The interval of every variant of every comparison, one variant at a time.
+
+    Those of a comparison stand in the order of their enumeration, whatever the other rows are.
+    """
+    found: list[dict[Variant, Span]] = [{} for _ in comparisons]
+    tried: list[list[Variant]] = [[] for _ in comparisons]
+    wanted: dict[Variant, list[tuple[int, Box]]] = {}
+    for index, one in enumerate(comparisons):
+        box = _box(one)
+        if box is None or needs_values(one.test):
+            continue
+        others = bool(mentioned - {box.n_a, box.n_b})
+        for variant in enumerate_variants(one.test, other_n=others, against=_alternatives(one)):
+            if min(box.n_a, box.n_b) + variant.shift >= 2:
+                tried[index].append(variant)
+                wanted.setdefault(variant, []).append((index, box))
+    for variant, entries in wanted.items():
+        spans = feasible([box for _, box in entries], variant)
+        for (index, _), span in zip(entries, spans, strict=True):
+            found[index][variant] = span
+    return [{one: spans[one] for one in its} for its, spans in zip(tried, found, strict=True)]
+
+
+def _alternatives(comparison: PrintedComparison) -> tuple[bool, ...]:
+    """Whether a one-sided alternative is against the printed difference; which its p may be of.
+
+    A p above one half is of the one against. A bound such as `> .05` may be of either where
+    the table declares one-sided; where it does not, it is no evidence of such a test.
+    """
+    p, a, b = comparison.p, comparison.a.mean, comparison.b.mean
+    if p is None or a is None or b is None or a.value == b.value:
+        return (False,)
+    if p.relation == "=":
+        return (p.low >= HALF,)
+    return (False, True) if comparison.tails == 1 and p.relation == ">" else (False,)
+
+
+def _box(comparison: PrintedComparison) -> Box | None:
+    a, b = comparison.arms
+    if a.mean is None or b.mean is None or a.sd is None or b.sd is None:
+        return None
+    if a.n is None or b.n is None:
+        return None
+    low, high = a.mean.low - b.mean.high, a.mean.high - b.mean.low
+    if a.mean.value < b.mean.value:
+        low, high = -high, -low
+    sd_a, sd_b = ((max(sd.low, 0.0), sd.high) for sd in (a.sd, b.sd))
+    return Box((low, high), sd_a, sd_b, a.n, b.n)
+
+
+def _lacks(comparison: PrintedComparison) -> tuple[str, ...]:
     return tuple(
-        _audited(row, its, family, rounding)
-        for row, its, family in zip(rows, assumed, adjusted, strict=True)
+        f"{name}_{side}"
+        for side, arm in zip("ab", comparison.arms, strict=True)
+        for name in ("mean", "sd", "n")
+        if getattr(arm, name) is None
     )
 
 
-def _rounded(comparison: PrintedComparison, rounding: Rounding) -> PrintedComparison:
-    """The comparison with every number under one rounding model."""
-
-    def under(number: PrintedNumber | None) -> PrintedNumber | None:
-        return None if number is None else number.under(rounding)
-
-    a, b = (replace(arm, mean=under(arm.mean), sd=under(arm.sd)) for arm in comparison.arms)
-    return replace(comparison, a=a, b=b, p=under(comparison.p))
+def _matches(comparison: PrintedComparison, found: Mapping[Variant, Span]) -> tuple[Variant, ...]:
+    if comparison.p is None:
+        return ()
+    low, high = comparison.p.low, comparison.p.high
+    return tuple(one for one, span in found.items() if span[0] <= high and low <= span[1])
 
 
-def _with_means(row: AuditRow, judged: Graded) -> Graded:
-    """INCONSISTENT, at least, where a printed mean is none that its number of items allows."""
-    impossible = any(not grain.possible for grain in grains(row.comparison))
-    if impossible and judged.grade.rank > Grade.INCONSISTENT.rank:
-        return Graded(Grade.INCONSISTENT)
-    return judged
+def _summary(arm: PrintedArm, variant: Variant) -> Summary:
+    if arm.mean is None or arm.sd is None or arm.n is None:
+        raise ClaimError("this arm is not printed in full")
+    n = arm.n + variant.shift
+    factor = math.sqrt(n / (n - 1)) if variant.ddof == 0 else 1.0
+    return Summary(n, arm.mean.value, arm.sd.value * factor)
 
 
-def _audited(row: AuditRow, assumed: Assumed, family: Adjusted, rounding: Rounding) -> Audited:
-    comparison, variant = row.comparison, assumed.variant
-    judged = _with_means(row, judge(row, variant, known=assumed.known))
-    by_t = not needs_values(comparison.test)
-    return Audited(
-        id=comparison.id,
-        grade=judged.grade,
-        p_printed=None if comparison.p is None else comparison.p.text,
-        p_interval=row.intervals.get(variant),
-        p_student=row.nominal(Variant("student")),
-        p_welch=row.nominal(Variant("welch")),
-        matches=tuple(one.label(row.n) for one in row.matches),
-        decision_survives_rounding=survives(row, variant),
-        holm=family.holm,
-        bh=family.bh,
-        smallest_confirmable_margin=row.margin(),
-        assumed=variant.label(row.n) if by_t else None,
-        assumed_why=assumed.why,
-        alpha=comparison.alpha,
-        family=comparison.family,
-        rounding=rounding,
-        equals_rounded=row.equals_rounded(variant) if by_t else None,
-        condition=judged.condition,
-        findings=findings(row, variant, judged, family),
-    )
+Value = bool | int | float | str | tuple[float, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """One printed statement and what was found about it.
+
+    Rows that are no comparison of two means (``kind``: "correlation", "disagreement", ...)
+    leave the fields of a comparison at their defaults and keep their own numbers in
+    ``details``. ``p_interval`` holds every p that the assumed test could give from the
+    unrounded numbers; ``p_student`` and ``p_welch`` are two-sided, from the numbers as
+    printed. ``holm`` and ``bh`` are adjusted over ``family``.
+    ``smallest_confirmable_margin`` is in the units of the means: TOST by Welch, alpha
+    one-sided. ``equals_rounded`` says whether the assumed test on the rounded numbers gives
+    the printed p to every printed digit. ``condition`` is the x of CONSISTENT-IF(x),
+    ``findings`` are plain sentences.
+    """
+
+    id: str
+    grade: Grade
+    kind: str = "comparison"
+    p_printed: str | None = None
+    p_interval: tuple[float, float] | None = None
+    p_student: float | None = None
+    p_welch: float | None = None
+    matches: tuple[str, ...] = ()
+    decision_survives_rounding: bool | None = None
+    holm: float | None = None
+    bh: float | None = None
+    smallest_confirmable_margin: float | None = None
+    assumed: str | None = None
+    assumed_why: str = ""
+    alpha: float | None = None
+    family: str | None = None
+    rounding: str = "round"
+    equals_rounded: bool | None = None
+    condition: str = ""
+    findings: tuple[str, ...] = ()
+    details: Mapping[str, Value] = field(default_factory=dict, hash=False)
+
+    @property
+    def grade_text(self) -> str:
+        """The grade as it is printed: CONSISTENT-IF with what it takes."""
+        return f"{self.grade}({self.condition})" if self.condition else str(self.grade)
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """The audit of one file: ``source`` is its path, ``findings`` concern the whole of it.
+
+    What is found about a single statement belongs to its row; every file has at least one row.
+    """
+
+    title: str
+    source: str
+    rows: tuple[Audited, ...]
+    findings: tuple[str, ...] = ()

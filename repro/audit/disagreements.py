@@ -1,4 +1,6 @@
-"""Printed numbers that must agree: with each other, with what they derive from, with a bound.
+"""Printed numbers that must agree: with each other, with spectra, with counts of wins, with bounds.
+
+Printed numbers that must agree: with each other, with what they derive from, with a bound.
 
 Every check is on intervals: a printed number stands for all numbers that are printed like it.
 Two numbers disagree when no number is printed like both.
@@ -7,27 +9,32 @@ Two numbers disagree when no number is printed like both.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 from scipy.special import stdtr, stdtrit
 
-from repro.audit.grade import Grade
-from repro.audit.printed import PrintedNumber
-from repro.audit.record import Audited, Value
-from repro.specs.audit import (
+from repro.audit.audit_file import (
     Derivation,
     Derived,
     FromDifference,
     Pooled,
     SameQuantity,
     SingleRun,
+    Spectrum,
     StatedBound,
+    Wins,
 )
-from repro.stats.sample import ROUND_OFF
+from repro.audit.comparison import Audited, Grade, Value
+from repro.errors import ClaimError
+from repro.evidence.rounding import PrintedNumber
+from repro.stats.records import ROUND_OFF
 
 Span: TypeAlias = tuple[float, float]
 """The least and the greatest number that is possible."""
+
 
 LEVEL = 0.95
 """The level of the interval that predicts a single run."""
@@ -255,3 +262,127 @@ def _shown(one: Span) -> str:
 
 def _findings(said: str, note: str | None) -> tuple[str, ...]:
     return (said, note) if note else (said,)
+
+
+Array: TypeAlias = npt.NDArray[np.floating[Any]]
+
+
+PRECISION = float(np.finfo(np.float32).eps)
+"""The rounding unit of the numbers whose rank is printed; single precision, as in the papers."""
+
+
+def spectrum(entry: Spectrum, columns: Mapping[str, Sequence[str]]) -> Audited:
+    """Whether each printed rank is that of the drawn singular values, to their accuracy.
+
+    A rank agrees within that share of it, and always within one. ClaimError for singular values
+    that do not descend, or are not above 0.
+    """
+    values = singular_values(columns["index"], columns[entry.column])
+    drawn: dict[str, tuple[str, int]] = {}
+    if entry.press is not None:
+        drawn["press"] = (entry.press, press_rank(values, entry.rows))
+    for one in entry.effective:
+        rank = effective_rank(values, PrintedNumber.read(one.epsilon).value)
+        drawn[f"effective_{one.epsilon}"] = (one.rank, rank)
+    wrong = [name for name, pair in drawn.items() if not _agree(*pair, entry.accuracy)]
+    findings = [
+        f"{entry.locator}: {name.replace('_', ' ')} rank is printed {text}; the singular values of "
+        f"{entry.column} give {rank}"
+        for name, (text, rank) in drawn.items()
+        if name in wrong
+    ]
+    said = f"{entry.locator}: {len(drawn) - len(wrong)} of {len(drawn)} printed ranks of "
+    said += f"{entry.column} are those of its singular values, to {entry.accuracy:.0%}"
+    details: dict[str, Value] = {name: rank for name, (_, rank) in drawn.items()}
+    return Audited(
+        id=entry.id,
+        grade=Grade.INCONSISTENT if wrong else Grade.CONSISTENT,
+        kind="spectrum",
+        findings=tuple(filter(None, [said, *findings, entry.note])),
+        details={**details, "wrong": ", ".join(wrong) or None},
+    )
+
+
+def singular_values(index: Sequence[str], cells: Sequence[str]) -> Array:
+    """Every singular value, from those at some indices; their logarithm is linear between."""
+    places, values = (np.array([float(cell) for cell in column]) for column in (index, cells))
+    if places[0] != 1 or np.any(np.diff(places) <= 0) or not np.all(values > 0):
+        raise ClaimError("singular values are above 0, and their indices ascend from 1")
+    if np.any(np.diff(values) > 0):
+        raise ClaimError("singular values descend")
+    every = np.arange(1, int(places[-1]) + 1)
+    filled: Array = np.exp(np.interp(every, places, np.log(values)))
+    return filled
+
+
+def press_rank(values: Array, rows: int) -> int:
+    """The number above the expected roundoff error of single precision (Press et al. 2007)."""
+    tolerance = 0.5 * math.sqrt(rows + len(values) + 1) * float(values[0]) * PRECISION
+    return int(np.sum(values > tolerance))
+
+
+def effective_rank(values: Array, epsilon: float) -> int:
+    """The fewest whose squares sum to the share ``1 - epsilon`` of all (Parthiban et al. 2021)."""
+    sums = np.cumsum(values**2)
+    return int(np.searchsorted(sums, (1 - epsilon) * sums[-1])) + 1
+
+
+def _agree(text: str, rank: int, accuracy: float) -> bool:
+    printed = PrintedNumber.read(text)
+    away = max(printed.low - rank, rank - printed.high, 0.0)
+    return away <= max(1.0, accuracy * printed.value)
+
+
+def wins(entry: Wins, columns: Mapping[str, Sequence[str]]) -> Audited:
+    """Whether every printed count follows from the printed scores of two models.
+
+    Scores that are printed alike may each be the higher one before rounding: a count that needs
+    such a tie is CONSISTENT-IF. ``details`` count the cells of each sort; ``ties`` are pairs of
+    models on one benchmark.
+    """
+    counts = [
+        (model, other, count, *_counted(columns[model], columns[other]))
+        for model, row in entry.counts.items()
+        for other, count in row.items()
+    ]
+    exact = [cell for cell in counts if cell[2] == cell[3]]
+    wrong = [cell for cell in counts if not cell[3] <= cell[2] <= cell[3] + cell[4]]
+    grade, condition = Grade.CONSISTENT, ""
+    if wrong:
+        grade = Grade.INCONSISTENT
+    elif len(exact) < len(counts):
+        grade, condition = Grade.CONSISTENT_IF, "equal scores differ before rounding"
+    said = f"{entry.locator}: {len(exact)} of {len(counts)} counts follow from the printed scores"
+    findings = [said]
+    findings += [
+        f"{model} over {other}: printed {count}, counted {least}"
+        + (f" to {least + equal}" if equal else "")
+        for model, other, count, least, equal in counts
+        if count != least
+    ]
+    return Audited(
+        id=entry.id,
+        grade=grade,
+        kind="wins",
+        condition=condition,
+        findings=(*findings, entry.note) if entry.note else tuple(findings),
+        details={
+            "cells": len(counts),
+            "exact": len(exact),
+            "wrong": len(wrong),
+            "ties": sum(cell[4] for cell in counts) // 2,
+            "benchmarks": len(next(iter(columns.values()))),
+        },
+    )
+
+
+def _counted(first: Sequence[str], second: Sequence[str]) -> tuple[int, int]:
+    """How often the first score is higher as printed, and how often rounding leaves it open."""
+    higher = equal = 0
+    for one, other in zip(first, second, strict=True):
+        a, b = PrintedNumber.read(one), PrintedNumber.read(other)
+        if max(a.low, b.low) < min(a.high, b.high):
+            equal += 1
+        elif a.value > b.value:
+            higher += 1
+    return higher, equal

@@ -8,18 +8,15 @@ from dataclasses import replace
 
 from scipy.special import stdtrit
 
-from repro.audit.family import Adjusted
-from repro.audit.feasible import Span
-from repro.audit.fingerprint import chance, no_coincidence
-from repro.audit.grade import Grade
-from repro.audit.grim import grains
-from repro.audit.judging import Graded, contradicts, correlation, decision
-from repro.audit.printed import ROUNDINGS, PrintedNumber
-from repro.audit.record import Audited
-from repro.audit.row import AuditRow
-from repro.audit.variants import NEEDS_VALUES, ByRanks, Variant, needs_values
+from repro.audit.comparison import Audited, AuditRow, Grade
+from repro.audit.grading import Adjusted, Graded, contradicts, correlation, decision
+from repro.audit.grim import chance, grains, no_coincidence
+from repro.audit.p_range import NEEDS_VALUES, ByRanks, Span, Variant, needs_values
+from repro.evidence.rounding import ROUNDINGS, PrintedNumber
 
 SIGNIFICANT = {True: "significant", False: "not significant", None: "undecided"}
+
+
 NAMED = 10
 
 

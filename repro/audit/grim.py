@@ -1,19 +1,31 @@
-"""Can a mean be printed so, if it is a share of so many items? Brown and Heathers (2017): GRIM.
+"""Signs that printed numbers were not computed as stated: GRIM, and p-values of rounded summaries.
+
+Can a mean be printed so, if it is a share of so many items? Brown and Heathers (2017): GRIM.
 
 An accuracy over a test set of N items is k / N with a whole k, and the mean over n seeds is
 K / (n N). A printed mean that no K rounds to was not computed from such values. It tells nothing
 where a unit of the last printed digit holds a multiple of 1 / (n N) in any case.
+
+P-values that equal, digit by digit, those of one test on the rounded summaries.
+
+A test on the runs themselves hits the digits of the test on their rounded summaries only by
+chance. Where it happens too often, the p-values were computed from what is printed, by that test.
+METHODS.md 1.5.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from repro.audit.printed import PrintedNumber
-from repro.audit.row import PrintedComparison
+from repro.audit.comparison import PrintedComparison
+from repro.audit.p_range import Span
+from repro.evidence.rounding import PrintedNumber
 
 PERCENT = 100.0
+
+
 SLACK = 1e-9
 """Relative slack of the ends of a rounding interval, for round-off in this computation."""
 
@@ -64,3 +76,26 @@ def _grain(arm: str, mean: PrintedNumber, answers: int, scale: float) -> Grain:
         telling=step > mean.high - mean.low,
         nearest=(below * step, (below + 1) * step),
     )
+
+
+LEAST = 3
+
+
+COINCIDENCE = 1e-3
+"""P-values equal those of rounded summaries too often when chance would do so this rarely."""
+
+
+def chance(p: PrintedNumber | None, interval: Span | None) -> float:
+    """How much of its interval a printed p covers: the chance that it falls on one value."""
+    if p is None or interval is None:
+        return 1.0
+    width = interval[1] - interval[0]
+    return min(1.0, 2 * p.half / width) if width > 0 else 1.0
+
+
+def no_coincidence(chances: Sequence[float], equal: int) -> bool:
+    """Whether ``equal`` of these p-values hit the digits of one test more often than by chance."""
+    if equal < LEAST:
+        return False
+    largest = sorted(chances, reverse=True)[:equal]
+    return math.comb(len(chances), equal) * math.prod(largest) <= COINCIDENCE

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from repro.audit.comparison import LEGEND, Audit, Audited, Grade
 from repro.audit.findings import NAMED, number, span_text
-from repro.audit.grade import LEGEND, Grade
-from repro.audit.record import Audit, Audited
 
 NARROWEST, WIDEST = 50, 120
+
+
 MARKS = {
     Grade.DECISION_INCONSISTENT: "!!",
     Grade.DECISION_FRAGILE: "! ",

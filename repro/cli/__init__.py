@@ -14,8 +14,8 @@ import typer
 from repro.cli.audit import audit
 from repro.cli.corpus import corpus
 from repro.cli.doctor import doctor
+from repro.cli.options import say_stopped
 from repro.cli.plan import plan
-from repro.cli.problems import say_stopped
 from repro.cli.report import report
 from repro.cli.runs import runs
 from repro.cli.schema import schema
@@ -31,8 +31,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+
 for command in (verify, plan, tune, audit, report, schema, corpus, doctor):
     app.command()(command)
+
+
 app.add_typer(runs)
 
 

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from repro.audit.choices import FailOn, RoundingChoice
-from repro.cli.problems import problems
+from repro.cli.options import FailOn, RoundingChoice, problems
 
 
 def audit(
@@ -29,7 +28,7 @@ def audit(
 ) -> None:
     """Check printed numbers against each other; no runs. 1: a row as bad as --fail-on."""
     with problems():
-        from repro.audit.run import audit_paths, report_audits
+        from repro.audit.sources import audit_paths, report_audits
 
         failed = report_audits(
             audit_paths(paths, rounding=rounding.value), fail_on.value, as_json=json

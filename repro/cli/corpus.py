@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from repro.cli.problems import problems, say
+from repro.cli.options import problems, say
 
 KEYS = ("kind", "name", "unit", "vocabulary", "responses", "tokens", "sha256", "last")
 
@@ -42,8 +42,8 @@ def corpus(
 ) -> None:
     """Print what a configuration says of a folder of text or dialogs: counts and digests."""
     with problems():
-        from repro.lm.corpus import describe
-        from repro.lm.dialog.corpus import describe_dialogs
+        from repro.trainers.dialog.corpus import describe_dialogs
+        from repro.trainers.language_model.corpus import describe
 
         characters = unit is UnitChoice.characters
         dialogs = (folder / "train.jsonl").exists() and not (folder / "train.txt").exists()

@@ -1,15 +1,23 @@
-"""Options that several commands take."""
+"""Options that several commands take, and how a command reports what the user can mend."""
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from repro.crash import STATUS, Stopped, stopped_by
+from repro.errors import OutputError, ReproError
+from repro.terminal import printable_lines
+
 if TYPE_CHECKING:
-    from repro.store import RunStore
+    from repro.store.runs import RunStore
 
 
 class ScaleChoice(StrEnum):
@@ -40,11 +48,17 @@ class EngineChoice(StrEnum):
 Claims = Annotated[
     list[Path], typer.Argument(help="Claim files, or folders of them.", show_default=False)
 ]
+
+
 Scale = Annotated[
     ScaleChoice | None,
     typer.Option(help="How large to run the claims; default the smallest scale of each, quick."),
 ]
+
+
 Device = Annotated[DeviceChoice, typer.Option(help="Where to train; auto takes a GPU if any.")]
+
+
 Engine = Annotated[
     EngineChoice,
     typer.Option(
@@ -52,6 +66,8 @@ Engine = Annotated[
         "model (batched), one after another (serial); auto is processes on a CPU, batched on a GPU."
     ),
 ]
+
+
 AllowCode = Annotated[
     bool,
     typer.Option(
@@ -60,27 +76,118 @@ AllowCode = Annotated[
         "your rights.",
     ),
 ]
+
+
 Workers = Annotated[
     int | None,
     typer.Option(
         min=1, max=1024, help="Processes; default one a core, fewer where memory is short."
     ),
 ]
+
+
 Store = Annotated[
     Path | None, typer.Option(help="Run store; default $REPRO_STORE, else your data folder.")
 ]
+
+
 Data = Annotated[Path | None, typer.Option(envvar="REPRO_DATA", help="Folder of the corpora.")]
 
 
 def store_place(store: Path | None) -> Path:
     """Where the store is: as named, else the default place."""
-    from repro.store import RunStore
+    from repro.store.runs import RunStore
 
     return store if store is not None else RunStore.default().root
 
 
 def open_store(store: Path | None) -> RunStore:
     """The store that is named, else the default one."""
-    from repro.store import RunStore
+    from repro.store.runs import RunStore
 
     return RunStore(store) if store is not None else RunStore.default()
+
+
+INTERRUPTED = 130
+
+
+CLOSED_PIPE = 141
+
+
+@contextmanager
+def problems() -> Iterator[None]:
+    """Turn any error into a message and an exit code; never a traceback.
+
+    What the user cannot mend is a crash: status 70, and what to report.
+    """
+    try:
+        yield
+    except (typer.Exit, typer.Abort):
+        raise
+    except ReproError as error:
+        say(str(error), err=True)
+        raise typer.Exit(error.exit_code) from None
+    except KeyboardInterrupt:
+        typer.echo(
+            "interrupted; finished runs and epochs are kept. Give the same command to go on.",
+            err=True,
+        )
+        raise typer.Exit(INTERRUPTED) from None
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(CLOSED_PIPE) from None
+    except Exception as error:  # noqa: BLE001 - a crash is not the status of a verdict
+        stopped = stopped_by(error)
+        say_stopped(stopped)
+        raise typer.Exit(stopped.status) from None
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print text that may quote a claim, a table or a file name, so that it forges no line."""
+    typer.echo(printable_lines(text), err=err)
+
+
+def say_stopped(stopped: Stopped, trace: str = "") -> None:
+    """Name on stderr what an error stopped, and what to report of a crash.
+
+    ``trace`` is where the traceback is; REPRO_DEBUG=1 prints it.
+    """
+    subject = f"{stopped.subject}: " if stopped.subject else ""
+    say(f"{subject}{stopped.why}", err=True)
+    if stopped.status != STATUS:
+        return
+    shown = f"the traceback is in {trace}" if trace else "REPRO_DEBUG=1 shows the traceback"
+    say(f"  to do: report this line, with the command and its files; {shown}", err=True)
+    if os.environ.get("REPRO_DEBUG") == "1":
+        say(stopped.trace.rstrip("\n"), err=True)
+
+
+def append(file: Path | None, text: str) -> None:
+    """Add to a file, if one was named, and make its folder; OutputError when that fails."""
+    if file is None:
+        return
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("a", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise OutputError(file, error) from None
+
+
+class RoundingChoice(StrEnum):
+    """How printed digits were dropped: to the nearest, towards 0, or upwards."""
+
+    round = "round"
+    truncate = "truncate"
+    ceil = "ceil"
+
+
+class FailOn(StrEnum):
+    """The mildest grade of an audit that ends it with 1."""
+
+    decision_inconsistent = "decision-inconsistent"
+    decision_fragile = "decision-fragile"
+    inconsistent = "inconsistent"
+    not_by_t_test = "not-by-t-test"
+    consistent_if = "consistent-if"
+    never = "never"

@@ -15,15 +15,18 @@ from repro.cli.options import (
     Store,
     Workers,
     open_store,
+    problems,
+    say,
+    say_stopped,
 )
-from repro.cli.problems import problems, say, say_stopped
 from repro.crash import Stopped, apart, gravest
 from repro.errors import ReproError
 
 if TYPE_CHECKING:
-    from repro.plan import Plan
-    from repro.report.judgement import DesignPart
+    from repro.judging.document_parts import DesignPart
+    from repro.running.plan import Plan
     from repro.specs.claim import Claim
+
 
 REFUSED = 2
 
@@ -44,10 +47,10 @@ def plan(
     Trains nothing.
     """
     with problems():
-        from repro.execution.options import RunOptions
-        from repro.nights import Registry, with_seeds_due
-        from repro.plan import code_to_run, plan_runs
-        from repro.preflight import lacking
+        from repro.judging.due import Registry, with_seeds_due
+        from repro.running.engine import RunOptions
+        from repro.running.plan import code_to_run, plan_runs
+        from repro.running.preflight import lacking
         from repro.specs.load import load_claims
 
         runs = open_store(store)
@@ -79,7 +82,7 @@ def plan(
 
 
 def _say_runs(planned: Plan) -> None:
-    from repro.report.format import count, rough_duration
+    from repro.schema.format import count, rough_duration
 
     for one in planned.runs:
         seconds = rough_duration(one.work / planned.rate) if one.state == "missing" else "-"
@@ -93,7 +96,7 @@ def _say_runs(planned: Plan) -> None:
 
 def _say_design(claim: Claim, planned: Plan) -> bool:
     """What the design of a claim could decide; whether it is refused."""
-    from repro.check.design import design_parts
+    from repro.judging.design_power import design_parts
 
     say(f"\n{claim.id} ({claim.scale})")
     refused = False
@@ -108,7 +111,7 @@ def _say_design(claim: Claim, planned: Plan) -> bool:
 
 
 def _lines(part: DesignPart, claim: Claim, planned: Plan) -> list[str]:
-    from repro.report.format import chance, significant
+    from repro.schema.format import chance, significant
 
     scatter = " and ".join(dict.fromkeys(significant(sd, 2) for sd in part.sd))
     lines = [f"{part.expectation}: {part.seeds} seeds per arm"]
@@ -128,8 +131,8 @@ def _lines(part: DesignPart, claim: Claim, planned: Plan) -> list[str]:
 
 def _cost(claim: Claim, seeds: int, planned: Plan) -> str:
     """The rough time of so many seeds of every arm that is trained, from nothing."""
-    from repro.report.format import rough_duration
-    from repro.store.work import cost
+    from repro.schema.format import rough_duration
+    from repro.trainers.cost import cost
 
     if not claim.trained:
         return "and nothing to train"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from repro.cli.problems import problems, say
+from repro.cli.options import problems, say
 
 
 def report(
@@ -20,8 +20,8 @@ def report(
 ) -> None:
     """Render a report again from its report.json; nothing is judged or trained."""
     with problems():
+        from repro.files import is_folder
         from repro.report.write import read_document, write_report
-        from repro.specs.files import is_folder
 
         file = document / "report.json" if is_folder(document) else document
         for path in write_report(read_document(file), to or file.parent):

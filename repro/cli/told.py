@@ -8,15 +8,18 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from repro.cli.problems import say
+from repro.cli.options import say
 from repro.terminal import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from repro.report.document import Document
+    from repro.judging.document import Document
+
 
 STYLES = {"good": "bold green", "bad": "bold red", "warn": "bold yellow", "plain": "bold"}
+
+
 MINUS = "\N{MINUS SIGN}"
 
 
@@ -27,7 +30,7 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
     each is one line. A minus sign is that of ASCII, so that a number can be copied.
     """
     from repro.report import words
-    from repro.report.format import clean
+    from repro.schema.format import clean
 
     verdict = document.verdict
     head, word = (
@@ -72,9 +75,9 @@ def tell_status(
 
 
 def _why(code: int, documents: Sequence[Document], failed: Sequence[str]) -> str:
-    from repro.check import verdict_of
-    from repro.report.format import clean
-    from repro.verdict import status_of
+    from repro.judging.assemble import verdict_of
+    from repro.judging.verdict import status_of
+    from repro.schema.format import clean
 
     these = [one for one in documents if status_of(*verdict_of(one)) == code]
     if not these:

@@ -17,12 +17,13 @@ from repro.cli.options import (
     Store,
     Workers,
     open_store,
+    problems,
+    say,
 )
-from repro.cli.problems import problems, say
 
 if TYPE_CHECKING:
-    from repro.specs.load_search import Search
-    from repro.tuning import SearchPlan, Tuned
+    from repro.tuning.search import SearchPlan, Tuned
+    from repro.tuning.search_file import Search
 
 
 def tune(
@@ -42,9 +43,10 @@ def tune(
 ) -> None:
     """Search for hyper-parameters within a declared budget, on validation only."""
     with problems():
-        from repro.execution.options import RunOptions
-        from repro.specs.load_search import load_search
-        from repro.tuning import plan_search, tune, write_tuned
+        from repro.running.engine import RunOptions
+        from repro.tuning.search import plan_search, tune
+        from repro.tuning.search_file import load_search
+        from repro.tuning.tuned_files import write_tuned
 
         loaded = load_search(search)
         planned = plan_search(loaded, workers=workers)
@@ -63,7 +65,7 @@ def tune(
 
 
 def _say_plan(search: Search, planned: SearchPlan) -> None:
-    from repro.report.format import count, number_of, rough_duration
+    from repro.schema.format import count, number_of, rough_duration
 
     spec = search.spec
     for stage in planned.stages:
@@ -82,7 +84,7 @@ def _say_plan(search: Search, planned: SearchPlan) -> None:
 
 def _say_settings(tuned: Tuned) -> None:
     """All settings, the best first, in columns."""
-    from repro.tuning.write import rows
+    from repro.tuning.tuned_files import rows
 
     table = rows(tuned)
     lines = [list(table[0]), *(list(row.values()) for row in table)]

@@ -20,9 +20,12 @@ from repro.cli.options import (
     Scale,
     Store,
     Workers,
+    append,
     open_store,
+    problems,
+    say,
+    say_stopped,
 )
-from repro.cli.problems import append, problems, say, say_stopped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,12 +36,18 @@ if TYPE_CHECKING:
 
 
 Reports = Annotated[Path, typer.Option(help="Where reports are written.")]
+
+
 Train = Annotated[
     bool, typer.Option("--train/--no-train", help="Train what the store lacks, or never.")
 ]
+
+
 Summary = Annotated[
     Path | None, typer.Option(help="Append a Markdown table of verdicts to this file.")
 ]
+
+
 Results = Annotated[
     Path | None,
     typer.Option(
@@ -46,6 +55,8 @@ Results = Annotated[
         "arm, seed, measurement, value."
     ),
 ]
+
+
 Nightly = Annotated[
     bool,
     typer.Option(
@@ -53,10 +64,14 @@ Nightly = Annotated[
         help="Add seeds to sequential claims, and take fresh ones for negative controls.",
     ),
 ]
+
+
 Force = Annotated[
     bool,
     typer.Option("--force", help="Train designs that could hardly decide; the report says so."),
 ]
+
+
 Limit = Annotated[
     float | None,
     typer.Option(
@@ -66,6 +81,8 @@ Limit = Annotated[
         "time. Default: no limit.",
     ),
 ]
+
+
 AsJson = Annotated[
     bool,
     typer.Option(
@@ -155,10 +172,10 @@ def _report_verdicts(
     verified: Verified, options: Options, summary: Path | None, *, err: bool
 ) -> int:
     """Print each verdict, where its report is, and why the exit code is what it is; return it."""
-    from repro.check import verdict_of
     from repro.cli.told import tell, tell_status
+    from repro.judging.assemble import verdict_of
+    from repro.judging.verdict import exit_code
     from repro.report.markdown import summary as markdown
-    from repro.verdict import exit_code
 
     for document in verified.documents:
         folder = options.reports / document.claim.id / document.scale.name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from repro.evidence.records import Evidence, Replicate
+from repro.evidence.base import Evidence, Replicate
 from repro.specs.claim import Claim
 
 JUST = 1e-9

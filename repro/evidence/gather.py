@@ -8,18 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from repro.errors import StoreError, StoreUnreachableError
-from repro.evidence.records import Evidence, PrintedSummary, Replicate, State
+from repro.evidence.base import Evidence, PrintedSummary, Replicate, State
+from repro.evidence.readings import table_schema
 from repro.evidence.table import TidyTable, read_table
-from repro.evidence.wanted import table_schema
 from repro.specs.claim import Claim
 from repro.specs.measurement import Reported
-from repro.specs.run import RunSpec
+from repro.trainers.run import RunSpec
 
 if TYPE_CHECKING:
-    from repro.store import RunStore
+    from repro.store.runs import RunStore
+
 
 LARGEST_LOSS = 700.0
 """Losses in nats whose exponential is still a number."""
+
 
 Tables = Mapping[str, TidyTable]
 """arm -> the table that it is read from."""

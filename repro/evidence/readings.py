@@ -1,19 +1,24 @@
-"""What a cell of a table says: a number, the state of a run, a place in time."""
+"""What a cell of a table says, and what a claim needs of a table."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
 
-from repro.specs.base import LARGEST, SMALLEST
+from repro.schema.base import LARGEST, SMALLEST
+from repro.specs.claim import Claim
 
 DIVERGED = "diverged"
 """In the place of a value: the run diverged, and has none."""
 
+
 RunState: TypeAlias = Literal["finished", "diverged", "missing"]
+
+
 STATES: Mapping[str, RunState] = {
     "finished": "finished",
     "diverged": "diverged",
@@ -25,8 +30,10 @@ STATES: Mapping[str, RunState] = {
 """What a column `state` may say, and what becomes of the run: whatever ended without a value is
 for the claim's policy on runs that diverge."""
 
+
 MAX_DIGITS = 1_000
 """A cell that is longer is no number."""
+
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
 
@@ -87,3 +94,43 @@ def advice_on(cell: str) -> str:
     if cell.lstrip("+-").lower() in ("nan", "na", "n/a", "inf", "infinity", "none", ""):
         return f"write `{DIVERGED}` if the run diverged, or the value"
     return "write digits and a decimal point, without units"
+
+
+@dataclass(frozen=True, slots=True)
+class TableSchema:
+    """``arms`` are read from the table, ``elsewhere`` says why other arms are not.
+
+    ``needed`` are the measurements without which a decisive expectation cannot be judged,
+    ``order`` the column that says in which order the replicates came, where the claim declares one.
+    """
+
+    arms: tuple[str, ...]
+    measurements: tuple[str, ...]
+    needed: Mapping[str, tuple[str, ...]]
+    elsewhere: Mapping[str, str]
+    order: str | None = None
+
+    @property
+    def in_order(self) -> tuple[str, ...]:
+        """The column of the order, if there is to be one."""
+        return () if self.order is None else (self.order,)
+
+
+def table_schema(claim: Claim, arms: Sequence[str]) -> TableSchema:
+    """What a table must hold from which these arms of a claim are read."""
+    own = [one for one in claim.expectations if one.role == "decisive"]
+    needed = {
+        arm: tuple(dict.fromkeys(name for one in own if arm in one.of for name in one.reads))
+        for arm in arms
+    }
+    elsewhere = {arm: _elsewhere(claim, arm) for arm in claim.arms if arm not in arms}
+    order = None if claim.sequential is None else claim.sequential.order
+    return TableSchema(tuple(arms), tuple(claim.measurements), needed, elsewhere, order)
+
+
+def _elsewhere(claim: Claim, arm: str) -> str:
+    return {
+        "published": "the claim has its printed numbers",
+        "runs": "the claim has it trained",
+        "table": "the claim names another table for it",
+    }[claim.arms[arm].evidence]

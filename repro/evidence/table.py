@@ -1,47 +1,69 @@
-"""A user's own results: a tidy CSV with the columns arm, seed, measurement, value.
+"""A user's own results, a tidy CSV or a pandas frame: arm, seed, measurement, value.
+
+A user's own results: a tidy CSV with the columns arm, seed, measurement, value.
 
 Read strictly, because a value that is taken for another arm or seed changes a verdict without a
 sign: every mistake is named with its row (the line of the file) and its column, all at once.
 Other columns, and measurements that the claim has not, are left unread, and the report says so.
+
+A pandas frame of results in the same tidy form as a CSV, with the same checks.
+
+Rows are named by their position, from 0, as ``frame.iloc`` counts them.
 """
 
 from __future__ import annotations
 
 import hashlib
+import numbers
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from repro.evidence.base import TableSource
 from repro.evidence.readings import (
     DIVERGED,
     STATES,
     RunState,
+    TableSchema,
     advice_on,
     badly_sized,
     number_of,
     short,
     time_of,
 )
-from repro.evidence.records import TableSource
-from repro.evidence.wanted import TableSchema
-from repro.rows import CsvRow, Mistakes, rows_of
-from repro.specs.base import LARGEST, SMALLEST
-from repro.specs.files import read_text
-from repro.specs.shapes import listed
-from repro.specs.wording import choose, closest
+from repro.files import read_text
+from repro.schema.base import LARGEST, SMALLEST
+from repro.schema.messages import choose, closest, listed
+from repro.schema.rows import CsvRow, Mistakes, rows_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 COLUMNS = ("arm", "seed", "measurement", "value")
+
+
 STATE = "state"
+
+
 MAX_BYTES = 20_000_000
+
+
 MAX_SEED = 2**53
+
+
 MAX_SEEDS = 10_000
 """No arm has more replicates than this, as none could be planned with more."""
+
 
 NAMED = 5
 """No more than so many columns or measurements that are left unread are named."""
 
+
 _SEED = re.compile(r"0|[1-9][0-9]{0,15}")
+
 
 Values = Mapping[str, Mapping[int, Mapping[str, float]]]
 """arm -> seed -> measurement -> value; seeds in order."""
@@ -420,3 +442,36 @@ def _named(names: tuple[str, ...]) -> tuple[str, ...]:
     """The first names, and how many more there are."""
     more = len(names) - NAMED
     return names if more <= 0 else (*names[:NAMED], f"{more} more")
+
+
+NAME = "a pandas frame"
+
+
+def frame_table(frame: pd.DataFrame, schema: TableSchema) -> TidyTable:
+    """The table in a frame; SpecError with every mistake in it.
+
+    Its digest is that of the CSV with the same rows, numbers written so that they read back
+    exactly.
+    """
+    header = tuple(str(name) for name in frame.columns)
+    starts = tuple(range(1, len(header) + 1))
+    rows = [
+        CsvRow(position, tuple(cell(value) for value in values), starts)
+        for position, values in enumerate(frame.itertuples(index=False, name=None))
+    ]
+    text = "".join(",".join(line) + "\n" for line in (header, *(row.cells for row in rows)))
+    reader = Reader(Mistakes(NAME), schema)
+    return reader.table(iter([CsvRow(0, header, starts), *rows]), TableSource(NAME, sha256(text)))
+
+
+def cell(value: Any) -> str:
+    """A value of a frame as the text that a CSV would hold; empty for one that is missing."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return ""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        return repr(float(value))
+    return str(value)

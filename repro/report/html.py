@@ -9,11 +9,12 @@ from typing import Any
 from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
+from repro.files import template
 from repro.report import palette, words
 from repro.report.blocks import Figure, ReportView
-from repro.resources import template
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
+
 
 LINKS = (
     ("PDF", "report.pdf"),

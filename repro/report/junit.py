@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from repro.report import format as fmt
+from repro.judging.document import Document, Result
 from repro.report import words
-from repro.report.analyses import agreement_of_analyses, several_analyses
-from repro.report.document import Document, Result
-from repro.report.findings import level_said
-from repro.report.watching import looks_said
+from repro.report.sections.analyses import agreement_of_analyses, several_analyses
+from repro.report.sections.interim_looks import looks_said
+from repro.report.sections.statements import level_said
+from repro.schema import format as fmt
 
 
 def junit(document: Document) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from repro.report import format as fmt
-from repro.report.document import Arm, Document, MeasurementPart, Result, Summary
+from repro.judging.document import Arm, Document, MeasurementPart, Result, Summary
 from repro.report.palette import ARMS
+from repro.schema import format as fmt
 
 
 def measurement_of(document: Document, key: str) -> MeasurementPart | None:

@@ -14,6 +14,8 @@ LIGHT = {
     "plain-bg": "#e9edf2", "arm-1": "#0b5a9c", "arm-2": "#9a4b00", "arm-3": "#0f6b4b",
     "arm-4": "#77359c", "region": "#d9ecdf",
 }  # fmt: skip
+
+
 DARK = {
     "page": "#14161a", "ink": "#e9e9e5", "muted": "#a9afb9", "rule": "#363a41", "card": "#1e2126",
     "accent": "#84bdf0", "good": "#82d6b1", "good-bg": "#14302a", "warn": "#f2b873",
@@ -21,10 +23,17 @@ DARK = {
     "plain-bg": "#232a34", "arm-1": "#84bdf0", "arm-2": "#f2b06a", "arm-3": "#82d6b1",
     "arm-4": "#d3aef3", "region": "#1d3a31",
 }  # fmt: skip
+
+
 PRINT = LIGHT | {"page": "#ffffff", "ink": "#000000", "muted": "#444444", "card": "#ffffff"}
 
+
 TONES = ("good", "warn", "bad", "plain")
+
+
 ARMS = ("arm-1", "arm-2", "arm-3", "arm-4")
+
+
 DRAWN = ("page", "ink", "muted", "rule", "region", *TONES, *ARMS)
 """The colours of figures; no two of them are the same on paper."""
 

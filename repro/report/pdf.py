@@ -13,14 +13,18 @@ from typing import Any
 
 import typst
 
-from repro.report import format as fmt
+from repro.files import template
 from repro.report import palette, words
 from repro.report.blocks import ReportView
-from repro.report.glyphs import INVISIBLE, fonts, spelled
-from repro.resources import template
+from repro.report.words import INVISIBLE, fonts, spelled
+from repro.schema import format as fmt
 
 LONG_WORD = 22
+
+
 ENDLESS = 200
+
+
 BREAK = "\ue000"
 """A place to break a word, of which the template leaves nothing in the text of the page."""
 

@@ -1,12 +1,53 @@
-"""The words, tones and icons of verdicts: one table each, shared by every format."""
+"""The words, tones and icons of verdicts, and the characters that fonts can draw.
+
+Which characters the fonts at hand can draw: matplotlib brings DejaVu Sans along.
+
+It covers Greek, Cyrillic, Arabic and signs. A PDF has no other face to fall back on, so what it
+lacks is spelled there as a code point, and figures leave room for that.
+"""
 
 from __future__ import annotations
 
-from repro.report import format as fmt
+from functools import lru_cache
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.ft2font import FT2Font
+
+from repro.expectations.base import Interval
+from repro.judging.document import Canary, Document, MeasurementPart, Summary, VerdictPart
+from repro.judging.document_parts import Strength
 from repro.report.blocks import Badge, Chip, Tone
-from repro.report.document import Canary, Document, VerdictPart
-from repro.report.judgement import Strength
 from repro.report.lookup import title_of
+from repro.schema import format as fmt
+from repro.schema.format import DASH, ends, fixed, percent, signed, span
+
+FACE = "DejaVu Sans"
+
+
+INVISIBLE = "\N{ZERO WIDTH SPACE}"
+
+
+def fonts() -> Path:
+    """The folder of the fonts that come with matplotlib."""
+    return Path(mpl.get_data_path()) / "fonts" / "ttf"
+
+
+@lru_cache(maxsize=1)
+def _covered() -> frozenset[str]:
+    face = FT2Font(str(fonts() / "DejaVuSans.ttf"))
+    return frozenset(chr(code) for code in face.get_charmap())
+
+
+def spelled(text: str) -> str:
+    """The text with every character that the face lacks as its code point."""
+    if text.isascii():
+        return text
+    covered = _covered()
+    return "".join(
+        c if c.isascii() or c in covered or c == INVISIBLE else f"[U+{ord(c):04X}]" for c in text
+    )
+
 
 CONCLUSIONS: dict[str, tuple[Tone, str]] = {
     "CONFIRMED": ("good", "check"),
@@ -15,6 +56,8 @@ CONCLUSIONS: dict[str, tuple[Tone, str]] = {
     "TRIVIAL": ("warn", "almost"),
     "NOT-TESTED": ("warn", "barred"),
 }
+
+
 VALIDITIES: dict[str, tuple[Tone, str]] = {
     "VALID": ("good", "check"),
     "INVALID": ("bad", "alarm"),
@@ -22,6 +65,8 @@ VALIDITIES: dict[str, tuple[Tone, str]] = {
     "STALE": ("plain", "clock"),
     "NOT-COMPARABLE": ("plain", "unequal"),
 }
+
+
 AGREEMENTS: dict[str, tuple[Tone, str]] = {
     "COMPATIBLE": ("good", "check"),
     "LARGER": ("warn", "unequal"),
@@ -29,18 +74,24 @@ AGREEMENTS: dict[str, tuple[Tone, str]] = {
     "OPPOSITE": ("bad", "cross"),
     "NOT-CHECKABLE": ("plain", "none"),
 }
+
+
 CANARIES: dict[str, tuple[Tone, str]] = {
     "passed": ("good", "check"),
     "flagged": ("warn", "alarm"),
     "failed": ("bad", "cross"),
     "missing": ("plain", "part"),
 }
+
+
 STOPS = {
     "confirmed": "More seeds are not needed: it is confirmed.",
     "contradicted": "More seeds are not needed: it is contradicted.",
     "futile": "More seeds are of no use: they would hardly decide it.",
     "go on": "It is not decided yet, and more seeds may decide it.",
 }
+
+
 REGISTRATIONS = {
     "before": "What decides this claim was fixed before the first result in this store was "
     "visible.",
@@ -49,6 +100,8 @@ REGISTRATIONS = {
     "none": "There is no record of when this claim was declared, so nothing shows that it was "
     "declared before its results were visible.",
 }
+
+
 FAMILIES = {
     "holm": (
         "Holm's method",
@@ -64,11 +117,17 @@ FAMILIES = {
     ),
 }
 """What a family is judged by, and what that is good for."""
+
+
 LOOKS = {"one": "", "planned": " over all planned looks", "every": " at every look"}
+
+
 NO_CONCLUSION = Badge("none", "plain", "none")
+
 
 DECIDED = ("CONFIRMED", "CONTRADICTED")
 """Conclusions that a flag makes fragile; one that decides nothing cannot be."""
+
 
 _HEADLINES = {
     "CONFIRMED": "Confirmed at {scale} scale",
@@ -81,6 +140,7 @@ _HEADLINES = {
     "STALE": "Stale: the runs are of an older version",
     "NOT-COMPARABLE": "Not comparable: the arms differ in more than the claim allows",
 }
+
 
 ICONS = {
     "check": "M20 3a17 17 0 1 0 .01 0ZM12 20.5l5.5 5.5L28 14.5",
@@ -193,3 +253,33 @@ def cautions(document: Document) -> tuple[Chip, ...]:
         word = "differences where there are none, too often"
         chips.append(Chip("Control", Badge(word, "bad", "alarm")))
     return tuple(chips)
+
+
+def value(number: float, measurement: MeasurementPart) -> str:
+    """A measured value as its measurement is printed."""
+    return fixed(number, measurement.digits)
+
+
+def spread(sd: float, measurement: MeasurementPart) -> str:
+    """A standard deviation: one digit more where whole numbers would hide it."""
+    return fixed(sd, 1 if measurement.digits == 0 and 0 < sd < 10 else measurement.digits)
+
+
+def mean_and_sd(summary: Summary, measurement: MeasurementPart) -> str:
+    """`57.31 ± 0.13`; the mean alone when there is no deviation; a printed one as it is printed."""
+    if summary.as_printed is not None:
+        return signed(summary.as_printed)
+    mean = value(summary.mean, measurement)
+    return mean if summary.sd is None else f"{mean} ± {spread(summary.sd, measurement)}"
+
+
+def value_range(summary: Summary, measurement: MeasurementPart) -> str:
+    """`56.10 to 56.61`: from the least to the largest value, of an arm whose values are known."""
+    if summary.low is None or summary.high is None:
+        return DASH
+    return span(value(summary.low, measurement), value(summary.high, measurement))
+
+
+def interval(given: Interval, scale: str, digits: int) -> str:
+    """`90% interval +0.11 to +0.42`."""
+    return f"{percent(given.level)} interval {ends(given.low, given.high, scale, digits)}"

@@ -1,10 +1,19 @@
-"""Reports to files and back: each file is written whole or not at all."""
+"""Reports to files and back: each file is written whole or not at all.
+
+Files of reports are replaced in one step, and what a kill has left of a step is swept.
+
+A write owns its temporary file by a lock, which the kernel takes back when its process ends
+however that ends: so a file that nobody holds, and that is not of this minute, is rubbish.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,28 +21,38 @@ from pydantic import ValidationError
 
 from repro.crash import Stopped
 from repro.errors import Place, Problem, SpecError
-from repro.files import NotRegularError, TooLargeError, read_bytes
-from repro.report.document import Document
+from repro.files import NotRegularError, TooLargeError, read_bytes, try_lock, write_atomically
+from repro.judging.document import Document
 from repro.report.junit import junit_error
-from repro.report.lines import Line, line
-from repro.report.replacing import alone, replace, sweep
+from repro.report.view import Line, line
 
 FAILED = "failed.txt"
 """What stands beside a report, or in its place, when the claim could not be judged."""
 
+
 ROWS = ("report.json", FAILED)
+
+
 LARGEST = 50_000_000
+
+
 DEEPEST = 60
+
+
 LONGEST = 100_000
 """No text of a report has more characters than this: the numbers of 10,000 seeds have fewer."""
+
 
 WORD = 5_000
 """No word of a report has more characters: setting a line takes the square of it."""
 
+
 _ENDLESS = re.compile(rf"\S{{{WORD + 1}}}")
+
 
 Location = tuple[int | str, ...]
 """The steps to a value inside a document."""
+
 
 COUNTED = 2**63
 """No whole number of a report is beyond this, so that each has a float beside it."""
@@ -41,7 +60,7 @@ COUNTED = 2**63
 
 def write_report(document: Document, folder: Path) -> list[Path]:
     """Write report.json, report.html, report.pdf and junit.xml; return their paths."""
-    from repro.report.render import rendered  # noqa: PLC0415 - loads matplotlib, Jinja and Typst
+    from repro.report.formats import rendered  # noqa: PLC0415 - loads matplotlib, Jinja and Typst
 
     files = {"report.json": document_text(document).encode(), **rendered(document)}
     sweep(folder)
@@ -107,7 +126,7 @@ def write_failure(stopped: Stopped, claim: str, scale: str, folder: Path) -> lis
 
 def write_index(folder: Path) -> Path:
     """Collect the reports two levels below ``folder`` and write its index.html."""
-    from repro.report.index import index  # noqa: PLC0415 - loads Jinja
+    from repro.report.markdown import index  # noqa: PLC0415 - loads Jinja
 
     with alone(folder):
         sweep(folder)
@@ -220,3 +239,53 @@ def _position(text: str) -> tuple[int, int]:
 def _where(location: Location) -> str:
     path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
     return f"{path.lstrip('.')}: " if path else ""
+
+
+ENDING = ".part"
+
+
+STALE_SECONDS = 60.0
+"""Younger files are left alone: one is made a moment before it is locked."""
+
+
+PATIENCE_SECONDS = 10.0
+"""For another process that writes the same; a stopped one is not waited for longer."""
+
+
+def replace(path: Path, content: bytes) -> Path:
+    """Write a temporary sibling and put it in place of ``path`` in one step. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, content, ending=ENDING)
+    return path
+
+
+def sweep(folder: Path) -> None:
+    """Remove what writes of processes that were killed have left in a folder of reports."""
+    for path in folder.glob(f".*{ENDING}"):
+        with suppress(OSError):
+            if time.time() - path.lstat().st_mtime < STALE_SECONDS:
+                continue
+            handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            try:
+                if try_lock(handle):
+                    path.unlink(missing_ok=True)
+            finally:
+                os.close(handle)
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Do what reads all reports of a folder and writes their index, one process at a time.
+
+    So the last index that is written has read every report that was there before it. Where
+    folders cannot be locked, and after some seconds, it is done all the same.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not try_lock(handle) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        yield
+    finally:
+        os.close(handle)

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
-from repro.specs.base import ConfigurationId, Count, Name, PrintedSize, Spec
-from repro.specs.code import NamedCode
-from repro.specs.configuration import AnyConfiguration
-
-FileName = Annotated[
-    str,
-    StringConstraints(
-        pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}){0,3}$"
-    ),
-]
-"""A file beside the claim file or in a folder below it."""
+from repro.schema.base import ConfigurationId, Count, FileName, Name, PrintedSize, Spec
+from repro.specs.configuration import AnyConfiguration, NamedCode
 
 EvidenceKind = Literal["runs", "table", "published"]
 

@@ -1,4 +1,10 @@
-"""A configuration file: model, corpus and recipe, with the source of every value."""
+"""A configuration file: model, corpus and recipe, with the source of every value.
+
+Code of others: the `module:object` that configurations name, and where they name it.
+
+It is part of a model that is trained here, and runs with the rights of whoever trains it. So it
+is imported only with consent; a plan, a verdict and a report need none.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +12,30 @@ from typing import Literal
 
 from pydantic import Field
 
-from repro.specs.base import Count, Reason, Spec
-from repro.specs.corpus import Corpus
-from repro.specs.dialog import DialogCorpus, DialogRecipe, Seq2Seq
-from repro.specs.model import Model
-from repro.specs.recipe import Recipe
-from repro.specs.run import DialogTrainingSpec, TrainingSpec
+from repro.schema.base import Count, Reason, Spec
+from repro.trainers.dialog.spec import DialogCorpus, DialogRecipe, DialogTrainingSpec, Seq2Seq
+from repro.trainers.language_model.recipe import Recipe
+from repro.trainers.language_model.spec import Corpus, Model, Own, TrainingSpec
+from repro.trainers.run import AnyTraining
+
+
+class NamedCode(Spec):
+    """An object in a module, the version that is stated, and the places that lead to it.
+
+    ``place`` is where `use` is written, ``arm`` where the claim names the configuration.
+    """
+
+    use: str
+    version: str
+    place: str
+    arm: str
+
+
+def code_of(training: AnyTraining) -> dict[str, Own]:
+    """The parts of a model that are code of others, `trunk` before `output`."""
+    trunk = training.model.trunk if isinstance(training, TrainingSpec) else None
+    parts = {"trunk": trunk, "output": training.model.output}
+    return {name: part for name, part in parts.items() if isinstance(part, Own)}
 
 
 class Tuning(Spec):

@@ -9,14 +9,29 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from repro.specs.base import Name, Reason, Spec
-from repro.specs.sizes import LeastRatio, Limit, Magnitude, Margin, Share, Window
+from repro.schema.base import (
+    LeastRatio,
+    Limit,
+    Magnitude,
+    Margin,
+    Name,
+    Reason,
+    Share,
+    Spec,
+    Window,
+)
 
 Role = Literal["decisive", "context"]
+
+
 Pair = tuple[Name, Name]
+
+
 TestOfDifference = Literal[
     "welch", "student", "paired", "permutation", "paired_permutation", "brunner_munzel", "yuen"
 ]
+
+
 PAIRED_TESTS = ("paired", "paired_permutation")
 """Tests of differences, or trends, of a paired design; all others take arms as independent."""
 
@@ -264,8 +279,12 @@ Node = Annotated[
 ]
 """A part of the tree that joins decisive expectations."""
 
+
 All.model_rebuild()
+
+
 AtLeastOne.model_rebuild()
+
 
 Tree = Annotated[
     Annotated[All, Tag("all")] | Annotated[AtLeastOne, Tag("any")],

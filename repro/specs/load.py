@@ -12,19 +12,44 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Final, Literal
 
 from repro.errors import Place, Problem, RuleError, ShapeError, SpecError
+from repro.files import is_folder, resolved
+from repro.schema.document import validated
+from repro.schema.messages import MOST, listed
+from repro.schema.yaml import Document, read_document
 from repro.specs.claim import SCALES, Claim, ClaimFile, ScaleName
-from repro.specs.configurations import Configurations
-from repro.specs.document import validated
-from repro.specs.files import is_folder, resolved
 from repro.specs.references import references
+from repro.specs.resolve import Configurations
 from repro.specs.rules import broken_rules
 from repro.specs.scaled import ScaledClaim, scale_claim
-from repro.specs.shapes import listed
-from repro.specs.sorts import other_sort
-from repro.specs.wording import MOST
-from repro.specs.yaml import Document, read_document
+
+Sort = Literal["claim", "audit", "search", "configuration"]
+
+
+KEYS: Final[dict[Sort, tuple[str, str]]] = {
+    "claim": ("expectations", "give it to `repro verify`"),
+    "audit": ("audit", "give it to `repro audit`"),
+    "search": ("search", "give it to `repro tune`"),
+    "configuration": ("recipe", "name it in an arm of a claim, or in the base of a search"),
+}
+"""The key that no document of another sort has, and what reads them."""
+
+
+def other_sort(document: Document, wanted: Sort) -> Iterator[Problem]:
+    """That a document is of another sort: it has the key of that, and not its own."""
+    if KEYS[wanted][0] in document.data:
+        return
+    for sort, (key, advice) in KEYS.items():
+        if key in document.data:
+            what = f"this is {_one(sort)}, and no {wanted}"
+            yield Problem(document.key_place((key,)), what, _one(wanted), advice)
+            return
+
+
+def _one(sort: Sort) -> str:
+    return f"{'an' if sort == 'audit' else 'a'} {sort}"
 
 
 def load_claim(path: Path, scale: ScaleName) -> Claim:

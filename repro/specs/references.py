@@ -8,14 +8,14 @@ from itertools import pairwise
 from typing import Any
 
 from repro.errors import Place, Problem
+from repro.schema.messages import choose, listed
+from repro.schema.yaml import Document, Steps
 from repro.specs.claim import SCALES, ClaimFile, RankBound, Scale
 from repro.specs.expectation import All, Expectation, Node, Tree
-from repro.specs.shapes import listed
-from repro.specs.wording import choose
-from repro.specs.yaml import Document, Steps
 
 SEVERAL = ("association", "ordering", "trend")
 """Kinds of any number of arms."""
+
 
 READ = ("measurement", "against", "also", "clusters")
 """The keys of expectations that name measurements. The single word of ``clusters`` is none."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from repro.errors import ClaimError
-from repro.stats.result import check_alpha
+from repro.stats.records import check_alpha
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:

@@ -13,11 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from repro.errors import ClaimError, TooFewError
-from repro.stats.contrast import Contrast, welch_contrast
-from repro.stats.fieller import effect_ratio
-from repro.stats.pairs import match
-from repro.stats.result import Interval
-from repro.stats.sample import ROUND_OFF, Arm, Sample
+from repro.stats.contrast import Contrast, effect_ratio, welch_contrast
+from repro.stats.records import ROUND_OFF, Arm, Interval, Sample, match
 
 
 def paired_contrast(

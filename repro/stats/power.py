@@ -7,6 +7,12 @@ With ``W`` the scaled variance estimates of the two arms, ``W_a + W_b`` is chi-s
 independent of the share ``W_a / (W_a + W_b)``, which is beta distributed and alone fixes
 Welch's degrees of freedom. So each power is a double integral, the normal distribution in
 closed form: smooth in the angle whose squared sine is the share, and in the root of the sum.
+
+How often do tests of pairs decide? The one-sample t-test of differences seed by seed.
+
+The standard deviation is always that of the differences: those of the arms do not tell it. Given
+the estimated standard deviation, which is chi distributed, each power is a normal probability;
+so it is one smooth integral, and for one border the noncentral t of the textbooks.
 """
 
 from __future__ import annotations
@@ -18,13 +24,27 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaincinv, betaln, gammainccinv, gammaincinv, gammaln, ndtr, stdtrit
+from scipy.special import (
+    bdtrc,
+    betaincinv,
+    betaln,
+    gammainccinv,
+    gammaincinv,
+    gammaln,
+    ndtr,
+    ndtri,
+    stdtrit,
+)
 
 from repro.errors import ClaimError
-from repro.stats.result import check_alpha, check_finite
+from repro.stats.ranks import separation_p
+from repro.stats.records import check_alpha, check_finite
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(80)
+
+
 _TAIL = 1e-14
+
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 
@@ -232,3 +252,121 @@ def chi_nodes(half: float, limit: Array) -> tuple[Array, Array]:
 
 def _clip(chance: float) -> float:
     return min(1.0, max(0.0, chance))
+
+
+_EXACT_NODES, _EXACT_WEIGHTS = np.polynomial.legendre.leggauss(400)
+
+
+def power_separation(design: Design, distance: float) -> float:
+    """Chance that every replicate of A lies beyond every one of B, and that this is significant.
+
+    Normal arms whose means are ``distance`` apart. Given the share ``u`` of all values of B's
+    largest that lie below it, each of A's replicates lies beyond with a known chance, so the
+    power is an integral over ``u``; by symmetry it holds for *below*, too. 0 where even
+    complete separation would not reach the one-sided level.
+    """
+    check_finite("the distance", distance)
+    if separation_p(design.n_a, design.n_b) > design.alpha:
+        return 0.0
+    if design.sd_a == 0:
+        return float(ndtr(distance / design.sd_b)) ** design.n_b
+    angle = np.pi / 4 * (_EXACT_NODES + 1)
+    u = np.sin(angle) ** 2
+    largest = design.sd_b * ndtri(u ** (1 / design.n_b))
+    beyond = ndtr((distance - largest) / design.sd_a) ** design.n_a
+    return float(np.sum(_EXACT_WEIGHTS * np.pi / 4 * np.sin(2 * angle) * beyond))
+
+
+def power_share(n: int, share: float, *, of: float, alpha: float = 0.05) -> float:
+    """Chance that the exact binomial test finds more than ``of``, when the truth is ``share``.
+
+    Not monotone in ``n``: a replicate more can cost power. ``ClaimError`` for shares outside
+    0 to 1.
+    """
+    check_alpha(alpha)
+    if not (0 < of < 1 and 0 <= share <= 1):
+        raise ClaimError(f"shares lie between 0 and 1, not at {of} and {share}")
+    enough = [k for k in range(1, n + 1) if bdtrc(k - 1, n, of) <= alpha]
+    return float(bdtrc(enough[0] - 1, n, share)) if enough else 0.0
+
+
+def power_association(
+    n: int, correlation: float, *, low: float = -1.0, high: float = 1.0, alpha: float = 0.05
+) -> float:
+    """Chance that one-sided tests on Fisher's z place Pearson's correlation in ``low`` to ``high``.
+
+    Bivariate normal points; z is taken as normal with mean ``atanh r + r / (2 (n - 1))`` and
+    variance ``1 / (n - 3)`` (Fisher 1921), which the test allows for at its borders. 0 for
+    fewer than four points. ``ClaimError`` unless ``-1 <= low < high <= 1``, and for a true
+    correlation that is not inside -1 to 1.
+    """
+    check_alpha(alpha)
+    if not (-1 <= low < high <= 1 and -1 < correlation < 1):
+        raise ClaimError(f"correlations lie between -1 and 1, not {low}, {high}, {correlation}")
+    if n < 4:
+        return 0.0
+    z = math.atanh(correlation) + correlation / (2 * (n - 1))
+    reach = -float(ndtri(alpha)) / math.sqrt(n - 3)
+    above = -math.inf if low == -1 else math.atanh(low) + low / (2 * (n - 1)) + reach
+    below = math.inf if high == 1 else math.atanh(high) + high / (2 * (n - 1)) - reach
+    chance = ndtr((below - z) * math.sqrt(n - 3)) - ndtr((above - z) * math.sqrt(n - 3))
+    return max(0.0, float(chance))
+
+
+_FAR = 9.0
+"""Standard errors beyond which a normal chance is nothing."""
+
+
+def power_paired(
+    sd: float, n: int, effect: float, *, smallest_effect: float = 0.0, alpha: float = 0.05
+) -> float:
+    """Chance that the two-sided paired t-test confirms a mean difference of positive sign.
+
+    ``sd`` is that of the ``n`` differences; the whole interval must lie above
+    ``smallest_effect``. ``ClaimError`` for fewer than two pairs and an ``sd`` not above 0.
+    """
+    return power_paired_above(sd, n, effect, smallest_effect, alpha=alpha / 2)
+
+
+def power_paired_above(
+    sd: float, n: int, effect: float, border: float, *, alpha: float = 0.05
+) -> float:
+    """Chance that the one-sided paired t-test finds the mean difference above ``border``.
+
+    Errors as ``power_paired``.
+    """
+    distance = check_finite("the effect", effect) - check_finite("the border", border)
+    error = sd / math.sqrt(max(n, 1))
+    reach, weights = _reach(sd, n, alpha, widest=max(distance, 0.0) + _FAR * error)
+    return _chance(weights, ndtr((distance - reach) / error))
+
+
+def power_paired_equivalence(
+    sd: float, n: int, effect: float, *, low: float, high: float, alpha: float = 0.05
+) -> float:
+    """Chance that two one-sided paired t-tests place the mean difference in ``low`` to ``high``.
+
+    Errors as ``power_paired``, and unless ``low < high``.
+    """
+    if not low < high:
+        raise ClaimError(f"margins run from low to high, not {low} to {high}")
+    reach, weights = _reach(sd, n, alpha, widest=(high - low) / 2)
+    error = sd / math.sqrt(n)
+    inside = ndtr((high - effect - reach) / error) - ndtr((low - effect + reach) / error)
+    return _chance(weights, np.maximum(inside, 0.0))
+
+
+def _reach(sd: float, n: int, tail: float, widest: float = math.inf) -> tuple[Array, Array]:
+    """Nodes and weights of the half-width of the interval, up to ``widest``."""
+    check_alpha(tail)
+    if n < 2:
+        raise ClaimError("a paired test needs at least two pairs")
+    if check_finite("a standard deviation", sd) <= 0:
+        raise ClaimError(f"the standard deviation of the differences lies above 0, not at {sd}")
+    unit = -float(stdtrit(n - 1, tail)) * sd / math.sqrt(n * (n - 1))
+    radius, weights = chi_nodes((n - 1) / 2, np.array([widest / unit]))
+    return unit * radius[0], weights[0]
+
+
+def _chance(weights: Array, chances: Array) -> float:
+    return min(1.0, max(0.0, float(np.sum(weights * chances))))

@@ -14,18 +14,161 @@ from typing import Literal, TypeAlias
 from scipy.special import fdtrc
 
 from repro.errors import ClaimError
-from repro.stats.contrast import Contrast, satterthwaite, student_contrast, welch_contrast
-from repro.stats.fieller import EffectRatio, effect_ratio
+from repro.stats import t_tests as comparison
+from repro.stats.contrast import (
+    Contrast,
+    EffectRatio,
+    effect_ratio,
+    satterthwaite,
+    student_contrast,
+    welch_contrast,
+)
 from repro.stats.power import Design, detectable, power_difference, power_student
-from repro.stats.prediction import Prediction, predict_difference, predict_ratio
-from repro.stats.result import Interval, check_alpha, known
-from repro.stats.sample import Summary
+from repro.stats.records import Arm, Interval, Sample, Summary, check_alpha, known, summarise
 from repro.stats.sceptical import Sceptical, sceptical, z_value
-from repro.stats.study import Arms, Pair, arms_of, both_of, contrast_of, logarithms, ratio_of
+
+Pair: TypeAlias = tuple[Arm, Arm]
+"""The arms A and B."""
+
+
+Arms: TypeAlias = tuple[Summary] | tuple[Summary, Summary]
+"""Summaries of what is independent: both arms, or only the differences within pairs."""
+
+
+def arms_of(pair: Pair, *, paired: bool = False) -> Arms:
+    """The arms A and B; where they are ``paired``, the differences A minus B by replicate.
+
+    ``ClaimError`` for pairs that the paired t-test refuses.
+    """
+    if not paired:
+        return both_of(pair)
+    found = comparison.paired(*pair)
+    n = found.n[0]
+    return (Summary(n, found.effect, known(found.se) * math.sqrt(n)),)
+
+
+def both_of(pair: Pair) -> tuple[Summary, Summary]:
+    """Both arms as summaries."""
+    return summarise(pair[0]), summarise(pair[1])
+
+
+def logarithms(pair: Pair) -> Pair:
+    """The logarithms of both arms; of a mere summary by the delta method.
+
+    ``ClaimError`` for a mean or value not above 0.
+    """
+    return _log(pair[0]), _log(pair[1])
+
+
+def ratio_of(logarithm: float) -> float:
+    """The ratio with this logarithm; ``ClaimError`` where it is too large for a number."""
+    try:
+        return math.exp(logarithm)
+    except OverflowError:
+        raise ClaimError(
+            f"the ratio exp({logarithm:.3g}) is too large for a number: the values differ by too "
+            "many orders of magnitude to be compared as a ratio"
+        ) from None
+
+
+def contrast_of(arms: Arms) -> Contrast:
+    """Mean A minus mean B: Welch's, or the mean of the differences with ``n - 1`` df.
+
+    Errors as ``welch_contrast``, for differences that do not vary, too.
+    """
+    if len(arms) == 2:
+        return welch_contrast(*arms)
+    own = arms[0]
+    if own.standard_error == 0:
+        raise ClaimError("all pairs differ by the same amount, so there is no error to compare")
+    return Contrast(own.mean, own.standard_error, own.n - 1)
+
+
+def _log(arm: Arm) -> Arm:
+    if isinstance(arm, Sample):
+        return arm.log()
+    if arm.mean <= 0:
+        raise ClaimError(f"a ratio needs means above 0, not {arm.mean}")
+    return Summary(arm.n, math.log(arm.mean), arm.spread / arm.mean)
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """The original's effect and the interval in which the replication's effect should lie.
+
+    ``null`` is the effect that means *no difference*: 0, or 1 for a ratio.
+    """
+
+    effect: float
+    interval: Interval
+    null: float
+    df: float
+
+
+def predict_difference(
+    original: Pair,
+    ours: Pair,
+    *,
+    level: float = 0.95,
+    shared_baseline: bool = False,
+    paired: bool = False,
+) -> Prediction:
+    """Prediction interval of our difference of means, from the original's.
+
+    ``theta_o ± t sqrt(se_o² + se_r²)``, with Welch-Satterthwaite degrees of freedom over all
+    four arms; covers .945 to .950 at n = 3, 5, 10. Each pair is (A, B). Where B is the same
+    printed baseline in both (``shared_baseline``) it cancels, and only A has an error. Where
+    ours are ``paired`` by replicate our error is that of the mean of the differences; the
+    original's arms count as independent all the same, so the interval covers .95 if they are,
+    and more if they were positively correlated pairs. An arm without variance counts as exact.
+    ``ClaimError`` for an arm whose variance is unknown, where no arm varies, for pairs that the
+    paired t-test refuses, and for pairs with a shared baseline. METHODS.md 1.9.
+    """
+    contrast = _predict(original, ours, shared_baseline=shared_baseline, paired=paired)
+    return Prediction(contrast.effect, contrast.interval(level), 0.0, contrast.df)
+
+
+def predict_ratio(
+    original: Pair,
+    ours: Pair,
+    *,
+    level: float = 0.95,
+    shared_baseline: bool = False,
+    paired: bool = False,
+) -> Prediction:
+    """Prediction interval of our ratio A over B, from the original's; see ``predict_difference``.
+
+    Computed on logarithms. Of an arm known only by its summary the logarithm of the mean is
+    used, with standard error ``sd / (mean sqrt(n))`` (delta method): good to a per cent
+    while sd/mean stays below about 0.15, because then arithmetic and geometric means agree
+    that well. ``ClaimError`` also for a mean or value not above 0, and for a ratio above 1e308.
+    """
+    pairs = logarithms(original), logarithms(ours)
+    contrast = _predict(*pairs, shared_baseline=shared_baseline, paired=paired)
+    logs = contrast.interval(level)
+    interval = Interval(ratio_of(logs.low), ratio_of(logs.high), level)
+    return Prediction(ratio_of(contrast.effect), interval, 1.0, contrast.df)
+
+
+def _predict(original: Pair, ours: Pair, *, shared_baseline: bool, paired: bool) -> Contrast:
+    if paired and shared_baseline:
+        raise ClaimError("pairs have both arms of their own, so they share no printed baseline")
+    first, second = both_of(original)
+    own = arms_of(ours, paired=paired)
+    arms = [first, own[0]] if shared_baseline else [first, second, *own]
+    errors = [arm.standard_error for arm in arms]
+    se = math.hypot(*errors)
+    if se == 0:
+        raise ClaimError("no arm varies, so there is no error to predict a replication with")
+    return Contrast(first.mean - second.mean, se, satterthwaite(errors, [arm.n for arm in arms]))
+
 
 OriginalTest: TypeAlias = Literal["welch", "student"]
 
+
 SHARED = "no sceptical p-value: the studies share their baseline"
+
+
 PAIRED = (
     "Our error is that of the differences within pairs; the paper's arms count as independent, "
     "for no correlation of theirs is printed. Were they pairs that vary together, its error "

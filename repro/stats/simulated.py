@@ -15,19 +15,30 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtr
 
-from repro.stats.eprocess import e_value
+from repro.stats.anytime import e_value
+from repro.stats.coefficients import POWER_SEED
 from repro.stats.power import Design
-from repro.stats.resampling import POWER_SEED
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
+
+
 Confirmed: TypeAlias = npt.NDArray[np.bool_]
+
+
 Decide: TypeAlias = Callable[[Array, Array, float], Confirmed]
 """From values of A and of B (one row a draw) and the two-sided level: was A found higher?"""
 
+
 DRAWS = 4000
+
+
 SPLITS = 1000
+
+
 ALL_EXCHANGES = 10
 """Of so many pairs all exchanges are tried: 1,024."""
+
+
 _CHUNK = 500
 
 

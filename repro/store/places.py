@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from repro.errors import StoreError, StoreUnreachableError
-from repro.store.files import (
+from repro.store.sealed import (
     MARKER,
     SCHEMA,
     damaged,
@@ -36,8 +36,13 @@ from repro.store.files import (
 LEDGER = "looks"
 """The folder of a store that holds what was registered and looked at."""
 
+
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+
+
 _SHARD = re.compile(r"[0-9a-f]{2}")
+
+
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 

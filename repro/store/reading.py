@@ -13,12 +13,19 @@ from pydantic import JsonValue, ValidationError
 
 from repro.digest import digest
 from repro.errors import StoreError
-from repro.specs.base import Spec
-from repro.specs.measurement import Measurable, measurement_key
-from repro.specs.run import RunSpec
-from repro.store.arrays import load_arrays
-from repro.store.details import wrong_detail
-from repro.store.files import (
+from repro.schema.base import Spec
+from repro.store.places import check_root, folder_exists, list_keys, refuse_address, run_folder_of
+from repro.store.records import (
+    Artefact,
+    RunProvenance,
+    RunRecord,
+    Scalar,
+    State,
+    StoredMeasurement,
+    load_arrays,
+    wrong_detail,
+)
+from repro.store.sealed import (
     damaged,
     digest_of,
     exists,
@@ -29,22 +36,24 @@ from repro.store.files import (
     refuse_newer,
     size_of,
 )
-from repro.store.places import (
-    check_root,
-    folder_exists,
-    list_keys,
-    refuse_address,
-    run_folder_of,
-)
-from repro.store.records import Artefact, RunProvenance, RunRecord, Scalar, State, StoredMeasurement
+from repro.trainers.measurement import Measurable, measurement_key
+from repro.trainers.run import RunSpec
 
 if TYPE_CHECKING:
     from numpy import ndarray
 
+
 SPEC, RECORD, PROVENANCE = "spec.json", "record.json", "provenance.json"
+
+
 HISTORY, WEIGHTS = "history.jsonl", "model.safetensors"
+
+
 PROGRESS, ERROR, LOCK = "progress.json", "error.txt", ".lock"
+
+
 MEASUREMENTS = "measurements"
+
 
 R = TypeVar("R", bound=Spec)
 

@@ -1,6 +1,6 @@
 """The run store: a run's key names a folder, and a sealed record in it says that it is whole.
 
-    <store>/<key[:2]>/<key>/
+<store>/<key[:2]>/<key>/
         spec.json                    the resolved run, which hashes to the key
         record.json                  written last: how the run ended, digests of what it left
         history.jsonl                one line an epoch
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -25,10 +25,6 @@ from typing import TYPE_CHECKING, Self
 from pydantic import JsonValue
 
 from repro.errors import StoreError
-from repro.specs.measurement import Measurable
-from repro.specs.run import RunSpec
-from repro.store.arrays import artefact, dump_arrays, finite
-from repro.store.files import exists, is_folder, make_folder, read_bytes, seal, write_atomically
 from repro.store.places import confirm_root, hold, make_run_folder, prepare_root
 from repro.store.reading import (
     ERROR,
@@ -42,10 +38,13 @@ from repro.store.reading import (
     WEIGHTS,
     StoreReader,
 )
-from repro.store.records import RunRecord, Scalar, StoredMeasurement
+from repro.store.records import RunRecord, Scalar, StoredMeasurement, artefact, dump_arrays, finite
+from repro.store.sealed import exists, is_folder, make_folder, read_bytes, seal, write_atomically
+from repro.trainers.measurement import Measurable, measurement_key
+from repro.trainers.run import RunSpec
 
 if TYPE_CHECKING:
-    from repro.store.arrays import Arrays
+    from repro.store.records import Arrays
 
 
 class RunStore(StoreReader):
@@ -237,3 +236,67 @@ def _remove(paths: Iterable[Path]) -> None:
     for path in paths:
         with suppress(OSError):
             path.unlink(missing_ok=True)
+
+
+LARGEST = 2**40
+"""Bytes of the largest file that is copied."""
+
+
+def copy_run(
+    source: StoreReader,
+    key: str,
+    target: RunStore,
+    *,
+    measurements: Collection[Measurable] | None = None,
+    weights: bool = True,
+) -> bool:
+    """Copy a committed run with these measurements of it, or all; False if it is there.
+
+    A run that is there is given the measurements that it lacks. Without ``weights`` neither they
+    nor spectra are copied, and the record says so. StoreError for a run that is damaged, and
+    where a run of that key with other weights is in the target.
+    """
+    every = source.check_numbers(key)
+    stored = [one for one in every if measurements is None or one.measurement in measurements]
+    record, there = source.record(key), _record(target, key)
+    if there is not None and there.artefacts != record.artefacts:
+        raise StoreError(
+            f"{target.folder(key)}: holds a run of the same key that was trained apart\n"
+            "  expected: the same run, or none\n"
+            "  to do: export to another folder"
+        )
+    bare = not weights or record.without_weights or (there is not None and there.without_weights)
+    if not bare:
+        source.check(key)
+    target.prepare()
+    folder = make_run_folder(target.root, key)
+    for name in _names(record, stored, bare=bare):
+        _copy(source.folder(key) / name, folder / name)
+    if there is None:
+        document = record.model_copy(update={"without_weights": bare}).document()
+        write_atomically(folder / RECORD, seal(document))
+    return there is None
+
+
+def _record(store: StoreReader, key: str) -> RunRecord | None:
+    return store.record(key) if store.state(key) in ("finished", "diverged") else None
+
+
+def _names(record: RunRecord, stored: list[StoredMeasurement], *, bare: bool) -> Iterator[str]:
+    """The files to copy, each after those that it needs; the record comes after all of them."""
+    yield from (SPEC, PROVENANCE, HISTORY)
+    if not bare and WEIGHTS in record.artefacts:
+        yield WEIGHTS
+    for each in stored:
+        name = f"{MEASUREMENTS}/{measurement_key(each.measurement)}"
+        if not bare and each.arrays is not None:
+            yield f"{name}.safetensors"
+        yield f"{name}.json"
+
+
+def _copy(path: Path, to: Path) -> None:
+    """A file, unless it is there already; a provenance may be missing."""
+    data = None if exists(to) else read_bytes(path, LARGEST)
+    if data is not None:
+        make_folder(to.parent)
+        write_atomically(to, data)

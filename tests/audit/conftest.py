@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from repro.audit.claims import audit_file
-from repro.audit.record import Audited
+from repro.audit.comparison import Audited
+from repro.audit.sources import audit_file
 
 HEAD = """\
 schema: 1

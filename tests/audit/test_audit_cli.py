@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from repro.audit.grade import LEGEND, Grade
-from repro.audit.record import Audit, Audited
+from repro.audit.comparison import LEGEND, Audit, Audited, Grade
 from repro.audit.render import to_json, to_text
-from repro.audit.run import audit_paths
+from repro.audit.sources import audit_paths
 from repro.errors import SpecError
 from tests.audit.parthiban import EIGHT, ELEVEN, as_csv
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from repro.audit.grade import Grade
+from repro.audit.comparison import Grade
 
 SEED = 20171110
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from scipy import stats
 
-from repro.audit.comparison import PrintedArm, PrintedComparison, audit
-from repro.audit.printed import PrintedNumber
+from repro.audit.comparison import PrintedArm, PrintedComparison
+from repro.audit.sources import audit
+from repro.evidence.rounding import PrintedNumber
 from tests.audit.test_grade import SAME, graded, said
 
 

@@ -10,13 +10,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from repro.audit.comparison import PrintedArm, PrintedComparison, audit
-from repro.audit.grade import Grade
-from repro.audit.printed import PrintedNumber
-from repro.audit.record import Audited
-from repro.audit.run import audit_paths
-from repro.audit.variants import Declared
+from repro.audit.comparison import Audited, Grade, PrintedArm, PrintedComparison
+from repro.audit.p_range import Declared
+from repro.audit.sources import audit, audit_paths
 from repro.errors import ClaimError, SpecError
+from repro.evidence.rounding import PrintedNumber
 
 Arrays = tuple[np.ndarray, np.ndarray]
 

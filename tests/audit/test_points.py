@@ -12,13 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from repro.audit.grade import Grade
-from repro.audit.points import audit_points, correlation
-from repro.audit.record import Audited
+from repro.audit.audit_file import Points
+from repro.audit.comparison import Audited, Grade
+from repro.audit.correlations import audit_points, correlation
 from repro.audit.render import to_json
-from repro.audit.run import audit_paths
-from repro.specs.audit import Points
-from repro.stats.sample import Sample
+from repro.audit.sources import audit_paths
+from repro.stats.records import Sample
 
 SEED = 20180430
 PUBLISHED = Path(__file__).parents[2] / "claims" / "published"

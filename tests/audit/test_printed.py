@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from repro.audit.printed import PrintedNumber
 from repro.errors import ClaimError
+from repro.evidence.rounding import PrintedNumber
 
 READ = [
     ("3.20", 3.2, 3.195, 3.205),

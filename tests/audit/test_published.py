@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from repro.audit.grade import Grade
-from repro.audit.points import turned_points
-from repro.audit.record import Audited
-from repro.audit.run import audit_paths
-from repro.specs.load_audit import load_audit
+from repro.audit.comparison import Audited, Grade
+from repro.audit.correlations import turned_points
+from repro.audit.load_audit import load_audit
+from repro.audit.sources import audit_paths
 
 PUBLISHED = Path(__file__).parents[2] / "claims" / "published"
 FILES = sorted(PUBLISHED.glob("*.yaml"))

@@ -8,10 +8,10 @@ import math
 import numpy as np
 import pytest
 
-from repro.audit.grade import Grade
-from repro.audit.spectra import effective_rank, press_rank, singular_values, spectrum
+from repro.audit.audit_file import Spectrum
+from repro.audit.comparison import Grade
+from repro.audit.disagreements import effective_rank, press_rank, singular_values, spectrum
 from repro.errors import ClaimError
-from repro.specs.audit import Spectrum
 
 SEED = 20200210
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from repro.audit.comparison import audit
-from repro.audit.feasible import Box, feasible
 from repro.audit.findings import table_findings
-from repro.audit.variants import Variant, enumerate_variants
+from repro.audit.p_range import Box, Variant, enumerate_variants, feasible
+from repro.audit.sources import audit
 from tests.audit.parthiban import ELEVEN, PTB, TEN, comparison, comparisons
 
 STUDENT = "student two-sided ddof=1 n=10"

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from repro.cli.told import tell, tell_status
-from repro.report.document import Document
-from tests.check.made import judged, made
-from tests.check.test_kinds import HIGH, LOW, difference
-from tests.check.test_sentences import ABOVE, WIDE
+from repro.judging.document import Document
+from tests.judging.made import judged, made
+from tests.judging.test_kinds import HIGH, LOW, difference
+from tests.judging.test_sentences import ABOVE, WIDE
 
 PAGE = Path("reports/made/paper/report.html")
 

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from repro.check import check_claim
-from repro.evidence import State, settled
-from repro.report.document import Document
-from repro.specs.claim import Claim
+from repro.evidence.base import State
+from repro.evidence.divergence import settled
+from repro.judging.assemble import check_claim
+from repro.judging.document import Document
+from repro.specs.claim import Claim, EProcess, Seeds
 from repro.specs.expectation import Expectation
-from repro.specs.seeds import EProcess, Seeds
-from repro.stats.sample import beyond
-from tests.check.evidence import claim, evidence, fair, ranks
+from repro.stats.records import beyond
+from tests.judging.evidence import claim, evidence, fair, ranks
 
 States = Mapping[tuple[str, int], State]
 LOST: States = {("mos", 1): "diverged"}

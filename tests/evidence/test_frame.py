@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 from repro.errors import SpecError
-from repro.evidence import frame_table, from_table, read_table
-from tests.check.evidence import claim
+from repro.evidence.gather import from_table
+from repro.evidence.table import frame_table, read_table
 from tests.evidence.tidy import RANKS, needed, rank_csv
+from tests.judging.evidence import claim
 
 ROWS = [(arm, i, "rank", value) for arm, values in RANKS.items() for i, value in enumerate(values)]
 COLUMNS = ["arm", "seed", "measurement", "value"]

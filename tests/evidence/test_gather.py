@@ -7,13 +7,16 @@ from pathlib import Path
 import pytest
 
 from repro.errors import ClaimError, SpecError
-from repro.evidence import Evidence, from_table, gather, measured, read_table, table_schema
+from repro.evidence.base import Evidence
+from repro.evidence.gather import from_table, gather, measured
+from repro.evidence.readings import table_schema
+from repro.evidence.table import read_table
 from repro.specs.arm import Arm
 from repro.specs.claim import Claim
-from repro.stats.sample import Sample, Summary
-from repro.store import RunStore
-from tests.check.evidence import claim
+from repro.stats.records import Sample, Summary
+from repro.store.runs import RunStore
 from tests.evidence.tidy import HEADER, MOS, needed, printed_softmax, rank_csv
+from tests.judging.evidence import claim
 
 
 def own(folder: Path, of: Claim, text: str) -> Evidence:

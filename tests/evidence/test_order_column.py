@@ -12,11 +12,11 @@ import pytest
 
 from repro import judge
 from repro.errors import SpecError
-from repro.evidence import TidyTable, frame_table, read_table
+from repro.evidence.table import TidyTable, frame_table, read_table
 from repro.specs.claim import Claim
-from tests.check.made import made
-from tests.check.test_kinds import difference
 from tests.evidence.tidy import HEADER, small
+from tests.judging.made import made
+from tests.judging.test_kinds import difference
 
 WANTED = replace(small(), order="finished")
 ROWS = ["a,7,ppl,1,{}", "a,3,ppl,2,{}", "a,9,ppl,3,{}", "b,0,ppl,4,1"]

@@ -15,16 +15,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from repro.check import check_claim, judge_claim
 from repro.errors import ClaimError, SpecError
-from repro.evidence import Evidence, frame_table, read_table
-from repro.evidence.table import MAX_SEEDS
-from repro.specs.base import LARGEST, SMALLEST
-from repro.specs.seeds import SeedCount
-from repro.stats.sample import ROUND_OFF
-from repro.verdict import Validity
-from tests.check.made import seen
+from repro.evidence.base import Evidence
+from repro.evidence.table import MAX_SEEDS, frame_table, read_table
+from repro.expectations.rules import Validity
+from repro.judging.assemble import check_claim
+from repro.judging.judge import judge_claim
+from repro.schema.base import LARGEST, SMALLEST, SeedCount
+from repro.stats.records import ROUND_OFF
 from tests.evidence.tidy import HEADER, small
+from tests.judging.made import seen
 from tests.properties.kinds import KINDS, known_claim
 
 TOO_LARGE, TOO_SMALL = ("1e308", "-1e61", "1.0001e60"), ("1e-61", "-1e-300", "5e-324")

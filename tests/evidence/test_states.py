@@ -10,26 +10,20 @@ import pandas as pd
 import pytest
 
 from repro import judge
-from repro.check import check_claim
 from repro.errors import SpecError
-from repro.evidence import (
-    Evidence,
-    TidyTable,
-    frame_table,
-    from_table,
-    measured,
-    read_table,
-    read_tables,
-    settled,
-    table_schema,
-)
-from repro.report.document import Document
+from repro.evidence.base import Evidence
+from repro.evidence.divergence import settled
+from repro.evidence.gather import from_table, measured, read_tables
+from repro.evidence.readings import table_schema
+from repro.evidence.table import TidyTable, frame_table, read_table
+from repro.judging.assemble import check_claim
+from repro.judging.document import Document
 from repro.specs.claim import Claim
-from repro.store import RunStore
+from repro.store.runs import RunStore
 from repro.verify import Options, verify_claims
-from tests.check.made import made
-from tests.check.test_kinds import difference
 from tests.evidence.tidy import HEADER, small
+from tests.judging.made import made
+from tests.judging.test_kinds import difference
 
 LOSSES = {"a": [1.0, 1.2, 1.1, 0.9, 1.3, 1.0], "b": [2.0, 2.3, 2.1, 1.9, 2.2, 2.1]}
 CELL = "diverged"

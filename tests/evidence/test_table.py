@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from repro.errors import SpecError
-from repro.evidence import read_table
-from repro.evidence.table import MAX_BYTES
-from repro.rows import LIMIT, MAX_COLUMNS, MOST
+from repro.evidence.table import MAX_BYTES, read_table
+from repro.schema.rows import LIMIT, MAX_COLUMNS, MOST
 from tests.evidence.tidy import HEADER, small
 
 GOOD = f"{HEADER}\na,0,ppl,90.5\na,1,ppl,91.25\nb,0,ppl,88\nb,1,ppl,8.75e1\n"

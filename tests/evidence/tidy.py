@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from repro.evidence import TableSchema, table_schema
+from repro.evidence.readings import TableSchema, table_schema
 from repro.specs.arm import Arm, PublishedArm
 from repro.specs.claim import Claim
-from tests.check.evidence import claim
+from tests.judging.evidence import claim
 
 HEADER = "arm,seed,measurement,value"
 MOS = (797.0, 830.0, 795.0, 798.0, 791.0)

@@ -10,23 +10,22 @@ from typing import Any
 
 import pytest
 
-from repro.check import check_claim
 from repro.errors import SpecError, StoreUnreachableError
-from repro.evidence import gather
-from repro.report.document import Document
+from repro.evidence.gather import gather
+from repro.judging.assemble import check_claim
+from repro.judging.document import Document
+from repro.report.formats import rendered
 from repro.report.junit import junit
-from repro.report.lines import line
 from repro.report.markdown import summary
-from repro.report.render import rendered
-from repro.report.view import view
+from repro.report.view import line, view
 from repro.report.write import document_text, read_document
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim
-from repro.store import RunStore
-from repro.store.files import read_sealed, seal
-from tests.check.made import judged
+from repro.store.runs import RunStore
+from repro.store.sealed import read_sealed, seal
 from tests.faults.extremes import claim_and_values
 from tests.faults.mutations import mutated
+from tests.judging.made import judged
 from tests.report.cases import all_documents
 from tests.test_runs import FILE, filled
 

@@ -14,13 +14,12 @@ from torch import Tensor
 
 from benchmarks.published import Published
 from benchmarks.references import Name, copy_weights, load_reference, weight_names
-from repro.lm.corpus import CorpusData
-from repro.lm.initialisation import initialise
-from repro.lm.model import LanguageModel
-from repro.lm.randomness import Streams
-from repro.lm.regularisation import LockedPlace, Regularisation
-from repro.specs.run import RunSpec
-from tests.lm import small
+from repro.trainers.language_model.corpus import CorpusData
+from repro.trainers.language_model.model import LanguageModel
+from repro.trainers.language_model.randomness import Streams, initialise
+from repro.trainers.language_model.regularisation import LockedPlace, Regularisation
+from repro.trainers.run import RunSpec
+from tests.trainers import small
 
 OUTPUTS: dict[Name, dict[str, Any]] = {
     "awd-lstm-lm": small.SOFTMAX,

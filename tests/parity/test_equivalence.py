@@ -8,8 +8,8 @@ from benchmarks.equivalence.__main__ import append, main, read
 from benchmarks.equivalence.last_step import last_steps
 from benchmarks.equivalence.plan import report
 from benchmarks.equivalence.runs import ARMS, ours, theirs, training_spec
-from repro.specs.recipe import NoAveraging
 from repro.stats.power import Design, power_equivalence
+from repro.trainers.language_model.recipe import NoAveraging
 from tests.parity.shared import corpus, run_of
 
 

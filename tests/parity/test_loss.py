@@ -6,10 +6,14 @@ import pytest
 import torch
 
 from benchmarks.references import load_reference
-from repro.lm.randomness import Streams
-from repro.lm.regularisation import Regularisation, activation_penalty, temporal_penalty
-from tests.lm import small
+from repro.trainers.language_model.randomness import Streams
+from repro.trainers.language_model.regularisation import (
+    Regularisation,
+    activation_penalty,
+    temporal_penalty,
+)
 from tests.parity.shared import NAMES, Theirs, excited, model_of, run_of
+from tests.trainers import small
 
 BOUND = 1e-12
 NO_CLIP = 1e9

@@ -10,15 +10,15 @@ from scipy.stats import ks_2samp
 
 from benchmarks.published import Published
 from benchmarks.references import copy_weights, load_reference, weight_names
-from repro import resources
-from repro.lm.corpus import batchify, load_corpus
-from repro.lm.evaluation import mean_loss
-from repro.lm.randomness import Streams
-from repro.lm.regularisation import Regularisation
-from repro.specs.configurations import read_sheet
-from repro.specs.model import Model, MoS, Softmax
-from tests.lm import small
+from repro import files as resources
+from repro.specs.resolve import read_sheet
+from repro.trainers.language_model.corpus import batchify, load_corpus
+from repro.trainers.language_model.evaluation import mean_loss
+from repro.trainers.language_model.randomness import Streams
+from repro.trainers.language_model.regularisation import Regularisation
+from repro.trainers.language_model.spec import Model, MoS, Softmax
 from tests.parity.shared import NAMES, corpus, excited, model_of, run_of
+from tests.trainers import small
 
 SIZES = [
     ("awd-lstm-lm", 10_000, (400, 1150, 400), None, 24_221_600),

@@ -8,15 +8,14 @@ import torch
 
 from benchmarks.published import Published
 from benchmarks.references import copy_weights, load_reference
-from repro.lm.checkpoint import load_checkpoint
-from repro.lm.corpus import batchify
-from repro.lm.optimiser import Sgd, switches
-from repro.lm.randomness import Streams
-from repro.lm.training import train
-from repro.lm.windows import draw_windows
-from repro.specs.recipe import NonMonotonic, Window
-from tests.lm import small
+from repro.trainers.language_model.checkpoint import load_checkpoint
+from repro.trainers.language_model.corpus import batchify, draw_windows
+from repro.trainers.language_model.optimiser import Sgd, switches
+from repro.trainers.language_model.randomness import Streams
+from repro.trainers.language_model.recipe import NonMonotonic, Window
+from repro.trainers.language_model.training import train
 from tests.parity.shared import NAMES, Theirs, corpus, excited, model_of, run_of
+from tests.trainers import small
 
 BOUND = 1e-11
 RICH = {

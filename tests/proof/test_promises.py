@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.levels.power import PLANS, Plan, keep
-from repro.stats.design import assess
-from repro.stats.planned_test import COMPUTED, SIMULATED
+from repro.stats.planning import COMPUTED, SIMULATED, assess
 
 DRAWS = 50_000
 

@@ -11,7 +11,7 @@ from benchmarks.levels import publish, table
 from benchmarks.levels.experiments import EXPERIMENTS
 from benchmarks.levels.measure import grid, off_grid
 from benchmarks.levels.power import PLANS
-from repro.stats import levels
+from repro.stats import error_rates as levels
 
 RESULTS = publish.latest()
 PAGE = publish.PAGE.read_text(encoding="utf-8")

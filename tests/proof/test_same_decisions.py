@@ -13,7 +13,7 @@ from benchmarks.levels.cells import Cell, Experiment, Setup, generator
 from benchmarks.levels.experiments import EXPERIMENTS
 from benchmarks.levels.measure import grid
 from benchmarks.levels.power import PLANS, Plan
-from repro.verdict import Conclusion
+from repro.expectations.rules import Conclusion
 
 SEED = 1935
 DEAR = {"group_obf": 25, "eprocess_t": 50, "permutation": 50, "brunner_munzel": 60}

@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
-from repro.check.expectations import Judged
-from repro.check.judgement import Judgement, judge_claim
+from repro.expectations.rules import Conclusion
+from repro.judging.judge import Judgement, judge_claim
+from repro.judging.judged import Judged
 from repro.specs.claim import Claim
-from repro.verdict import Conclusion
-from tests.check.made import LOSS, made, seen
+from tests.judging.made import LOSS, made, seen
 
 Values: TypeAlias = Mapping[str, Mapping[str, Sequence[float]]]
 """arm -> measurement -> one value a seed."""

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from repro.check.document import document_of
-from repro.check.judgement import Judgement, judge_claim, judge_families
+from repro.expectations.rules import Conclusion, Finding
+from repro.judging.assemble import document_of
+from repro.judging.judge import Judgement, judge_claim, judge_families
+from repro.judging.verdict import adjust_family
 from repro.specs.claim import Claim
 from repro.stats.multiplicity import adjusted_e_values, benjamini_hochberg, e_bh, holm
-from repro.verdict import Conclusion, Finding, adjust_family
-from tests.check.made import made, seen
+from tests.judging.made import made, seen
 from tests.properties.kinds import (
     KINDS,
     Values,

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from repro.check.judgement import Judgement, judge_claim, judge_families
+from repro.judging.judge import Judgement, judge_claim, judge_families
 from repro.specs.claim import Claim
-from tests.check.made import made, seen
+from tests.judging.made import made, seen
 from tests.properties.kinds import (
     KINDS,
     Values,

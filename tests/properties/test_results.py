@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from repro.stats.result import TestResult
-from repro.verdict import Conclusion
+from repro.expectations.rules import Conclusion
+from repro.stats.records import TestResult
 from tests.properties.kinds import (
     KINDS,
     Kind,

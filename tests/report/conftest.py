@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from repro.report.document import Document
+from repro.judging.document import Document
 from repro.report.write import write_report
 from tests.report.cases import all_documents
 

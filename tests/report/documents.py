@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from repro.report.document import Document
+from repro.judging.document import Document
 
 PPL = "perplexity-0c5e41a7d1b29a10"
 TRAIN = "perplexity-77aa0f1b3c9d2e55"

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from repro.report.document import Document
+from repro.judging.document import Document
 from tests.report.documents import (
     MEASUREMENTS,
     PPL,

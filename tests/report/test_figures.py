@@ -8,22 +8,22 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from repro.report import format as fmt
-from repro.report.blocks import Figure
-from repro.report.document import Document
-from repro.report.figures import draw
-from repro.report.figures.canvas import axis, text_width, ticks, wrap
-from repro.report.palette import DRAWN, PRINT
-from repro.report.pictures import (
+from repro.judging.document import Document
+from repro.report.blocks import (
     DotPanel,
     DotPlot,
     DotRow,
     EffectAxis,
     EffectRow,
+    Figure,
     Mark,
     Scale,
 )
+from repro.report.figures import draw
+from repro.report.figures.canvas import axis, text_width, ticks, wrap
+from repro.report.palette import DRAWN, PRINT
 from repro.report.view import view
+from repro.schema import format as fmt
 from tests.report.cases import all_documents
 
 NUMBERS = st.floats(-1e9, 1e9, allow_nan=False).map(lambda x: round(x, 6))

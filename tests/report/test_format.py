@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from repro.report import format as fmt
-from repro.report.document import Interval, MeasurementPart, Summary
+from repro.expectations.base import Interval
+from repro.judging.document import MeasurementPart, Summary
+from repro.report import words
+from repro.schema import format as fmt
 
 PPL = MeasurementPart(key="p", label="perplexity", kind="perplexity", better="lower", digits=2)
 RANK = MeasurementPart(key="r", label="rank", kind="rank", better="higher", digits=0)
@@ -65,7 +67,7 @@ def test_significant(number: float, text: str) -> None:
 )
 def test_interval(low: float | None, high: float | None, scale: str, text: str) -> None:
     """An interval names its level, and says in words which end is absent."""
-    assert fmt.interval(Interval(low=low, high=high, level=0.9), scale, 2) == text
+    assert words.interval(Interval(low=low, high=high, level=0.9), scale, 2) == text
 
 
 @pytest.mark.parametrize(
@@ -121,9 +123,9 @@ def test_mean_and_sd() -> None:
     one = Summary(
         measurement="p", n=1, mean=57.3, sd=None, geometric_mean=None, low=57.3, high=57.3
     )
-    assert fmt.mean_and_sd(one, PPL) == "57.30"
-    assert fmt.mean_and_sd(one.model_copy(update={"sd": 0.126}), PPL) == "57.30 ± 0.13"
-    assert fmt.mean_and_sd(one.model_copy(update={"sd": 0.44}), RANK) == "57 ± 0.4"
+    assert words.mean_and_sd(one, PPL) == "57.30"
+    assert words.mean_and_sd(one.model_copy(update={"sd": 0.126}), PPL) == "57.30 ± 0.13"
+    assert words.mean_and_sd(one.model_copy(update={"sd": 0.44}), RANK) == "57 ± 0.4"
 
 
 def test_percent() -> None:

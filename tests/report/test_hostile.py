@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from repro.errors import SpecError
-from repro.report.document import Document
+from repro.judging.document import Document
 from repro.report.write import LONGEST, WORD, document_text, read_document
 
 

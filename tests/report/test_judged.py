@@ -4,11 +4,20 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from repro.report.blocks import Figure, Finding, Pairs, Paragraph, Section, Table
-from repro.report.document import Document
+from repro.judging.document import Document
+from repro.report.blocks import (
+    DotPlot,
+    Figure,
+    Finding,
+    LooksPlot,
+    Pairs,
+    Paragraph,
+    Section,
+    SpecificationPlot,
+    Table,
+)
 from repro.report.junit import junit
 from repro.report.markdown import summary
-from repro.report.pictures import DotPlot, LooksPlot, SpecificationPlot
 from repro.report.view import view
 from tests.report.documents import PPL, arm, base, make
 from tests.report.judgements import registration

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from repro.report.document import Document
+from repro.judging.document import Document
 from repro.report.junit import junit
 from tests.report.cases import all_documents
 from tests.report.documents import base, make, verdict

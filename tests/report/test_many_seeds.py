@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from repro.report.analyses import DRAWN, drawn
+from repro.judging.document_parts import Analysis, Choice
+from repro.report.blocks import DotRow
 from repro.report.figures.canvas import axis
 from repro.report.figures.strip import _dot, _offsets
-from repro.report.judgement import Analysis, Choice
-from repro.report.pictures import DotRow
+from repro.report.sections.analyses import DRAWN, drawn
 
 SEED = 20261122
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 
-from repro.report.document import Document
+from repro.judging.document import Document
 from repro.report.markdown import summary
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pypdf
 import pytest
 
-from repro.report.document import Document
-from repro.report.render import rendered
+from repro.judging.document import Document
+from repro.report.formats import rendered
 from tests.report.cases import all_documents
 from tests.report.texts import pdf_text, squeezed
 

@@ -4,17 +4,14 @@ import re
 
 import pytest
 
-from repro.report.blocks import Figure
-from repro.report.figures import draw
-from repro.report.figures.canvas import axis, ticks
-from repro.report.palette import PRINT
-from repro.report.pictures import (
+from repro.report.blocks import (
     AnalysisRow,
     DotPanel,
     DotPlot,
     DotRow,
     EffectAxis,
     EffectRow,
+    Figure,
     Key,
     LooksPanel,
     LooksPlot,
@@ -24,6 +21,9 @@ from repro.report.pictures import (
     ScatterPlot,
     SpecificationPlot,
 )
+from repro.report.figures import draw
+from repro.report.figures.canvas import axis, ticks
+from repro.report.palette import PRINT
 
 WIDTHS = pytest.mark.parametrize("phone", [False, True])
 

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from repro.report import replacing
-from repro.report.document import Document
-from repro.report.replacing import alone, replace, sweep
-from repro.report.write import document_text, write_index, write_report
+from repro.judging.document import Document
+from repro.report import write as replacing
+from repro.report.write import alone, document_text, replace, sweep, write_index, write_report
 
 HOLD = (
     "import sys, time\n"
@@ -115,7 +114,7 @@ def test_two_indexes_at_once(
         (folder / "report.json").write_text(document_text(document))
 
     add(first)
-    from repro.report import index as module
+    from repro.report import markdown as module
 
     others: list[threading.Thread] = []
     real = module.index

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from repro import resources
+from repro import files as resources
 from repro.errors import DataError
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pypdf
 import pytest
 
-from repro.report.document import Document
-from repro.report.glyphs import spelled
+from repro.judging.document import Document
 from repro.report.html import LINKS
 from repro.report.view import view
+from repro.report.words import spelled
 from tests.report.cases import all_documents
 from tests.report.texts import page, page_text, pdf_text, squeezed, strings
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from repro.report.document import Document
+from repro.files import template
+from repro.judging.document import Document
 from repro.report.write import document_schema, document_text
-from repro.resources import template
 from tests.report.cases import all_documents
 
 
@@ -38,6 +38,6 @@ def test_unknown_keys_are_invalid(documents: dict[str, Document]) -> None:
 
 def test_schema_travels_with_the_templates() -> None:
     """The schema lies where the templates lie, so that a wheel carries it."""
-    from repro import resources
+    from repro import files as resources
 
     assert (Path(resources.templates()) / "report.schema.json").is_file()

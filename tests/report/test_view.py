@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from repro.judging.document import Document, Flag
 from repro.report.blocks import Figure, Finding, Paragraph
-from repro.report.document import Document, Flag
 from repro.report.view import view
 
 GOLDEN = Path(__file__).parent / "golden" / "mos_rank.view.json"

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from repro.errors import SpecError
-from repro.report import replacing, write
-from repro.report.document import Document
+from repro.judging.document import Document
+from repro.report import write
+from repro.report import write as replacing
 from repro.report.write import document_text, read_document, write_index, write_report
 from tests.report.cases import all_documents
 from tests.report.texts import page, page_text
@@ -163,7 +164,7 @@ def test_index_of_nothing(tmp_path: Path) -> None:
 def test_document_is_cheap_to_import() -> None:
     """Importing the document, or the writer, loads no matplotlib, Typst or Jinja."""
     code = (
-        "import sys, repro.report.document, repro.report.write, repro.report.markdown\n"
+        "import sys, repro.judging.document, repro.report.write, repro.report.markdown\n"
         "print([m for m in ('matplotlib', 'typst', 'jinja2', 'torch') if m in sys.modules])"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path.cwd())}

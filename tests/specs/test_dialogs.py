@@ -7,17 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from repro.check.validity import judge_validity
 from repro.errors import SpecError
-from repro.evidence import Evidence
-from repro.execution.grouping import Group, replicate_memory
+from repro.evidence.base import Evidence
+from repro.judging.validity import judge_validity
+from repro.running.engine import Group, replicate_memory
 from repro.specs.claim import Comparable
 from repro.specs.configuration import Configuration, DialogConfiguration
-from repro.specs.configurations import read_sheet
 from repro.specs.load import load_claim
-from repro.specs.measurement import Bleu, Perplexity, Rank, measurement_key
-from repro.specs.run import DialogTrainingSpec, PlannedRun, RunSpec
-from repro.store.work import cost, memory
+from repro.specs.resolve import read_sheet
+from repro.trainers.cost import cost, memory
+from repro.trainers.dialog.spec import DialogTrainingSpec
+from repro.trainers.measurement import Bleu, Perplexity, Rank, measurement_key
+from repro.trainers.run import PlannedRun, RunSpec
 
 CONFIGURATIONS = Path(__file__).parents[2] / "claims" / "configurations"
 SWITCHBOARD = CONFIGURATIONS / "yang2018" / "switchboard"

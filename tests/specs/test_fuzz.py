@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from repro.errors import Problem, SpecError
+from repro.schema.yaml import read_document
 from repro.specs.load import load_claim
-from repro.specs.yaml import read_document
 
 GOOD = Path(__file__).parent / "good"
 CLAIM = read_document(GOOD / "claim.yaml").data

@@ -15,7 +15,7 @@ from repro.specs.configuration import Configuration
 from repro.specs.expectation import Bound, Difference
 from repro.specs.load import load_claim, load_claims
 from repro.specs.measurement import Reported
-from repro.specs.model import MoS, Softmax
+from repro.trainers.language_model.spec import MoS, Softmax
 
 GOOD = Path(__file__).parent / "good"
 CLAIMS = Path(__file__).parents[2] / "claims"

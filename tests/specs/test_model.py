@@ -11,11 +11,10 @@ import pytest
 from pydantic import ValidationError
 
 from repro.specs.configuration import Configuration
-from repro.specs.configurations import read_sheet
-from repro.specs.corpus import TextCorpus
 from repro.specs.load import load_claim
-from repro.specs.model import Model
-from repro.specs.recipe import Dropout
+from repro.specs.resolve import read_sheet
+from repro.trainers.language_model.recipe import Dropout
+from repro.trainers.language_model.spec import Model, TextCorpus
 
 BAD = Path(__file__).parent / "bad"
 YANG = Path(__file__).parents[2] / "claims/configurations/yang2018"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from repro.specs import revision
 from repro.specs.load import load_claim
-from repro.specs.measurement import Rank, measurement_key
-from repro.specs.run import RunSpec
+from repro.trainers import base as revision
+from repro.trainers.measurement import Rank, measurement_key
+from repro.trainers.run import RunSpec
 
 CLAIMS = Path(__file__).parents[2] / "claims"
 

@@ -10,9 +10,9 @@ import jsonschema
 import pydantic
 import pytest
 
+from repro.cli.schema import DOCUMENTS, json_schema, schema_text
 from repro.errors import SpecError
-from repro.specs.schema import DOCUMENTS, schema, schema_text
-from repro.specs.yaml import read_document
+from repro.schema.yaml import read_document
 
 HERE = Path(__file__).parent
 CLAIMS = HERE.parents[1] / "claims"
@@ -51,13 +51,13 @@ def test_the_committed_schema_is_current(name):
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_the_schema_is_a_schema(name):
     """It is valid in the dialect that it names."""
-    jsonschema.Draft202012Validator.check_schema(schema(name))
+    jsonschema.Draft202012Validator.check_schema(json_schema(name))
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_schema_and_loader_agree_on_shape(name):
     """On every good and bad document, the schema refuses what the specification refuses."""
-    validator = jsonschema.Draft202012Validator(schema(name))
+    validator = jsonschema.Draft202012Validator(json_schema(name))
     verdicts = set()
     for path in DOCUMENT_FILES[name]:
         data = read(path)

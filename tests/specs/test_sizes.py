@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from repro.errors import SpecError
-from repro.specs.base import sized
+from repro.schema.base import sized
 from repro.specs.load import load_claim
 
 CLAIM = """\

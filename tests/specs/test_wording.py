@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from repro.specs.phrases import PATTERNS
-from repro.specs.schema import DOCUMENTS, schema
-from repro.specs.wording import choose, closest, shown
+from repro.cli.schema import DOCUMENTS, json_schema
+from repro.schema.messages import PATTERNS, choose, closest, shown
 
 
 @pytest.mark.parametrize(
@@ -50,7 +49,7 @@ def test_loading_imports_nothing_heavy():
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_form_of_a_text_has_words(name):
     """A text that is not well formed is explained, whichever pattern it breaks."""
-    patterns = set(strings(schema(name), "pattern"))
+    patterns = set(strings(json_schema(name), "pattern"))
     assert patterns
     assert patterns <= set(PATTERNS)
 

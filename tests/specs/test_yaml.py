@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from repro.errors import SpecError
-from repro.specs.files import MAX_BYTES
+from repro.files import MAX_BYTES
+from repro.schema.yaml import MAX_DEPTH, MAX_NODES, parse_document, read_document
 from repro.specs.load import load_claim
-from repro.specs.yaml import MAX_DEPTH, MAX_NODES, parse_document, read_document
 
 SCALARS = [
     ("no", "no"),

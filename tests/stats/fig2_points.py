@@ -5,7 +5,7 @@ One run a point; of 72 and 36 settings the figure lacks two and one.
 
 from __future__ import annotations
 
-from repro.stats.sample import Sample
+from repro.stats.records import Sample
 
 PTB = """
 57.222 1694  57.020 9096  57.025 3875  57.203 2168  57.045 9473  57.337 6672

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from repro.stats.sample import Sample
+from repro.stats.records import Sample
 from repro.stats.stopping import difference, equivalence, non_inferiority, non_superiority
 
 SEED = 1908

@@ -8,8 +8,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from repro.stats.result import Interval, TestResult
-from repro.stats.sample import Sample
+from repro.stats.records import Interval, Sample, TestResult
 
 A = Sample.of(9.0, 9.5, 10.0, 10.5, 11.0, 11.25)
 B = Sample.of(8.0, 8.5, 8.25, 9.25, 10.0)

@@ -12,13 +12,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.stats.association import (
-    association,
-    p_by_student,
-)
 from repro.stats.coefficients import METHODS, Array, Method, correlate, correlate_weighted
-from repro.stats.result import Interval, known
-from repro.stats.sample import Sample
+from repro.stats.correlation import association, p_by_student
+from repro.stats.records import Interval, Sample, known
 from tests.stats.fig2_points import PTB, WT2, figure
 
 SEED = 1921

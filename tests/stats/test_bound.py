@@ -7,9 +7,8 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from repro.errors import ClaimError
-from repro.stats.bound import bound, clopper_pearson, share
-from repro.stats.result import known
-from repro.stats.sample import Sample, Summary
+from repro.stats.counts import bound, clopper_pearson, share
+from repro.stats.records import Sample, Summary, known
 
 RANKS = Sample((402.0, 401.0, 403.0, 402.0), (0, 1, 2, 5))
 

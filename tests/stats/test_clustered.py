@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from repro.stats.association import association
 from repro.stats.coefficients import METHODS, Array
-from repro.stats.result import known
-from repro.stats.sample import Sample
+from repro.stats.correlation import association
+from repro.stats.records import Sample, known
 
 SEED = 1937
 POINTS = 5

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.stats.comparison import student, welch
-from repro.stats.sample import Sample, Summary
+from repro.stats.records import Sample, Summary
+from repro.stats.t_tests import student, welch
 
 PTB, WT2 = (57.08, 0.10), (64.63, 0.09)
 

@@ -9,16 +9,16 @@ import pytest
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.stats.coefficients import METHODS, correlate
-from repro.stats.correlations import (
+from repro.stats.coefficients import (
+    METHODS,
     compare_dependent,
     compare_independent,
+    correlate,
     leave_one_out,
     restricted,
     restricted_r,
 )
-from repro.stats.result import Interval, known
-from repro.stats.sample import Sample
+from repro.stats.records import Interval, Sample, known
 from tests.stats.fig2_points import PTB, WT2, figure
 
 SEED = 1949

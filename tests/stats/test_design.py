@@ -8,18 +8,18 @@ from statsmodels.stats.power import TTestIndPower
 from statsmodels.stats.weightstats import ttost_ind
 
 from repro.errors import ClaimError
-from repro.stats.design import (
+from repro.stats.planning import (
+    COMPUTED,
+    SIMULATED,
+    PlannedTest,
     assess,
     cannot_decide,
     minimum_detectable_difference,
+    power_of_test,
+    sized,
 )
-from repro.stats.planned_test import COMPUTED, SIMULATED, PlannedTest, power_of_test, sized
-from repro.stats.power_exact import (
-    power_association,
-    power_share,
-)
-from repro.stats.power_paired import power_paired
-from repro.stats.result import known
+from repro.stats.power import power_association, power_paired, power_share
+from repro.stats.records import known
 
 SEED = 20201004
 

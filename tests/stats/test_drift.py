@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from repro.stats import stopping as ask
+from repro.stats.anytime import Array, threshold
 from repro.stats.contrast import Contrast
-from repro.stats.drift import drift
-from repro.stats.eprocess import Array, threshold
-from repro.stats.result import Interval
-from repro.stats.stopping import Drift
+from repro.stats.records import Interval
+from repro.stats.stopping import Drift, drift
 
 SEED = 20_261_122
 HIGHER, SAME = ask.difference("higher"), ask.equivalence(-1, 1)

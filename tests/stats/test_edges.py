@@ -9,14 +9,12 @@ import pytest
 from scipy.stats import norm
 
 from repro.errors import ClaimError
-from repro.stats.alternative import p_values
-from repro.stats.association import association, magnitude
 from repro.stats.coefficients import correlate
-from repro.stats.comparison import paired
+from repro.stats.contrast import RelativeDifference
+from repro.stats.correlation import association, magnitude
 from repro.stats.multiplicity import holm
-from repro.stats.ratio import ratio_of_geometric_means
-from repro.stats.relative import RelativeDifference
-from repro.stats.sample import Sample
+from repro.stats.records import Sample, p_values
+from repro.stats.t_tests import paired, ratio_of_geometric_means
 
 
 def test_round_off_is_no_variation_of_pairs():

@@ -8,25 +8,19 @@ import pytest
 from scipy.stats import norm, t
 
 from repro.errors import ClaimError
-from repro.stats.contrast import Contrast
-from repro.stats.design import seeds_for
-from repro.stats.eprocess import e_value
-from repro.stats.equivalence import tost
-from repro.stats.fieller import effect_ratio
-from repro.stats.planned_test import PlannedTest
-from repro.stats.planning import seeds_to_settle
+from repro.stats.anytime import e_value, predicted_power, sequential
+from repro.stats.contrast import Contrast, effect_ratio
+from repro.stats.planning import PlannedTest, seeds_for, seeds_to_settle
 from repro.stats.power import (
     Design,
     detectable,
+    power_association,
     power_equivalence,
     seeds_needed,
     smallest_size,
 )
-from repro.stats.power_exact import power_association
+from repro.stats.records import Interval, Sample, Summary
 from repro.stats.replication import replicate
-from repro.stats.result import Interval
-from repro.stats.sample import Sample, Summary
-from repro.stats.sequential import predicted_power, sequential
 from repro.stats.stopping import (
     Question,
     crossing_of,
@@ -35,6 +29,7 @@ from repro.stats.stopping import (
     non_inferiority,
     non_superiority,
 )
+from repro.stats.t_tests import tost
 
 
 def test_a_share_that_no_size_reaches():

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from statsmodels.stats.nonparametric import rank_compare_2indep
 
 from repro.errors import ClaimError
-from repro.stats.effect_size import probability_of_less
-from repro.stats.result import known
-from repro.stats.sample import Sample, Summary
+from repro.stats.ranks import probability_of_less
+from repro.stats.records import Sample, Summary, known
 
 SEED = 1981
 numbers = st.lists(st.integers(-9, 9).map(float), min_size=2, max_size=8)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import integrate, optimize, stats
 
 from repro.errors import ClaimError
+from repro.stats.anytime import confidence_sequence, e_value, one_sided_e_value, threshold
 from repro.stats.contrast import student_contrast
-from repro.stats.eprocess import confidence_sequence, e_value, one_sided_e_value, threshold
-from repro.stats.sample import Sample
+from repro.stats.records import Sample
 
 SEED = 1908
 

@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 from statsmodels.stats.weightstats import ttost_ind
 
 from repro.errors import ClaimError
-from repro.stats.comparison import Alternative, welch
-from repro.stats.equivalence import Better, non_inferiority, non_superiority, tost
-from repro.stats.result import known
-from repro.stats.sample import Sample, Summary
+from repro.stats.records import Alternative, Sample, Summary, known
+from repro.stats.t_tests import Better, non_inferiority, non_superiority, tost, welch
 
 numbers = st.lists(st.floats(-10, 10).map(lambda x: round(x, 3)), min_size=2, max_size=7)
 A, B = Sample.of(56.1, 56.4, 56.6, 56.3), Sample.of(56.5, 56.2, 56.9, 56.7, 56.6)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from repro.stats.quality.gaps import gaps
+from repro.stats.sample_signs import gaps
 
 
 @pytest.mark.parametrize(

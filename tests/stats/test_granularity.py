@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from repro.specs.base import LARGEST, SMALLEST
-from repro.stats.quality.granularity import granularity
+from repro.schema.base import LARGEST, SMALLEST
+from repro.stats.sample_signs import granularity
 
 VALUES = (9.013, 8.127, 8.961, 9.344, 8.589)
 

@@ -12,9 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from repro.stats.bound import share
-from repro.stats.comparison import student, welch
-from repro.stats.equivalence import non_inferiority, non_superiority, tost
+from repro.stats.counts import share
 from repro.stats.power import (
     Array,
     Design,
@@ -23,11 +21,17 @@ from repro.stats.power import (
     power_equivalence,
     power_ratio,
 )
-from repro.stats.prediction import predict_difference, predict_ratio
-from repro.stats.ratio import ratio_of_geometric_means
-from repro.stats.result import known
-from repro.stats.sample import Sample, Summary
-from repro.stats.separation import separation
+from repro.stats.ranks import separation
+from repro.stats.records import Sample, Summary, known
+from repro.stats.replication import predict_difference, predict_ratio
+from repro.stats.t_tests import (
+    non_inferiority,
+    non_superiority,
+    ratio_of_geometric_means,
+    student,
+    tost,
+    welch,
+)
 
 SEED = 1908
 DRAWS = 5000

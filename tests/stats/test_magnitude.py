@@ -9,13 +9,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.stats.association import (
-    magnitude,
-)
-from repro.stats.coefficients import METHODS, Array, correlate
-from repro.stats.fisher_z import p_beyond, p_within
-from repro.stats.result import Interval, known
-from repro.stats.sample import Sample
+from repro.stats.coefficients import METHODS, Array, correlate, p_beyond, p_within
+from repro.stats.correlation import magnitude
+from repro.stats.records import Interval, Sample, known
 from tests.stats.fig2_points import PTB, WT2, figure
 
 SEED = 1921

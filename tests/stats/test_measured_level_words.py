@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from repro.stats import levels
-from repro.stats.comparison import student
-from repro.stats.levels import Design
-from repro.stats.sample import Sample
+from repro.stats import error_rates as levels
+from repro.stats.error_rates import Design
+from repro.stats.records import Sample
+from repro.stats.t_tests import student
 
 A, B = Sample.of(1.0, 4.0, 9.0), Sample.of(2.0, 2.5, 2.2)
 

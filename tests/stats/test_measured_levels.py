@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from repro.stats import levels
-from repro.stats.association import association, magnitude
-from repro.stats.comparison import student, welch
-from repro.stats.levels import Design, design_of_one, designs_of
-from repro.stats.sample import Sample
-from repro.stats.spending import group_obf
+from repro.stats import error_rates as levels
+from repro.stats.correlation import association, magnitude
+from repro.stats.error_rates import Design, design_of_one, designs_of
+from repro.stats.group_sequential import group_obf
+from repro.stats.records import Sample
 from repro.stats.stopping import difference
-from repro.stats.trend import trend
+from repro.stats.t_tests import student, welch
+from repro.stats.trends import trend
 
 A, B = Sample.of(1.0, 4.0, 9.0), Sample.of(2.0, 2.5, 2.2)
 X, Y = Sample.of(*range(10)), Sample.of(3.0, 1.0, 4.0, 1.5, 5.0, 9.0, 2.0, 6.0, 5.5, 3.5)

@@ -10,10 +10,9 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from repro.errors import ClaimError
-from repro.stats.comparison import welch
-from repro.stats.ordering import largest_holm, ordering, smallest_holm
-from repro.stats.result import known
-from repro.stats.sample import Sample, Summary
+from repro.stats.records import Sample, Summary, known
+from repro.stats.t_tests import welch
+from repro.stats.trends import largest_holm, ordering, smallest_holm
 
 SEED = 1979
 LOW, MIDDLE, HIGH = (

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.stats.comparison import TESTS, paired, welch, yuen
-from repro.stats.result import known
-from repro.stats.sample import Sample
+from repro.stats.records import Sample, known
+from repro.stats.t_tests import TESTS, paired, welch, yuen
 
 pairs = st.lists(st.tuples(*[st.floats(-100, 100).map(lambda x: round(x, 3))] * 2), min_size=2)
 five = st.lists(

@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.stats.ordering import ordering
-from repro.stats.planned_test import PlannedTest, power_of_test
-from repro.stats.ratio import ratio_of_geometric_means
-from repro.stats.result import known
-from repro.stats.sample import Sample
-from repro.stats.separation import separation
-from repro.stats.slope import linear_trend
+from repro.stats.planning import PlannedTest, power_of_test
+from repro.stats.ranks import separation
+from repro.stats.records import Sample, known
+from repro.stats.t_tests import ratio_of_geometric_means
+from repro.stats.trends import linear_trend, ordering
 
 SEED = 20201123
 number = st.floats(0.5, 20).map(lambda x: round(x, 3))

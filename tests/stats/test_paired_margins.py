@@ -13,19 +13,18 @@ from scipy import stats
 from statsmodels.stats.weightstats import ttost_paired
 
 from repro.errors import ClaimError
-from repro.stats.comparison import paired
-from repro.stats.equivalence import (
+from repro.stats.paired import PairedRelativeDifference
+from repro.stats.power import power_paired_above, power_paired_equivalence
+from repro.stats.records import Sample, Summary, TestResult, known
+from repro.stats.t_tests import (
     non_inferiority,
     non_inferiority_relative,
     non_superiority,
     non_superiority_relative,
+    paired,
     tost,
     tost_relative,
 )
-from repro.stats.paired import PairedRelativeDifference
-from repro.stats.power_paired import power_paired_above, power_paired_equivalence
-from repro.stats.result import TestResult, known
-from repro.stats.sample import Sample, Summary
 
 SEED = 20201122
 number = st.floats(-10, 10).map(lambda x: round(x, 3))

@@ -10,13 +10,22 @@ import pytest
 from scipy import integrate, stats
 
 from repro.errors import ClaimError
-from repro.stats.design import cannot_decide
-from repro.stats.eprocess import e_value, one_sided_e_value, threshold
-from repro.stats.planned_test import PlannedTest, power_of_test
-from repro.stats.result import known
-from repro.stats.sample import Sample
-from repro.stats.sequential import predicted_power, sequential, single_look
-from repro.stats.spending import boundaries, conditional_power, group_obf, group_obf_single_look
+from repro.stats.anytime import (
+    e_value,
+    one_sided_e_value,
+    predicted_power,
+    sequential,
+    single_look,
+    threshold,
+)
+from repro.stats.group_sequential import (
+    boundaries,
+    conditional_power,
+    group_obf,
+    group_obf_single_look,
+)
+from repro.stats.planning import PlannedTest, cannot_decide, power_of_test
+from repro.stats.records import Sample, known
 from repro.stats.stopping import difference, equivalence, non_inferiority
 
 SEED = 20201124

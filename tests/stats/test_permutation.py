@@ -10,7 +10,7 @@ from scipy import stats
 
 from repro.errors import ClaimError
 from repro.stats.permutation import permutation, permutation_p_values
-from repro.stats.sample import Sample
+from repro.stats.records import Sample
 
 SEED = 1937
 whole = st.lists(st.integers(-9, 9).map(float), min_size=4, max_size=6).filter(

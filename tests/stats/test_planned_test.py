@@ -9,20 +9,17 @@ import pytest
 from scipy import stats
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
-from repro.stats.comparison import student
-from repro.stats.design import (
-    seeds_for,
-)
-from repro.stats.planned_test import PlannedTest, power_of_test
-from repro.stats.power import Design, power_difference, power_student
-from repro.stats.power_exact import (
+from repro.stats.planning import PlannedTest, power_of_test, seeds_for
+from repro.stats.power import (
+    Design,
     power_association,
+    power_difference,
+    power_paired,
     power_separation,
     power_share,
+    power_student,
 )
-from repro.stats.power_paired import power_paired
-from repro.stats.result import known
-from repro.stats.sample import Sample
+from repro.stats.records import Sample, known
 from repro.stats.simulated import (
     Array,
     brunner_munzel,
@@ -31,6 +28,7 @@ from repro.stats.simulated import (
     simulated_power,
     yuen,
 )
+from repro.stats.t_tests import student
 
 SEED = 20201004
 DRAWS = 100_000

@@ -10,8 +10,6 @@ from scipy import integrate, stats
 from statsmodels.stats.power import TTestIndPower
 
 from repro.errors import ClaimError
-from repro.stats.comparison import student, welch
-from repro.stats.equivalence import non_superiority, tost
 from repro.stats.planning import seeds_to_settle
 from repro.stats.power import (
     Array,
@@ -23,10 +21,9 @@ from repro.stats.power import (
     power_ratio,
     seeds_needed,
 )
-from repro.stats.ratio import ratio_of_geometric_means
-from repro.stats.result import known
-from repro.stats.sample import Sample, Summary
-from repro.stats.separation import separation
+from repro.stats.ranks import separation
+from repro.stats.records import Sample, Summary, known
+from repro.stats.t_tests import non_superiority, ratio_of_geometric_means, student, tost, welch
 
 SEEDS = Design(0.15, 0.15, 10, 10)
 

@@ -10,11 +10,10 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 from repro.errors import ClaimError
-from repro.stats.equivalence import non_superiority, tost
 from repro.stats.planning import seeds_to_settle
-from repro.stats.power_paired import power_paired, power_paired_above, power_paired_equivalence
-from repro.stats.result import known
-from repro.stats.sample import Sample
+from repro.stats.power import power_paired, power_paired_above, power_paired_equivalence
+from repro.stats.records import Sample, known
+from repro.stats.t_tests import non_superiority, tost
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 10, 40, 400])

@@ -6,8 +6,8 @@ import pytest
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.stats.prediction import predict_difference, predict_ratio
-from repro.stats.sample import Sample, Summary
+from repro.stats.records import Sample, Summary
+from repro.stats.replication import predict_difference, predict_ratio
 
 ORIGINAL = Summary(10, 54.88, 0.26), Summary(10, 57.08, 0.10)
 OURS = Summary(5, 55.1, 0.30), Summary(5, 57.2, 0.15)

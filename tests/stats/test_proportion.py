@@ -11,9 +11,8 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from repro.errors import ClaimError
-from repro.stats.proportion import DRAWS, paired_outcomes, sign_test
-from repro.stats.result import known
-from repro.stats.sample import Sample
+from repro.stats.counts import DRAWS, paired_outcomes, sign_test
+from repro.stats.records import Sample, known
 
 SEED = 1947
 BETTER: Any = "more"

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.stats.rank_tests import brunner_munzel, brunner_munzel_p_values, rank_interval
-from repro.stats.result import known
-from repro.stats.sample import Sample
+from repro.stats.ranks import brunner_munzel, brunner_munzel_p_values, rank_interval
+from repro.stats.records import Sample, known
 
 SEED = 2000
 numbers = st.lists(st.integers(-5, 5).map(float), min_size=3, max_size=8)

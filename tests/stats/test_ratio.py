@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.stats.ratio import ratio_of_geometric_means
-from repro.stats.result import known
-from repro.stats.sample import Sample, Summary
+from repro.stats.records import Sample, Summary, known
+from repro.stats.t_tests import ratio_of_geometric_means
 
 ranks = st.lists(st.integers(1, 10_000).map(float), min_size=2, max_size=6)
 

@@ -2,25 +2,22 @@ from __future__ import annotations
 
 import pytest
 
-from repro.stats.bound import bound, share
-from repro.stats.comparison import (
-    brunner_munzel,
-    paired,
-    permutation,
-    student,
-    welch,
-    yuen,
-)
-from repro.stats.equivalence import (
+from repro.stats.counts import bound, share
+from repro.stats.permutation import permutation
+from repro.stats.ranks import brunner_munzel, separation
+from repro.stats.t_tests import (
     non_inferiority,
     non_inferiority_relative,
     non_superiority,
     non_superiority_relative,
+    paired,
+    ratio_of_geometric_means,
+    student,
     tost,
     tost_relative,
+    welch,
+    yuen,
 )
-from repro.stats.ratio import ratio_of_geometric_means
-from repro.stats.separation import separation
 from tests.stats.records import NUMBER, A, B, C, Records, check_record, check_statistic
 
 RECORDS: Records = [

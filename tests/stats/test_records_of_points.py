@@ -2,16 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from repro.stats.association import association, magnitude
-from repro.stats.correlations import compare_dependent, compare_independent
-from repro.stats.ordering import ordering
-from repro.stats.proportion import paired_outcomes, sign_test
-from repro.stats.sequential import sequential
-from repro.stats.slope import linear_trend
-from repro.stats.spending import group_obf
+from repro.stats.anytime import sequential
+from repro.stats.coefficients import compare_dependent, compare_independent
+from repro.stats.correlation import association, magnitude
+from repro.stats.counts import paired_outcomes, sign_test
+from repro.stats.group_sequential import group_obf
 from repro.stats.stopping import difference
 from repro.stats.stopping import equivalence as same
-from repro.stats.trend import trend
+from repro.stats.trends import linear_trend, ordering, trend
 from tests.stats.records import NUMBER, A, B, C, Records, check_record, check_statistic
 
 RECORDS: Records = [

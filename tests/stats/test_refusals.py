@@ -6,24 +6,23 @@ from typing import Any
 import pytest
 
 from repro.errors import ClaimError
-from repro.stats.bound import bound, clopper_pearson, share
-from repro.stats.comparison import (
-    brunner_munzel,
+from repro.stats.contrast import relative_difference
+from repro.stats.counts import bound, clopper_pearson, paired_outcomes, share, sign_test
+from repro.stats.permutation import permutation
+from repro.stats.ranks import brunner_munzel, separation
+from repro.stats.records import Sample, Summary
+from repro.stats.t_tests import (
+    non_inferiority,
+    non_superiority_relative,
     paired,
-    permutation,
+    ratio_of_geometric_means,
     student,
+    tost,
+    tost_relative,
     welch,
     yuen,
 )
-from repro.stats.equivalence import non_inferiority, non_superiority_relative, tost, tost_relative
-from repro.stats.ordering import ordering
-from repro.stats.proportion import paired_outcomes, sign_test
-from repro.stats.ratio import ratio_of_geometric_means
-from repro.stats.relative import relative_difference
-from repro.stats.sample import Sample, Summary
-from repro.stats.separation import separation
-from repro.stats.slope import linear_trend
-from repro.stats.trend import trend
+from repro.stats.trends import linear_trend, ordering, trend
 
 A, B = Sample.of(9.0, 9.5, 10.0, 10.5, 11.0), Sample.of(8.0, 8.5, 9.0, 9.25, 10.0)
 FLAT, ZERO = Sample.of(*[3.0] * 5), Sample.of(*[0.0] * 5)

@@ -6,32 +6,36 @@ from typing import Any
 import pytest
 
 from repro.errors import ClaimError
-from repro.stats.association import association, magnitude
-from repro.stats.bound import bound
-from repro.stats.comparison import welch
-from repro.stats.contrast import welch_contrast
-from repro.stats.correlations import (
+from repro.stats.anytime import balanced, contrasts, e_value
+from repro.stats.coefficients import (
     compare_dependent,
     compare_independent,
     leave_one_out,
     restricted,
 )
-from repro.stats.eprocess import balanced, contrasts, e_value
+from repro.stats.contrast import relative_difference, welch_contrast
+from repro.stats.correlation import association, magnitude
+from repro.stats.counts import bound
+from repro.stats.group_sequential import boundaries, group_obf
 from repro.stats.multiplicity import adjusted_e_values, holm
-from repro.stats.planned_test import PlannedTest, power_of_test
-from repro.stats.planning import seeds_to_settle
-from repro.stats.power import Design, check_target, power_difference, power_equivalence, power_ratio
-from repro.stats.power_exact import power_association, power_separation, power_share
-from repro.stats.power_paired import power_paired
-from repro.stats.prediction import predict_difference, predict_ratio
-from repro.stats.relative import relative_difference
-from repro.stats.replication import small_telescopes
-from repro.stats.result import Interval, check_alpha, check_finite, known
-from repro.stats.sample import Sample, Summary
+from repro.stats.planning import PlannedTest, power_of_test, seeds_to_settle
+from repro.stats.power import (
+    Design,
+    check_target,
+    power_association,
+    power_difference,
+    power_equivalence,
+    power_paired,
+    power_ratio,
+    power_separation,
+    power_share,
+)
+from repro.stats.records import Interval, Sample, Summary, check_alpha, check_finite, known
+from repro.stats.replication import predict_difference, predict_ratio, small_telescopes
 from repro.stats.sceptical import sceptical
-from repro.stats.spending import boundaries, group_obf
 from repro.stats.stopping import difference, equivalence, stop
 from repro.stats.stopping import non_inferiority as not_worse
+from repro.stats.t_tests import welch
 
 A, B = Sample.of(9.0, 9.5, 10.0, 10.5, 11.0), Sample.of(8.0, 8.5, 9.0, 9.25, 10.0)
 FLAT, TWO = Sample.of(*[3.0] * 5), Sample.of(1.0, 2.0)

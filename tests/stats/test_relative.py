@@ -7,17 +7,16 @@ from hypothesis import strategies as st
 from scipy.special import stdtr, stdtrit
 
 from repro.errors import ClaimError
-from repro.stats.comparison import Alternative, welch
-from repro.stats.equivalence import (
+from repro.stats.contrast import scaled_contrast
+from repro.stats.records import Alternative, Sample, Summary, known
+from repro.stats.t_tests import (
     Better,
     non_inferiority_relative,
     non_superiority_relative,
     tost,
     tost_relative,
+    welch,
 )
-from repro.stats.relative import scaled_contrast
-from repro.stats.result import known
-from repro.stats.sample import Sample, Summary
 
 SEED = 1954
 A, B = Sample.of(56.1, 56.4, 56.6, 56.3), Sample.of(56.5, 56.2, 56.9, 56.7, 56.6)

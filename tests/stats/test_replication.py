@@ -10,14 +10,18 @@ from statsmodels.stats.meta_analysis import combine_effects
 from statsmodels.stats.power import TTestIndPower
 
 from repro.errors import ClaimError
-from repro.stats.comparison import student, welch
-from repro.stats.contrast import Contrast, welch_contrast
-from repro.stats.fieller import effect_ratio
-from repro.stats.prediction import predict_difference, predict_ratio
-from repro.stats.replication import _Parts, replicate, replicate_ratio, small_telescopes
-from repro.stats.result import known
-from repro.stats.sample import Sample, Summary
+from repro.stats.contrast import Contrast, effect_ratio, welch_contrast
+from repro.stats.records import Sample, Summary, known
+from repro.stats.replication import (
+    _Parts,
+    predict_difference,
+    predict_ratio,
+    replicate,
+    replicate_ratio,
+    small_telescopes,
+)
 from repro.stats.sceptical import sceptical
+from repro.stats.t_tests import student, welch
 
 SEED = 20150301
 ORIGINAL = Summary(10, 54.88, 0.26), Summary(10, 57.08, 0.10)

@@ -9,15 +9,20 @@ import pytest
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.stats.comparison import paired
-from repro.stats.contrast import Contrast, welch_contrast
-from repro.stats.fieller import effect_ratio
-from repro.stats.prediction import predict_difference, predict_ratio
-from repro.stats.replication import _Parts, replicate, replicate_ratio, small_telescopes
-from repro.stats.result import known
-from repro.stats.sample import Sample, Summary
+from repro.stats.contrast import Contrast, effect_ratio, welch_contrast
+from repro.stats.records import Sample, Summary, known
+from repro.stats.replication import (
+    _Parts,
+    arms_of,
+    contrast_of,
+    predict_difference,
+    predict_ratio,
+    replicate,
+    replicate_ratio,
+    small_telescopes,
+)
 from repro.stats.sceptical import sceptical, z_value
-from repro.stats.study import arms_of, contrast_of
+from repro.stats.t_tests import paired
 
 SEED = 20261101
 ORIGINAL = Summary(10, 55.8, 0.5), Summary(10, 56.4, 0.5)

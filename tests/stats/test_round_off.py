@@ -7,14 +7,13 @@ import math
 import pytest
 
 from repro.errors import ClaimError
-from repro.stats.association import association
-from repro.stats.bound import bound, share
-from repro.stats.rank_tests import brunner_munzel
-from repro.stats.ratio import ratio_of_geometric_means
-from repro.stats.sample import Sample, beyond, levelled
-from repro.stats.separation import separation
-from repro.stats.trend import trend
-from repro.verdict import Conclusion, certain, conclude_ratio
+from repro.expectations.rules import Conclusion, certain, conclude_ratio
+from repro.stats.correlation import association
+from repro.stats.counts import bound, share
+from repro.stats.ranks import brunner_munzel, separation
+from repro.stats.records import Sample, beyond, levelled
+from repro.stats.t_tests import ratio_of_geometric_means
+from repro.stats.trends import trend
 
 SUM = 0.1 + 0.2
 """0.30000000000000004."""

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repro.errors import ClaimError
-from repro.stats.sample import Sample, Summary, require_sample, summarise
+from repro.stats.records import Sample, Summary, require_sample, summarise
 
 values = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=8)
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.stats.sample import Sample, Summary, beyond
-from repro.stats.separation import separation
+from repro.stats.ranks import separation
+from repro.stats.records import Sample, Summary, beyond
 
 LOW, HIGH = Sample.of(1.0, 2.0, 3.0), Sample.of(10.0, 11.0, 12.0)
 triples = st.lists(st.floats(-9, 9), min_size=3, max_size=6)

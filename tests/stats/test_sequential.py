@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 from repro.errors import ClaimError
-from repro.stats.comparison import student
+from repro.stats.anytime import balanced, e_value, eprocess_t, one_sided_e_value, sequential
 from repro.stats.contrast import student_contrast
-from repro.stats.eprocess import balanced, e_value, eprocess_t, one_sided_e_value
-from repro.stats.result import Interval, known
-from repro.stats.sample import Sample
-from repro.stats.sequential import sequential
+from repro.stats.records import Interval, Sample, known
 from repro.stats.stopping import Question, difference, non_inferiority, stop
+from repro.stats.t_tests import student
 from tests.stats.questions import LOOKS, QUESTIONS, SEED, arms
 
 ASKED = pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS.keys())

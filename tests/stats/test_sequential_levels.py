@@ -12,9 +12,8 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from repro.stats.eprocess import Array, e_value, one_sided_e_value, threshold
-from repro.stats.sample import Sample
-from repro.stats.sequential import sequential
+from repro.stats.anytime import Array, e_value, one_sided_e_value, sequential, threshold
+from repro.stats.records import Sample
 from repro.stats.stopping import difference
 
 SEED = 1908

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.stats.comparison import TESTS, Alternative
-from repro.stats.result import known
-from repro.stats.sample import Sample
-from repro.stats.sign_flips import paired_permutation
+from repro.stats.permutation import paired_permutation
+from repro.stats.records import Alternative, Sample, known
 from repro.stats.simulated import paired_permutation as simulated
+from repro.stats.t_tests import TESTS
 
 numbers = st.lists(st.floats(-9, 9).map(lambda x: round(x, 1)), min_size=6, max_size=9)
 

@@ -8,11 +8,9 @@ from scipy import stats
 
 from repro.errors import ClaimError
 from repro.stats import stopping as ask
-from repro.stats.eprocess import e_value, one_sided_e_value
-from repro.stats.result import known
-from repro.stats.sample import Sample
-from repro.stats.sequential import sequential, single_look
-from repro.stats.spending import boundaries, group_obf, group_obf_single_look
+from repro.stats.anytime import e_value, one_sided_e_value, sequential, single_look
+from repro.stats.group_sequential import boundaries, group_obf, group_obf_single_look
+from repro.stats.records import Sample, known
 
 SEED = 20_261_122
 HIGHER = ask.difference("higher")

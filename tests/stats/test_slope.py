@@ -9,10 +9,9 @@ import pytest
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.stats.result import known
-from repro.stats.sample import Sample, Summary
-from repro.stats.slope import linear_trend, slope_weights
-from repro.verdict import Conclusion, by_p
+from repro.expectations.rules import Conclusion, by_p
+from repro.stats.records import Sample, Summary, known
+from repro.stats.trends import linear_trend, slope_weights
 
 LOW = Sample.of(1.0, 1.3, 0.8, 1.1)
 MIDDLE = Sample.of(1.4, 2.9, 1.6)

@@ -10,11 +10,8 @@ import pytest
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.report import format as fmt
-from repro.stats.comparison import welch
-from repro.stats.result import known
-from repro.stats.sample import Sample
-from repro.stats.spending import (
+from repro.schema import format as fmt
+from repro.stats.group_sequential import (
     _REACH,
     SMALLEST_P,
     _steps,
@@ -24,7 +21,9 @@ from repro.stats.spending import (
     group_obf,
     spent,
 )
+from repro.stats.records import Sample, known
 from repro.stats.stopping import difference, equivalence, non_superiority, stop
+from repro.stats.t_tests import welch
 
 SEED = 1977
 DRAWS = 20_000

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from repro.stats.association import p_by_student
-from repro.stats.bound import clopper_pearson
+from repro.stats.coefficients import fisher_interval, restricted_r
 from repro.stats.contrast import student_contrast
-from repro.stats.correlations import restricted_r
-from repro.stats.fisher_z import fisher_interval
-from repro.stats.levels import measured_rates
+from repro.stats.correlation import p_by_student
+from repro.stats.counts import clopper_pearson
+from repro.stats.error_rates import measured_rates
+from repro.stats.group_sequential import boundaries
 from repro.stats.multiplicity import benjamini_hochberg, holm
 from repro.stats.power import (
     Design,
@@ -24,9 +24,8 @@ from repro.stats.power import (
     power_student,
     seeds_needed,
 )
-from repro.stats.sample import Summary
+from repro.stats.records import Summary
 from repro.stats.sceptical import z_value
-from repro.stats.spending import boundaries
 
 PAGE = (Path(__file__).parents[2] / "docs/explanation/statistics.md").read_text(encoding="utf-8")
 TEXT = " ".join(PAGE.split())

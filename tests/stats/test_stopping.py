@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 from repro.errors import ClaimError
-from repro.stats.comparison import student
-from repro.stats.result import Interval
-from repro.stats.sample import Sample
-from repro.stats.sequential import predicted_power, sequential
+from repro.stats.anytime import predicted_power, sequential
+from repro.stats.records import Interval, Sample
 from repro.stats.stopping import (
     Question,
     difference,
@@ -21,6 +19,7 @@ from repro.stats.stopping import (
     non_superiority,
     stop,
 )
+from repro.stats.t_tests import student
 from tests.stats.questions import LOOKS, QUESTIONS, SEED, arms
 
 DECISIONS = [

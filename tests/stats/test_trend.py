@@ -11,8 +11,15 @@ from scipy import stats
 from statsmodels.stats.nonparametric import jonckheere_terpstra
 
 from repro.errors import ClaimError
-from repro.stats.sample import Sample, Summary
-from repro.stats.trend import is_exact, jonckheere, jonckheere_p, null_distribution, trend, variance
+from repro.stats.records import Sample, Summary
+from repro.stats.trends import (
+    is_exact,
+    jonckheere,
+    jonckheere_p,
+    null_distribution,
+    trend,
+    variance,
+)
 
 SEED = 1954
 # Hollander & Wolfe 1999, p. 205: pieces made with no, rough and accurate knowledge of the output.

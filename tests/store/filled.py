@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from repro.specs.run import RunSpec
-from repro.store import RunStore
-from tests.execution.tiny import RANK, TEST, tiny_run
+from repro.store.runs import RunStore
+from repro.trainers.run import RunSpec
+from tests.running.tiny import RANK, TEST, tiny_run
 
 RUN = tiny_run()
 HISTORY: list[dict[str, bool | int | float | str | None]] = [

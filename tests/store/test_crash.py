@@ -12,9 +12,9 @@ from typing import Any, NoReturn
 import pytest
 
 from repro.errors import StoreUnreachableError
-from repro.store import RunStore
-from repro.store.files import MARKER, write_atomically
-from tests.execution.tiny import RANK, TEST
+from repro.store.runs import RunStore
+from repro.store.sealed import MARKER, write_atomically
+from tests.running.tiny import RANK, TEST
 from tests.store.filled import RUN, fill, put_run
 
 
@@ -41,8 +41,8 @@ def crash_at(monkeypatch: pytest.MonkeyPatch, number: int, *, after: bool) -> li
 
         return named
 
-    monkeypatch.setattr("repro.store.files.os.replace", stand_in(os.replace))
-    monkeypatch.setattr("repro.store.files.os.link", stand_in(os.link))
+    monkeypatch.setattr("repro.store.sealed.os.replace", stand_in(os.replace))
+    monkeypatch.setattr("repro.store.sealed.os.link", stand_in(os.link))
     return names
 
 
@@ -104,7 +104,7 @@ def test_a_full_disk_leaves_no_half_file(monkeypatch: pytest.MonkeyPatch, tmp_pa
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("repro.store.files.os.fsync", full)
+    monkeypatch.setattr("repro.store.sealed.os.fsync", full)
     with pytest.raises(StoreUnreachableError, match="free some space"):
         put_run(store)
     assert sorted(path.name for path in store.folder(RUN.key).iterdir()) == ["spec.json"]
@@ -124,7 +124,7 @@ def test_two_machines_never_share_a_temporary_file(
             assert arguments[0] & os.O_EXCL
         return real(path, *arguments)
 
-    monkeypatch.setattr("repro.store.files.os.open", note)
+    monkeypatch.setattr("repro.store.sealed.os.open", note)
     script = (
         "import os, sys; os.getpid = lambda: 1\n"
         "from repro.store import files\n"

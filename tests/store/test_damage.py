@@ -12,9 +12,11 @@ import pytest
 from pydantic import JsonValue
 
 from repro.errors import StoreError, StoreUnreachableError
-from repro.specs.measurement import measurement_key
-from repro.store import RunStore, files, reading
-from tests.execution.tiny import RANK, TEST, VALID, tiny_run
+from repro.store import reading
+from repro.store import sealed as files
+from repro.store.runs import RunStore
+from repro.trainers.measurement import measurement_key
+from tests.running.tiny import RANK, TEST, VALID, tiny_run
 from tests.store.filled import RUN, fill
 
 KEY = RUN.key

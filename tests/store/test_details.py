@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from repro.errors import StoreError
-from repro.specs.measurement import measurement_key
-from repro.store import RunStore
-from repro.store.files import read_sealed, seal
-from tests.execution.tiny import RANK, TEST
+from repro.store.runs import RunStore
+from repro.store.sealed import read_sealed, seal
+from repro.trainers.measurement import measurement_key
+from tests.running.tiny import RANK, TEST
 from tests.store.filled import DETAILS, RUN, fill
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from repro.errors import StoreError, StoreUnreachableError
-from repro.store import RunStore, files
-from tests.execution.tiny import TEST
+from repro.store import sealed as files
+from repro.store.runs import RunStore
+from tests.running.tiny import TEST
 from tests.store.filled import RUN, fill, put_run
 
 KEY = RUN.key
@@ -243,7 +244,7 @@ def test_a_refusal_of_the_system(store: RunStore, monkeypatch: pytest.MonkeyPatc
         raise OSError(30, "Read-only file system")
 
     store.working_folder(RUN)
-    monkeypatch.setattr("repro.store.files.os.open", refuse)
+    monkeypatch.setattr("repro.store.sealed.os.open", refuse)
     with pytest.raises(StoreUnreachableError, match=r"Read-only.*\n.*REPRO_STORE") as caught:
         store.put_progress(KEY, {})
     assert caught.value.exit_code == 5

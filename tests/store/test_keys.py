@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from repro.specs.run import RunSpec
+from repro.trainers.run import RunSpec
 
 GOLDEN: list[dict[str, Any]] = json.loads(
     Path(__file__).with_name("golden_keys.json").read_text(encoding="utf-8")

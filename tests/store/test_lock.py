@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from repro.store import RunStore
+from repro.store.runs import RunStore
 from tests.store.filled import RUN
 
 HOLD = (

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from repro.errors import StoreError
-from repro.store import RunStore
-from repro.store.files import MARKER
-from tests.execution.tiny import RANK, TEST, VALID, tiny_run
+from repro.store.runs import RunStore
+from repro.store.sealed import MARKER
+from tests.running.tiny import RANK, TEST, VALID, tiny_run
 from tests.store.filled import DETAILS, HISTORY, RUN, SPECTRUM, WEIGHTS, fill, put_run
 
 

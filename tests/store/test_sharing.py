@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from repro import looks
 from repro.errors import StoreError, StoreUnreachableError
-from repro.store import RunStore
-from repro.store.files import MARKER, read_sealed, seal
+from repro.registry import record
 from repro.store.places import LEDGER
-from tests.execution.tiny import tiny_run
-from tests.looks.made import CLAIM, FIELDS, FIRST, SCALE
+from repro.store.runs import RunStore
+from repro.store.sealed import MARKER, read_sealed, seal
+from tests.registry.made import CLAIM, FIELDS, FIRST, SCALE
+from tests.running.tiny import tiny_run
 from tests.store.filled import RUN, fill, put_run
 
 FILL = (
@@ -29,7 +29,7 @@ FILL = (
     "from pathlib import Path\n"
     "from repro import looks\n"
     "from repro.store import RunStore\n"
-    "from tests.looks.made import CLAIM, FIELDS, FIRST, SCALE\n"
+    "from tests.registry.made import CLAIM, FIELDS, FIRST, SCALE\n"
     "from tests.store.filled import RUN, fill\n"
     "store = RunStore(sys.argv[1])\n"
     "with store.lock(RUN.key):\n"
@@ -61,7 +61,7 @@ def test_the_umask_says_who_may_write(tmp_path: Path, umask: str, file: int, fol
 def test_a_marker_that_was_removed_is_made_again_beside_the_ledger(tmp_path: Path) -> None:
     """The folder of the ledger is the store's own; runs and registrations stay as they were."""
     store = fill(RunStore(tmp_path / "store"))
-    looks.register(store.root / LEDGER, CLAIM, SCALE, FIRST, FIELDS)
+    record.register(store.root / LEDGER, CLAIM, SCALE, FIRST, FIELDS)
     marker = store.root / MARKER
     data = bytearray(marker.read_bytes())
     data[data.index(b"id") + 8] ^= 1
@@ -74,7 +74,7 @@ def test_a_marker_that_was_removed_is_made_again_beside_the_ledger(tmp_path: Pat
     assert again.state(RUN.key) == "finished"
     again.put_progress(RUN.key, {})
     assert read_sealed(marker) is not None
-    assert len(looks.registrations(store.root / LEDGER, CLAIM, SCALE)) == 1
+    assert len(record.registrations(store.root / LEDGER, CLAIM, SCALE)) == 1
 
 
 def test_a_store_with_nothing_but_a_ledger_is_one(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_a_place_without_links_has_a_marker_too(
     def refuse(*_: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr("repro.store.files.os.link", refuse)
+    monkeypatch.setattr("repro.store.sealed.os.link", refuse)
     store = fill(RunStore(tmp_path / "store"))
     assert [path.name for path in store.root.iterdir() if path.is_file()] == [MARKER]
     store.check(RUN.key)

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from repro.specs.load_search import Search, load_search
-from tests.lm import small
+from repro.tuning.search_file import Search, load_search
+from tests.trainers import small
 
 BASE: dict[str, Any] = {
     "schema": 1,

@@ -8,8 +8,8 @@ import pytest
 
 from repro.errors import SpecError
 from repro.specs.load import load_claims
-from repro.specs.load_search import load_search
-from repro.tuning import plan_search
+from repro.tuning.search import plan_search
+from repro.tuning.search_file import load_search
 from tests.tuning.searches import STAGES, cross, search, written
 
 ROOT = Path(__file__).parents[2]

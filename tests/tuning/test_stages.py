@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 
 from repro.errors import SpecError
-from repro.specs.configurations import read_sheet
-from repro.specs.load_search import load_search
-from repro.store.work import cost
-from repro.tuning import plan_search
-from repro.tuning.plan import distinct
-from repro.tuning.ranking import TrialOutcome, kept, ranked
-from repro.tuning.trials import trials
+from repro.specs.resolve import read_sheet
+from repro.trainers.cost import cost
+from repro.tuning.search import distinct, plan_search
+from repro.tuning.search_file import load_search
+from repro.tuning.trials import TrialOutcome, kept, ranked, trials
 from tests.tuning.searches import STAGES, cross, search
 
 CLAIMS = Path(__file__).parents[2] / "claims"

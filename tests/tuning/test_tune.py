@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from repro.errors import ClaimError, OutputError, RunError, SpecError
-from repro.execution.options import RunOptions
-from repro.lm import corpus as corpora
-from repro.specs.configurations import read_sheet
-from repro.store import RunStore
-from repro.tuning import tune, write_tuned
+from repro.running.engine import RunOptions
+from repro.specs.resolve import read_sheet
+from repro.store.runs import RunStore
+from repro.trainers.language_model import corpus as corpora
+from repro.tuning.search import tune
+from repro.tuning.tuned_files import write_tuned
 from tests.tuning.searches import cross, search, written
 
 
@@ -97,7 +98,7 @@ def test_the_words_of_the_test_split_change_nothing(done, tmp_path, monkeypatch)
 
 def test_what_is_stored_is_not_trained_again(done, monkeypatch):
     """The same search once more trains nothing and finds the same."""
-    from repro.lm import training
+    from repro.trainers.language_model import training
 
     loaded, options, tuned = done
     monkeypatch.setattr(training, "train", None)
@@ -230,7 +231,7 @@ def test_where_all_diverge_nothing_is_chosen(tmp_path):
 
 def test_a_run_that_fails_stops_the_choice_and_not_what_is_stored(tmp_path, monkeypatch):
     """The others are kept; mended, the same search trains the one that is missing, and ends."""
-    from repro.lm import training
+    from repro.trainers.language_model import training
 
     loaded = search(tmp_path, stages=cross(recipe__learning_rate=[2, 5]), seeds=1)
     options = RunOptions(RunStore(tmp_path / "store"), engine="serial", device="cpu")

@@ -6,25 +6,23 @@ that no text can meet another whatever the labels and the numbers are.
 
 from __future__ import annotations
 
-from repro.report.blocks import Figure
-from repro.report.figures.canvas import Sheet, plain_style
-from repro.report.figures.curve import curve
-from repro.report.figures.forest import forest
-from repro.report.figures.interim import interim
-from repro.report.figures.layout import PAGE, PHONE
-from repro.report.figures.scatter import scatter
-from repro.report.figures.specification import pieces, specification
-from repro.report.figures.strip import strip
-from repro.report.pictures import (
+from repro.report.blocks import (
     CurvePlot,
     DotPanel,
     DotPlot,
     EffectRow,
+    Figure,
     LooksPlot,
     Plot,
     ScatterPlot,
     SpecificationPlot,
 )
+from repro.report.figures.canvas import PAGE, PHONE, Sheet, plain_style
+from repro.report.figures.forest import forest
+from repro.report.figures.interim import interim
+from repro.report.figures.scatter import curve, scatter
+from repro.report.figures.specification import pieces, specification
+from repro.report.figures.strip import strip
 
 Panel = DotPanel | EffectRow | ScatterPlot | CurvePlot | SpecificationPlot | LooksPlot
 

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from repro.report.figures.canvas import LINE, Axis, Sheet, axis, text_width, wrap
-from repro.report.figures.layout import DASHED, SMALL, heading, legend, tick_row, within
-from repro.report.pictures import EffectAxis, EffectRow, Ends, Mark
+from repro.report.blocks import EffectAxis, EffectRow, Ends, Mark
+from repro.report.figures.canvas import (
+    DASHED,
+    LINE,
+    SMALL,
+    Axis,
+    Sheet,
+    axis,
+    heading,
+    legend,
+    text_width,
+    tick_row,
+    within,
+    wrap,
+)
 
 
 def forest(sheet: Sheet, row: EffectRow) -> float:

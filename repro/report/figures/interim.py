@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 
-from repro.report.figures.canvas import LINE, Axis, Sheet, axis
-from repro.report.figures.layout import (
+from repro.report.blocks import Key, LooksPanel, LooksPlot
+from repro.report.figures.canvas import (
     DASHED,
     DOTTED,
+    LINE,
+    Axis,
+    Sheet,
+    axis,
     heading,
     is_wide,
     label_room,
@@ -15,7 +19,6 @@ from repro.report.figures.layout import (
     tick_row,
     upright_ticks,
 )
-from repro.report.pictures import Key, LooksPanel, LooksPlot
 
 TINY, HUGE = 1e-30, 1e30
 """Where evidence runs off its axis."""

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from repro.report.figures.canvas import LINE, Axis, Sheet, text_width, wrap
+from repro.report.blocks import AnalysisRow, SpecificationPlot
+from repro.report.figures.canvas import (
+    LINE,
+    SMALL,
+    Axis,
+    Sheet,
+    heading,
+    is_wide,
+    text_width,
+    tick_row,
+    wrap,
+)
 from repro.report.figures.forest import effect_axis, estimate, ground, limit_labels
-from repro.report.figures.layout import SMALL, heading, is_wide, tick_row
-from repro.report.pictures import AnalysisRow, SpecificationPlot
 
 ROWS_A_SHEET = 24
+
+
 GAP = 10.0
 
 

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import math
 
-from repro.report.figures.canvas import Axis, Sheet, axis, wrap
-from repro.report.figures.layout import BODY, DOTTED, SMALL, heading, is_wide, tick_row
-from repro.report.pictures import DotPanel, DotRow
+from repro.report.blocks import DotPanel, DotRow
+from repro.report.figures.canvas import (
+    BODY,
+    DOTTED,
+    SMALL,
+    Axis,
+    Sheet,
+    axis,
+    heading,
+    is_wide,
+    tick_row,
+    wrap,
+)
 
 TALLEST = 92.0
 

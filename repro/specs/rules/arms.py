@@ -7,9 +7,9 @@ from itertools import combinations
 
 from repro.errors import Problem
 from repro.specs.expectation import Difference
-from repro.specs.meaning_training import idle_settings, short_texts, unnamed_files
-from repro.specs.run import TrainingSpec
+from repro.specs.rules.training import idle_settings, short_texts, unnamed_files
 from repro.specs.scaled import ScaledClaim
+from repro.trainers.language_model.spec import TrainingSpec
 
 
 def _arms_differ(claim: ScaledClaim) -> Iterator[Problem]:

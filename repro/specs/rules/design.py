@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from repro.errors import Problem
+from repro.schema.yaml import Steps
+from repro.specs.claim import EProcess
 from repro.specs.expectation import PAIRED_TESTS, Association, Difference, Trend
 from repro.specs.scaled import ScaledClaim
-from repro.specs.seeds import EProcess
-from repro.specs.yaml import Steps
 
 
 def _pairs(claim: ScaledClaim) -> Iterator[Problem]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from repro.errors import Problem
+from repro.schema.yaml import Steps
 from repro.specs.arm import PublishedArm
 from repro.specs.expectation import (
     Difference,
@@ -17,9 +18,10 @@ from repro.specs.expectation import (
 )
 from repro.specs.measurement import Reported
 from repro.specs.scaled import ScaledClaim
-from repro.specs.yaml import Steps
 
 SUMMARY_TESTS = ("welch", "student")
+
+
 SUMMARY_KINDS = (
     "difference by welch or student, equivalence, non_superiority, non_inferiority, or a "
     "proportion of measurements"

@@ -7,20 +7,24 @@ from collections import Counter
 from collections.abc import Iterator
 
 from repro.errors import Problem
+from repro.schema.yaml import Steps
 from repro.specs.expectation import Association, Bound, Difference, Proportion
 from repro.specs.scaled import ScaledClaim
-from repro.specs.yaml import Steps
 
 WITHOUT_UNITS = ("permutation", "paired_permutation", "brunner_munzel")
 """Tests that have no interval in the units of the measurement."""
 
+
 PRINTED_TESTS = ("welch", "student", "paired")
+
 
 FEWEST_POINTS = {"pearson": 4, "spearman": 4, "kendall": 5}
 """With fewer points a correlation has no standard error (Fisher 1921; Bonett & Wright 2000)."""
 
+
 FEWEST_CLUSTERS = 5
 """Fewer arms say too little about other arms."""
+
 
 CLAIMS = ("direction", "magnitude_at_most", "magnitude_at_least")
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from repro.errors import Problem
+from repro.schema.messages import Words
+from repro.schema.yaml import Steps
 from repro.specs.claim import KnownRank, RankBound
 from repro.specs.expectation import Bound
-from repro.specs.meaning_training import LEAST_TOKENS, streams, too_short
-from repro.specs.measurement import Bleu, Measurable, Perplexity, Rank, Reported
-from repro.specs.model import BOUNDED
-from repro.specs.run import AnyTraining, DialogTrainingSpec, TrainingSpec
+from repro.specs.measurement import Reported
+from repro.specs.rules.training import LEAST_TOKENS, streams, too_short
 from repro.specs.scaled import ScaledClaim
-from repro.specs.wording import Words
-from repro.specs.yaml import Steps
+from repro.trainers.dialog.spec import DialogTrainingSpec
+from repro.trainers.language_model.spec import BOUNDED, TrainingSpec
+from repro.trainers.measurement import Bleu, Measurable, Perplexity, Rank
+from repro.trainers.run import AnyTraining
 
 
 def _taken(claim: ScaledClaim) -> Iterator[tuple[Steps, Measurable]]:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from repro.errors import Problem
+from repro.schema.yaml import Steps
+from repro.specs.claim import EProcess, GroupSequential, Seeds
 from repro.specs.expectation import (
     Association,
     Bound,
@@ -21,16 +23,17 @@ from repro.specs.expectation import (
 )
 from repro.specs.rules.expectations import fewest_points, fewest_units
 from repro.specs.scaled import ScaledClaim
-from repro.specs.seeds import EProcess, GroupSequential, Seeds
-from repro.specs.yaml import Steps
 
 LEAST_SEEDS = 3
 """Fewest seeds for a decisive test on means: with 2, one degree of freedom, nothing is found."""
 
+
 MOST_NUMBERS = 10_000
 """No more seeds than this can be planned."""
 
+
 NO_ORDER = ("arm", "measurement", "value", "state")
+
 
 SEQUENTIAL_KINDS = "one of difference, equivalence, non_superiority, non_inferiority"
 

@@ -1,0 +1,239 @@
+"""Every p-value that the unrounded numbers behind printed means and deviations could give.
+
+The printed numbers are a box. For fixed deviations p falls as the difference grows, so only
+the deviations need a search. Student's p rises with either of them, so its extremes lie at
+corners. Welch's degrees of freedom depend on the ratio of the two deviations alone, so along
+a ray from 0 its p rises too, and its extremes lie on the two lower or the two upper edges of
+the box; there it may have a peak or a trough inside, which is searched. METHODS.md 1.5.
+A one-sided p against the printed difference is 1 minus the one in its direction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal, TypeAlias, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+Span: TypeAlias = tuple[float, float]
+
+
+GRID = np.linspace(0, 1, 25)
+
+
+ZOOMS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """What two printed arms allow: the difference of means, both deviations, both sizes.
+
+    ``difference`` is turned so that the printed one is not negative.
+    """
+
+    difference: Span
+    sd_a: Span
+    sd_b: Span
+    n_a: int
+    n_b: int
+
+
+def feasible(boxes: Sequence[Box], variant: Variant) -> list[Span]:
+    """The least and the greatest p of ``variant`` over each box.
+
+    For a paired test the correlation of the two arms is unknown too: any is possible.
+    """
+    if not boxes:
+        return []
+    with np.errstate(all="ignore"):
+        return _spans(_Arrays(boxes, variant), variant)
+
+
+class _Arrays:
+    """The boxes as arrays (R,), deviations and sizes as the variant takes them."""
+
+    def __init__(self, boxes: Sequence[Box], variant: Variant) -> None:
+        self.n_a = np.array([box.n_a for box in boxes], dtype=float) + variant.shift
+        self.n_b = np.array([box.n_b for box in boxes], dtype=float) + variant.shift
+        self.test = variant.test
+        self.low, self.high = np.array([box.difference for box in boxes], dtype=float).T
+        sd_a = np.array([box.sd_a for box in boxes], dtype=float)
+        sd_b = np.array([box.sd_b for box in boxes], dtype=float)
+        if variant.ddof == 0:
+            sd_a = sd_a * np.sqrt(self.n_a / (self.n_a - 1))[:, None]
+            sd_b = sd_b * np.sqrt(self.n_b / (self.n_b - 1))[:, None]
+        self.sd_a, self.sd_b = sd_a, sd_b
+
+
+def _spans(arrays: _Arrays, variant: Variant) -> list[Span]:
+    crosses = arrays.low < 0
+    near = np.maximum(arrays.low, 0)
+    least, most = _extreme(arrays, arrays.high, -1), _extreme(arrays, near, 1)
+    contrary = _extreme(arrays, np.abs(arrays.low), -1)
+    if variant.tails == 2:
+        farther = np.maximum(np.abs(arrays.low), arrays.high) > arrays.high
+        low = 2 * np.where(farther, contrary, least)
+        high = np.where(crosses, 1.0, 2 * most)
+    elif variant.against:
+        low, high = np.where(crosses, contrary, 1 - most), 1 - least
+    else:
+        low, high = least, np.where(crosses, 1 - contrary, most)
+    return list(zip(low.tolist(), np.minimum(high, 1.0).tolist(), strict=True))
+
+
+def _extreme(arrays: _Arrays, distance: Floats, side: int) -> Floats:
+    """The least (side -1) or greatest (+1) upper tail at a ``distance`` of 0 or more."""
+    end = 0 if side < 0 else 1
+    a, b = arrays.sd_a[:, end], arrays.sd_b[:, end]
+    if arrays.test == "student":
+        return _student_tail(distance, a, b, arrays.n_a, arrays.n_b)
+    if arrays.test == "paired":
+        apart = np.maximum(arrays.sd_a[:, 0] - arrays.sd_b[:, 1], 0)
+        apart = np.maximum(apart, arrays.sd_b[:, 0] - arrays.sd_a[:, 1])
+        error = (apart if side < 0 else a + b) / np.sqrt(arrays.n_a)
+        return _tail(distance, error, arrays.n_a - 1)
+    column = [one[:, None] for one in (distance, a, b, arrays.n_a, arrays.n_b)]
+    far, at_a, at_b, n_a, n_b = column
+    along_a = _search(lambda u: _welch_tail(far, _between(arrays.sd_a, u), at_b, n_a, n_b), side)
+    along_b = _search(lambda u: _welch_tail(far, at_a, _between(arrays.sd_b, u), n_a, n_b), side)
+    return np.maximum(along_a, along_b) if side > 0 else np.minimum(along_a, along_b)
+
+
+def _between(ends: Floats, share: Floats) -> Floats:
+    return ends[:, :1] + (ends[:, 1:] - ends[:, :1]) * share
+
+
+def _search(value: Callable[[Floats], Floats], side: int) -> Floats:
+    """The extreme of ``value`` over [0, 1], row by row: a grid, then finer grids around the best.
+
+    ``value`` takes shares (1 or R, G) and gives values (R, G).
+    """
+    shares = GRID[None, :]
+    for _ in range(ZOOMS):
+        values = side * value(shares)
+        best = values.argmax(axis=1)
+        rows = np.arange(len(values))
+        shares = np.broadcast_to(shares, values.shape)
+        left = shares[rows, np.maximum(best - 1, 0)][:, None]
+        right = shares[rows, np.minimum(best + 1, len(GRID) - 1)][:, None]
+        found = values[rows, best]
+        shares = left + (right - left) * GRID
+    return np.asarray(side * found)
+
+
+def _student_tail(distance: Floats, a: Floats, b: Floats, n_a: Floats, n_b: Floats) -> Floats:
+    df = n_a + n_b - 2
+    pooled = np.hypot(a * np.sqrt((n_a - 1) / df), b * np.sqrt((n_b - 1) / df))
+    return _tail(distance, pooled * np.sqrt(1 / n_a + 1 / n_b), df)
+
+
+def _welch_tail(distance: Floats, a: Floats, b: Floats, n_a: Floats, n_b: Floats) -> Floats:
+    error_a, error_b = a / np.sqrt(n_a), b / np.sqrt(n_b)
+    error = np.hypot(error_a, error_b)
+    share = np.where(error > 0, (error_a / error) ** 2, 0.5)
+    df = 1 / (share**2 / (n_a - 1) + (1 - share) ** 2 / (n_b - 1))
+    return _tail(distance, error, df)
+
+
+def _tail(distance: Floats, error: Floats, df: Floats) -> Floats:
+    """P(T > distance / error); with an error of 0 every distance above 0 is certain."""
+    certain = np.where(distance > 0, 0.0, 0.5)
+    return np.where(error > 0, stdtr(df, -distance / error), certain)
+
+
+Test: TypeAlias = Literal["student", "welch", "paired"]
+
+
+ByRanks: TypeAlias = Literal["mann_whitney", "wilcoxon", "permutation"]
+
+
+Declared: TypeAlias = Test | ByRanks
+
+
+Tails: TypeAlias = Literal[1, 2]
+
+
+Ddof: TypeAlias = Literal[0, 1]
+
+
+Shift: TypeAlias = Literal[-1, 0, 1]
+
+
+NEEDS_VALUES: Mapping[ByRanks, str] = {
+    "mann_whitney": "Mann-Whitney test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "permutation": "permutation test",
+}
+"""Tests that need every value: means and deviations do not tell their p."""
+
+
+SHIFTS: tuple[Shift, ...] = (0, -1, 1)
+
+
+def needs_values(test: Declared | None) -> TypeGuard[ByRanks]:
+    """Whether a declared test cannot be computed from means and deviations."""
+    return test in NEEDS_VALUES
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A test, its tails, the ddof of the printed deviations, and n as stated or one beside it.
+
+    The alternative of a one-sided test has the direction of the printed difference, or, with
+    ``against``, the opposite one. ``ddof`` 0 means that the printed deviations had n in the
+    denominator.
+    """
+
+    test: Test = "welch"
+    tails: Tails = 2
+    ddof: Ddof = 1
+    shift: Shift = 0
+    against: bool = False
+
+    def label(self, n: tuple[int | None, int | None]) -> str:
+        """A stable name, such as `student two-sided ddof=1 n=10`."""
+        return " ".join(part for part in self.parts(n) if part)
+
+    def parts(self, n: tuple[int | None, int | None]) -> tuple[str, str, str, str]:
+        """The parts of the name: test, tails, ddof, n; the last empty where n is unknown."""
+        one_sided = "one-sided against the difference" if self.against else "one-sided"
+        tails = "two-sided" if self.tails == 2 else one_sided
+        return self.test, tails, f"ddof={self.ddof}", _sizes(n, self.shift)
+
+    def beyond(self, other: Variant, n: tuple[int | None, int | None]) -> tuple[str, ...]:
+        """The parts in which this variant is not the other."""
+        mine, theirs = self.parts(n), other.parts(n)
+        return tuple(one for one, two in zip(mine, theirs, strict=True) if one != two)
+
+
+def enumerate_variants(
+    test: Declared | None, *, other_n: bool, against: Sequence[bool] = (False,)
+) -> Iterator[Variant]:
+    """Student and Welch, and paired where declared; each two- and one-sided, ddof 1 and 0.
+
+    With ``other_n`` (the paper mentions another n) also n - 1 and n + 1. ``against`` are the
+    alternatives that a one-sided test may have.
+    """
+    tests: list[Test] = ["student", "welch"]
+    if test == "paired":
+        tests.append("paired")
+    ddofs: Sequence[Ddof] = (1, 0)
+    sides: list[tuple[Tails, bool]] = [(2, False), *((1, one) for one in against)]
+    for shift, ddof, each, (tails, way) in product(
+        SHIFTS[: 3 if other_n else 1], ddofs, tests, sides
+    ):
+        yield Variant(each, tails, ddof, shift, way)
+
+
+def _sizes(n: tuple[int | None, int | None], shift: int) -> str:
+    if n[0] is None or n[1] is None:
+        return ""
+    sizes = dict.fromkeys(str(size + shift) for size in n if size is not None)
+    return f"n={'+'.join(sizes)}"

@@ -1,0 +1,262 @@
+"""Associations: two measurements over points that are replicates, or means of arms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from repro.errors import ClaimError, TooFewError
+from repro.expectations import base
+from repro.expectations.base import Found, Kind, Read, labels, pair, what
+from repro.expectations.rules import Conclusion, Finding, by_p, by_sign
+from repro.expectations.sentences import against, correlation_ends, p_words, upper
+from repro.schema import format as fmt
+from repro.specs.claim import Claim
+from repro.specs.expectation import Association
+from repro.stats.coefficients import FEWEST, leave_one_out, restricted
+from repro.stats.correlation import association, magnitude
+from repro.stats.records import Sample, TestResult, require_sample
+
+CLAIMED = {"positive": 1, "negative": -1, "different": None}
+
+
+NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau"}
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """Points of two measurements: ``x`` is that of ``against``, ``y`` the expectation's own.
+
+    ``arms`` and ``seeds`` name each point; the seed is absent where the point is an arm's mean.
+    """
+
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    arms: tuple[str, ...]
+    seeds: tuple[int | None, ...]
+
+    def samples(self) -> tuple[Sample, Sample]:
+        """The two measurements as aligned samples."""
+        numbers = tuple(range(len(self.x)))
+        return Sample(self.x, numbers), Sample(self.y, numbers)
+
+    def clusters(self) -> list[int] | None:
+        """The arm of each point, where several arms give several points each."""
+        names = list(dict.fromkeys(self.arms))
+        if len(names) == 1 or len(names) == len(self.arms):
+            return None
+        return [names.index(arm) for arm in self.arms]
+
+    def inside(self, low: float, high: float) -> Points:
+        """The points whose own measurement lies between ``low`` and ``high``, ends included."""
+        kept = [i for i, value in enumerate(self.y) if low <= value <= high]
+        return Points(
+            tuple(self.x[i] for i in kept),
+            tuple(self.y[i] for i in kept),
+            tuple(self.arms[i] for i in kept),
+            tuple(self.seeds[i] for i in kept),
+        )
+
+
+def points_of(one: Association, read: Read) -> Points:
+    """Every point of an association; ClaimError where an arm's seeds do not match."""
+    x: list[float] = []
+    y: list[float] = []
+    arms: list[str] = []
+    seeds: list[int | None] = []
+    for arm in one.of:
+        first = require_sample(read(arm, one.against), one.kind)
+        second = require_sample(read(arm, one.measurement), one.kind)
+        if one.points == "arms":
+            x.append(first.summary().mean)
+            y.append(second.summary().mean)
+            arms.append(arm)
+            seeds.append(None)
+            continue
+        ours = dict(zip(first.replicates, first.values, strict=True))
+        if set(ours) != set(second.replicates):
+            raise ClaimError(f"arm '{arm}': not every seed has both measurements")
+        theirs = dict(zip(second.replicates, second.values, strict=True))
+        x += [ours[number] for number in sorted(ours)]
+        y += [theirs[number] for number in sorted(ours)]
+        arms += [arm] * len(ours)
+        seeds += sorted(ours)
+    return Points(tuple(x), tuple(y), tuple(arms), tuple(seeds))
+
+
+class AssociationKind(Kind[Association]):
+    """A correlation, its sign or its size."""
+
+    def scale(self, one: Association) -> base.EffectScale:
+        """From -1 to 1."""
+        return "correlation"
+
+    def test(self, one: Association, claim: Claim, read: Read) -> TestResult:
+        """The correlation's sign by its p-value, or its size by two one-sided tests."""
+        points = points_of(one, read)
+        if one.within is not None:
+            points = points.inside(one.within.low, one.within.high)
+            if len(points.x) < 4:
+                count = len(points.x)
+                raise TooFewError(f"{count} points lie in the declared window; 4 are needed")
+        x, y = points.samples()
+        if one.direction is not None:
+            return association(
+                x,
+                y,
+                method=one.method,
+                direction=one.direction,
+                alpha=claim.alpha,
+                clusters=points.clusters(),
+            )
+        if points.clusters() is not None:
+            raise ClaimError("a size of a correlation needs points that are independent: use arms")
+        most, least = one.magnitude_at_most, one.magnitude_at_least
+        return magnitude(
+            x,
+            y,
+            method=one.method,
+            at_most=None if most is None else most.value,
+            at_least=None if least is None else least.value,
+            alpha=claim.alpha,
+        )
+
+    def conclude(self, one: Association, result: TestResult) -> Finding:
+        """By p and sign, or by the declared size."""
+        if one.direction is None:
+            return by_p(result)
+        return by_sign(result, sign=CLAIMED[one.direction])
+
+    def statement(self, one: Association, claim: Claim) -> str:
+        """What goes with what, and how strongly."""
+        first, second = what(one, claim), claim.measurements[one.against].label
+        over = f"over {'the means of arms' if one.points == 'arms' else 'seeds'}: "
+        over += pair(labels(one, claim))
+        if one.within is not None:
+            over += f", within {one.within.low:g} to {one.within.high:g}"
+        if one.magnitude_at_most is not None:
+            size = f"weaker than {one.magnitude_at_most.value:g}"
+        elif one.magnitude_at_least is not None:
+            size = f"at least {one.magnitude_at_least.value:g} in size"
+        else:
+            size = "not zero" if one.direction == "different" else f"{one.direction}"
+        return f"The correlation of {first} with {second} is {size}, {over}"
+
+    def name_of_test(self, one: Association, claim: Claim) -> str:
+        """The coefficient, and how it is judged."""
+        if one.direction is None:
+            return f"{NAMES[one.method]}, one-sided tests of its size (Fisher z)"
+        clustered = one.points == "replicates" and len(one.of) > 1
+        how = "permutation of whole arms" if clustered else "two-sided"
+        return f"{NAMES[one.method]}, {how}"
+
+    def effect_label(self, one: Association, claim: Claim) -> str:
+        """The coefficient of both measurements."""
+        second = claim.measurements[one.against].label
+        return f"{NAMES[one.method]} of {what(one, claim)} with {second}"
+
+    def sentence(self, one: Association, claim: Claim, found: Found) -> str:
+        """The coefficient with its interval, where it has one; then what that says of the claim."""
+        second = claim.measurements[one.against].label
+        limits = [0.0, *(sign * size for size in _sizes(one) for sign in (-1, 1))]
+        reach = correlation_ends(found.interval, limits)
+        said = f"{NAMES[one.method]} of {what(one, claim)} with {second} is "
+        said += f"{fmt.plus(found.result.effect, 2)}{reach} over {found.result.n[0]} points."
+        therefore = _direction(one, found) if one.direction is not None else _size(one, found)
+        return f"{said} {therefore}".rstrip()
+
+    def limits(self, one: Association, claim: Claim) -> tuple[base.Limit, ...]:
+        """Zero, or the declared size on both sides."""
+        declared = one.magnitude_at_most or one.magnitude_at_least
+        if declared is None:
+            return (base.Limit(value=0, label="no correlation, 0", why=""),)
+        return tuple(
+            base.Limit(
+                value=sign * declared.value,
+                label=f"size, {fmt.signed(f'{sign * declared.value:+g}')}",
+                why=declared.why,
+            )
+            for sign in (-1, 1)
+        )
+
+    def region(self, one: Association) -> tuple[float | None, float | None]:
+        """Beyond zero or the least size, or between the largest sizes."""
+        if one.magnitude_at_most is not None:
+            return -one.magnitude_at_most.value, one.magnitude_at_most.value
+        return (0.0 if one.magnitude_at_least is None else one.magnitude_at_least.value), None
+
+    def claimed(self, one: Association, claim: Claim) -> base.Side:
+        """The claimed side of zero, between the sizes, or beyond them."""
+        if one.magnitude_at_most is not None:
+            return "between"
+        if one.magnitude_at_least is not None:
+            return "outside"
+        sides: dict[str | None, base.Side] = {"positive": "above", "negative": "below"}
+        return sides.get(one.direction, "none")
+
+    def facts_of_points(self, one: Association, read: Read) -> dict[str, str]:
+        """What one point and what the window alone would do to the coefficient."""
+        every = points_of(one, read)
+        used = every
+        facts: dict[str, str] = {}
+        if one.within is not None:
+            used = every.inside(one.within.low, one.within.high)
+            x, y = every.samples()
+            window = restricted(x, y, low=one.within.low, high=one.within.high)
+            facts["window"] = (
+                f"{len(used.x)} of {len(every.x)} points; the whole range has "
+                f"r = {fmt.plus(window.full, 2)}, of which the restriction alone leaves "
+                f"{fmt.plus(window.predicted, 2)}; found {fmt.plus(window.observed, 2)}"
+            )
+        if len(used.x) > FEWEST[one.method]:
+            facts["without_one_point"] = _range(used.samples(), one)
+        return facts
+
+
+SIGNS = {"positive": "negative", "negative": "positive"}
+
+
+def _sizes(one: Association) -> list[float]:
+    return [m.value for m in (one.magnitude_at_most, one.magnitude_at_least) if m is not None]
+
+
+def _direction(one: Association, found: Found) -> str:
+    """A claim of a sign, or of any correlation."""
+    p, effect = p_words(found.result), found.result.effect
+    asserted = str(one.direction)
+    if found.conclusion is Conclusion.CONFIRMED:
+        return f"{'Not zero' if asserted == 'different' else upper(asserted)}, as claimed{p}."
+    if found.conclusion is Conclusion.CONTRADICTED:
+        return f"{upper(SIGNS[asserted])}, against the claim that it is {asserted}{p}."
+    if found.conclusion is not Conclusion.INCONCLUSIVE:
+        return ""
+    if asserted == "different":
+        return f"A correlation is not shown{p}."
+    seen = "positive" if effect > 0 else "negative"
+    if seen == asserted or effect == 0:
+        return f"{upper(asserted)} is not shown{p}."
+    return against(f"it looks {seen}", p)
+
+
+def _size(one: Association, found: Found) -> str:
+    """A claim of a size."""
+    (size,) = _sizes(one)
+    weak, strong = f"weaker than {size:g}", f"at least {size:g} in size"
+    if one.magnitude_at_most is None:
+        asserted, contrary, leans = strong, weak, abs(found.result.effect) < size
+    else:
+        asserted, contrary, leans = weak, strong, abs(found.result.effect) >= size
+    if found.conclusion is Conclusion.CONFIRMED:
+        return f"{upper(asserted)}, as claimed{p_words(found.result)}."
+    if found.conclusion is Conclusion.CONTRADICTED:
+        return f"{upper(contrary)}, against the claim{p_words(found.result, opposite=True)}."
+    if found.conclusion is not Conclusion.INCONCLUSIVE:
+        return ""
+    if leans:
+        return against(f"it looks {contrary}")
+    return f"{upper(asserted)} is not shown."
+
+
+def _range(samples: Sequence[Sample], one: Association) -> str:
+    lowest, highest, _ = leave_one_out(samples[0], samples[1], method=one.method)
+    return f"from {fmt.plus(lowest, 2)} to {fmt.plus(highest, 2)}"

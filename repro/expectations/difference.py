@@ -1,0 +1,239 @@
+"""Differences of means, or of ranks: is a lower, higher, or just different?"""
+
+from __future__ import annotations
+
+from repro.expectations import base
+from repro.expectations.base import (
+    Found,
+    Kind,
+    Read,
+    arms_of,
+    digits,
+    labels,
+    margin_limit,
+    margin_words,
+    pair,
+    what,
+)
+from repro.expectations.rules import Conclusion, Finding, conclude_difference, conclude_sequential
+from repro.expectations.sentences import (
+    OTHER,
+    Compared,
+    Side,
+    against,
+    claimed_side,
+    difference_ends,
+    difference_words,
+    ends,
+    headed,
+    p_words,
+)
+from repro.expectations.sequential import SEQUENTIAL, as_decided, is_sequential, run_sequential
+from repro.schema import format as fmt
+from repro.specs.claim import Claim
+from repro.specs.expectation import Difference
+from repro.stats.records import Alternative, TestResult
+from repro.stats.t_tests import TESTS
+
+NAMES = {
+    "welch": "Welch's t-test",
+    "student": "Student's t-test",
+    "paired": "the paired t-test",
+    "permutation": "the permutation test of Welch's t",
+    "paired_permutation": "the permutation test within pairs",
+    "brunner_munzel": "the Brunner-Munzel test",
+    "yuen": "Yuen's test of trimmed means",
+}
+
+
+class DifferenceKind(Kind[Difference]):
+    """Which of two arms has the lower mean (Brunner-Munzel: which tends to lower values)."""
+
+    def scale(self, one: Difference) -> base.EffectScale:
+        """Brunner-Munzel's effect is a probability; all others are in the measurement's units."""
+        return "share" if one.test == "brunner_munzel" else "difference"
+
+    def test(self, one: Difference, claim: Claim, read: Read) -> TestResult:
+        """The declared test, with its tails; or the sequential process."""
+        a, b = arms_of(one, read)
+        if is_sequential(one, claim):
+            return run_sequential(one, claim, a, b)
+        return TESTS[one.test](a, b, alternative=_alternative(one), alpha=claim.alpha)
+
+    def conclude(self, one: Difference, result: TestResult) -> Finding:
+        """By p and sign, or by the interval where a smallest effect is declared."""
+        if result.test in SEQUENTIAL:
+            return conclude_sequential(result)
+        smallest = None if one.smallest_effect is None else one.smallest_effect.size
+        return conclude_difference(result, direction=one.direction, smallest_effect=smallest)
+
+    def statement(self, one: Difference, claim: Claim) -> str:
+        """What is declared of the two means."""
+        names, value = labels(one, claim), what(one, claim)
+        if one.rule == "as_published":
+            return headed(value, f"the paper's own rule, {_own(one)}, on {pair(names)}")
+        if one.direction == "different":
+            return headed(value, f"{pair(names)} differ")
+        least = ""
+        if one.smallest_effect is not None:
+            least = f" by more than {margin_words(one.smallest_effect)}"
+        side = claimed_side(one.direction, claim.measurements[one.measurement].better)
+        return headed(value, f"{names[0]} is {one.direction} ({side}) than {names[1]}{least}")
+
+    def name_of_test(self, one: Difference, claim: Claim) -> str:
+        """The declared test by its name."""
+        sided = "two-sided" if one.tails == 2 else "one-sided"
+        return f"{NAMES[one.test]}, {sided}".removeprefix("the ")
+
+    def effect_label(self, one: Difference, claim: Claim) -> str:
+        """A minus B, or the chance that A is larger."""
+        names, value = labels(one, claim), what(one, claim)
+        if one.test == "brunner_munzel":
+            return f"{value}, share of pairs in which {names[0]} is higher than {names[1]}"
+        return f"{value}, {names[0]} minus {names[1]}"
+
+    def sentence(self, one: Difference, claim: Claim, found: Found) -> str:
+        """Which arm is lower, by how much and with which interval; then what follows."""
+        if one.rule == "as_published":
+            said = self._found(one, claim, found)
+            return f"{said}. {_as_published(claim, found.result)}"
+        return as_decided(
+            found,
+            what(one, claim),
+            lambda at: self._found(one, claim, at),
+            lambda at: _therefore(one, claim, at),
+        )
+
+    def _found(self, one: Difference, claim: Claim, found: Found) -> str:
+        names, value = labels(one, claim), what(one, claim)
+        if one.test == "brunner_munzel":
+            chance = fmt.share(found.result.effect)
+            reach = ends(found.interval, (0.5,), lambda v, more: fmt.share(v, 3 + more))
+            return headed(
+                value, f"{names[0]} is higher than {names[1]} in {chance} of pairs of seeds{reach}"
+            )
+        shown = digits(claim.measurements[one.measurement])
+        limits = [limit.value for limit in self.limits(one, claim)]
+        reach = difference_ends(found.interval, (0.0, *limits), shown)
+        return f"{difference_words(found.result, names, value, shown)}{reach}"
+
+    def limits(self, one: Difference, claim: Claim) -> tuple[base.Limit, ...]:
+        """No difference, or the smallest effect of interest on the claimed side."""
+        if one.smallest_effect is None:
+            value = 0.5 if one.test == "brunner_munzel" else 0.0
+            return (base.Limit(value=value, label=f"no difference, {value:g}", why=""),)
+        sign = -1 if one.direction == "lower" else 1
+        return (margin_limit(sign, one.smallest_effect, "smallest effect of interest"),)
+
+    def region(self, one: Difference) -> tuple[float | None, float | None]:
+        """Above the smallest effect of interest, or above 0."""
+        return (0.0 if one.smallest_effect is None else one.smallest_effect.size), None
+
+    def claimed(self, one: Difference, claim: Claim) -> base.Side:
+        """Below or above the limit; nothing where the paper's rule is only repeated."""
+        sides: dict[str, base.Side] = {"lower": "below", "higher": "above", "different": "none"}
+        return "none" if one.rule == "as_published" else sides[one.direction]
+
+
+def _therefore(one: Difference, claim: Claim, found: Found) -> str:
+    """What follows for the claim: as claimed, against it, or open and why."""
+    if found.conclusion is None:
+        return p_words(found.result).strip(" ()")
+    pair = _compared(one, claim, found)
+    if one.direction == "different":
+        return _differs(pair, found)
+    side = claimed_side(one.direction, pair.better)
+    if one.smallest_effect is None:
+        return _on_one_side(pair, side, found)
+    return _beyond_smallest(pair, side, margin_words(one.smallest_effect), found)
+
+
+def _compared(one: Difference, claim: Claim, found: Found) -> Compared:
+    measurement, result = claim.measurements[one.measurement], found.result
+    shown, ranks = digits(measurement), one.test == "brunner_munzel"
+    return Compared(
+        a=claim.arms[one.of[0]].label,
+        better=measurement.better,
+        effect=result.effect - 0.5 if ranks else result.effect,
+        interval=None if ranks else found.interval,
+        limits=() if one.smallest_effect is None else (one.smallest_effect.size,),
+        text=lambda v, more: fmt.fixed(v, shown + more),
+    )
+
+
+def _differs(pair: Compared, found: Found) -> str:
+    """A claim of any difference, which nothing can contradict."""
+    p = p_words(found.result)
+    if found.conclusion is Conclusion.CONFIRMED:
+        return f"They differ, as claimed{p}."
+    return f"A difference is not shown{p}{pair.reach()}."
+
+
+def _on_one_side(pair: Compared, side: Side, found: Found) -> str:
+    """A claim that a is better, or worse, by any amount."""
+    p, contrary = p_words(found.result), p_words(found.result, opposite=True)
+    other = OTHER[side]
+    if found.conclusion is Conclusion.CONFIRMED:
+        return f"{side.capitalize()}, as claimed{p}."
+    if found.conclusion is Conclusion.CONTRADICTED:
+        return f"{other.capitalize()}, against the claim that it is {side}{contrary}."
+    if pair.seen is None:
+        return f"{side.capitalize()} is not shown{p}{pair.reach()}."
+    if pair.seen == side:
+        looks = f"So {pair.a} looks {side}, as claimed, but that is not shown"
+        return f"{looks}{p}{pair.reaches(other)}."
+    return against(f"{pair.a} looks {other}", f"{contrary}{pair.reaches(side)}")
+
+
+def _beyond_smallest(pair: Compared, side: Side, least: str, found: Found) -> str:
+    """A claim that a is better, or worse, by more than a declared amount."""
+    p = contrary = ""
+    if found.result.test not in SEQUENTIAL:
+        p, contrary = p_words(found.result), p_words(found.result, opposite=True)
+    word, begins, ends_at = side.capitalize(), pair.nearest(side), pair.farthest(side)
+    if found.conclusion is Conclusion.CONFIRMED:
+        return f"{word}{p}, and by more than {least}, as claimed: the whole interval lies beyond."
+    if found.conclusion is Conclusion.TRIVIAL and ends_at is not None:
+        short = f"the interval ends at {pair.size(ends_at)}"
+        return f"{word}, yes{p}; by more than {least}, no: {short}, which is too small to matter."
+    if found.conclusion is Conclusion.CONTRADICTED and ends_at is not None:
+        if ends_at < 0 and contrary:
+            contrary = p_words(found.result, opposite=True, against=" against no difference")
+        return _against_smallest(pair, side, least, contrary if ends_at < 0 else p, ends_at)
+    if begins is not None and begins > 0:
+        down = f"the interval reaches down to {pair.size(begins)}"
+        return f"{word}, yes{p}; by more than {least}, not shown: {down}."
+    if pair.seen == OTHER[side]:
+        return against(f"{pair.a} looks {OTHER[side]}", f"{contrary}{pair.reach()}")
+    return f"{word} is not shown{p}, nor {side} by more than {least}{pair.reach()}."
+
+
+def _against_smallest(pair: Compared, side: Side, least: str, p: str, ends_at: float) -> str:
+    """Worse, or not better by as much as was claimed."""
+    if ends_at < 0:
+        other = OTHER[side].capitalize()
+        return f"{other}, against the claim that it is {side} by more than {least}{p}."
+    short = f"the interval ends at {pair.size(ends_at)}"
+    more = f"{side} by any amount is not shown{p}"
+    return f"Not {side} by more than {least}, against the claim: {short}, and {more}."
+
+
+def _alternative(one: Difference) -> Alternative:
+    """What the test asks: with one tail, whether the difference is as claimed."""
+    if one.tails == 2:
+        return "two-sided"
+    return "less" if one.direction == "lower" else "greater"
+
+
+def _own(one: Difference) -> str:
+    return "Student's test" if one.test == "student" else NAMES[one.test]
+
+
+def _as_published(claim: Claim, result: TestResult) -> str:
+    """The paper's own rule; a large p-value comes with the warning that it needs."""
+    if result.p is not None and result.p <= claim.alpha:
+        return f"By the paper's rule the difference is significant{p_words(result)}."
+    return (
+        f"By the paper's rule the difference is not significant{p_words(result)}. "
+        "A large p-value is no evidence of equality."
+    )

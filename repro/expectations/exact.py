@@ -1,0 +1,218 @@
+"""Exact statements about replicates: complete separation, and bounds that every one keeps."""
+
+from __future__ import annotations
+
+from repro.errors import ClaimError
+from repro.expectations import base
+from repro.expectations.base import Found, Kind, Read, arms_of, labels, what
+from repro.expectations.ratio import least_limit, least_ratio
+from repro.expectations.rules import Conclusion, Finding, by_interval, by_p, certain
+from repro.expectations.sentences import headed, p_words
+from repro.schema import format as fmt
+from repro.specs.claim import Claim
+from repro.specs.expectation import Bound, Separation
+from repro.stats.counts import BoundResult, bound, share
+from repro.stats.ranks import separation
+from repro.stats.records import TestResult, expect
+
+
+class SeparationKind(Kind[Separation]):
+    """Every replicate of a lies beyond every one of b."""
+
+    def scale(self, one: Separation) -> base.EffectScale:
+        """No axis: the statement is exact."""
+        return "none"
+
+    def test(self, one: Separation, claim: Claim, read: Read) -> TestResult:
+        """Complete separation, with its chance were both arms alike."""
+        a, b = arms_of(one, read)
+        factor, paired = one.at_least.value, claim.design == "paired"
+        return separation(a, b, direction="higher", factor=factor, alpha=claim.alpha, paired=paired)
+
+    def conclude(self, one: Separation, result: TestResult) -> Finding:
+        """Complete separation, either way, or nothing."""
+        return by_p(result)
+
+    def statement(self, one: Separation, claim: Claim) -> str:
+        """Every one above every one."""
+        a, b = labels(one, claim)
+        said = f"{a} is above {least_ratio(one)} {b} in every {_unit(claim)} of seeds"
+        return headed(what(one, claim), said)
+
+    def name_of_test(self, one: Separation, claim: Claim) -> str:
+        """Exact."""
+        return f"complete separation{' of pairs' if claim.design == 'paired' else ''}, exact"
+
+    def effect_label(self, one: Separation, claim: Claim) -> str:
+        """The share of pairs."""
+        a, b = labels(one, claim)
+        share = f"share of {_unit(claim)}s in which {a} is above {least_ratio(one)} {b}"
+        return f"{what(one, claim)}, {share}"
+
+    def sentence(self, one: Separation, claim: Claim, found: Found) -> str:
+        """In how many pairs; and whether that is all of them."""
+        a, b = labels(one, claim)
+        pairs = found.result.n[0] * found.result.n[1]
+        held = round(found.result.effect * pairs)
+        unit = _unit(claim)
+        said = f"{a} is above {least_ratio(one)} {b} in {held} of {pairs} {unit}s of seeds"
+        return f"{headed(what(one, claim), said)}. {_separated(a, b, unit, found)}".rstrip()
+
+    def limits(self, one: Separation, claim: Claim) -> tuple[base.Limit, ...]:
+        """The declared factor."""
+        return (least_limit(one),)
+
+    def claimed(self, one: Separation, claim: Claim) -> base.Side:
+        """Above the factor."""
+        return "above"
+
+
+def _unit(claim: Claim) -> str:
+    """A seed of one arm with a seed of the other: no pair where the design has pairs of its own."""
+    return "combination" if claim.design == "paired" else "pair"
+
+
+def _separated(a: str, b: str, unit: str, found: Found) -> str:
+    if found.conclusion is Conclusion.CONFIRMED:
+        return f"In every {unit}, as claimed{p_words(found.result)}."
+    if found.conclusion is Conclusion.CONTRADICTED:
+        p = p_words(found.result, opposite=True)
+        return f"Against the claim, {b} is above {a} in every {unit}{p}."
+    if found.conclusion is Conclusion.INCONCLUSIVE:
+        return f"In every {unit} is not shown, and {b} is not above {a} in every {unit} either."
+    return ""
+
+
+class BoundKind(Kind[Bound]):
+    """Every replicate, or more than a share of all that could be run, keeps a limit."""
+
+    def scale(self, one: Bound) -> base.EffectScale:
+        """A share is estimated; a bound in every replicate is exact."""
+        return "none" if one.share is None else "share"
+
+    def test(self, one: Bound, claim: Claim, read: Read) -> TestResult:
+        """Count the replicates outside; with a share, the exact binomial test."""
+        (arm,) = arms_of(one, read)
+        low, high = bound_limits(one, claim)
+        if one.share is None:
+            return bound(arm, at_least=low, at_most=high, alpha=claim.alpha)
+        return share(arm, of=one.share.value, at_least=low, at_most=high, alpha=claim.alpha)
+
+    def conclude(self, one: Bound, result: TestResult) -> Finding:
+        """One beyond the limit contradicts a bound; a share is judged by its interval."""
+        if one.share is None:
+            return certain(holds=not expect(result, BoundResult).violators)
+        return by_interval(result, edge_is_claimed=True)
+
+    def statement(self, one: Bound, claim: Claim) -> str:
+        """That the bound is kept."""
+        (name,) = labels(one, claim)
+        kept = f"{name} keeps within {_bound_words(one, claim)}"
+        often = "every seed" if one.share is None else f"more than {_least(one)} of seeds"
+        return headed(what(one, claim), f"{kept} in {often}")
+
+    def name_of_test(self, one: Bound, claim: Claim) -> str:
+        """Exact."""
+        if one.share is None:
+            return "bound in every replicate, exact"
+        return "exact binomial test with the Clopper-Pearson interval"
+
+    def effect_label(self, one: Bound, claim: Claim) -> str:
+        """The share of seeds within."""
+        return f"{what(one, claim)}, share of seeds within the bound: {labels(one, claim)[0]}"
+
+    def sentence(self, one: Bound, claim: Claim, found: Found) -> str:
+        """How many seeds keep it, and what that says of those that were not run."""
+        (name,) = labels(one, claim)
+        inside, n = round(found.result.effect * found.result.n[0]), found.result.n[0]
+        kept = f"{name} keeps within {_bound_words(one, claim)} in {inside} of {n} seeds"
+        own, said = found.interval, headed(what(one, claim), kept)
+        if one.share is not None and own is not None:
+            low, high = (fmt.significant(100 * end) for end in (own.low or 0.0, own.high or 0.0))
+            said += f", so {low}% to {high}% of all seeds would"
+        return f"{said}. {_kept(one, found)}".rstrip()
+
+    def limits(self, one: Bound, claim: Claim) -> tuple[base.Limit, ...]:
+        """The bound itself, or the share on the axis of shares."""
+        if one.share is not None:
+            label = f"least share, {fmt.percent(one.share.value)}"
+            return (base.Limit(value=one.share.value, label=label, why=one.share.why),)
+        sides = zip(bound_limits(one, claim), (one.at_least, one.at_most), strict=True)
+        return tuple(
+            base.Limit(value=value, label=f"bound, {value:g}", why=declared.why)
+            for value, declared in sides
+            if value is not None and declared is not None
+        )
+
+    def region(self, one: Bound) -> tuple[float | None, float | None]:
+        """Above the share."""
+        return (None if one.share is None else one.share.value), None
+
+    def claimed(self, one: Bound, claim: Claim) -> base.Side:
+        """Above the share."""
+        return "none" if one.share is None else "above"
+
+    def details(self, one: Bound, claim: Claim, result: TestResult) -> dict[str, str]:
+        """The limit of a bound whose axis shows shares; what the seeds say of others."""
+        own = result.interval
+        facts = {}
+        if own is not None and one.share is None:
+            level = fmt.percent((1 + own.level) / 2)
+            least = fmt.significant(100 * own.low)
+            facts["other_seeds"] = f"at least {least}% of all would keep it (one-sided {level})"
+        if one.share is not None:
+            shown = [f"{v:g}" for v in bound_limits(one, claim) if v is not None]
+            facts["bound"] = " and ".join(shown)
+        return facts
+
+
+def _bound_words(one: Bound, claim: Claim) -> str:
+    sides = zip(("at least", "at most"), bound_limits(one, claim), strict=True)
+    limits = (f"{side} {fmt.setting(value)}" for side, value in sides if value is not None)
+    return f"the bound of {' and '.join(limits)}"
+
+
+def _least(one: Bound) -> str:
+    return "" if one.share is None else fmt.percent(one.share.value)
+
+
+def _kept(one: Bound, found: Found) -> str:
+    """What follows; of a bound in every seed also what so few seeds say of all others."""
+    words = {
+        Conclusion.CONFIRMED: f"More than {_least(one)}, as claimed.",
+        Conclusion.CONTRADICTED: f"Less than {_least(one)}, against the claim.",
+        Conclusion.INCONCLUSIVE: f"More than {_least(one)} is not shown.",
+    }
+    if one.share is None:
+        words = {
+            Conclusion.CONFIRMED: f"Every seed, as claimed{_others(found.result)}.",
+            Conclusion.CONTRADICTED: "Not every seed, against the claim.",
+        }
+    return "" if found.conclusion is None else words.get(found.conclusion, "")
+
+
+def _others(result: TestResult) -> str:
+    """What seeds without an exception can carry: `; 3 seeds show that for at least 37% of all`."""
+    if result.interval is None:
+        return ""
+    least = fmt.significant(100 * result.interval.low)
+    level = fmt.percent((1 + result.interval.level) / 2)
+    seeds = fmt.number_of(result.n[0], "seed")
+    shows = "shows" if result.n[0] == 1 else "show"
+    return f"; {seeds} {shows} that for at least {least}% of all (one-sided {level})"
+
+
+def bound_limits(one: Bound, claim: Claim) -> tuple[float | None, float | None]:
+    """The limits of a bound as numbers; ``structural`` is d + 2 of the arm's own model."""
+    structural = claim.arms[one.of[0]].rank_bound
+
+    def number(value: float | str) -> float:
+        if not isinstance(value, str):
+            return value
+        if structural is None:
+            raise ClaimError(f"arm '{one.of[0]}' has no structural bound on its rank")
+        return float(structural)
+
+    low = None if one.at_least is None else number(one.at_least.value)
+    high = None if one.at_most is None else number(one.at_most.value)
+    return low, high

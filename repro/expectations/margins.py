@@ -1,0 +1,243 @@
+"""Equivalence, non-superiority, non-inferiority: is the difference within a declared margin?"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from repro.expectations import base
+from repro.expectations.base import (
+    Found,
+    Kind,
+    Read,
+    arms_of,
+    digits,
+    labels,
+    margin_limit,
+    margin_words,
+    pair,
+    what,
+)
+from repro.expectations.rules import Conclusion, Finding, by_interval, conclude_sequential
+from repro.expectations.sentences import (
+    OTHER,
+    Compared,
+    against,
+    difference_ends,
+    difference_words,
+    headed,
+    relative_ends,
+    relative_size,
+    relative_words,
+    upper,
+)
+from repro.expectations.sequential import SEQUENTIAL, as_decided, is_sequential, run_sequential
+from repro.schema import format as fmt
+from repro.specs.claim import Claim
+from repro.specs.expectation import Equivalence, NonInferiority, NonSuperiority
+from repro.stats import t_tests as stats
+from repro.stats.records import TestResult
+
+M = TypeVar("M", bound=Equivalence | NonSuperiority | NonInferiority)
+
+
+OneSided: TypeAlias = NonSuperiority | NonInferiority
+
+
+class MarginKind(Kind[M]):
+    """What the three kinds share: a margin, absolute or relative, and one-sided tests."""
+
+    def scale(self, one: M) -> base.EffectScale:
+        """In the units of the measurement, or relative to b."""
+        return "difference" if one.margin.relative is None else "relative"
+
+    def effect_label(self, one: M, claim: Claim) -> str:
+        """A minus B, or A relative to B."""
+        names, value = labels(one, claim), what(one, claim)
+        if one.margin.relative is not None:
+            return f"{value}, {names[0]} relative to {names[1]}"
+        return f"{value}, {names[0]} minus {names[1]}"
+
+    def sentence(self, one: M, claim: Claim, found: Found) -> str:
+        """How far the means lie apart, and what that says of the margin."""
+        if found.conclusion is None:
+            return f"{self._found(one, claim, found)}."
+        return as_decided(
+            found,
+            what(one, claim),
+            lambda at: self._found(one, claim, at),
+            lambda at: self.therefore(one, compared(one, claim, at), at),
+        )
+
+    def _found(self, one: M, claim: Claim, found: Found) -> str:
+        names, value, size = labels(one, claim), what(one, claim), one.margin.size
+        if one.margin.relative is not None:
+            reach = relative_ends(found.interval, (-size, size))
+            return f"{relative_words(found.result, names, value)}{reach}"
+        shown = digits(claim.measurements[one.measurement])
+        reach = difference_ends(found.interval, (-size, size), shown)
+        return f"{difference_words(found.result, names, value, shown)}{reach}"
+
+    @abstractmethod
+    def asserted(self, one: M) -> str:
+        """What the claim asserts, in few words: `not better by 0.9 or more`."""
+
+    @abstractmethod
+    def therefore(self, one: M, pair: Compared, found: Found) -> str:
+        """What follows for the claim: as claimed, against it, or open and why."""
+
+    def conclude(self, one: M, result: TestResult) -> Finding:
+        """By the interval, which must lie within the margin or beyond it."""
+        if result.test in SEQUENTIAL:
+            return conclude_sequential(result)
+        return by_interval(result)
+
+
+class EquivalenceKind(MarginKind[Equivalence]):
+    """The means differ by less than the margin."""
+
+    def test(self, one: Equivalence, claim: Claim, read: Read) -> TestResult:
+        """Two one-sided tests; a relative margin is tested as a contrast."""
+        a, b = arms_of(one, read)
+        if is_sequential(one, claim):
+            return run_sequential(one, claim, a, b)
+        size, paired = one.margin.size, claim.design == "paired"
+        if one.margin.relative is not None:
+            return stats.tost_relative(a, b, relative=size, alpha=claim.alpha, paired=paired)
+        return stats.tost(a, b, low=-size, high=size, alpha=claim.alpha, paired=paired)
+
+    def statement(self, one: Equivalence, claim: Claim) -> str:
+        """That the means are equal to within the margin."""
+        names = pair(labels(one, claim))
+        return headed(what(one, claim), f"{names} differ by less than {margin_words(one.margin)}")
+
+    def asserted(self, one: Equivalence) -> str:
+        """Equal to within the margin."""
+        return f"equal to within {margin_words(one.margin)}"
+
+    def therefore(self, one: Equivalence, pair: Compared, found: Found) -> str:
+        """Inside both margins, beyond one of them, or across one."""
+        asserted, margin = self.asserted(one), margin_words(one.margin)
+        if found.conclusion is Conclusion.CONFIRMED:
+            inside = f"{upper(asserted)}, as claimed: the whole interval lies inside"
+            if pair.excludes_none():
+                return f"{inside}. There is a difference, but smaller than the margin."
+            return f"{inside}."
+        if found.conclusion is Conclusion.CONTRADICTED:
+            said = f"{upper(pair.seen or 'different')} by more than {margin}, against the claim"
+            return f"{said} that they are {asserted}."
+        side = pair.seen
+        if side is not None and abs(pair.effect) >= one.margin.size:
+            return against(f"{pair.a} looks {side} by more than {margin}", pair.reach())
+        return f"That they are {asserted} is not shown{pair.reach()}."
+
+    def name_of_test(self, one: Equivalence, claim: Claim) -> str:
+        """TOST."""
+        tests = "paired t-tests" if claim.design == "paired" else "Welch tests"
+        return f"two one-sided {tests} (TOST{_of_contrast(one)})"
+
+    def limits(self, one: Equivalence, claim: Claim) -> tuple[base.Limit, ...]:
+        """The margin on both sides."""
+        return tuple(margin_limit(sign, one.margin) for sign in (-1, 1))
+
+    def region(self, one: Equivalence) -> tuple[float | None, float | None]:
+        """Between the margins."""
+        return -one.margin.size, one.margin.size
+
+    def claimed(self, one: Equivalence, claim: Claim) -> base.Side:
+        """Between the margins."""
+        return "between"
+
+
+class OneSidedKind(MarginKind[OneSided]):
+    """a is not better than b by the margin or more; or, the other way, not worse."""
+
+    def __init__(self, side: Literal["better", "worse"]) -> None:
+        self.side = side
+
+    def test(self, one: OneSided, claim: Claim, read: Read) -> TestResult:
+        """One-sided t-test against the margin on that side."""
+        a, b = arms_of(one, read)
+        if is_sequential(one, claim):
+            return run_sequential(one, claim, a, b)
+        better, size = claim.measurements[one.measurement].better, one.margin.size
+        how: dict[str, Any] = {
+            "better": better,
+            "alpha": claim.alpha,
+            "paired": claim.design == "paired",
+        }
+        if one.margin.relative is not None:
+            relative = {
+                "better": stats.non_superiority_relative,
+                "worse": stats.non_inferiority_relative,
+            }
+            return relative[self.side](a, b, relative=size, **how)
+        plain = {"better": stats.non_superiority, "worse": stats.non_inferiority}
+        return plain[self.side](a, b, margin=size, **how)
+
+    def statement(self, one: OneSided, claim: Claim) -> str:
+        """That a is not better, or not worse."""
+        a, b = labels(one, claim)
+        size = margin_words(one.margin)
+        return headed(what(one, claim), f"{a} is not {self.side} than {b} by {size} or more")
+
+    def asserted(self, one: OneSided) -> str:
+        """Not better, or not worse, by the margin or more."""
+        return f"not {self.side} by {margin_words(one.margin)} or more"
+
+    def therefore(self, one: OneSided, pair: Compared, found: Found) -> str:
+        """Short of the margin, beyond it, or across it."""
+        asserted, margin = self.asserted(one), margin_words(one.margin)
+        end = pair.farthest(self.side)
+        if found.conclusion is Conclusion.CONFIRMED:
+            most = "" if end is None else f": at most {pair.size(end)} {self.side}"
+            if end is not None and end <= 0:
+                most = f": it is {OTHER[self.side]}"
+            return f"{upper(asserted)}, as claimed{most}."
+        if found.conclusion is Conclusion.CONTRADICTED:
+            said = f"{upper(self.side)} by more than {margin}, against the claim"
+            return f"{said} that it is {asserted}."
+        if pair.seen == self.side and abs(pair.effect) >= one.margin.size:
+            return against(f"{pair.a} looks {self.side} by more than {margin}", pair.reach())
+        return f"That it is {asserted} is not shown{pair.reaches(self.side)}."
+
+    def name_of_test(self, one: OneSided, claim: Claim) -> str:
+        """The t-test of the design, one-sided."""
+        test = "paired t-test" if claim.design == "paired" else "Welch's t-test"
+        return f"{test} against the margin, one-sided{_of_contrast(one)}"
+
+    def limits(self, one: OneSided, claim: Claim) -> tuple[base.Limit, ...]:
+        """The margin on that side."""
+        return (margin_limit(self._sign(one, claim), one.margin),)
+
+    def region(self, one: OneSided) -> tuple[float | None, float | None]:
+        """A gain below the margin, or above minus the margin."""
+        return (None, one.margin.size) if self.side == "better" else (-one.margin.size, None)
+
+    def claimed(self, one: OneSided, claim: Claim) -> base.Side:
+        """On the other side of the margin."""
+        return "above" if self._sign(one, claim) < 0 else "below"
+
+    def _sign(self, one: OneSided, claim: Claim) -> int:
+        """Of the effect on that side: a minus b is negative where a is better and lower is."""
+        better = -1 if claim.measurements[one.measurement].better == "lower" else 1
+        return better if self.side == "better" else -better
+
+
+def _of_contrast(one: Equivalence | NonSuperiority | NonInferiority) -> str:
+    return "" if one.margin.relative is None else ", of a contrast with a share of b"
+
+
+def compared(one: Equivalence | OneSided, claim: Claim, found: Found) -> Compared:
+    """The pair as its sentence needs it, in units of the measurement or relative to b."""
+    measurement = claim.measurements[one.measurement]
+    shown = digits(measurement)
+    relative = one.margin.relative is not None
+    return Compared(
+        a=claim.arms[one.of[0]].label,
+        better=measurement.better,
+        effect=found.result.effect,
+        interval=found.interval,
+        limits=(one.margin.size,),
+        text=relative_size if relative else lambda v, more: fmt.fixed(v, shown + more),
+    )

@@ -1,0 +1,210 @@
+"""Numbers and directions in the sentences of expectations.
+
+Directions in words: which arm is better, as claimed or against it, and how far that may reach.
+
+A label of the user stands where any label fits: as a subject or after *than*, never after *of*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from repro.expectations import base
+from repro.schema import format as fmt
+from repro.stats.records import TestResult
+from repro.stats.stopping import SequentialResult
+from repro.stats.t_tests import TESTS
+
+
+def apart(
+    values: Sequence[float], limits: Sequence[float], text: Callable[[float, int], str]
+) -> list[str]:
+    """Values as text, with as many more digits as it takes to tell each from every limit."""
+    texts: list[str] = []
+    for more in range(6):
+        texts = [text(value, more) for value in values]
+        hidden = any(
+            one == text(limit, more) and value != limit
+            for one, value in zip(texts, values, strict=True)
+            for limit in limits
+        )
+        if not hidden:
+            break
+    return texts
+
+
+def ends(
+    interval: base.Interval | None, limits: Sequence[float], text: Callable[[float, int], str]
+) -> str:
+    """` (95% interval a to b)`, or nothing where there is no interval with two ends."""
+    if interval is None or interval.low is None or interval.high is None:
+        return ""
+    low, high = apart([interval.low, interval.high], limits, text)
+    return f" ({fmt.percent(interval.level)} interval {low} to {high})"
+
+
+def difference_ends(interval: base.Interval | None, limits: Sequence[float], shown: int) -> str:
+    """The interval of a difference in the units of its measurement."""
+    return ends(interval, limits, lambda v, more: fmt.plus(v, shown + more))
+
+
+def relative_ends(interval: base.Interval | None, limits: Sequence[float]) -> str:
+    """The interval of a relative difference, in per cent."""
+    return ends(interval, limits, fmt.relative)
+
+
+def correlation_ends(interval: base.Interval | None, limits: Sequence[float]) -> str:
+    """The interval of a correlation."""
+    return ends(interval, limits, lambda v, more: fmt.plus(v, 2 + more))
+
+
+def difference_words(result: TestResult, names: list[str], what: str, shown: int) -> str:
+    """`Test perplexity: MoS is 0.30 lower than Softmax`."""
+    return _compared(result, names, what, lambda v, more: fmt.fixed(v, shown + more))
+
+
+def relative_words(result: TestResult, names: list[str], what: str) -> str:
+    """`Test perplexity: MoS is 1.2% lower than Softmax`."""
+    return _compared(result, names, what, relative_size)
+
+
+def relative_size(value: float, more: int) -> str:
+    """A relative difference without its sign: `1.2%`."""
+    return fmt.relative(abs(value), more).lstrip("+")
+
+
+def headed(what: str, said: str) -> str:
+    """`Test perplexity: ...`: the measurement first, so that any label of an arm fits behind it."""
+    return f"{upper(what)}: {said}"
+
+
+def against(looks: str, rest: str = "") -> str:
+    """`So MoS looks better, against the claim, but that is not shown either (p = 0.09)`."""
+    return f"So {looks}, against the claim, but that is not shown either{rest}."
+
+
+def upper(text: str) -> str:
+    """The text with a capital at its start."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def _compared(
+    result: TestResult, names: list[str], what: str, text: Callable[[float, int], str]
+) -> str:
+    a, b = names
+    size = _visible(result, lambda more: text(abs(result.effect), more))
+    if not size:
+        return headed(what, f"the difference between {a} and {b} rounds to 0")
+    side = "higher" if result.effect > 0 else "lower"
+    return headed(what, f"{a} is {size} {side} than {b}")
+
+
+def _visible(result: TestResult, text: Callable[[int], str]) -> str:
+    """The size of an effect; nothing where it prints as zero, unless a difference was found."""
+    own = result.interval
+    found = result.p is not None and result.p <= result.alpha if own is None else 0 not in own
+    texts = (text(more) for more in range(6 if found else 1))
+    return next((one for one in texts if one.strip("0.%")), "")
+
+
+def p_words(result: TestResult, *, opposite: bool = False, against: str = "") -> str:
+    """` (p = 0.013)`, of the contrary where ``opposite``; nothing where there is none.
+
+    ``against`` names the null where the sentence speaks of another: ` against no difference`.
+    """
+    p = result.p_opposite if opposite and result.p_opposite is not None else result.p
+    one_tail = result.test in TESTS and result.alternative != "two-sided"
+    if p is None:
+        return ""
+    smallest = ""
+    if isinstance(result, SequentialResult) and len(result.looks) > 1:
+        smallest = f", the smallest of {len(result.looks)} looks"
+    return f" ({'one-sided ' if one_tail else ''}{fmt.p_value(p)}{against}{smallest})"
+
+
+Better = Literal["lower", "higher"]
+
+
+Side = Literal["better", "worse"]
+
+
+OTHER: dict[Side, Side] = {"better": "worse", "worse": "better"}
+
+
+def claimed_side(direction: str, better: Better) -> Side:
+    """The side that a claim of *lower* or *higher* speaks of."""
+    return "better" if direction == better else "worse"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two arms compared: ``effect`` and ``interval`` are a minus b, ``limits`` the declared sizes.
+
+    ``text`` writes a size without its sign, with so many digits more than usual. ``interval`` is
+    absent where it is on another axis.
+    """
+
+    a: str
+    better: Better
+    effect: float
+    interval: base.Interval | None
+    limits: tuple[float, ...]
+    text: Callable[[float, int], str]
+
+    @property
+    def seen(self) -> Side | None:
+        """The side on which a is seen; None where the effect prints as 0."""
+        if not self.text(abs(self.effect), 0).strip("0.%"):
+            return None
+        return self._side(self.effect)
+
+    def reach(self) -> str:
+        """`: the interval reaches from 0.99 worse to 6.23 better`; nothing without two ends."""
+        own = self.interval
+        if own is None or own.low is None or own.high is None:
+            return ""
+        worst, best = (own.low, own.high) if self.better == "higher" else (own.high, own.low)
+        return f": the interval reaches from {self._end(worst)} to {self._end(best)}"
+
+    def reaches(self, side: Side) -> str:
+        """`: the interval reaches to 0.40 worse`; nothing where it ends short of that side."""
+        end = self.farthest(side)
+        if end is None or end < 0:
+            return ""
+        return f": the interval reaches to {self._size(end)} {side}" if end else self.reach()
+
+    def farthest(self, side: Side) -> float | None:
+        """How far the interval reaches on a side; negative where it ends short of it."""
+        return self._ends(side)[1]
+
+    def nearest(self, side: Side) -> float | None:
+        """Where the interval begins on a side; negative where it begins on the other."""
+        return self._ends(side)[0]
+
+    def excludes_none(self) -> bool:
+        """Whether no difference lies outside the interval."""
+        low, high = self._ends("better")
+        return (low is not None and low > 0) or (high is not None and high < 0)
+
+    def size(self, value: float) -> str:
+        """The size of an end, with as many digits as tell it from every limit."""
+        return self._size(abs(value))
+
+    def _ends(self, side: Side) -> tuple[float | None, float | None]:
+        if self.interval is None:
+            return None, None
+        low, high = self.interval.low, self.interval.high
+        if (side == "better") == (self.better == "higher"):
+            return low, high
+        return (None if high is None else -high), (None if low is None else -low)
+
+    def _side(self, value: float) -> Side:
+        return "better" if (value < 0) == (self.better == "lower") else "worse"
+
+    def _end(self, value: float) -> str:
+        return f"{self._size(abs(value))} {self._side(value)}" if value else "no difference"
+
+    def _size(self, value: float) -> str:
+        return apart([value], [0.0, *self.limits], self.text)[0]

@@ -1,0 +1,1 @@
+"""Judging: claims and their evidence -> verdicts and the record of them. Never imports torch."""

@@ -1,0 +1,353 @@
+"""Agreement with the paper's numbers, by the prediction interval of a replication.
+
+The interval is widened by what rounding may have hidden: every printed mean and standard
+deviation is known only to half a unit of its last digit, which a shared baseline cancels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
+
+from repro.errors import ClaimError
+from repro.expectations.base import digits
+from repro.expectations.rules import Agreement, Validity
+from repro.judging import document as part
+from repro.judging.document_parts import ReplicationPart
+from repro.schema import format as fmt
+from repro.specs.claim import Claim, ComparedArm, Published
+from repro.specs.expectation import (
+    Difference,
+    Equivalence,
+    Expectation,
+    NonInferiority,
+    NonSuperiority,
+    Ratio,
+)
+from repro.stats.records import Arm, Interval, Sample, Summary, TestResult
+from repro.stats.replication import (
+    OriginalTest,
+    Prediction,
+    Replication,
+    predict_difference,
+    predict_ratio,
+    ratio_of,
+    replicate,
+    replicate_ratio,
+)
+
+OTHER_UNITS = frozenset(
+    {
+        "brunner_munzel",
+        "tost_relative",
+        "non_superiority_relative",
+        "non_inferiority_relative",
+    }
+)
+"""Tests of two means whose effect is a probability or relative."""
+
+
+def agree(prediction: Prediction | None, result: TestResult) -> Agreement:
+    """Compares our effect with what the paper's number predicts; ``None``: NOT-CHECKABLE.
+
+    Inside the prediction interval, ends included: COMPATIBLE. Outside: OPPOSITE if the sign
+    differs from the paper's and our own result excludes *no difference*, else LARGER or
+    SMALLER by size signed so that the paper's effect is positive. A paper's effect of exactly
+    none has no opposite and can only be exceeded. NOT-CHECKABLE, too, for a test whose effect
+    is not in the units of the paper's number. METHODS.md 2.1.
+    """
+    if prediction is None or result.test in OTHER_UNITS:
+        return Agreement.NOT_CHECKABLE
+    if result.effect in prediction.interval:
+        return Agreement.COMPATIBLE
+    theirs, ours = prediction.effect - prediction.null, result.effect - prediction.null
+    if theirs * ours < 0 and _excludes(result, prediction.null):
+        return Agreement.OPPOSITE
+    return Agreement.LARGER if (ours - theirs) * (theirs or ours) > 0 else Agreement.SMALLER
+
+
+def _excludes(result: TestResult, null: float) -> bool:
+    """Whether a result with an effect other than ``null`` shows that it is not ``null``.
+
+    By its interval; without one by p, at its level, of a one-sided test by the p of the side
+    where the effect lies. A comparison without either is certain if it is exact.
+    """
+    if result.interval is not None:
+        return null not in result.interval
+    if result.p is None:
+        return result.exact
+    p: float | None = result.p
+    one_sided = result.alternative in ("greater", "less")
+    if one_sided and (result.alternative == "greater") != (result.effect > null):
+        p = result.p_opposite
+    return p is not None and p <= result.alpha
+
+
+Pair = tuple[Arm, Arm]
+
+
+def replication_part(
+    one: Expectation,
+    original: tuple[Summary, Summary],
+    ours: Pair,
+    *,
+    alpha: float,
+    shared_baseline: bool,
+    paired: bool = False,
+) -> ReplicationPart | None:
+    """The comparison of both studies; None where the numbers allow none.
+
+    ``shared_baseline``: b is the paper's own printed arm on both sides. ``paired``: our
+    replicates with the same number are pairs.
+    """
+    compare = replicate_ratio if isinstance(one, Ratio) else replicate
+    named: OriginalTest = (
+        "student" if isinstance(one, Difference) and one.test == "student" else "welch"
+    )
+    try:
+        found = compare(
+            original,
+            ours,
+            alpha=alpha,
+            shared_baseline=shared_baseline,
+            paired=paired,
+            original_test=named,
+        )
+        return _part(found)
+    except ClaimError:
+        return None
+
+
+def _part(found: Replication) -> ReplicationPart:
+    """As the report holds it: a ratio is shown as a ratio, not as a difference of logarithms.
+
+    ``ClaimError`` where one is too large for a number.
+    """
+    logs = found.scale == "log ratio"
+    shown = ratio_of if logs else float
+    ratio, pooled, doubt = found.effect_ratio, found.fixed_effect, found.sceptical
+    notes = found.notes if ratio.low is not None else (*found.notes, f"effect ratio: {ratio.said}")
+    return ReplicationPart(
+        scale="ratio" if logs else "difference",
+        original=shown(found.original.effect),
+        ours=shown(found.ours.effect),
+        prediction=(found.prediction.interval.low, found.prediction.interval.high),
+        inside=found.compatible,
+        effect_ratio=ratio.ratio,
+        effect_ratio_low=ratio.low,
+        effect_ratio_high=ratio.high,
+        same_sign=found.same_sign,
+        significant=found.significant,
+        original_in_interval=found.covered,
+        detectable=shown(found.small_telescopes.d33),
+        telescope_p=found.small_telescopes.p,
+        sceptical_nominal=None if doubt is None else doubt.nominal,
+        sceptical_golden=None if doubt is None else doubt.golden,
+        sceptical_controlled=None if doubt is None else doubt.controlled,
+        pooled=shown(pooled.effect),
+        pooled_low=shown(pooled.interval.low),
+        pooled_high=shown(pooled.interval.high),
+        q=pooled.q,
+        q_p=pooled.q_p,
+        notes=notes,
+    )
+
+
+COMPARES = Difference | Equivalence | NonSuperiority | NonInferiority | Ratio
+"""The kinds whose effect is a difference or ratio of two means, as the papers print them."""
+
+
+Judged = Mapping[str, tuple[TestResult, Pair]]
+"""Id of an expectation -> its result and the samples it is about."""
+
+
+LEAST_SEEDS = 2
+"""The number of seeds of a structural value, whose standard error is 0 whatever their number."""
+
+
+WORST_FIRST = (Agreement.OPPOSITE, Agreement.LARGER, Agreement.SMALLER, Agreement.COMPATIBLE)
+
+
+def judge_published(claim: Claim, validity: Validity, judged: Judged) -> tuple[part.Published, ...]:
+    """Every printed comparison beside ours; only valid evidence at the paper's scale compares."""
+    return tuple(_one(claim, printed, validity, judged) for printed in claim.published)
+
+
+def overall(claim: Claim, published: tuple[part.Published, ...]) -> tuple[Agreement, str]:
+    """The claim's agreement: that of its decisive expectations, disagreement first."""
+    roles = {one.id: one.role for one in claim.expectations}
+    own = [p for p in published if roles[p.expectation] == "decisive"]
+    checked = [p for p in own if p.agreement != "NOT-CHECKABLE"]
+    if not checked:
+        reason = own[0].reason if own else "no printed number belongs to a decisive expectation"
+        return Agreement.NOT_CHECKABLE, reason
+    worst = min(checked, key=lambda p: WORST_FIRST.index(Agreement(p.agreement)))
+    rest = len(own) - len(checked)
+    more = f"; {rest} of {len(own)} printed comparisons cannot be checked" if rest else ""
+    return Agreement(worst.agreement), worst.reason + more
+
+
+def _one(claim: Claim, printed: Published, validity: Validity, judged: Judged) -> part.Published:
+    agreement, reason = _agreement(claim, printed, validity, judged)
+    compared = claim.scale == "paper" and validity is Validity.VALID
+    return part.Published(
+        expectation=printed.expectation,
+        locator="; ".join([printed.locator, *_remarks(claim, printed)]),
+        arms=tuple(
+            part.PublishedArm(arm=arm, mean=one.mean, sd=one.sd, n=one.n)
+            for arm, one in printed.arms.items()
+        ),
+        p=printed.p,
+        agreement=agreement.value,
+        reason=reason,
+        replication=_replication(claim, printed, judged) if compared else None,
+    )
+
+
+def _remarks(claim: Claim, printed: Published) -> list[str]:
+    """The note of a comparison, and which of its values are structural and why."""
+    exact = [
+        f"{claim.arms[name].label}: {arm.structural}"
+        for name, arm in printed.arms.items()
+        if arm.structural is not None
+    ]
+    return ([printed.note] if printed.note else []) + exact
+
+
+def _replication(claim: Claim, printed: Published, judged: Judged) -> ReplicationPart | None:
+    """Every measure of replication, where the paper prints what they need.
+
+    None where arm a is the paper's own: the measures are those of a new a against b.
+    """
+    one = next(one for one in claim.expectations if one.id == printed.expectation)
+    if printed.expectation not in judged or not isinstance(one, COMPARES):
+        return None
+    try:
+        original = (_summary(printed, one.of[0]), _summary(printed, one.of[1]))
+    except ClaimError:
+        return None
+    _, ours = judged[printed.expectation]
+    if ours[0] == original[0]:
+        return None
+    return replication_part(
+        one,
+        original,
+        ours,
+        alpha=claim.alpha,
+        shared_baseline=ours[1] == original[1],
+        paired=_paired(claim, ours),
+    )
+
+
+def _agreement(
+    claim: Claim, printed: Published, validity: Validity, judged: Judged
+) -> tuple[Agreement, str]:
+    if claim.scale != "paper":
+        return Agreement.NOT_CHECKABLE, f"the {claim.scale} scale is not the paper's experiment"
+    if validity is not Validity.VALID:
+        return Agreement.NOT_CHECKABLE, f"the evidence is {validity}"
+    expectation = next(one for one in claim.expectations if one.id == printed.expectation)
+    if printed.expectation not in judged or not isinstance(expectation, COMPARES):
+        return Agreement.NOT_CHECKABLE, "nothing of ours to compare with the printed numbers"
+    result, ours = judged[printed.expectation]
+    if result.test in OTHER_UNITS:
+        return Agreement.NOT_CHECKABLE, "our effect is in other units than the printed means"
+    ratio = isinstance(expectation, Ratio)
+    try:
+        paired = _paired(claim, ours)
+        prediction = _predict(printed, expectation.of, ours, ratio=ratio, paired=paired)
+    except ClaimError as error:
+        return Agreement.NOT_CHECKABLE, str(error)
+    shown = digits(claim.measurements[expectation.measurement])
+    low, high, own = _distinct(
+        (prediction.interval.low, prediction.interval.high, result.effect), shown, ratio=ratio
+    )
+    reason = (
+        f"from {printed.locator} a replication should lie between {low} and {high}; ours is {own}"
+    )
+    return agree(prediction, result), reason
+
+
+def _paired(claim: Claim, ours: Pair) -> bool:
+    """Whether our replicates are pairs; nothing of ours is the partner of a printed arm."""
+    return claim.design == "paired" and all(isinstance(arm, Sample) for arm in ours)
+
+
+def _predict(
+    printed: Published, arms: tuple[str, str], ours: Pair, *, ratio: bool, paired: bool = False
+) -> Prediction:
+    """The prediction, over all originals that the printed digits allow.
+
+    The digits of a baseline that both studies share allow nothing: the same printed number is
+    subtracted on both sides.
+    """
+    predict = predict_ratio if ratio else predict_difference
+    a, b = (_summary(printed, arm) for arm in arms)
+    if ours[0] == a:
+        turned = _predict(printed, (arms[1], arms[0]), (ours[1], ours[0]), ratio=ratio)
+        return _inverse(turned, ratio=ratio)
+    shared = ours[1] == b
+    half_a, half_b = (_hidden(printed.arms[arm]) for arm in arms)
+    half_b = 0.0 if shared else half_b
+    corners = []
+    for sign in (-1, 1):
+        wide_a = replace(a, mean=a.mean + sign * half_a, sd=_widest(printed, arms[0]))
+        wide_b = replace(b, mean=b.mean - sign * half_b, sd=_widest(printed, arms[1]))
+        corners.append(predict((wide_a, wide_b), ours, shared_baseline=shared, paired=paired))
+    low = min(one.interval.low for one in corners)
+    high = max(one.interval.high for one in corners)
+    effect = a.mean / b.mean if ratio else a.mean - b.mean
+    level = corners[0].interval.level
+    return replace(corners[0], effect=effect, interval=Interval(low, high, level))
+
+
+def _inverse(one: Prediction, *, ratio: bool) -> Prediction:
+    """The same prediction of b minus a (or b over a) as one of a minus b (or a over b)."""
+
+    def turn(value: float) -> float:
+        return 1 / value if ratio else -value
+
+    interval = Interval(turn(one.interval.high), turn(one.interval.low), one.interval.level)
+    return replace(one, effect=turn(one.effect), interval=interval)
+
+
+def _summary(printed: Published, arm: str) -> Summary:
+    one = printed.arms.get(arm)
+    if one is not None and one.structural is not None:
+        return Summary(one.n or LEAST_SEEDS, float(one.mean), 0.0)
+    if one is None or one.sd is None or one.n is None:
+        message = f"{printed.locator} prints no standard deviation and number of seeds"
+        raise ClaimError(message)
+    return Summary(one.n, float(one.mean), float(one.sd))
+
+
+def _widest(printed: Published, arm: str) -> float:
+    """The largest standard deviation that rounds to the printed one; 0 of a structural value."""
+    if printed.arms[arm].structural is not None:
+        return 0.0
+    sd = printed.arms[arm].sd or "0"
+    return float(sd) + half_unit(sd)
+
+
+def _hidden(arm: ComparedArm) -> float:
+    """What rounding may hide of a printed mean; nothing of a structural value."""
+    return half_unit(arm.mean) if arm.structural is None else 0.0
+
+
+def half_unit(number: str) -> float:
+    """Half a unit of the last printed digit."""
+    exponent = Decimal(number).as_tuple().exponent
+    return 0.5 * 10.0 ** int(exponent)
+
+
+def _distinct(values: tuple[float, ...], shown: int, *, ratio: bool) -> list[str]:
+    """Values as text, with as many digits as it takes to tell different ones apart."""
+    for more in range(5):
+        texts = [
+            fmt.significant(value, 3 + more) if ratio else fmt.plus(value, shown + more)
+            for value in values
+        ]
+        if len(set(texts)) == len(set(values)):
+            break
+    return texts

@@ -1,0 +1,403 @@
+"""A judgement -> the report document. Never trains, never imports torch."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from statistics import stdev
+
+from repro.evidence.base import Evidence
+from repro.expectations import base
+from repro.expectations.association import AssociationKind, points_of
+from repro.expectations.base import Found
+from repro.expectations.kinds import heading, kind_of, name_of_test
+from repro.expectations.rules import Agreement, Conclusion, Flag, FlagKind, Validity, Verdict
+from repro.judging import document as doc
+from repro.judging import next_steps as words
+from repro.judging.agreement import Pair, judge_published, overall
+from repro.judging.claim_parts import (
+    arm_parts,
+    claim_part,
+    collect,
+    curves,
+    measurement_parts,
+    origins,
+    scale_part,
+)
+from repro.judging.design_power import design_parts
+from repro.judging.document_parts import DesignPart, Level, RegistrationPart, Robustness
+from repro.judging.fragility import flags
+from repro.judging.interim import sequential_parts
+from repro.judging.judge import Judgement, judge_claim, judge_families
+from repro.judging.judged import Judged, all_must_hold, published_rule
+from repro.judging.next_steps import settling, what_would_change
+from repro.judging.registration import Past, control_part, registration_part
+from repro.judging.robustness import Case, left_out, robustness
+from repro.judging.strength import measured_levels, strength_of, strength_of_claim
+from repro.schema import format as fmt
+from repro.specs.claim import Claim
+from repro.specs.expectation import Association, Expectation, Proportion
+from repro.specs.measurement import Reported
+from repro.stats.group_sequential import GroupResult
+from repro.stats.records import TestResult
+from repro.stats.stopping import SequentialResult
+from repro.stats.t_tests import MarginResult
+
+
+def check_claim(
+    claim: Claim, evidence: Evidence, *, past: Past | None = None, command: str = ""
+) -> doc.Document:
+    """Judge ``claim`` on ``evidence``: the whole report, as a document.
+
+    ``past`` is what is on record of when it was declared; without it the report says nothing.
+    """
+    (one,) = judge_families([replace(judge_claim(claim, evidence), past=past)])
+    return document_of(one, command=command)
+
+
+def verdict_of(document: doc.Document) -> tuple[Verdict, Conclusion]:
+    """The verdict in a document, and the conclusion that its claim expects at its scale."""
+    part = document.verdict
+    verdict = Verdict(
+        Validity(part.validity),
+        part.validity_reason,
+        None if part.conclusion is None else Conclusion(part.conclusion),
+        Agreement(part.agreement),
+    )
+    return verdict, Conclusion(part.expected or "CONFIRMED")
+
+
+def document_of(one: Judgement, *, command: str = "") -> doc.Document:
+    """The whole report of a judged claim."""
+    evidence, judged, past = one.evidence, one.judged, one.past
+    claim = with_digits(one.claim, evidence)
+    published = judge_published(claim, one.validity, _compared(one) if one.valid else {})
+    agreement, agreement_reason = overall(claim, published)
+    if agreement is not Agreement.NOT_CHECKABLE and (origin := origins(claim, evidence)):
+        agreement_reason = " ".join((f"{agreement_reason}.", *origin))
+    design = design_parts(claim)
+    registration = None if past is None else registration_part(one.claim, past)
+    cases = left_out(claim, evidence, judged, arms=_with_seeds(one)) if one.valid else ()
+    levels = measured_levels(claim, judged, evidence)
+    analyses = robustness(claim, evidence, judged, cases) if one.valid else ()
+    more = (*_forced(one, design), *_edited(registration), *_levels(one, levels))
+    verdict = _verdict(one, agreement, cases, analyses, more)
+    entries = tuple(as_entry(each, claim, evidence, cases, valid=one.valid) for each in judged)
+    return doc.Document(
+        schema=1,
+        claim=claim_part(one.claim),
+        scale=scale_part(claim, evidence),
+        verdict=_verdict_part(one, verdict, entries, agreement_reason),
+        measurements=measurement_parts(claim),
+        results=entries,
+        arms=arm_parts(claim, evidence),
+        canaries=one.canaries,
+        curves=curves(claim, evidence),
+        published=published,
+        changes=what_would_change(claim, evidence, verdict, judged, design),
+        robustness=analyses,
+        design=design,
+        sequential=sequential_parts(claim, evidence, judged) if one.valid else (),
+        registration=registration,
+        control=None if past is None else control_part(one.claim, past),
+        family=one.family,
+        levels=levels,
+        provenance=collect(evidence, command),
+    )
+
+
+def _with_seeds(one: Judgement) -> tuple[str, ...]:
+    """The arms of which a seed can be left out; a printed arm has none."""
+    return tuple(arm for arm in one.claim.arms if one.evidence.finished(arm))
+
+
+def _verdict(
+    one: Judgement,
+    agreement: Agreement,
+    cases: tuple[Case, ...],
+    analyses: tuple[Robustness, ...],
+    more: tuple[Flag, ...],
+) -> Verdict:
+    if one.finding is None:
+        return Verdict(one.validity, one.reason, flags=one.quality.flags)
+    found = flags(one.claim, one.evidence, one.judged, one.canaries, cases, analyses)
+    return Verdict(
+        one.validity, "", one.finding.conclusion, agreement, (*one.quality.flags, *found, *more)
+    )
+
+
+def _forced(one: Judgement, design: tuple[DesignPart, ...]) -> tuple[Flag, ...]:
+    """A design that could hardly decide was run all the same; a table was not planned here."""
+    forced = one.claim.forced
+    if not any(each.key for replicates in one.evidence.arms.values() for each in replicates):
+        return ()
+    why = " It was run all the same." if forced is None else f" It was forced: {forced.why}"
+    names = _names(one.claim)
+    return tuple(
+        Flag(FlagKind.FORCED, f"{names[part.expectation]}: {part.refused}.{why}")
+        for part in design
+        if part.refused
+    )
+
+
+def _names(claim: Claim) -> dict[str, str]:
+    """What a reader calls each expectation."""
+    return {one.id: heading(one, claim) for one in claim.expectations}
+
+
+def _levels(one: Judgement, levels: tuple[Level, ...]) -> tuple[Flag, ...]:
+    """A test that decides and is known to err too often in designs like this one.
+
+    Of a conjunction that some parts contradict, these parts decide. Holm's method joins them all.
+    """
+    deciding = one.decisive
+    contradicted = one.finding is not None and one.finding.conclusion is Conclusion.CONTRADICTED
+    if contradicted and all_must_hold(one.claim):
+        deciding = tuple(each for each in deciding if each.conclusion is Conclusion.CONTRADICTED)
+    own = {each.expectation.id for each in deciding}
+    names = _names(one.claim)
+    return tuple(
+        Flag(FlagKind.LEVEL, f"{names[level.expectation]}: {level.text}")
+        for level in levels
+        if level.expectation in own or level.test == "holm"
+    )
+
+
+def _edited(registration: RegistrationPart | None) -> tuple[Flag, ...]:
+    if registration is None or registration.state != "after":
+        return ()
+    done = "changed" if registration.edits else "first put on record"
+    text = f"What decides the verdict was {done} after results were visible."
+    return (Flag(FlagKind.EDITED, text),)
+
+
+def _compared(one: Judgement) -> dict[str, tuple[TestResult, Pair]]:
+    """Result and evidence of every expectation that compares two arms, one of them ours.
+
+    Two printed arms are not compared with the paper: it would agree with itself.
+    """
+    found = {}
+    for each in one.judged:
+        expectation = each.expectation
+        if all(arm in one.evidence.published for arm in expectation.of):
+            continue
+        if each.result is not None and len(expectation.of) == 2:
+            a, b = (one.evidence.read(arm, expectation.measurement) for arm in expectation.of)
+            found[expectation.id] = (each.result, (a, b))
+    return found
+
+
+def _verdict_part(
+    one: Judgement, verdict: Verdict, entries: tuple[doc.Result, ...], agreement_reason: str
+) -> doc.VerdictPart:
+    expected, why = _expected(one.claim)
+    return doc.VerdictPart(
+        validity=verdict.validity.value,
+        validity_reason=verdict.reason,
+        conclusion=None if verdict.conclusion is None else verdict.conclusion.value,
+        agreement=verdict.agreement.value,
+        agreement_reason=agreement_reason,
+        flags=tuple(doc.Flag(kind=f.kind.value, text=f.message) for f in verdict.flags),
+        sentence=_sentence(one, verdict, entries),
+        expected=expected,
+        expected_why=why,
+        as_expected=verdict.conclusion == Conclusion(expected or Conclusion.CONFIRMED),
+        strength=strength_of_claim(one.claim, verdict.conclusion, one.decisive),
+    )
+
+
+def _expected(claim: Claim) -> tuple[str, str]:
+    """The conclusion that the claim declares to expect, and why; nothing for CONFIRMED."""
+    if claim.expect is not None:
+        return Conclusion[claim.expect.conclusion.upper()].value, claim.expect.why
+    if claim.control is not None:
+        return Conclusion.INCONCLUSIVE.value, f"a negative control: {claim.control.why}"
+    return "", ""
+
+
+def _sentence(one: Judgement, verdict: Verdict, entries: tuple[doc.Result, ...]) -> str:
+    """Why, in one sentence: the finding that decides, or what is wrong with the evidence."""
+    if verdict.conclusion is None:
+        return f"No conclusion is drawn: {verdict.reason}."
+    own = [entry for entry in entries if entry.role == "decisive"]
+    if one.claim.control is not None and verdict.conclusion is Conclusion.CONFIRMED:
+        return _false_alarm(one, own)
+    alone = ""
+    if one.alone is not None and one.alone.conclusion is not verdict.conclusion:
+        alone = one.alone.conclusion.value.capitalize()
+    return words.why(verdict.conclusion, own, tree=one.claim.combine, alone=alone)
+
+
+def _false_alarm(one: Judgement, own: list[doc.Result]) -> str:
+    """A negative control that found a difference; over many nights a share of alpha must."""
+    sentence = words.why(Conclusion.CONFIRMED, own, tree=one.claim.combine)
+    control = None if one.past is None else control_part(one.claim, one.past)
+    chance = fmt.percent(one.claim.alpha)
+    nights = ""
+    if control is not None and control.found:  # none, where the first judgement was another
+        nights = f", in {control.found} of {control.nights} nights so far"
+    said = f"A difference is found where there is none{nights}; {chance} is expected by chance"
+    return f"{said}. {sentence}"
+
+
+def as_entry(
+    judged: Judged, claim: Claim, evidence: Evidence, cases: tuple[Case, ...], *, valid: bool
+) -> doc.Result:
+    """The document's entry of a judged expectation; without ``valid`` evidence no conclusion.
+
+    ``cases`` are the claim without each seed in turn.
+    """
+    one, result, kind = judged.expectation, judged.result, kind_of(judged.expectation)
+    concludes = valid and not published_rule(one)
+    conclusion = judged.conclusion if concludes else None
+    interval = None if result is None else _interval(result)
+    scale = kind.scale(one)
+    text = _not_tested(judged)
+    if result is not None:
+        text = kind.sentence(one, claim, Found(result, interval, conclusion))
+        more = settling(judged, claim, evidence) if concludes else None
+        text = text if more is None else f"{text} {more.text}"
+    return doc.Result(
+        id=one.id,
+        kind=one.kind,
+        role=one.role,
+        statement=kind.statement(one, claim),
+        measurement=one.measurement,
+        against=one.against if isinstance(one, Association) else None,
+        arms=one.of,
+        test=name_of_test(one, claim),
+        alpha=claim.alpha,
+        scale=scale,
+        effect_label=kind.effect_label(one, claim),
+        effect=None if result is None else result.effect,
+        interval=None if scale == "none" else interval,
+        limits=kind.limits(one, claim),
+        claimed=kind.claimed(one, claim),
+        p=None if result is None else result.p,
+        p_against=None if result is None else result.p_opposite,
+        df=None if result is None else result.df,
+        conclusion=None if conclusion is None else conclusion.value,
+        sentence=text,
+        smallest_confirmable_margin=_smallest_margin(result),
+        left_out=_left_out(one, cases) if concludes and result is not None else (),
+        points=_points(one, evidence) if result is not None else (),
+        details={} if result is None else _details(one, claim, evidence, result),
+        strength=strength_of(judged) if concludes else None,
+    )
+
+
+def _not_tested(judged: Judged) -> str:
+    """Why the test was refused, and whether more seeds would help; empty where it was not."""
+    if not judged.refused:
+        return ""
+    help_ = "" if judged.too_few else ", and more seeds would not help"
+    return f"Not tested{help_}: {judged.refused}."
+
+
+def _left_out(one: Expectation, cases: tuple[Case, ...]) -> tuple[doc.LeftOut, ...]:
+    """Without each seed of its own arms; what goes whole has the number of its first arm."""
+    found = []
+    for case in cases:
+        again = case.judged.get(one.id)
+        if again is not None and case.concerns(one):
+            found.append(
+                doc.LeftOut(
+                    arm=case.arm if case.arm in one.of else one.of[0],
+                    replicate=case.number,
+                    conclusion=None if again.refused else again.conclusion.value,
+                    refused=again.refused,
+                )
+            )
+    return tuple(found)
+
+
+def _interval(result: TestResult) -> base.Interval | None:
+    own = result.interval
+    if own is None:
+        return None
+    low = own.low if math.isfinite(own.low) else None
+    high = own.high if math.isfinite(own.high) else None
+    return base.Interval(low=low, high=high, level=own.level)
+
+
+def _smallest_margin(result: TestResult | None) -> float | None:
+    """The smallest margin that these data could have confirmed; of looks, by the present one."""
+    if result is None:
+        return None
+    own = result.interval
+    if isinstance(result, SequentialResult) and result.kind != "difference" and own is not None:
+        low = 0.0 if result.low is None else -own.low
+        high = 0.0 if result.high is None else own.high
+        reach = max(0.0, low, high)
+        return reach if math.isfinite(reach) else None
+    return result.smallest_confirmable_margin if isinstance(result, MarginResult) else None
+
+
+def _points(one: Expectation, evidence: Evidence) -> tuple[doc.Point, ...]:
+    """The points of an association, for its picture."""
+    if not isinstance(one, Association):
+        return ()
+    every = points_of(one, evidence.read)
+    inside = [one.within is None or one.within.low <= y <= one.within.high for y in every.y]
+    return tuple(
+        doc.Point(arm=arm, replicate=seed, x=x, y=y, counted=counted)
+        for arm, seed, x, y, counted in zip(
+            every.arms, every.seeds, every.x, every.y, inside, strict=True
+        )
+    )
+
+
+def _details(
+    one: Expectation, claim: Claim, evidence: Evidence, result: TestResult
+) -> dict[str, str]:
+    """Facts about the test that have no field of their own."""
+    kind = kind_of(one)
+    facts = kind.details(one, claim, result)
+    if isinstance(one, Association) and isinstance(kind, AssociationKind):
+        return {**facts, **kind.facts_of_points(one, evidence.read)}
+    if isinstance(result, SequentialResult) and result.left_out:
+        alone = ", ".join(map(str, result.left_out))
+        facts = {**facts, "without_a_partner": f"{alone}; left out"}
+    if isinstance(result, GroupResult) and result.waiting:
+        waiting = f"{result.waiting}, which count at the next planned look"
+        facts = {**facts, "pairs_after_the_last_look": waiting}
+    units = isinstance(one, Proportion)
+    seeds = list(dict.fromkeys(fmt.count(n) for n in result.n))
+    said = f"{seeds[0]} per arm" if len(seeds) == 1 < len(result.n) else " and ".join(seeds)
+    return ({} if units else {"seeds": said}) | facts
+
+
+MOST = 12
+
+
+def with_digits(claim: Claim, evidence: Evidence) -> Claim:
+    """The claim as it is worded: of each reported measurement so many digits that it varies.
+
+    Its ``digits`` are the fewest. Where the scatter over seeds is less than one in the last of
+    them there are more, two of the scatter's own: 0.04 below 0.05 would be all that is seen of
+    0.0423 and 0.0497. Without scatter over seeds that of all values counts.
+    """
+    measurements = dict(claim.measurements)
+    for name, one in claim.measurements.items():
+        if isinstance(one, Reported):
+            scatter = _scatter(name, evidence)
+            if 0 < scatter < 10.0**-one.digits:
+                shown = min(MOST, 1 - math.floor(math.log10(scatter)))
+                measurements[name] = one.model_copy(update={"digits": shown})
+    return claim.model_copy(update={"measurements": measurements})
+
+
+def _scatter(name: str, evidence: Evidence) -> float:
+    """The largest standard deviation of an arm, else the range of everything known."""
+    largest = 0.0
+    values: list[float] = []
+    for arm in evidence.arms:
+        own = [one.values[name] for one in evidence.counted(arm) if name in one.values]
+        values += own
+        if len(own) > 1:
+            largest = max(largest, stdev(own))
+    for printed in evidence.published.values():
+        if name in printed:
+            values.append(printed[name].mean)
+            largest = max(largest, printed[name].sd or 0.0)
+    return largest or (max(values) - min(values) if values else 0.0)

@@ -1,0 +1,299 @@
+"""The parts of the report document that restate claim, evidence and provenance."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal
+
+from repro.evidence.base import Evidence, PrintedSummary, Replicate, State
+from repro.expectations.base import digits
+from repro.judging import document as doc
+from repro.judging.document import Provenance
+from repro.machine import cores, now, package_version, processor
+from repro.schema import format as fmt
+from repro.specs.arm import Arm, PublishedArm
+from repro.specs.claim import Claim
+from repro.specs.configuration import AnyConfiguration
+from repro.specs.measurement import Measurement
+from repro.stats.records import Sample
+from repro.trainers.measurement import Rank
+
+SHOWN: Mapping[State, Literal["finished", "excluded", "imputed", "missing"]] = {
+    "finished": "finished",
+    "diverged": "excluded",
+    "excluded": "excluded",
+    "imputed": "imputed",
+    "missing": "missing",
+    "stale": "missing",
+    "damaged": "missing",
+}
+"""State of a replicate -> what the report calls it; damage is named in the verdict."""
+
+
+def shown_file(file: str) -> str:
+    """A claim file as a report names it: below the present folder, or by its name alone.
+
+    An absolute path would make the same claim and the same runs give another document elsewhere.
+    """
+    path, here = Path(file), Path.cwd()
+    if not path.is_absolute():
+        return file
+    return str(path.relative_to(here)) if path.is_relative_to(here) else path.name
+
+
+def claim_part(claim: Claim) -> doc.ClaimPart:
+    """The claim as declared, with the digest of its decisive fields at this scale."""
+    return doc.ClaimPart(
+        id=claim.id,
+        title=claim.title,
+        source=doc.Source(**claim.source.model_dump()),
+        file=shown_file(claim.file),
+        digest=claim.digest(),
+        design=claim.design,
+    )
+
+
+def scale_part(claim: Claim, evidence: Evidence) -> doc.ScalePart:
+    """The scale and its notice, which also tells where values are from that are not trained."""
+    notice = " ".join((claim.notice.strip(), *origins(claim, evidence)))
+    return doc.ScalePart(name=claim.scale, notice=notice)
+
+
+def origins(claim: Claim, evidence: Evidence) -> list[str]:
+    """A sentence for each source of values but the runs of the store."""
+    said = []
+    for file in dict.fromkeys(source.file for source in evidence.tables.values()):
+        arms = [arm for arm, source in evidence.tables.items() if source.file == file]
+        said.append(f"The values of {_whose(claim, arms)} are the user's own, from {file}.")
+        ignored = evidence.tables[arms[0]].ignored
+        if ignored:
+            said.append(f"Left unread there: {', '.join(ignored)}.")
+    if evidence.published:
+        whose = _whose(claim, list(evidence.published))
+        said.append(f"The values of {whose} are printed numbers.")
+    return said
+
+
+def _whose(claim: Claim, arms: list[str]) -> str:
+    labels = [claim.arms[arm].label for arm in arms]
+    if len(arms) == len(claim.arms) > 1:
+        return "all arms"
+    return f"{', '.join(labels[:-1])} and {labels[-1]}" if len(labels) > 1 else labels[0]
+
+
+def measurement_parts(claim: Claim) -> tuple[doc.MeasurementPart, ...]:
+    """Every measurement of the claim, by its name there."""
+    return tuple(
+        doc.MeasurementPart(
+            key=name, label=one.label, kind=one.kind, better=one.better, digits=digits(one)
+        )
+        for name, one in claim.measurements.items()
+    )
+
+
+def arm_parts(claim: Claim, evidence: Evidence) -> tuple[doc.Arm, ...]:
+    """Every arm: configuration, replicates, summaries."""
+    return tuple(_arm(name, arm, claim, evidence) for name, arm in claim.arms.items())
+
+
+def _arm(name: str, arm: Arm, claim: Claim, evidence: Evidence) -> doc.Arm:
+    configuration = arm.configuration
+    training = None if configuration is None else configuration.training()
+    resolved = {} if training is None else training.identity()
+    table = evidence.tables.get(name)
+    return doc.Arm(
+        id=name,
+        label=arm.label,
+        evidence=arm.evidence if table is None else "table",
+        table=None if table is None else doc.TableFile(file=table.file, sha256=table.sha256),
+        planned=None if name in evidence.published else claim.wanted,
+        configuration=arm.configuration_id,
+        parameters=None if training is None else training.parameters,
+        rank_bound=arm.rank_bound,
+        source=None if configuration is None else configuration.source,
+        assumed=tuple(
+            doc.Assumption(path=path, value=_shown(_at(resolved, path)), why=why)
+            for path, why in ({} if configuration is None else configuration.assumed).items()
+        ),
+        tuning=_search(configuration),
+        code=tuple(doc.Code(use=code.use, version=code.version) for code in arm.code),
+        training=resolved,
+        replicates=tuple(map(_replicate, evidence.arms[name])),
+        summaries=_summaries(name, claim, evidence),
+    )
+
+
+def _search(configuration: AnyConfiguration | None) -> doc.Search | None:
+    if configuration is None or configuration.tuning is None:
+        return None
+    return doc.Search(**configuration.tuning.model_dump())
+
+
+def _at(document: dict[str, Any], path: str) -> Any:
+    """The value at a dotted path; None for an option that is absent."""
+    value: Any = document
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def _shown(value: Any) -> str:
+    """A value of a configuration in words, the parts of a nested one by name."""
+    if isinstance(value, dict):
+        return ", ".join(f"{fmt.plain_name(name)} {_shown(part)}" for name, part in value.items())
+    return fmt.setting(value)
+
+
+def _replicate(one: Replicate) -> doc.Replicate:
+    state = SHOWN[one.state]
+    return doc.Replicate(number=one.number, key=one.key, state=state, values=dict(one.values))
+
+
+def _summaries(arm: str, claim: Claim, evidence: Evidence) -> tuple[doc.Summary, ...]:
+    if arm in evidence.published:
+        texts = claim.arms[arm].published or {}
+        return tuple(
+            _printed(name, one, texts.get(name)) for name, one in evidence.published[arm].items()
+        )
+    counted = evidence.counted(arm)
+    return tuple(
+        _summary(name, one, evidence.sample(arm, name))
+        for name, one in claim.measurements.items()
+        if counted and all(name in replicate.values for replicate in counted)
+    )
+
+
+def _printed(name: str, printed: PrintedSummary, texts: PublishedArm | None) -> doc.Summary:
+    shown = None
+    if texts is not None:
+        shown = texts.mean if texts.sd is None else f"{texts.mean} ± {texts.sd}"
+    return doc.Summary(
+        measurement=name,
+        n=printed.n,
+        mean=printed.mean,
+        sd=printed.sd,
+        geometric_mean=None,
+        low=None,
+        high=None,
+        as_printed=shown,
+    )
+
+
+def _summary(name: str, measurement: Measurement, sample: Sample) -> doc.Summary:
+    summary = sample.summary()
+    positive = min(sample.values) > 0
+    return doc.Summary(
+        measurement=name,
+        n=summary.n,
+        mean=summary.mean,
+        sd=summary.sd,
+        geometric_mean=sample.geometric_mean
+        if positive and isinstance(measurement, Rank)
+        else None,
+        low=min(sample.values),
+        high=max(sample.values),
+    )
+
+
+def curves(claim: Claim, evidence: Evidence) -> tuple[doc.Curve, ...]:
+    """rank(tolerance) of every arm and every rank measurement."""
+    found = []
+    for name, one in claim.measurements.items():
+        if not isinstance(one, Rank):
+            continue
+        for arm in claim.arms:
+            details = [r.details[name] for r in evidence.finished(arm) if r.details.get(name)]
+            grids = {tuple(each["tolerances"]) for each in details}
+            if len(grids) == 1:  # else they are of matrices of several shapes, and not comparable
+                found.append(
+                    doc.Curve(
+                        arm=arm,
+                        measurement=name,
+                        tolerances=tuple(details[0]["tolerances"]),
+                        ranks=tuple(tuple(d["curve"]) for d in details),
+                        threshold=details[0]["relative_threshold"],
+                    )
+                )
+    return tuple(found)
+
+
+PACKAGES = ("torch", "numpy", "scipy", "statsmodels", "pandas", "matplotlib", "typst", "pydantic")
+
+
+def collect(evidence: Evidence, command: str) -> Provenance:
+    """Facts about this judging and about the runs it judged."""
+    runs = [one for one in _every(evidence) if one.provenance]
+    training = [_part(one.provenance, "training") for one in runs]
+    threads = {int(_part(t, "settings").get("threads", 1)) for t in training}
+    return Provenance(
+        created=now(),
+        repro_version=package_version("repro-verdict"),
+        python=platform.python_version(),
+        packages={name: package_version(name) for name in PACKAGES},
+        platform=platform.platform(terse=True),
+        processor=processor(),
+        cores=cores(),
+        devices=tuple(sorted({_device(t) for t in training})),
+        threads_per_run=max(threads, default=1),
+        run_seconds={one.key: _seconds(one.provenance) for one in runs},
+        command=command,
+        code_revision=revision(Path(__file__).parents[2]),
+        without_weights=len({one.key for one in _every(evidence) if one.without_weights}),
+    )
+
+
+def revision(checkout: Path) -> str:
+    """The commit of a checkout, with `+` where its files were changed; else nothing."""
+    git = shutil.which("git")
+    if git is None or not (checkout / ".git").exists():
+        return ""
+    command = [
+        git,
+        "-C",
+        str(checkout),
+        "describe",
+        "--always",
+        "--abbrev=12",
+        "--dirty=+",
+        "--exclude=*",
+    ]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()
+
+
+def _every(evidence: Evidence) -> Iterator[Replicate]:
+    return chain.from_iterable(evidence.arms.values())
+
+
+def _part(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = document.get(name)
+    return part if isinstance(part, Mapping) else {}
+
+
+def _device(training: Mapping[str, Any]) -> str:
+    """Where one run was trained, and with which torch: `CPU, AMD EPYC, torch 2.13.0`."""
+    machine, software = _part(training, "machine"), _part(training, "software")
+    names = [machine.get("device"), machine.get("processor")]
+    if "torch" in software:
+        names.append(f"torch {software['torch']}")
+    return ", ".join(str(name) for name in names if name) or "unknown"
+
+
+def _seconds(provenance: Mapping[str, Any]) -> float:
+    """What the run cost, training and measuring together: its share where runs were one model."""
+    training, measured = _part(provenance, "training"), _part(provenance, "measurements")
+    sessions = training.get("sessions_list") or [training]
+    parts = [*sessions, *(_part(measured, name) for name in measured)]
+    return round(sum(_share(part) for part in parts), 1)
+
+
+def _share(part: Mapping[str, Any]) -> float:
+    return float(part.get("seconds", 0.0)) / int(_part(part, "engine").get("together", 1))

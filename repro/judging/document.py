@@ -1,0 +1,352 @@
+"""The report document: what `report.json` holds, and what every rendering is a function of.
+
+Numbers are raw here; `repro.report.view` turns them into text once, for all formats.
+`provenance` holds everything that derives from time or machine, and nothing else does: two
+documents of the same claim and the same runs are equal outside it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from repro.expectations.base import EffectScale, Interval, Limit, Side
+from repro.judging.document_parts import (
+    ConclusionWord,
+    ControlPart,
+    DesignPart,
+    FamilyPart,
+    Level,
+    RegistrationPart,
+    ReplicationPart,
+    Robustness,
+    SequentialPart,
+    Strength,
+)
+from repro.schema.base import Spec
+
+DOCUMENT_SCHEMA = 1
+
+
+ValidityWord = Literal["VALID", "INVALID", "INCOMPLETE", "STALE", "NOT-COMPARABLE"]
+
+
+class Source(Spec):
+    """Where the claim is printed."""
+
+    paper: str
+    citation: str
+    locator: str
+    quote: str
+
+
+class ClaimPart(Spec):
+    """The claim as declared. ``digest`` covers its decisive fields at this scale."""
+
+    id: str
+    title: str
+    source: Source
+    file: str
+    digest: str
+    design: Literal["independent", "paired"]
+
+
+class ScalePart(Spec):
+    """How large the claim was run; ``notice`` says in plain words what that means."""
+
+    name: Literal["quick", "bench", "paper"]
+    notice: str
+
+
+class Flag(Spec):
+    """A reason why a verdict is fragile."""
+
+    kind: str
+    text: str
+
+
+class VerdictPart(Spec):
+    """The verdict in its three fields, never one word; conclusion only when VALID.
+
+    ``sentence`` says why in one sentence. ``expected`` is what the claim file declares for this
+    scale (absent: nothing declared, CONFIRMED counts as expected), ``expected_why`` its reason.
+    ``strength`` is that of the weakest part of the claim.
+    """
+
+    validity: ValidityWord
+    validity_reason: str
+    conclusion: ConclusionWord | None
+    agreement: AgreementWord
+    agreement_reason: str
+    flags: tuple[Flag, ...]
+    sentence: str
+    expected: str
+    expected_why: str
+    as_expected: bool
+    strength: Strength | None = None
+
+
+class MeasurementPart(Spec):
+    """A measurement: ``key`` joins it to values; ``digits`` after the point when printed."""
+
+    key: str
+    label: str
+    kind: Literal["perplexity", "rank", "bleu", "reported"]
+    better: Literal["lower", "higher"]
+    digits: Annotated[int, Field(ge=0, le=100)]
+
+
+class Summary(Spec):
+    """Values over the replicates of one arm; sd has n - 1 and is absent for n = 1.
+
+    Of a published arm these are the printed numbers, without a range, and n may be unknown;
+    ``as_printed`` is how they are printed, digit by digit.
+    """
+
+    measurement: str
+    n: int | None
+    mean: float
+    sd: float | None
+    geometric_mean: float | None
+    low: float | None
+    high: float | None
+    as_printed: str | None = None
+
+
+class Replicate(Spec):
+    """One replicate: its number, state and its values by measurement key.
+
+    ``key`` is that of its run, empty for a row of a table. ``imputed``: it diverged, and counts
+    as worse than any that finished.
+    """
+
+    number: int
+    key: str
+    state: Literal["finished", "diverged", "missing", "excluded", "imputed"]
+    values: dict[str, float]
+
+
+class Assumption(Spec):
+    """A value that no paper prints, and why it was chosen."""
+
+    path: str
+    value: str
+    why: str
+
+
+class Search(Spec):
+    """How many settings were tried before an arm's were chosen, on which split, and who says so."""
+
+    settings: int
+    selected_on: Literal["valid", "test", "not stated"]
+    source: str
+
+
+class TableFile(Spec):
+    """The table that values were read from: its name, and the SHA-256 of its bytes."""
+
+    file: str
+    sha256: str
+
+
+class Code(Spec):
+    """Code of others that an arm was trained with: `module:object`, and its version."""
+
+    use: str
+    version: str
+
+
+class Arm(Spec):
+    """One side of a comparison, where its values are from, and its replicates.
+
+    ``configuration``, its ``source``, ``parameters`` and ``training`` are declared of an arm
+    that is trained; values that come from a ``table`` are only said to be of that training.
+    ``code`` is what is needed of others to train it. ``tuning`` is absent where nothing is stated
+    of a search for its settings. ``planned`` is the number of seeds that the claim plans.
+    """
+
+    id: str
+    label: str
+    evidence: Literal["runs", "table", "published"] = "runs"
+    table: TableFile | None = None
+    planned: int | None = None
+    configuration: str | None
+    parameters: int | None
+    rank_bound: int | None
+    source: str | None
+    assumed: tuple[Assumption, ...]
+    tuning: Search | None = None
+    code: tuple[Code, ...] = ()
+    training: dict[str, Any]
+    replicates: tuple[Replicate, ...]
+    summaries: tuple[Summary, ...]
+
+
+class LeftOut(Spec):
+    """The conclusion without one replicate of one arm; absent where ``refused`` says why."""
+
+    arm: str
+    replicate: int
+    conclusion: ConclusionWord | None
+    refused: str = ""
+
+
+class Point(Spec):
+    """One point of an association: ``x`` of ``against``, ``y`` of the measurement itself.
+
+    The replicate is absent where the point is an arm's mean; ``counted`` is false outside the
+    declared window.
+    """
+
+    arm: str
+    replicate: int | None
+    x: float
+    y: float
+    counted: bool
+
+
+class Result(Spec):
+    """One tested expectation.
+
+    ``scale`` is that of effect, interval and limits: a ``difference`` of means, one ``relative``
+    to the mean of b, a ``ratio``, a ``correlation``, a ``share``, or ``none`` for exact
+    statements (separation, bound). ``claimed`` is the side of the limits where the claim says
+    the effect lies. ``sentence`` is the finding in one sentence, ``statement`` what was declared.
+    ``against`` and ``points`` belong to associations: the other measurement, and the points.
+    ``strength`` goes with the conclusion, and is absent where there is none. ``p`` is that of what
+    is claimed and ``p_against`` that of the contrary, where the test has one.
+    """
+
+    id: str
+    kind: str
+    role: Literal["decisive", "context"]
+    statement: str
+    measurement: str
+    against: str | None = None
+    arms: tuple[str, ...]
+    test: str
+    alpha: float
+    scale: EffectScale
+    effect_label: str
+    effect: float | None
+    interval: Interval | None
+    limits: tuple[Limit, ...]
+    claimed: Side
+    p: float | None
+    p_against: float | None = None
+    df: float | None
+    conclusion: ConclusionWord | None
+    sentence: str
+    smallest_confirmable_margin: float | None
+    left_out: tuple[LeftOut, ...]
+    points: tuple[Point, ...] = ()
+    details: dict[str, str]
+    strength: Strength | None = None
+
+
+class Canary(Spec):
+    """A control: something whose outcome is known beforehand."""
+
+    id: str
+    statement: str
+    expected: str
+    measured: str
+    state: Literal["passed", "flagged", "failed", "missing"]
+
+
+class Curve(Spec):
+    """rank(tolerance) of one arm: one row of counts a replicate.
+
+    ``tolerances`` are relative to the largest singular value; ``threshold`` is Press's.
+    """
+
+    arm: str
+    measurement: str
+    tolerances: tuple[float, ...]
+    ranks: tuple[tuple[int, ...], ...]
+    threshold: float
+
+    @model_validator(mode="after")
+    def _one_rank_a_tolerance(self) -> Self:
+        if any(len(row) != len(self.tolerances) for row in self.ranks):
+            raise ValueError("every row of ranks has one count a tolerance")
+        return self
+
+
+class ScaleStep(Spec):
+    """Something that would change or sharpen the verdict, with the command for it if any."""
+
+    text: str
+    command: str | None
+
+
+class Document(Spec):
+    """One judged claim at one scale."""
+
+    schema_version: Literal[1] = Field(alias="schema")
+    claim: ClaimPart
+    scale: ScalePart
+    verdict: VerdictPart
+    measurements: tuple[MeasurementPart, ...]
+    results: tuple[Result, ...]
+    arms: tuple[Arm, ...]
+    canaries: tuple[Canary, ...]
+    curves: tuple[Curve, ...]
+    published: tuple[Published, ...]
+    changes: tuple[ScaleStep, ...]
+    robustness: tuple[Robustness, ...] = ()
+    design: tuple[DesignPart, ...] = ()
+    sequential: tuple[SequentialPart, ...] = ()
+    registration: RegistrationPart | None = None
+    control: ControlPart | None = None
+    family: FamilyPart | None = None
+    levels: tuple[Level, ...] = ()
+    provenance: Provenance
+
+
+class Provenance(Spec):
+    """Everything that derives from time or machine; never compared, never in a key.
+
+    ``code_revision`` is the commit of the checkout that judged, where it was one, with `+` where
+    its files were changed. ``without_weights`` is how many runs were exported without their
+    weights and spectra.
+    """
+
+    created: str
+    repro_version: str
+    python: str
+    packages: dict[str, str]
+    platform: str
+    processor: str
+    cores: int
+    devices: tuple[str, ...]
+    threads_per_run: int
+    run_seconds: dict[str, float]
+    command: str
+    without_weights: int = 0
+    code_revision: str = ""
+
+
+AgreementWord = Literal["COMPATIBLE", "LARGER", "SMALLER", "OPPOSITE", "NOT-CHECKABLE"]
+
+
+class PublishedArm(Spec):
+    """Printed numbers of one arm, as the strings they were printed as."""
+
+    arm: str
+    mean: str
+    sd: str | None
+    n: int | None
+
+
+class Published(Spec):
+    """A printed comparison that an expectation is about, and whether ours agrees with it."""
+
+    expectation: str
+    locator: str
+    arms: tuple[PublishedArm, ...]
+    p: str | None
+    agreement: AgreementWord
+    reason: str
+    replication: ReplicationPart | None = None

@@ -1,0 +1,247 @@
+"""Fragility: does the conclusion hang on one seed, the threshold, the test, the family, rounding?
+
+Does a conclusion hang on the digits that a paper left out?
+
+A printed mean and a printed standard deviation are each known to half a unit of their last digit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+
+from repro.evidence.base import Evidence
+from repro.expectations.base import Read
+from repro.expectations.kinds import heading
+from repro.expectations.rules import Conclusion, Flag, FlagKind
+from repro.judging import document as doc
+from repro.judging.agreement import half_unit
+from repro.judging.document_parts import Robustness
+from repro.judging.interim import drift_flags
+from repro.judging.judged import Judged, all_must_hold, decisive, detail_reader, joined, judge
+from repro.judging.robustness import Case
+from repro.judging.validity import caveats
+from repro.schema import format as fmt
+from repro.specs.claim import Claim
+from repro.specs.expectation import Ratio
+from repro.stats.records import Arm, Summary
+from repro.trainers.measurement import Rank
+
+CEILING = 0.99
+"""Share of the largest possible rank from which on a ratio can hardly grow."""
+
+
+Judgements = tuple[Judged, ...]
+
+
+def flags(
+    claim: Claim,
+    evidence: Evidence,
+    judged: Judgements,
+    canaries: tuple[doc.Canary, ...],
+    cases: tuple[Case, ...],
+    analyses: tuple[Robustness, ...],
+) -> tuple[Flag, ...]:
+    """Every reason why the conclusion is fragile, or what a reader must know beside it.
+
+    ``cases`` are the claim without each seed in turn, ``analyses`` the other admissible ones.
+    """
+    own = tuple(one for one in judged if one.expectation.role == "decisive")
+    conclusion = joined(claim, own).conclusion
+    return (
+        *_one_seed(claim, own, cases, conclusion),
+        *_multiplicity(claim, own, conclusion),
+        *rounding(claim, evidence, own),
+        *_tolerance(claim, evidence, own),
+        *_test_choice(claim, analyses),
+        *_ceiling(claim, evidence, own),
+        *drift_flags(claim, own),
+        *caveats(claim, evidence, canaries),
+    )
+
+
+def _one_seed(
+    claim: Claim, before: Judgements, cases: tuple[Case, ...], conclusion: Conclusion
+) -> list[Flag]:
+    """Cases that conclude otherwise, of those in which every test has enough seeds left.
+
+    A test that refuses all the seeds is not repeated without some of them: what it would find
+    says nothing of a conclusion in which it has no part.
+    """
+    if conclusion is Conclusion.NOT_TESTED:
+        return []
+    refused = {one.expectation.id: one for one in before if one.refused}
+    own = decisive(claim)
+    tried = 0
+    found: list[tuple[Case, Conclusion]] = []
+    for case in cases:
+        again = {**case.judged, **refused}
+        judged = [again[one.id] for one in own if one.id in again]
+        lost = any(one.refused and one.expectation.id not in refused for one in judged)
+        if len(judged) < len(own) or lost or not any(case.concerns(one) for one in own):
+            continue
+        tried += 1
+        other = joined(claim, judged).conclusion
+        if other is not conclusion:
+            found.append((case, other))
+    if not found:
+        return []
+    return [Flag(FlagKind.ONE_SEED_LEFT_OUT, _hangs_on_one(claim, conclusion, found, tried))]
+
+
+def _hangs_on_one(
+    claim: Claim,
+    conclusion: Conclusion,
+    found: list[tuple[Case, Conclusion]],
+    tried: int,
+) -> str:
+    """How often one seed less changes the conclusion.
+
+    Only of a conclusion that a claim makes is a seed named: of an open one it would be a recipe.
+    """
+    example, other = found[0]
+    thing, which = example.names(claim, *decisive(claim))
+    if conclusion is Conclusion.CONFIRMED:
+        more = f" in {len(found)} of {tried} cases" if tried > 1 else ""
+        return f"It hangs on one {thing}{more}: without {which} it would be {other}."
+    stays = f"stays {conclusion} in {tried - len(found)} of {tried} cases"
+    return (
+        f"With one {thing} left out it {stays}: one {thing} can tip it, so more are needed, and "
+        "none may be dropped."
+    )
+
+
+def _multiplicity(claim: Claim, own: Judgements, conclusion: Conclusion) -> list[Flag]:
+    """A leaf that is contradicted on its own, but not at its level among all of them."""
+    if conclusion is Conclusion.CONTRADICTED or not all_must_hold(claim):
+        return []
+    return [
+        Flag(
+            FlagKind.MULTIPLICITY,
+            f"{heading(one.expectation, claim)}: contradicted on its own ({fmt.p_value(p)}), but "
+            f"not at its Holm level among {len(own)} expectations.",
+        )
+        for one in own
+        if one.conclusion is Conclusion.CONTRADICTED
+        for p in (one.finding.p_opposite,)
+    ]
+
+
+def _on_ranks(claim: Claim, own: Judgements) -> list[Judged]:
+    return [one for one in own if isinstance(claim.measurements[one.expectation.measurement], Rank)]
+
+
+def _tolerance(claim: Claim, evidence: Evidence, own: Judgements) -> list[Flag]:
+    found = []
+    for one in _on_ranks(claim, own):
+        arms, measurement = one.expectation.of, one.expectation.measurement
+        if one.refused or not all(evidence.detailed(arm, measurement) for arm in arms):
+            continue
+        for name, words in (("tenth", "a tenth of"), ("tenfold", "ten times")):
+            other = judge(one.expectation, claim, detail_reader(evidence, name)).conclusion
+            if other is not one.conclusion:
+                reads = " and ".join(
+                    _reads(claim, evidence, arm, measurement, name) for arm in arms
+                )
+                text = (
+                    f"{heading(one.expectation, claim)}: at {words} Press's threshold, where "
+                    f"{reads}, this expectation would be {other}."
+                )
+                found.append(Flag(FlagKind.TOLERANCE, text))
+    return found
+
+
+def _reads(claim: Claim, evidence: Evidence, arm: str, measurement: str, name: str) -> str:
+    """`MoS reads 784 to 798`: the ranks of an arm at another threshold."""
+    ranks = [int(run.details[measurement][name]) for run in evidence.counted(arm)]
+    low, high = fmt.count(min(ranks)), fmt.count(max(ranks))
+    return f"{claim.arms[arm].label} reads {low if low == high else f'{low} to {high}'}"
+
+
+def _test_choice(claim: Claim, analyses: tuple[Robustness, ...]) -> list[Flag]:
+    """A flag for each other test of the same question, among the analyses, that answers otherwise.
+
+    Welch's, Student's and the permutation test ask whether the means differ: where they disagree,
+    the conclusion hangs on the choice of test. Ranks and trimmed means are other quantities, and
+    tests of them have other nulls and another power: of a difference that Welch's test finds at
+    p = .02, Yuen's on six seeds an arm keeps four and will often find nothing. That is no reason to
+    doubt the means, so it is no flag; the report counts it beside the flags.
+    """
+    names = {one.id: heading(one, claim) for one in claim.expectations}
+    found = []
+    for part in analyses:
+        declared = next(one for one in part.analyses if one.declared)
+        for one in part.analyses:
+            if one.choice == "test" and one.conclusion not in (None, declared.conclusion):
+                text = f"{names[part.expectation]}: by {one.name} it would be {one.conclusion}."
+                found.append(Flag(FlagKind.TEST_CHOICE, text))
+    return found
+
+
+def _ceiling(claim: Claim, evidence: Evidence, own: Judgements) -> list[Flag]:
+    for judged in _on_ranks(claim, own):
+        one = judged.expectation
+        if not isinstance(one, Ratio) or not evidence.detailed(one.of[0], one.measurement):
+            continue
+        runs = evidence.counted(one.of[0])
+        details = [run.details[one.measurement] for run in runs]
+        largest = [min(each["rows"], each["columns"]) for each in details]
+        values = evidence.sample(one.of[0], one.measurement).values
+        if any(v >= CEILING * top for v, top in zip(values, largest, strict=True)):
+            span = fmt.span(fmt.count(int(min(values))), fmt.count(int(max(values))))
+            text = (
+                f"{claim.arms[one.of[0]].label} reaches {span} of at most "
+                f"{fmt.count(max(largest))}, so the ratio can hardly be larger."
+            )
+            return [Flag(FlagKind.CEILING, text)]
+    return []
+
+
+Corner = Mapping[str, tuple[int, int]]
+"""arm -> the side to which its means, and its standard deviations, are moved: -1 or 1."""
+
+
+def rounding(claim: Claim, evidence: Evidence, own: tuple[Judged, ...]) -> list[Flag]:
+    """A flag for each of these expectations that the unrounded numbers could turn over.
+
+    Tried are the corners: every mean and deviation of an arm at the same end of what it may be.
+    """
+    found = []
+    for one in own:
+        printed = [arm for arm in one.expectation.of if arm in evidence.published]
+        if one.refused or not printed:
+            continue
+        for corner in _corners(printed):
+            again = judge(one.expectation, claim, _reader(claim, evidence, corner))
+            if not again.refused and again.conclusion is not one.conclusion:
+                whose = " and ".join(claim.arms[arm].label for arm in printed)
+                text = (
+                    f"{heading(one.expectation, claim)}: within the rounding of the printed "
+                    f"numbers ({whose}) it could be {again.conclusion}."
+                )
+                found.append(Flag(FlagKind.ROUNDING, text))
+                break
+    return found
+
+
+def _corners(printed: list[str]) -> Iterator[Corner]:
+    sides = tuple((mean, sd) for mean in (-1, 1) for sd in (-1, 1))
+    for chosen in product(sides, repeat=len(printed)):
+        yield dict(zip(printed, chosen, strict=True))
+
+
+def _reader(claim: Claim, evidence: Evidence, corner: Corner) -> Read:
+    """Reads printed numbers at one end of what they may have been before they were rounded."""
+
+    def read(arm: str, measurement: str) -> Arm:
+        known = evidence.read(arm, measurement)
+        texts = (claim.arms[arm].published or {}).get(measurement)
+        if arm not in corner or texts is None or not isinstance(known, Summary):
+            return known
+        mean, sd = corner[arm]
+        moved = known.mean + mean * half_unit(texts.mean)
+        if known.sd is None or texts.sd is None:
+            return Summary(known.n, moved, known.sd)
+        return Summary(known.n, moved, max(0.0, known.sd + sd * half_unit(texts.sd)))
+
+    return read

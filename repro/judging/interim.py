@@ -1,0 +1,182 @@
+"""Sequential claims over all their looks: whether to go on, and whether the looks contradict.
+
+Sequential claims whose later seeds contradict what was decided first: INVALID, or a flag.
+
+The first crossing stands, because stopping there was allowed. But it speaks of one difference,
+and once the seeds show that there is not one, no word for it is right: a claim whose seeds say
+the opposite of what was decided is INVALID. A smaller movement is a flag, unless the claim
+declares `drift: any`, so that a declaration can only make it stricter. METHODS 2.1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Literal
+
+from repro.errors import ClaimError
+from repro.evidence.base import Evidence
+from repro.expectations.rules import Conclusion, Finding, Flag, FlagKind, conclude_sequential
+from repro.expectations.sequential import (
+    OnMeans,
+    aligned,
+    at_looks,
+    in_order,
+    is_sequential,
+    level_of,
+    looks_so_far,
+    question_of,
+)
+from repro.judging.document_parts import LookPart, SequentialPart
+from repro.judging.judged import Judged
+from repro.schema import format as fmt
+from repro.specs.claim import Claim, EProcess
+from repro.stats.anytime import EProcessResult, predicted_power
+from repro.stats.group_sequential import conditional_power
+from repro.stats.records import Sample
+from repro.stats.stopping import Drift, Question, SequentialResult, stop
+
+Stop = Literal["confirmed", "contradicted", "trivial", "futile", "go on"]
+
+
+def sequential_parts(
+    claim: Claim, evidence: Evidence, judged: tuple[Judged, ...]
+) -> tuple[SequentialPart, ...]:
+    """Every decisive expectation of a sequential claim, look by look."""
+    return tuple(
+        _part(one.expectation, one.result, claim, evidence)
+        for one in judged
+        if isinstance(one.expectation, OnMeans)
+        and is_sequential(one.expectation, claim)
+        and isinstance(one.result, SequentialResult)
+    )
+
+
+def should_stop(finding: Finding, parts: tuple[SequentialPart, ...]) -> bool:
+    """Whether no more seeds are needed: the claim is decided, or will hardly ever be."""
+    if finding.conclusion not in (Conclusion.INCONCLUSIVE, Conclusion.NOT_TESTED):
+        return True
+    return bool(parts) and all(part.stop != "go on" for part in parts)
+
+
+def _part(
+    one: OnMeans, result: SequentialResult, claim: Claim, evidence: Evidence
+) -> SequentialPart:
+    arms = aligned(one, claim, *(evidence.sample(arm, one.measurement) for arm in one.of))
+    results = _at_every_look(one, claim, arms) if in_order(arms) else {min(result.n): result}
+    evidence_based = isinstance(claim.sequential, EProcess)
+    return SequentialPart(
+        expectation=one.id,
+        method="eprocess_t" if evidence_based else "group_obf",
+        bound=1 / claim.alpha if evidence_based and one.kind == "difference" else claim.alpha,
+        looks=tuple(_look(n, each) for n, each in results.items()),
+        order=_order(arms),
+        crossing=result.decided_at if in_order(arms) else None,
+        stop=_stop(question_of(one, claim), claim, arms, result),
+        sensitivity={f"g = {each.g:g}": each.e for each in result.sensitivity}
+        if isinstance(result, EProcessResult)
+        else {},
+    )
+
+
+def _at_every_look(
+    one: OnMeans, claim: Claim, arms: tuple[Sample, Sample]
+) -> dict[int, SequentialResult]:
+    looks, results = looks_so_far(claim, arms), {}
+    for place, n in enumerate(looks, start=1):
+        with suppress(ClaimError):  # nothing varied yet, so that a look says nothing
+            results[n] = at_looks(one, claim, arms, looks[:place])
+    return results
+
+
+def _order(arms: tuple[Sample, Sample]) -> Literal["observed", "declared", "unknown"]:
+    """What is known of the order of the seeds: of two arms, the less."""
+    if not in_order(arms):
+        return "unknown"
+    return "declared" if any(arm.order == "declared" for arm in arms) else "observed"
+
+
+def _look(n: int, result: SequentialResult) -> LookPart:
+    interval = result.interval
+    return LookPart(
+        seeds=n,
+        e=result.e if isinstance(result, EProcessResult) else None,
+        p=1.0 if result.p is None else result.p,
+        low=None if interval is None else _finite(interval.low),
+        high=None if interval is None else _finite(interval.high),
+        conclusion=conclude_sequential(result).conclusion.value,
+    )
+
+
+def _stop(
+    question: Question, claim: Claim, arms: tuple[Sample, Sample], result: SequentialResult
+) -> Stop:
+    """Decided, futile, or worth more seeds; at the largest number there is nothing to add.
+
+    The power of more seeds is not computed where their order is not known.
+    """
+    if result.decided is not None:
+        return stop(result) or "go on"
+    how, most = claim.sequential, claim.seeds.max or claim.seeds.plan
+    if not in_order(arms):
+        chance = 0.0 if min(result.n) >= most else 1.0
+    elif isinstance(how, EProcess):
+        chance = predicted_power(*arms, question, maximum=most, g=how.g, **level_of(claim))
+    else:
+        planned = () if how is None else how.looks
+        looks = looks_so_far(claim, arms)
+        chance = conditional_power(
+            *arms, question, looks=looks, planned_looks=planned, **level_of(claim)
+        )
+    return stop(result, chance=chance) or "go on"
+
+
+def _finite(end: float) -> float | None:
+    return end if math.isfinite(end) else None
+
+
+def reversals(claim: Claim, judged: Sequence[Judged]) -> list[str]:
+    """Why a sequential claim is INVALID: each decisive expectation that drifted too far."""
+    return [
+        f"{said}: the difference drifted, so these seeds are not of one kind"
+        for drift, said in _drifts(claim, judged)
+        if _too_far(claim, drift)
+    ]
+
+
+def drift_flags(claim: Claim, judged: Sequence[Judged]) -> list[Flag]:
+    """A flag for each decisive expectation whose looks contradict each other."""
+    return [
+        Flag(FlagKind.DRIFT, f"{said}.")
+        for drift, said in _drifts(claim, judged)
+        if not _too_far(claim, drift)
+    ]
+
+
+def _too_far(claim: Claim, drift: Drift) -> bool:
+    declared = "reversed" if claim.sequential is None else claim.sequential.drift
+    return drift == "reversed" or (drift == "apart" and declared == "any")
+
+
+def _drifts(claim: Claim, judged: Sequence[Judged]) -> list[tuple[Drift, str]]:
+    """What drifted, and what is said of it, without a full stop."""
+    if claim.sequential is None:
+        return []
+    return [
+        (one.result.drift, f"'{one.expectation.id}': {_said(one.result)}")
+        for one in judged
+        if one.expectation.role == "decisive" and isinstance(one.result, SequentialResult)
+        if one.result.drift != "none"
+    ]
+
+
+def _said(result: SequentialResult) -> str:
+    first, now = result.decided_at, fmt.count(min(result.n))
+    decided = f"{result.decided} at {first} pairs"
+    if result.drift == "reversed":
+        return f"{decided}; all {now} say the opposite"
+    if result.drift == "leaning":
+        return f"{decided}; the mean of all {now} lies on the other side"
+    before = "undecided" if first is None else decided
+    return f"{before}; the intervals of its looks, up to all {now} pairs, have nothing in common"

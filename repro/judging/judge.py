@@ -1,0 +1,139 @@
+"""One claim judged on its evidence, before it is written down; and claims judged as a family."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from repro.errors import ClaimError
+from repro.evidence.base import Evidence
+from repro.evidence.divergence import settled
+from repro.expectations.rules import Finding, Validity
+from repro.judging import document as doc
+from repro.judging.document_parts import FamilyMember, FamilyPart
+from repro.judging.judged import Judged, joined, judge
+from repro.judging.quality import Quality, examine
+from repro.judging.registration import Past
+from repro.judging.validity import judge_canaries, judge_validity
+from repro.judging.verdict import adjust_family, adjust_family_by_e
+from repro.specs.claim import Claim
+from repro.specs.expectation import Family
+from repro.stats.anytime import EProcessResult
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A claim, its evidence, and what they say; ``finding`` is absent unless VALID.
+
+    ``quality`` is what is odd about the evidence, whatever a test says of it.
+    ``past`` is what is on record about the claim. ``family`` is present once it was judged among
+    the others of its family, and ``alone`` is what it found before that.
+    """
+
+    claim: Claim
+    evidence: Evidence
+    canaries: tuple[doc.Canary, ...]
+    validity: Validity
+    reason: str
+    judged: tuple[Judged, ...]
+    finding: Finding | None
+    quality: Quality
+    past: Past | None = None
+    family: FamilyPart | None = None
+    alone: Finding | None = None
+
+    @property
+    def valid(self) -> bool:
+        """Whether the evidence carries a conclusion."""
+        return self.finding is not None
+
+    @property
+    def decisive(self) -> tuple[Judged, ...]:
+        """The expectations that decide, as judged."""
+        return tuple(one for one in self.judged if one.expectation.role == "decisive")
+
+
+def judge_claim(claim: Claim, evidence: Evidence) -> Judgement:
+    """Judge ``claim`` by itself."""
+    evidence = settled(claim, evidence)
+    canaries = judge_canaries(claim, evidence)
+    quality = examine(claim, evidence)
+    testable = all(evidence.known(arm) for arm in claim.arms)
+    judged = tuple(judge(one, claim, evidence.read) for one in claim.expectations if testable)
+    validity, reason = judge_validity(claim, evidence, canaries, judged, quality)
+    finding = joined(claim, judged) if validity is Validity.VALID else None
+    return Judgement(claim, evidence, canaries, validity, reason, judged, finding, quality)
+
+
+def judge_families(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
+    """The same judgements, each claim at its level among the members of its family.
+
+    A member that is not among them, or has no valid evidence, counts as having found nothing.
+    """
+    return tuple(judge_in_family(one, judgements) for one in judgements)
+
+
+def judge_in_family(one: Judgement, judgements: Sequence[Judgement]) -> Judgement:
+    """One of ``judgements`` at its level among the members of its family, if it has one."""
+    if one.claim.family is None:
+        return one
+    return _in_family(one, one.claim.family, {each.claim.id: each for each in judgements})
+
+
+def agree_on_families(claims: Sequence[Claim]) -> None:
+    """ClaimError where claims of one family declare different members or methods."""
+    first: dict[str, Claim] = {}
+    for claim in claims:
+        if claim.family is None:
+            continue
+        other = first.setdefault(claim.family.name, claim)
+        mine, theirs = claim.family, other.family
+        if theirs is None or (mine.method, mine.members) == (theirs.method, theirs.members):
+            continue
+        raise ClaimError(
+            f"{claim.file}: family '{mine.name}' is not the one that {other.file} declares\n"
+            f"  expected: method {theirs.method}, members {', '.join(theirs.members)}\n"
+            "  to do: declare the same method and members, in the same order, in both"
+        )
+
+
+def _in_family(own: Judgement, family: Family, by_id: dict[str, Judgement]) -> Judgement:
+    members = [by_id.get(name) for name in family.members]
+    findings = [None if one is None else one.finding for one in members]
+    alpha = own.claim.alpha
+    if family.method == "e_bh":
+        pairs = [None if one is None or not one.valid else e_values(one) for one in members]
+        adjusted = adjust_family_by_e(findings, pairs, alpha=alpha)
+        values = [None if pair is None else pair[0] for pair in pairs]
+        shown = [None if one is None else 1 / one.p for one in adjusted]
+    else:
+        adjusted = adjust_family(findings, method=family.method, alpha=alpha)
+        values = [None if one is None else one.p for one in findings]
+        shown = [None if one is None else one.p for one in adjusted]
+    part = FamilyPart(
+        name=family.name,
+        method=family.method,
+        why=family.why,
+        members=tuple(
+            FamilyMember(claim=name, judged=value is not None, value=value, adjusted=after)
+            for name, value, after in zip(family.members, values, shown, strict=True)
+        ),
+    )
+    finding = adjusted[family.members.index(own.claim.id)] if own.valid else None
+    return replace(own, finding=finding, family=part, alone=own.finding)
+
+
+def e_values(one: Judgement) -> tuple[float, float]:
+    """The e-values of a claim and of its contrary.
+
+    Of a conjunction the least of its parts, and of its contrary, that some part fails, the
+    largest divided by the number of parts. Of any other tree the least either way: where the
+    tree is wrongly said to hold, or to fail, at least one part is. A part without an e-value
+    counts as 0.
+    """
+    found = [part.result for part in one.decisive]
+    own = [part.e if isinstance(part, EProcessResult) else 0.0 for part in found]
+    other = [part.e_opposite if isinstance(part, EProcessResult) else 0.0 for part in found]
+    if one.claim.combine is not None:
+        return min(own), min(other)
+    return min(own), max(other) / len(other)

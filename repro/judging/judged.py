@@ -1,0 +1,105 @@
+"""One expectation on the evidence: the test it names, and the rule that judges it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from repro.errors import ClaimError, TooFewError
+from repro.evidence.base import Evidence
+from repro.expectations.base import Read
+from repro.expectations.kinds import kind_of
+from repro.expectations.rules import NOT_TESTED, Conclusion, Finding
+from repro.judging.verdict import conclude_conjunction, conclude_tree
+from repro.specs.claim import Claim
+from repro.specs.expectation import All, Association, Difference, Expectation, Proportion
+from repro.stats.records import TestResult, UnmatchedError
+
+
+def published_rule(one: Expectation) -> bool:
+    """Whether the expectation only repeats the paper's own rule, which concludes nothing."""
+    return isinstance(one, Difference) and one.rule == "as_published"
+
+
+NOTHING = Finding(Conclusion.INCONCLUSIVE, 1.0, 1.0)
+"""What is found by a rule that is only repeated, and concludes nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One expectation with its finding; ``result`` is absent where the test ``refused``, and why.
+
+    ``too_few``: it was refused for want of data, so that more seeds would help. An expectation
+    that repeats the paper's own rule has a result and finds nothing.
+    """
+
+    expectation: Expectation
+    result: TestResult | None
+    finding: Finding
+    refused: str = ""
+    too_few: bool = False
+
+    @property
+    def conclusion(self) -> Conclusion:
+        """The conclusion of this expectation alone, at its own level."""
+        return self.finding.conclusion
+
+
+def judge(one: Expectation, claim: Claim, read: Read) -> Judged:
+    """Test and judge one expectation."""
+    kind = kind_of(one)
+    try:
+        result = kind.test(one, claim, read)
+        found = NOTHING if published_rule(one) else kind.conclude(one, result)
+    except UnmatchedError as error:
+        told = error.told([claim.arms[arm].label for arm in one.of])
+        return Judged(one, None, NOT_TESTED, told, too_few=True)
+    except ClaimError as error:
+        told = _labelled(str(error), [claim.arms[arm].label for arm in one.of])
+        return Judged(one, None, NOT_TESTED, told, isinstance(error, TooFewError))
+    return Judged(one, result, found)
+
+
+def _labelled(text: str, labels: Sequence[str]) -> str:
+    """What a test refused, with the labels of two arms for the letters of the statistics."""
+    if len(labels) != 2:
+        return text
+    label = dict(zip("AB", labels, strict=True))
+    text = re.sub(r"\bmean ([AB])\b", lambda found: f"the mean of {label[found[1]]}", text)
+    return re.sub(r"^([AB])\b(?= is)", lambda found: label[found[1]], text)
+
+
+def detail_reader(evidence: Evidence, name: str) -> Read:
+    """Reads a number among the details of a measurement in place of its value."""
+    return lambda arm, measurement: evidence.detail(arm, measurement, name)
+
+
+def decisive(claim: Claim) -> tuple[Expectation, ...]:
+    """The expectations that are joined to the claim."""
+    return tuple(one for one in claim.expectations if one.role == "decisive")
+
+
+def all_must_hold(claim: Claim) -> bool:
+    """Whether the claim is the conjunction of its decisive expectations, without inner nodes."""
+    tree = claim.combine
+    return tree is None or (isinstance(tree, All) and all(isinstance(p, str) for p in tree.all))
+
+
+def joined(claim: Claim, judged: Iterable[Judged]) -> Finding:
+    """The finding of the claim: its decisive expectations, by its tree or all together."""
+    own = {one.expectation.id: one.finding for one in judged if one.expectation.role == "decisive"}
+    if claim.combine is None:
+        return conclude_conjunction(list(own.values()), alpha=claim.alpha)
+    return conclude_tree(claim.combine, own, alpha=claim.alpha)
+
+
+def goes_whole(one: Expectation) -> bool:
+    """Whether seeds of one number leave all arms of an expectation together, in any design.
+
+    The units of a proportion are matched by number; clusters of points that change places need
+    equally many points each.
+    """
+    if isinstance(one, Association):
+        return one.points == "replicates" and len(one.of) > 1
+    return isinstance(one, Proportion) and not one.also

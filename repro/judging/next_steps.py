@@ -1,0 +1,364 @@
+"""Why a claim has its conclusion, what would settle it, and what would change it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from repro.errors import ClaimError
+from repro.evidence.base import Evidence, Replicate
+from repro.expectations.base import margin_words
+from repro.expectations.kinds import heading
+from repro.expectations.rules import Conclusion, Validity, Verdict
+from repro.expectations.sequential import SEQUENTIAL
+from repro.judging import document as doc
+from repro.judging.claim_parts import shown_file
+from repro.judging.document_parts import DesignPart
+from repro.judging.interim import reversals
+from repro.judging.judged import Judged, all_must_hold, joined
+from repro.schema import format as fmt
+from repro.specs.claim import SCALES, Claim
+from repro.specs.expectation import All, Difference, Tree
+from repro.stats.planning import seeds_to_settle
+from repro.stats.records import TestResult
+
+HEADS = {
+    Conclusion.CONFIRMED: "{n} decisive expectations hold.",
+    Conclusion.CONTRADICTED: "Contradicted in {n} of {total} decisive expectations, and one is "
+    "enough{others}.",
+    Conclusion.INCONCLUSIVE: "Not decided in {n} of {total} decisive expectations.",
+    Conclusion.TRIVIAL: "Real, but smaller than was declared to matter, in {n} of {total} decisive "
+    "expectations.",
+    Conclusion.NOT_TESTED: "No result in {n} of {total} decisive expectations.",
+}
+
+
+TREES = {
+    Conclusion.CONFIRMED: "The declared combination ({tree}) holds.",
+    Conclusion.CONTRADICTED: "The declared combination ({tree}) is contradicted.",
+    Conclusion.INCONCLUSIVE: "The declared combination ({tree}) is not decided.",
+    Conclusion.TRIVIAL: "The declared combination ({tree}) holds only trivially.",
+    Conclusion.NOT_TESTED: "The declared combination ({tree}) is not tested.",
+}
+
+
+ALONE = "Contradicted on its own, but not at its Holm level among {n} expectations."
+
+
+NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four"}
+
+
+def why(
+    conclusion: Conclusion,
+    found: Sequence[doc.Result],
+    *,
+    tree: Tree | None = None,
+    alone: str = "",
+) -> str:
+    """Why: which expectations decide, and the sentence of each of these.
+
+    ``tree`` for a claim that joins its expectations in another way than all together; ``alone``
+    is what the claim would be by itself, where only its family leaves it undecided.
+    """
+    deciding = [one.sentence for one in found if one.conclusion == conclusion.value]
+    if alone:
+        head = f"{alone} by itself, but not at its level among the claims of its family."
+        return _after(head, [one.sentence for one in found])
+    if conclusion is Conclusion.INCONCLUSIVE and not tree:
+        contradicted = [one.sentence for one in found if one.conclusion == "CONTRADICTED"]
+        if contradicted:
+            return _after(ALONE.format(n=len(found)), contradicted)
+    if len(found) == 1 and not tree:
+        return found[0].sentence
+    n = _count(len(deciding), conclusion)
+    head = HEADS[conclusion].format(n=n, total=_number(len(found)), others=_confirmed(found))
+    if tree:
+        head = TREES[conclusion].format(tree=joined_reasons(tree))
+    if conclusion is Conclusion.NOT_TESTED:
+        return _after(head, _refused_first(found))
+    undecided = tree and conclusion is Conclusion.INCONCLUSIVE
+    return _after(head, [one.sentence for one in found] if undecided or not deciding else deciding)
+
+
+def _confirmed(found: Sequence[doc.Result]) -> str:
+    """Which of the others hold, so that nobody takes the whole for the opposite."""
+    names = [f"'{one.id}'" for one in found if one.conclusion == "CONFIRMED"]
+    if not names:
+        return ""
+    listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    return f"; {listed} {'is' if len(names) == 1 else 'are'} confirmed"
+
+
+def _refused_first(found: Sequence[doc.Result]) -> list[str]:
+    """The sentence of every part: those without a result by name, then what the others found."""
+    refused = [one for one in found if one.conclusion == "NOT-TESTED"]
+    others = [one for one in found if one.conclusion != "NOT-TESTED"]
+    named = [f"'{one.id}': {one.sentence[:1].lower()}{one.sentence[1:]}" for one in refused]
+    return [*named, *(f"'{one.id}', {one.conclusion}: {one.sentence}" for one in others)]
+
+
+def _after(head: str, sentences: Sequence[str]) -> str:
+    return " ".join([head, *sentences])
+
+
+def joined_reasons(tree: Tree) -> str:
+    """How expectations are joined: `all of x, (at least one of y, z by Holm)`."""
+    parts = tree.all if isinstance(tree, All) else tree.any
+    names = ", ".join(one if isinstance(one, str) else f"({joined_reasons(one)})" for one in parts)
+    return f"all of {names}" if isinstance(tree, All) else f"at least one of {names} by Holm"
+
+
+def _number(n: int) -> str:
+    return NUMBERS.get(n, str(n))
+
+
+def _count(n: int, conclusion: Conclusion) -> str:
+    """`Both` where all must be meant, since a conjunction holds only if every part does."""
+    if conclusion is not Conclusion.CONFIRMED:
+        return _number(n)
+    return "Both" if n == 2 else f"All {_number(n)}"
+
+
+LARGER = {
+    "bench": "Run it at the next larger scale, bench, another experiment with its own verdict.",
+    "paper": "Run it at the paper scale, the paper's own experiment.",
+}
+
+
+DRIFTED = doc.ScaleStep(
+    text="Find out in what the first seeds differ from the later ones, and judge new ones.",
+    command=None,
+)
+
+
+def what_would_change(
+    claim: Claim,
+    evidence: Evidence,
+    verdict: Verdict,
+    judged: tuple[Judged, ...],
+    design: tuple[DesignPart, ...],
+) -> tuple[doc.ScaleStep, ...]:
+    """Steps that would change the verdict, nearest first."""
+    file, place = shown_file(claim.file), SCALES.index(claim.scale)
+    steps = []
+    if verdict.validity is Validity.VALID:
+        if verdict.conclusion is Conclusion.NOT_TESTED:
+            steps += [_test(one, claim) for one in judged if one.refused and _decides(one)]
+            if claim.sequential is not None:  # what does not vary yet may vary later
+                steps.append(_more_looks(claim, evidence, file))
+        if verdict.conclusion is Conclusion.INCONCLUSIVE:
+            own = [one for one in judged if _decides(one)]
+            alone = joined(claim, own).conclusion
+            if claim.sequential is not None:
+                steps.append(_more_looks(claim, evidence, file))
+            elif alone is not Conclusion.INCONCLUSIVE:
+                steps.append(_family(claim, alone))
+            else:
+                more = [_more_seeds(one, claim, evidence, design) for one in own]
+                steps += [step for step in more if step is not None]
+            if alone is Conclusion.INCONCLUSIVE and all_must_hold(claim):
+                steps += [_holm(one, claim, len(own)) for one in own if _contradicted(one)]
+    else:
+        drifted = bool(reversals(claim, judged))
+        steps.append(DRIFTED if drifted else _mend(claim, evidence, verdict.validity, file))
+    larger = next((one for one in claim.declared if SCALES.index(one) > place), None)
+    if larger:
+        command = f"repro verify {file} --scale {larger}"
+        steps.append(doc.ScaleStep(text=LARGER[larger], command=command))
+    return tuple(steps)
+
+
+def _more_looks(claim: Claim, evidence: Evidence, file: str) -> doc.ScaleStep:
+    """A sequential claim grows look by look, up to its largest number of seeds."""
+    most = claim.seeds.max or claim.seeds.plan
+    growing = [arm for arm in claim.arms if arm not in evidence.published]
+    if min(len(evidence.arms[arm]) for arm in growing) >= most:
+        text = f"The claim ends at {most} seeds per arm, and they are there: it stays undecided."
+        return doc.ScaleStep(text=text, command=None)
+    if all(arm in evidence.tables for arm in growing):
+        text = f"Add seeds to its table: the claim ends at {most} seeds per arm."
+        return doc.ScaleStep(text=text, command=None)
+    text = f"Look again with more seeds: there are {claim.wanted} per arm, and {most} at most."
+    command = f"repro verify {file} --scale {claim.scale} --nightly"
+    return doc.ScaleStep(text=text, command=command)
+
+
+def _mend(claim: Claim, evidence: Evidence, validity: Validity, file: str) -> doc.ScaleStep:
+    """What makes evidence valid that is not."""
+    command = f"repro verify {file} --scale {claim.scale}"
+    if validity in (Validity.INCOMPLETE, Validity.STALE):
+        runs = [one for replicates in evidence.arms.values() for one in replicates]
+        if any(one.state in ("missing", "stale") and one.key for one in runs):
+            return doc.ScaleStep(text="Train the seeds that are missing.", command=command)
+        short = [arm for arm in evidence.tables if _lacks_seeds(claim, evidence.arms[arm])]
+        if short:
+            files = dict.fromkeys(evidence.tables[arm].file for arm in short)
+            text = f"Add the seeds that are missing to {', '.join(files)}."
+            return doc.ScaleStep(text=text, command=None)
+        text = "Too many runs diverged for the declared number of seeds: plan more seeds."
+        return doc.ScaleStep(text=text, command=None)
+    if validity is Validity.NOT_COMPARABLE:
+        text = "Change the arms until they are equal in what the claim declares to be equal."
+        return doc.ScaleStep(text=text, command=None)
+    text = "Find out why the control failed or the artefact is damaged, then train again."
+    return doc.ScaleStep(text=text, command=command)
+
+
+def _decides(one: Judged) -> bool:
+    return one.expectation.role == "decisive"
+
+
+def _lacks_seeds(claim: Claim, replicates: Sequence[Replicate]) -> bool:
+    """Whether a table has fewer seeds of an arm than were planned, or one that is not finished."""
+    return len(replicates) < claim.seeds.plan or any(one.state == "missing" for one in replicates)
+
+
+def _contradicted(one: Judged) -> bool:
+    return one.conclusion is Conclusion.CONTRADICTED
+
+
+def _test(one: Judged, claim: Claim) -> doc.ScaleStep:
+    """What a test that refused the evidence needs; more seeds only where they would help."""
+    help_ = "" if one.too_few else "More seeds would not help, but what its test asks for: "
+    text = f"{heading(one.expectation, claim)}: {help_}{one.refused}."
+    return doc.ScaleStep(text=text, command=None)
+
+
+def _family(claim: Claim, alone: Conclusion) -> doc.ScaleStep:
+    members = 0 if claim.family is None else len(claim.family.members)
+    text = (
+        f"By itself the claim is {alone}, but not at its level among the {members} claims of its "
+        "family: more seeds would tell."
+    )
+    return doc.ScaleStep(text=text, command=None)
+
+
+def _holm(one: Judged, claim: Claim, leaves: int) -> doc.ScaleStep:
+    text = (
+        f"{heading(one.expectation, claim)}: contradicted on its own, but not at its Holm level "
+        f"among {leaves} expectations. More seeds would tell."
+    )
+    return doc.ScaleStep(text=text, command=None)
+
+
+def _more_seeds(
+    one: Judged, claim: Claim, evidence: Evidence, design: tuple[DesignPart, ...]
+) -> doc.ScaleStep | None:
+    """How many seeds would settle an open expectation, and how that differs from the plan."""
+    name, result = heading(one.expectation, claim), one.result
+    if result is None:
+        return _test(one, claim)
+    found = settling(one, claim, evidence)
+    if found is None:
+        return None
+    text = f"{name}: {found.text[:1].lower()}{found.text[1:]}"
+    if found.seeds is not None:
+        there = " and ".join(dict.fromkeys(fmt.count(n) for n in result.n))
+        text = (
+            f"{text.rstrip('.')}, four times in five, if effect and scatter are those found "
+            f"here. There are {there} per arm now.{_planned(one, design)}"
+        )
+    return doc.ScaleStep(text=text, command=None)
+
+
+def _planned(one: Judged, design: tuple[DesignPart, ...]) -> str:
+    """The number of seeds that the plan needs, which knew no result."""
+    for part in design:
+        if part.expectation == one.expectation.id and part.seeds_80 is not None:
+            n, effect = fmt.count(part.seeds_80), part.assumed_effect
+            return f" The plan, made before any result, needs {n} for {effect or 'its effect'}."
+    return ""
+
+
+AGAINST = ", against the claim"
+
+
+@dataclass(frozen=True, slots=True)
+class Settling:
+    """What would settle it, as a sentence; ``seeds`` per arm, where a number is computed."""
+
+    text: str
+    seeds: int | None = None
+
+
+def settling(judged: Judged, claim: Claim, evidence: Evidence) -> Settling | None:
+    """What would settle an expectation; None where it is decided, or its test was refused."""
+    one, result = judged.expectation, judged.result
+    if judged.conclusion is not Conclusion.INCONCLUSIVE or result is None:
+        return None
+    if result.test in SEQUENTIAL:
+        return Settling(_at_looks(claim, evidence))
+    if result.test == "separation":
+        return Settling("No number of seeds can settle it: pairs that are out of order stay so.")
+    printed = [claim.arms[arm].label for arm in one.of if arm in evidence.published]
+    if printed:
+        names = " and ".join(printed)
+        return Settling(
+            f"How many seeds would settle it is not computed: printed ones ({names}) cannot grow."
+        )
+    return _seeds(judged, evidence, result)
+
+
+def _seeds(judged: Judged, evidence: Evidence, result: TestResult) -> Settling:
+    """So many seeds, where the test compares the means of two arms."""
+    one = judged.expectation
+    try:
+        a, b = (evidence.read(arm, one.measurement) for arm in _two(one.of))
+        seeds = seeds_to_settle(result, a, b, border=_border(judged))
+    except ClaimError:
+        return Settling("More seeds may settle it; how many is not computed.")
+    if seeds is None:
+        return Settling(
+            "Even a thousand seeds would hardly settle it: the effect found is too close to the "
+            "declared limit."
+        )
+    many = "pairs of seeds" if result.paired else "seeds per arm"
+    many = f"{fmt.count(seeds)} {many}"
+    chance = "with a chance of 80 %, were effect and scatter as found"
+    return Settling(f"About {many} would settle it{_how(judged)}, {chance}.", seeds)
+
+
+def _two(arms: tuple[str, ...]) -> tuple[str, str]:
+    if len(arms) != 2:
+        raise ClaimError(f"{len(arms)} arms are not compared as two means")
+    return arms[0], arms[1]
+
+
+def _at_looks(claim: Claim, evidence: Evidence) -> str:
+    """A sequential claim grows look by look, up to its largest number of seeds."""
+    most = claim.seeds.max or claim.seeds.plan
+    growing = [arm for arm in claim.arms if arm not in evidence.published]
+    if min(len(evidence.arms[arm]) for arm in growing) >= most:
+        return f"All {fmt.count(most)} planned seeds per arm are there, so it stays open."
+    return f"More seeds may settle it, up to the planned {fmt.count(most)} per arm."
+
+
+def _border(judged: Judged) -> float:
+    one = judged.expectation
+    if not isinstance(one, Difference) or one.smallest_effect is None:
+        return 0.0
+    return one.smallest_effect.size * (-1 if one.direction == "lower" else 1)
+
+
+def _how(judged: Judged) -> str:
+    """Which way so many seeds would decide, were the effect the one that was found."""
+    one, result = judged.expectation, judged.result
+    if result is None:
+        return ""
+    if not isinstance(one, Difference):
+        return "" if _claimed(result) else AGAINST
+    if one.direction == "different":
+        return ""
+    effect = result.effect * (-1 if one.direction == "lower" else 1)
+    if effect < 0:
+        return AGAINST
+    if one.smallest_effect is None or effect >= one.smallest_effect.size:
+        return ""
+    return f", as not more than {margin_words(one.smallest_effect)}"
+
+
+def _claimed(result: TestResult) -> bool:
+    """Whether the effect lies in the region that the claim asserts."""
+    low = float("-inf") if result.low is None else result.low
+    high = float("inf") if result.high is None else result.high
+    return low <= result.effect <= high

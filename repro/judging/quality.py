@@ -1,0 +1,370 @@
+"""The gate of quality: signs, before any test, that the values are not what they seem.
+
+Every sample is looked at, whatever its source. Each rule raises a false alarm in at most 1 % of
+honest tables (`benchmarks/quality`): its chance is divided among the samples or pairs it looks at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from repro.evidence.base import Evidence
+from repro.expectations.rules import Flag, FlagKind
+from repro.judging.judged import goes_whole
+from repro.schema import format as fmt
+from repro.specs.claim import Claim
+from repro.specs.expectation import Association, Proportion
+from repro.specs.measurement import Reported
+from repro.stats.data_signs import Level, Shared, correlated, factor_between, factor_within, shared
+from repro.stats.records import Sample
+from repro.stats.sample_signs import (
+    Repeat,
+    gaps,
+    granularity,
+    in_blocks,
+    last_decimal,
+    outlier,
+    outside,
+    repeats,
+)
+
+FALSE_ALARMS = 0.01
+"""The largest share of honest tables in which one rule may raise a flag."""
+
+
+INVALIDATES = 0.001
+"""The same for an arm that is taken for a copy of another, unless all its values are where they
+stand in the other."""
+
+
+FEW = 8
+"""With so many seeds in the smaller arm the default tests bear unequal numbers."""
+
+
+UNIT_NAMES = {100: "one may be in percent and the other a fraction"}
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """What is odd about the evidence; ``invalid`` are the reasons why it cannot be used."""
+
+    flags: tuple[Flag, ...] = ()
+    invalid: tuple[str, ...] = ()
+
+
+SOUND = Quality()
+"""Nothing is odd."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The arms of a claim on one measurement, as they were found; ``steps`` are granularities.
+
+    Replicates of a paired design have the number of their pair. ``units``: the numbers are those
+    of tasks or points and not of seeds, which differ from each other and are alike in all arms.
+    """
+
+    name: str
+    samples: Mapping[str, Sample]
+    steps: Mapping[str, float]
+    paired: bool
+    units: bool
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Every two arms that have values."""
+        return list(combinations(self.samples, 2))
+
+
+def examine(claim: Claim, evidence: Evidence) -> Quality:
+    """Everything that is odd about the values of a claim."""
+    gate = Gate(claim, evidence, [*_tables(claim, evidence)])
+    return gate.quality()
+
+
+def _tables(claim: Claim, evidence: Evidence) -> Iterator[Table]:
+    matched = {name for one in claim.expectations if goes_whole(one) for name in one.reads}
+    for name, measurement in claim.measurements.items():
+        samples = {}
+        for arm in claim.arms:
+            first = claim.arms[arm].first_seed if claim.design == "paired" else 0
+            having = {
+                one.number - first: one.values[name]
+                for one in evidence.finished(arm)
+                if name in one.values
+            }
+            if having:
+                samples[arm] = Sample(tuple(having.values()), tuple(having))
+        declared = measurement.granularity if isinstance(measurement, Reported) else None
+        together = [value for sample in samples.values() for value in sample.values]
+        steps = {
+            arm: declared or granularity(sample.values, together) for arm, sample in samples.items()
+        }
+        units = name in matched
+        yield Table(name, samples, steps, units or claim.design == "paired", units)
+
+
+@dataclass(slots=True)
+class Gate:
+    """Looks at the tables of a claim, one a measurement, and words what it finds."""
+
+    claim: Claim
+    evidence: Evidence
+    tables: Sequence[Table]
+    found: list[Flag] = field(default_factory=list)
+    invalid: list[str] = field(default_factory=list)
+
+    def quality(self) -> Quality:
+        """All rules, in the order in which a reader should check them."""
+        self._units()
+        self._shared()
+        self._repeats()
+        self._gaps()
+        self._outliers()
+        self._correlated()
+        self._unequal()
+        return Quality(tuple(self.found), tuple(self.invalid))
+
+    def _flag(self, kind: FlagKind, text: str) -> None:
+        self.found.append(Flag(kind, text))
+
+    def _level(self, looks: int) -> float:
+        """The level of one of so many looks."""
+        return FALSE_ALARMS / max(1, looks)
+
+    @property
+    def _samples(self) -> int:
+        return sum(len(table.samples) for table in self.tables)
+
+    @property
+    def _pairs(self) -> int:
+        return sum(len(table.pairs) for table in self.tables)
+
+    def _units(self) -> None:
+        for table in self.tables:
+            for arm, sample in table.samples.items():
+                mixed = factor_within(sample.values)
+                if mixed is not None:
+                    whose = self._whose(arm, [sample.replicates[i] for i in mixed[1]])
+                    text = (
+                        f"{self._place(table, arm)}: {whose} and the other seeds differ by a "
+                        f"factor of about {mixed[0]:,}, as where units are mixed. Write every "
+                        "value in one unit."
+                    )
+                    self._flag(FlagKind.UNITS, text)
+            levels = self._levels(table)
+            for a, b in combinations(levels, 2):
+                factor = factor_between(levels[a], levels[b])
+                if factor is not None:
+                    self._flag(FlagKind.UNITS, self._in_units(table, (a, b), levels, factor))
+
+    def _levels(self, table: Table) -> dict[str, Level]:
+        """Mean, scatter and last decimal of each arm, printed ones among them."""
+        levels = {}
+        for arm, sample in table.samples.items():
+            summary = sample.summary()
+            if summary.sd is not None:
+                levels[arm] = Level(summary.mean, summary.sd, last_decimal(sample.values))
+        for arm, printed in self.evidence.published.items():
+            one = printed.get(table.name)
+            if one is not None and one.sd is not None:
+                levels[arm] = Level(one.mean, one.sd, last_decimal((one.mean,)))
+        return levels
+
+    def _in_units(
+        self, table: Table, arms: tuple[str, str], levels: Mapping[str, Level], factor: int
+    ) -> str:
+        small, large = sorted(arms, key=lambda arm: abs(levels[arm].mean))
+        means = [f"{levels[arm].mean:.4g}" for arm in (small, large)]
+        guess = UNIT_NAMES.get(factor, "one may be in another unit")
+        return (
+            f"{self._label(table)}: the mean of {self._arm(small)} is {means[0]} and that of "
+            f"{self._arm(large)} {means[1]}, about {factor:,} times as much, and their standard "
+            f"deviations differ as much: {guess}. Write both in one unit."
+        )
+
+    def _shared(self) -> None:
+        for table in self.tables:
+            for a, b in table.pairs:
+                step = max(table.steps[a], table.steps[b])
+                one = shared(table.samples[a], table.samples[b], step, paired=table.paired)
+                if one is None or one.chance > self._level(self._pairs):
+                    continue
+                text = self._in_common(table, (a, b), one)
+                if one.copied and (one.whole or one.chance <= INVALIDATES / self._pairs):
+                    self._flag(FlagKind.COPIED, f"{text} Check which run each value is from.")
+                    self.invalid.append(f"copied values: {text.rstrip('.')}")
+                else:
+                    advice = "Check which run each value is from, or declare the granularity."
+                    self._flag(FlagKind.SHARED, f"{text} {advice}")
+
+    def _in_common(self, table: Table, arms: tuple[str, str], one: Shared) -> str:
+        a, b = arms
+        values = dict(zip(table.samples[a].replicates, table.samples[a].values, strict=True))
+        shown = [
+            f"seed {self._number(a, i)} and seed {self._number(b, j)}: {_value(values[i])}"
+            for i, j in one.pairs[: fmt.NAMED]
+        ]
+        more = f"; {len(one.pairs) - fmt.NAMED} more" if len(one.pairs) > fmt.NAMED else ""
+        n = fmt.number_of(len(one.pairs), "value")
+        least = min(table.samples[a].n, table.samples[b].n)
+        return (
+            f"{self._label(table)}: {self._arm(a)} and {self._arm(b)} have {n} of {least} in "
+            f"common ({'; '.join(shown)}{more}), more than chance explains."
+        )
+
+    def _repeats(self) -> None:
+        for table in self.tables:
+            alarms = repeats(table.samples, table.steps, self._level(2 * self._samples))
+            for one in alarms:
+                self._flag(FlagKind.REPEATED, self._repeated(table, one))
+            chance = in_blocks(table.samples, paired=table.paired)
+            if not alarms and chance <= self._level(len(self.tables)) * (1 + 1e-9):
+                text = (
+                    f"{self._label(table)}: equal values stand side by side in the order of the "
+                    f"seeds, in every arm that has any ({self._blocks(table)}), as where one run "
+                    "is written several times. Count each run once."
+                )
+                self._flag(FlagKind.REPEATED, text)
+
+    def _repeated(self, table: Table, one: Repeat) -> str:
+        seeds = self._whose(one.arm, one.replicates)
+        n = fmt.number_of(len(one.replicates), "seed")
+        same = f"the same value, {_value(one.low)}"
+        if one.low != one.high:
+            same = f"nearly the same value, {_value(one.low)} to {_value(one.high)}"
+        return (
+            f"{self._place(table, one.arm)}: {n} have {same} ({seeds}), nearer to each other than "
+            "different seeds are by chance. Count each run once; if the measurement has steps so "
+            "wide, declare its granularity."
+        )
+
+    def _blocks(self, table: Table) -> str:
+        arm = min(table.samples, key=lambda name: len(set(table.samples[name].values)) == 1)
+        sample = table.samples[arm]
+        inorder = [v for _, v in sorted(zip(sample.replicates, sample.values, strict=True))]
+        more = ", ..." if len(inorder) > fmt.NAMED else ""
+        return f"{self._arm(arm)}: {', '.join(map(_value, inorder[: fmt.NAMED]))}{more}"
+
+    def _gaps(self) -> None:
+        numbers = {
+            arm: {one.number for one in replicates}
+            for arm, replicates in self.evidence.arms.items()
+            if replicates
+        }
+        for arm in self.evidence.tables:
+            rivals = {
+                other
+                for one in self.claim.expectations
+                if arm in one.of
+                for other in one.of
+                if other != arm and other in numbers
+            }
+            lacking = {other: gaps(numbers.get(arm, ()), numbers[other]) for other in rivals}
+            other = max(sorted(lacking), key=lambda name: len(lacking[name]), default=None)
+            if other is not None and lacking[other]:
+                lacks = f"{self._arm(arm)} lacks {fmt.seeds(lacking[other])}"
+                self._flag(FlagKind.GAPS, f"{lacks}, which {self._arm(other)} has. {COMPLETE}")
+            self._declared(arm, numbers.get(arm, set()))
+
+    def _declared(self, arm: str, numbers: set[int]) -> None:
+        """What an arm of a table has of the numbers that the claim declares."""
+        if self.claim.seeds.numbers is None:
+            return
+        first, last = self.claim.seeds.numbers
+        missing, beyond = outside(numbers, first, last)
+        if missing:
+            text = f"{self._arm(arm)} lacks {fmt.seeds(missing)} of the declared {first} to {last}"
+            self._flag(FlagKind.GAPS, f"{text}. {COMPLETE}")
+        if beyond:
+            text = (
+                f"{self._arm(arm)} has {fmt.seeds(beyond)}, outside the declared {first} to {last}"
+            )
+            self._flag(FlagKind.GAPS, f"{text}. Leave out what was not declared.")
+
+    def _outliers(self) -> None:
+        level = self._level(self._samples)
+        for table in self.tables:
+            for arm, sample in ({} if table.units else table.samples).items():
+                found = outlier(sample.values, table.steps[arm], level)
+                if found is not None:
+                    at, far = found
+                    whose = self._whose(arm, [sample.replicates[at]])
+                    text = (
+                        f"{self._place(table, arm)}: {whose} is "
+                        f"{_value(sample.values[at])}, {far:,.3g} standard deviations of the "
+                        "others from their mean. Check this value; a run that failed is declared "
+                        "as diverged, and one that did not stays."
+                    )
+                    self._flag(FlagKind.OUTLIER, text)
+
+    def _correlated(self) -> None:
+        level = self._level(self._pairs)
+        for table in self.tables:
+            for a, b in () if table.paired else table.pairs:
+                found = correlated(table.samples[a], table.samples[b], level)
+                if found is not None:
+                    r, n = found
+                    harm = "less often right" if r > 0 else "wrong more often"
+                    text = (
+                        f"{self._label(table)}: {self._arm(a)} and {self._arm(b)} are declared "
+                        f"independent, and correlate by seed (r = {fmt.signed(f'{r:.2f}')} over "
+                        f"{n} seeds), so the test is {harm} than it says. If seeds of one number "
+                        "share their randomness, declare `design: paired`."
+                    )
+                    self._flag(FlagKind.CORRELATED, text)
+
+    def _unequal(self) -> None:
+        """Arms of which one has half as many seeds as the other, and few."""
+        told = set()
+        for one in self.claim.expectations:
+            if one.role != "decisive" or isinstance(one, Association | Proportion):
+                continue
+            for pair in combinations(sorted(one.of, key=self._seeds), 2):
+                few, many = map(self._seeds, pair)
+                if pair in told or not 0 < few < FEW or many < 2 * few:
+                    continue
+                told.add(pair)
+                text = (
+                    f"{self._arm(pair[0])} has {fmt.number_of(few, 'seed')} and "
+                    f"{self._arm(pair[1])} {many}: with so few against so many, tests err more "
+                    f"often than their level says. Add seeds to {self._arm(pair[0])}."
+                )
+                self._flag(FlagKind.UNEQUAL, text)
+
+    def _seeds(self, arm: str) -> int:
+        """How many seeds an arm has; of a printed one, the largest number that is printed."""
+        printed = self.evidence.published.get(arm, {}).values()
+        return len(self.evidence.counted(arm)) or max((one.n or 0 for one in printed), default=0)
+
+    def _arm(self, arm: str) -> str:
+        return self.claim.arms[arm].label
+
+    def _label(self, table: Table) -> str:
+        return self.claim.measurements[table.name].label
+
+    def _place(self, table: Table, arm: str) -> str:
+        source = self.evidence.tables.get(arm)
+        file = "" if source is None else f" ({source.file})"
+        return f"{self._label(table)} of {self._arm(arm)}{file}"
+
+    def _number(self, arm: str, replicate: int) -> int:
+        """The number of a seed in the evidence, from that of its pair."""
+        first = self.claim.arms[arm].first_seed if self.claim.design == "paired" else 0
+        return replicate + first
+
+    def _whose(self, arm: str, replicates: Sequence[int]) -> str:
+        return fmt.seeds([self._number(arm, one) for one in replicates])
+
+
+COMPLETE = (
+    "What was left out can decide a verdict: add these seeds, or declare those that failed as "
+    "diverged."
+)
+
+
+def _value(number: float) -> str:
+    """A value to as many digits as it has, nine at most."""
+    return fmt.signed(f"{number:.9g}")

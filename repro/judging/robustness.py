@@ -1,0 +1,399 @@
+"""The verdict under every admissible analysis, and with each seed left out.
+
+The verdict under every admissible analysis: a specification curve for each expectation.
+
+The headline stays the declared analysis; this says how much hangs on it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from repro.errors import ClaimError
+from repro.evidence.base import Evidence
+from repro.expectations.base import Read
+from repro.expectations.kinds import kind_of, name_of_test
+from repro.judging.document_parts import Analysis, Choice, Robustness
+from repro.judging.judged import Judged, detail_reader, goes_whole, judge
+from repro.schema import format as fmt
+from repro.specs.claim import Claim, EProcess, GroupSequential
+from repro.specs.expectation import (
+    BY_SEED,
+    Difference,
+    Expectation,
+    Proportion,
+    TestOfDifference,
+    Trend,
+)
+from repro.specs.measurement import Measurement
+from repro.stats.records import Arm, Sample
+from repro.trainers.measurement import Bleu, Perplexity, Rank
+
+INDEPENDENT: Mapping[TestOfDifference, str] = {
+    "welch": "Welch's t-test",
+    "student": "Student's t-test (equal variances)",
+    "permutation": "permutation of Welch's t",
+    "brunner_munzel": "Brunner-Munzel test (ranks)",
+    "yuen": "Yuen's test (trimmed means)",
+}
+
+
+PAIRED: Mapping[TestOfDifference, str] = {
+    "paired": "the paired t-test",
+    "paired_permutation": "the permutation test within pairs",
+}
+
+
+OF_MEANS = ("welch", "student", "permutation", *PAIRED)
+"""Tests of the same question, whether the means differ; ranks and trimmed means are others."""
+
+
+PRIORS = (0.25, 1.0, 4.0)
+
+
+SCHEDULES = {0.5: "after half of the epochs", 1.0: "after the last epoch"}
+
+
+TOLERANCES = {"tenth": "a tenth of", "tenfold": "ten times"}
+
+
+def robustness(
+    claim: Claim, evidence: Evidence, judged: tuple[Judged, ...], cases: tuple[Case, ...]
+) -> tuple[Robustness, ...]:
+    """All admissible analyses of every decisive expectation that was tested.
+
+    ``cases`` are the claim without each seed in turn.
+    """
+    return tuple(
+        Robustness(
+            expectation=one.expectation.id,
+            analyses=(
+                *_distinct(
+                    [
+                        _analysis(one, one, "declared", _declared(one.expectation, claim)),
+                        *_others(claim, evidence, one),
+                    ]
+                ),
+                *_seeds(claim, evidence, one, cases),
+            ),
+        )
+        for one in judged
+        if one.expectation.role == "decisive" and not one.refused
+    )
+
+
+def _declared(one: Expectation, claim: Claim) -> str:
+    return f"as declared: {name_of_test(one, claim)}"
+
+
+def _distinct(analyses: Sequence[Analysis]) -> Iterator[Analysis]:
+    """Without a schedule that is another analysis once more: the last epoch may be the best."""
+    seen = set()
+    for one in analyses:
+        numbers = tuple(
+            None if value is None else f"{value:.6g}" for value in (one.effect, one.low, one.high)
+        )
+        if one.choice != "schedule" or one.effect is None or numbers not in seen:
+            seen.add(numbers)
+            yield one
+
+
+def _others(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
+    yield from _tests(claim, evidence, declared)
+    yield from _ignoring_pairs(claim, evidence, declared)
+    yield from _logarithms(claim, evidence, declared)
+    yield from _priors(claim, evidence, declared)
+    yield from _measurements(claim, evidence, declared)
+    yield from _schedules(claim, evidence, declared)
+    yield from _tolerances(claim, evidence, declared)
+
+
+def _tests(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
+    one = declared.expectation
+    if not isinstance(one, Difference) or claim.sequential:
+        return
+    for test, name in (PAIRED if claim.design == "paired" else INDEPENDENT).items():
+        choice: Choice = "test" if {test, one.test} <= set(OF_MEANS) else "quantity"
+        if test == "permutation" != one.test and many_splits(*_sizes(one, evidence)):
+            yield _not_computed(choice, name, "its splits are too many to be tried again here")
+        elif test != one.test:
+            again = judge(one.model_copy(update={"test": test}), claim, evidence.read)
+            yield _analysis(declared, again, choice, name)
+
+
+def _ignoring_pairs(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
+    """As if the arms shared nothing: what the pairs are worth, and no doubt of the conclusion."""
+    one = declared.expectation
+    if claim.design != "paired" or not isinstance(one, BY_SEED):
+        return
+    if isinstance(one, Difference | Trend):
+        one = one.model_copy(update={"test": "welch"})
+    independent = claim.model_copy(update={"design": "independent"})
+    again = judge(one, independent, evidence.read)
+    yield _analysis(declared, again, "design", "the arms as independent, pairs ignored")
+
+
+def _logarithms(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
+    """A difference of logarithms, shown as the difference it means at the mean of b."""
+    one = declared.expectation
+    if not isinstance(one, Difference) or one.smallest_effect is not None or claim.sequential:
+        return
+    if one.test not in ("welch", "student", "paired", "yuen"):
+        return
+    arms = [evidence.read(arm, one.measurement) for arm in one.of]
+    samples = [arm for arm in arms if isinstance(arm, Sample)]
+    if len(samples) < 2 or min(min(sample.values) for sample in samples) <= 0:
+        return
+    again = judge(one, claim, _in_logs(evidence.read))
+    mean = samples[1].geometric_mean
+    yield _analysis(declared, again, "scale", "on logarithms", unit=mean)
+
+
+def _in_logs(read: Read) -> Read:
+    def logs(arm: str, measurement: str) -> Arm:
+        known = read(arm, measurement)
+        return known.log() if isinstance(known, Sample) else known
+
+    return logs
+
+
+def _priors(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
+    how = claim.sequential
+    if not isinstance(how, EProcess):
+        return
+    for g in PRIORS:
+        if g != how.g:
+            other = claim.model_copy(update={"sequential": how.model_copy(update={"g": g})})
+            again = judge(declared.expectation, other, evidence.read)
+            yield _analysis(declared, again, "prior", f"prior variance g = {g:g}")
+
+
+def _measurements(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
+    """The same expectation on another split, where the claim measures it."""
+    one = declared.expectation
+    own = claim.measurements[one.measurement]
+    for name, other in claim.measurements.items():
+        if name != one.measurement and _same_but_split(own, other) and len(one.reads) == 1:
+            again = judge(one.model_copy(update={"measurement": name}), claim, evidence.read)
+            yield _analysis(declared, again, "measurement", f"on the {other.label}")
+
+
+def _same_but_split(a: Measurement, b: Measurement) -> bool:
+    """Whether two measurements differ in which held-out split they read, and in that alone."""
+    if isinstance(a, Perplexity) and isinstance(b, Perplexity):
+        return "train" not in (a.split, b.split) and a.mode == b.mode == "evaluation"
+    if isinstance(a, Bleu) and isinstance(b, Bleu):
+        return a.model_copy(update={"split": b.split}) == b and "train" not in (a.split, b.split)
+    return isinstance(a, Rank) and isinstance(b, Rank)
+
+
+def _tolerances(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
+    one = declared.expectation
+    if not isinstance(claim.measurements[one.measurement], Rank):
+        return
+    if not all(evidence.detailed(arm, one.measurement) for arm in one.of):
+        return
+    for name, words in TOLERANCES.items():
+        again = judge(one, claim, detail_reader(evidence, name))
+        yield _analysis(declared, again, "tolerance", f"at {words} Press's threshold")
+
+
+def _schedules(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
+    """The same expectation on validation perplexity, had training ended elsewhere."""
+    one = declared.expectation
+    own = claim.measurements[one.measurement]
+    if not isinstance(own, Perplexity) or own.split == "train" or len(one.reads) > 1:
+        return
+    for share, words in SCHEDULES.items():
+        try:
+            samples = {arm: _in_unit(own, evidence.at_epoch(arm, share)) for arm in one.of}
+        except ClaimError:
+            return
+        again = judge(one, claim, _fixed(samples))
+        yield _analysis(declared, again, "schedule", f"validation {own.quantity} {words}")
+
+
+def _in_unit(measurement: Perplexity, sample: Sample) -> Sample:
+    """Perplexities in the unit of a measurement."""
+    return replace(sample, values=tuple(map(measurement.in_unit, sample.values)))
+
+
+def _fixed(samples: Mapping[str, Sample]) -> Read:
+    """Reads these samples, whatever the measurement."""
+    return lambda arm, _measurement: samples[arm]
+
+
+def _seeds(
+    claim: Claim, evidence: Evidence, declared: Judged, cases: tuple[Case, ...]
+) -> Iterator[Analysis]:
+    one = declared.expectation
+    if is_slow(one, evidence):
+        why = "the splits of the permutation test are too many to be tried for every seed"
+        yield _not_computed("seed", "without each seed in turn", why)
+        return
+    for case in cases:
+        again = case.judged.get(one.id)
+        if again is not None and case.concerns(one):
+            _, which = case.names(claim, one)
+            yield _analysis(declared, again, "seed", f"without {which}")
+
+
+def _sizes(one: Expectation, evidence: Evidence) -> tuple[int, int]:
+    a, b = one.of[0], one.of[-1]
+    return len(evidence.counted(a)), len(evidence.counted(b))
+
+
+def _not_computed(choice: Choice, name: str, why: str) -> Analysis:
+    return Analysis(
+        choice=choice,
+        name=name,
+        effect=None,
+        low=None,
+        high=None,
+        p=None,
+        conclusion=None,
+        refused=f"not computed: {why}",
+    )
+
+
+def _analysis(
+    declared: Judged,
+    again: Judged,
+    choice: Choice,
+    name: str,
+    *,
+    unit: float | None = None,
+) -> Analysis:
+    """One row; effect and interval only where they are in the units of the declared analysis."""
+    result = again.result
+    same = kind_of(declared.expectation).scale(declared.expectation) == kind_of(
+        again.expectation
+    ).scale(again.expectation)
+    effect = low = high = None
+    if result is not None and same:
+        effect, own = result.effect, result.interval
+        low, high = (None, None) if own is None else (own.low, own.high)
+        if unit is not None:
+            effect, low, high = (_at(unit, value) for value in (effect, low, high))
+    return Analysis(
+        choice=choice,
+        name=fmt.clean(name),
+        effect=_finite(effect),
+        low=_finite(low),
+        high=_finite(high),
+        p=None if result is None else result.p,
+        conclusion=None if again.refused else again.conclusion.value,
+        refused=again.refused,
+        declared=choice == "declared",
+    )
+
+
+def _at(unit: float, logarithm: float | None) -> float | None:
+    """The difference that a difference of logarithms means at the value ``unit``.
+
+    ``None`` where it is too large for a number.
+    """
+    if logarithm is None:
+        return None
+    try:
+        return unit * math.expm1(logarithm)
+    except OverflowError:
+        return None
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+MOST_SPLITS = 20_000
+"""With more splits than this (8 and 8 have 12,870) a permutation test takes a second or more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """All expectations, by id, without one seed of ``arm``; ``pair``: without its partners too.
+
+    An expectation that needs the same numbers in all its arms loses the partners in any case.
+    """
+
+    arm: str
+    number: int
+    pair: bool
+    judged: dict[str, Judged]
+
+    def concerns(self, one: Expectation) -> bool:
+        """Whether this is a case of its own for ``one``: a number that goes whole is one case."""
+        return self.pair or self.arm in (one.of[:1] if goes_whole(one) else one.of)
+
+    def names(self, claim: Claim, *of: Expectation) -> tuple[str, str]:
+        """What is left out in such cases, and in this one, as far as these expectations go."""
+        own = [one for one in of if self.arm in one.of]
+        if self.pair or (own and all(goes_whole(one) and len(one.of) == 2 for one in own)):
+            return "pair", f"pair {self.number}"
+        if own and all(goes_whole(one) for one in own):
+            return "seed of every arm", f"seed {self.number} of every arm"
+        return "seed", f"seed {self.number} ({claim.arms[self.arm].label})"
+
+
+def left_out(
+    claim: Claim, evidence: Evidence, judged: tuple[Judged, ...], *, arms: tuple[str, ...]
+) -> tuple[Case, ...]:
+    """Every finished replicate of ``arms`` left out in turn.
+
+    Where replicates are pairs, a pair is left out whole, and is named by the first arm; a table
+    without an order in time is judged at once, and has none in a sequential claim. Planned looks
+    leave nothing out: without one seed the last of them would not have been reached.
+    """
+    if isinstance(claim.sequential, GroupSequential):
+        return ()
+    in_order = all(evidence.order(arm) != "unknown" for arm in arms)
+    pairs = claim.design == "paired" or (isinstance(claim.sequential, EProcess) and in_order)
+    return tuple(
+        Case(arm, one.number, pairs, dict(_again(claim, evidence, judged, gone, one.number)))
+        for arm in (arms[:1] if pairs else arms)
+        for gone in (arms if pairs else (arm,),)
+        for one in evidence.finished(arm)
+    )
+
+
+def is_slow(one: Expectation, evidence: Evidence) -> bool:
+    """Whether the declared test is too slow to be repeated for every seed."""
+    if not isinstance(one, Difference) or one.test != "permutation":
+        return False
+    a, b = (len(evidence.counted(arm)) for arm in one.of)
+    return many_splits(a, b)
+
+
+def many_splits(a: int, b: int) -> bool:
+    """Whether a permutation test of so many replicates takes a second or more."""
+    return math.comb(a + b, a) > MOST_SPLITS
+
+
+def _again(
+    claim: Claim, evidence: Evidence, judged: tuple[Judged, ...], gone: tuple[str, ...], number: int
+) -> Iterator[tuple[str, Judged]]:
+    """Those that read an arm of ``gone``, without the seed; the others as they were."""
+    for before in judged:
+        one = before.expectation
+        if not set(one.of) & set(gone):
+            yield one.id, before
+            continue
+        whole = tuple(arm for arm in one.of if goes_whole(one) and arm not in gone)
+        rest = _rest(claim, evidence, (*gone, *whole), number)
+        if isinstance(one, Proportion) and isinstance(one.clusters, int):
+            reason = "clusters are so many units in a row, and one fewer would move all after it"
+            yield one.id, replace(before, result=None, refused=reason)
+        elif not all(rest.known(arm) for arm in one.of):
+            yield one.id, replace(before, result=None, refused="no seed is left")
+        elif not is_slow(one, rest):
+            yield one.id, judge(one, claim, rest.read)
+
+
+def _rest(claim: Claim, evidence: Evidence, arms: tuple[str, ...], number: int) -> Evidence:
+    """Without this seed of the first of ``arms``, and its partners in the others."""
+    place = number - claim.arms[arms[0]].first_seed
+    for each in arms:
+        evidence = evidence.without(each, place + claim.arms[each].first_seed)
+    return evidence

@@ -1,0 +1,227 @@
+"""From test results to verdicts, by fixed rules.
+
+A verdict has three fields, never one word: *validity* (can the evidence be used?),
+*conclusion* (what does it say about the claim?), *agreement* (does it fit the paper's
+number?). Only VALID evidence carries a conclusion.
+
+[L, U] is the interval of the effect, positive as claimed, and p its evidence. alpha is two-sided
+for a difference and an association, so that a declared direction is found at the one-sided level
+alpha / 2; with ``tails: 1``, and for everything else, it is one-sided, and [L, U] has level
+1 - 2 alpha.
+
+=========================== ================================ ==================================
+expectation                 CONFIRMED                        CONTRADICTED
+=========================== ================================ ==================================
+difference, association     p <= alpha, the claimed sign     p <= alpha, the opposite sign
+  with ``tails: 1``         p <= alpha                       p of the other side <= alpha
+difference beyond m         L > m (TRIVIAL: 0 < L, U < m)    L <= 0 and U < m, or U < 0
+equivalence, margin m       -m < L and U < m                 L >= m or U <= -m
+non-inferiority and the     L > the limit                    U < the limit
+  like, ratio, share
+separation, trend, order,   p <= alpha                       p of the contrary <= alpha
+  proportion, magnitude
+bound in every seed         every seed keeps it              one does not
+sequential                  its first crossing, whatever came later
+conjunction                 every part                       a part at its Holm level over all
+disjunction                 a part at its Holm level         every part
+=========================== ================================ ==================================
+
+*Different* is never contradicted. What is neither is INCONCLUSIVE. A test that refuses the
+evidence is NOT-TESTED: it has found nothing, p = 1 both ways. A conjunction with such a part is
+NOT-TESTED, unless another part contradicts it at its Holm level, which counts this one too; a
+disjunction and a family count it as having found nothing, and a disjunction of which no part was
+tested is NOT-TESTED. A conjunction of parts that are confirmed or trivial is TRIVIAL if one is.
+
+Statuses for a shell, the gravest first: 70 the program failed, 5 infrastructure, 4 INVALID, 2
+usage, 1 a decided conclusion that is not the expected one, 3 INCONCLUSIVE, NOT-TESTED or no
+conclusion where another was expected, 0 all as expected.
+
+Findings joined: all of them, at least one, any tree of both (METHODS.md 2.1).
+
+``p`` of a joined finding is the evidence for the whole, ``p_opposite`` that for its contrary;
+each is a p-value again, so that nodes can be joined further, and families of claims too.
+
+Claims judged together: each conclusion at its level among all of the family.
+
+What is adjusted, over all members: the p of what is claimed, which keeps or loses CONFIRMED,
+and, apart from it, the p of the contrary, which keeps or loses CONTRADICTED. A member that is
+not judged counts as p = 1 (e = 0) in both. TRIVIAL, of which no p is claimed, stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from repro.crash import gravest
+from repro.errors import ClaimError
+from repro.expectations.rules import Conclusion, Finding, Validity, Verdict, decide
+from repro.specs.expectation import All, Node
+from repro.stats.multiplicity import adjusted_e_values, benjamini_hochberg, holm
+
+
+def conclude_conjunction(leaves: Sequence[Finding], *, alpha: float = 0.05) -> Finding:
+    """Joins findings that must all hold: intersection-union, so no correction to confirm.
+
+    CONTRADICTED needs a leaf that is contradicted at its Holm level over all leaves, for
+    with three leaves one is contradicted by chance in 7 to 14 % of cases. A leaf that was not
+    tested leaves the whole NOT-TESTED, unless another contradicts it. ``alpha`` is that of the
+    family. ``ClaimError`` without leaves.
+    """
+    _need_leaves(leaves)
+    words = {leaf.conclusion for leaf in leaves}
+    undecided = Conclusion.INCONCLUSIVE
+    if Conclusion.NOT_TESTED in words:
+        undecided = Conclusion.NOT_TESTED
+    conclusion, p_opposite = undecided, 1.0
+    if Conclusion.CONTRADICTED in words:
+        adjusted = zip(holm([leaf.p_opposite for leaf in leaves]), leaves, strict=True)
+        p_opposite = min(p for p, leaf in adjusted if leaf.conclusion is Conclusion.CONTRADICTED)
+        conclusion = Conclusion.CONTRADICTED if p_opposite <= alpha else undecided
+    elif words == {Conclusion.CONFIRMED}:
+        conclusion = Conclusion.CONFIRMED
+    elif words <= {Conclusion.CONFIRMED, Conclusion.TRIVIAL}:
+        conclusion = Conclusion.TRIVIAL
+    return Finding(conclusion, max(leaf.p for leaf in leaves), p_opposite)
+
+
+def conclude_disjunction(leaves: Sequence[Finding], *, alpha: float = 0.05) -> Finding:
+    """Joins findings of which at least one must hold.
+
+    CONFIRMED needs a leaf that is confirmed at its Holm level over all leaves; CONTRADICTED
+    needs all contradicted, without correction; TRIVIAL a trivial one where none is confirmed,
+    not even at its own level. A leaf that was not tested has found nothing; where none was
+    tested, neither was the whole. ``p`` is the smallest Holm-adjusted p, ``p_opposite`` the
+    largest. ``alpha`` is that of the family. ``ClaimError`` without leaves.
+    """
+    _need_leaves(leaves)
+    words = [leaf.conclusion for leaf in leaves]
+    adjusted = holm([leaf.p for leaf in leaves])
+    conclusion = Conclusion.INCONCLUSIVE
+    if Conclusion.CONFIRMED in words:
+        own = zip(adjusted, words, strict=True)
+        smallest = min(p for p, word in own if word is Conclusion.CONFIRMED)
+        conclusion = decide(confirmed=smallest <= alpha, contradicted=False)
+    elif Conclusion.TRIVIAL in words:
+        conclusion = Conclusion.TRIVIAL
+    elif len(set(words)) == 1:
+        conclusion = words[0]
+    return Finding(conclusion, min(adjusted), max(leaf.p_opposite for leaf in leaves))
+
+
+def conclude_tree(tree: Node, findings: Mapping[str, Finding], *, alpha: float = 0.05) -> Finding:
+    """Joins findings bottom up, each node by its rule over its own parts; a leaf is its finding.
+
+    ``findings`` are by id. ``alpha`` holds at every node. ``ClaimError`` for an id without a
+    finding.
+    """
+    if isinstance(tree, str):
+        if tree not in findings:
+            raise ClaimError(f"nothing was found for '{tree}'; known: {', '.join(findings)}")
+        return findings[tree]
+    parts = tree.all if isinstance(tree, All) else tree.any
+    conclude = conclude_conjunction if isinstance(tree, All) else conclude_disjunction
+    return conclude([conclude_tree(part, findings, alpha=alpha) for part in parts], alpha=alpha)
+
+
+def _need_leaves(leaves: Sequence[object]) -> None:
+    if not leaves:
+        raise ClaimError("a claim needs at least one decisive expectation")
+
+
+def adjust_family(
+    findings: Sequence[Finding | None], *, method: Literal["holm", "bh"], alpha: float = 0.05
+) -> tuple[Finding | None, ...]:
+    """The findings with adjusted p-values, INCONCLUSIVE where these no longer reach ``alpha``.
+
+    ``None`` is a member that is not judged, and stays so; the order is kept. Holm keeps the
+    chance of any false conclusion of one sort below alpha, bh their expected share.
+    ``ClaimError`` for an unknown method.
+    """
+    if method not in ("holm", "bh"):
+        raise ClaimError(f"a family is adjusted by holm or bh, not {method!r}")
+    adjust = holm if method == "holm" else benjamini_hochberg
+    return _weakened(
+        findings,
+        adjust([1.0 if one is None else one.p for one in findings]),
+        adjust([1.0 if one is None else one.p_opposite for one in findings]),
+        alpha,
+    )
+
+
+def adjust_family_by_e(
+    findings: Sequence[Finding | None],
+    e_values: Sequence[tuple[float, float] | None],
+    *,
+    alpha: float = 0.05,
+) -> tuple[Finding | None, ...]:
+    """The same by e-BH: the expected share of false conclusions however the claims depend.
+
+    ``e_values`` are the current ones of each claim and of its contrary, never their maxima
+    over time. The new p-values are ``1 / e`` of the adjusted e-values, at most 1. ``ClaimError``
+    where a finding has no e-values.
+    """
+    if len(e_values) != len(findings):
+        raise ClaimError(f"{len(e_values)} pairs of e-values for {len(findings)} findings")
+    own = []
+    for one, pair in zip(findings, e_values, strict=True):
+        if one is not None and pair is None:
+            raise ClaimError(
+                "e_bh needs the e-values of every claim; only sequential ones have any"
+            )
+        own.append((0.0, 0.0) if one is None or pair is None else pair)
+    ps, opposites = (
+        [min(1.0, 1 / e) if e > 0 else 1.0 for e in adjusted_e_values(values)]
+        for values in ([pair[0] for pair in own], [pair[1] for pair in own])
+    )
+    return _weakened(findings, ps, opposites, alpha)
+
+
+def _weakened(
+    findings: Sequence[Finding | None],
+    ps: Sequence[float],
+    opposites: Sequence[float],
+    alpha: float,
+) -> tuple[Finding | None, ...]:
+    return tuple(
+        None if one is None else Finding(_kept(one.conclusion, p, opposite, alpha), p, opposite)
+        for one, p, opposite in zip(findings, ps, opposites, strict=True)
+    )
+
+
+def _kept(conclusion: Conclusion, p: float, opposite: float, alpha: float) -> Conclusion:
+    deciding = {Conclusion.CONFIRMED: p, Conclusion.CONTRADICTED: opposite}
+    lost = deciding.get(conclusion, 0.0) > alpha
+    return Conclusion.INCONCLUSIVE if lost else conclusion
+
+
+def roll_up(validities: Iterable[Validity]) -> Validity:
+    """The worst of several validities; VALID when there are none."""
+    return max(validities, key=list(Validity).index, default=Validity.VALID)
+
+
+def exit_code(
+    verdicts: Iterable[tuple[Verdict, Conclusion]],
+    *,
+    infrastructure: bool = False,
+    stopped: Iterable[int] = (),
+) -> int:
+    """Status for a shell, from each verdict and the conclusion that its claim expects.
+
+    70 where the program itself failed; else 5 where ``infrastructure`` failed; else 4 invalid
+    evidence; else 2; else 1 a decided conclusion that is not the expected one; else 3 something
+    undecided or not tested, unless that was expected; else 0. ``stopped`` are the statuses of
+    the claims that an error stopped, so that they have no verdict.
+    """
+    codes = (status_of(verdict, expected) for verdict, expected in verdicts)
+    return gravest((*codes, *stopped, 5 if infrastructure else 0))
+
+
+def status_of(verdict: Verdict, expected: Conclusion) -> int:
+    """The status of one verdict, given the conclusion that its claim expects."""
+    if verdict.validity is Validity.INVALID:
+        return 4
+    if verdict.conclusion == expected:
+        return 0
+    undecided = (Conclusion.INCONCLUSIVE, Conclusion.NOT_TESTED, None)
+    return 3 if verdict.conclusion in undecided else 1

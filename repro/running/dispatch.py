@@ -1,0 +1,268 @@
+"""Tasks: made from what is missing, given out, waited for, given out again.
+
+Tasks on their way: given out, waited for, given out again.
+
+That is when another process held a run, or when a task of several killed its process.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from repro.errors import CorpusError, DeviceError, StoreUnreachableError
+from repro.machine import available_memory
+from repro.running.cost import remaining
+from repro.running.engine import Choice, EngineName, Group, Pool, grouped, sentences
+from repro.running.pool import ProcessPool, WorkerLostError
+from repro.running.progress import Reporter, Tracker, Watch, duration
+from repro.running.worker import Outcome, Task, halves, run_task
+from repro.store.runs import RunStore
+from repro.trainers.run import AnyCorpus, PlannedRun
+
+BUSY_SECONDS = 2.0
+
+
+TICK_SECONDS = 1.0
+
+
+_FOR_ALL = {kind.__name__: kind for kind in (DeviceError, StoreUnreachableError)}
+
+
+_QUIETLY = suppress(Exception)  # a terminal that is gone, nonsense in progress.json: no errors
+
+
+Futures = dict[Future[tuple[Outcome, ...]], Task]
+
+
+class Dispatch:
+    """One execution of some tasks on an executor; reads progress from the store meanwhile.
+
+    ``limit`` is in seconds per run, for an executor that has processes; None for none.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        store: RunStore,
+        tasks: Sequence[Task],
+        report: Reporter,
+        limit: float | None = None,
+    ) -> None:
+        self._executor = executor
+        self._tasks = tasks
+        self._report = report
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        runs = [planned for task in tasks for planned in task.runs]
+        self._tracker = Tracker(store, runs, time.monotonic)
+        self._watch = (
+            Watch(store, executor, time.monotonic, limit)
+            if isinstance(executor, ProcessPool)
+            else None
+        )
+        self._pending: Futures = {}
+        self._busy: list[tuple[float, Task]] = []
+        self._outcomes: list[Outcome] = []
+        self._missing: dict[AnyCorpus, Outcome] = {}
+
+    def run(self, *, reused: int = 0) -> list[Outcome]:
+        """Do all tasks; an outcome for each run. ``reused`` is only said."""
+        total = sum(len(task.runs) for task in self._tasks)
+        with _QUIETLY:
+            self._report.start(total, reused, self._tasks[0].device)
+        ticker = threading.Thread(target=self._tick, daemon=True)
+        ticker.start()
+        try:
+            self._run()
+        finally:
+            for future in self._pending:
+                future.cancel()
+            self._stopped.set()
+            ticker.join()
+            with _QUIETLY:
+                self._report.stop()
+        return self._outcomes
+
+    def _run(self) -> None:
+        for task in self._tasks:
+            self._give_out(task)
+        while self._pending or self._busy:
+            if self._pending:
+                timeout = TICK_SECONDS if self._busy else None
+                wait(self._pending, timeout=timeout, return_when=FIRST_COMPLETED)
+            else:
+                time.sleep(TICK_SECONDS / 4)
+            self._collect()
+            now = time.monotonic()
+            due = [task for moment, task in self._busy if moment <= now]
+            self._busy = [each for each in self._busy if each[0] > now]
+            for task in due:
+                self._give_out(task)
+
+    def _give_out(self, task: Task) -> None:
+        """Submit a task, unless its corpus is known to be missing."""
+        missing = self._missing.get(task.runs[0].run.training.corpus)
+        if missing is not None:
+            for planned in task.runs:
+                self._end(Outcome(planned.run.key, "failed", missing.message, missing.error))
+            return
+        self._pending[self._executor.submit(run_task, task)] = task
+        self._collect()
+
+    def _collect(self) -> None:
+        """Take what is done."""
+        for future in [future for future in self._pending if future.done()]:
+            task = self._pending.pop(future)
+            if isinstance(future.exception(), WorkerLostError) and len(task.runs) > 1:
+                self._halve(task)
+                continue
+            outcomes = _result(future, task)
+            busy = {outcome.key for outcome in outcomes if outcome.status == "busy"}
+            for outcome in outcomes:
+                if outcome.error in _FOR_ALL:
+                    raise _FOR_ALL[outcome.error](outcome.message)
+                if outcome.error == CorpusError.__name__:
+                    self._give_up(task.runs[0].run.training.corpus, outcome)
+                if outcome.key not in busy:
+                    self._end(outcome)
+            if busy:
+                left = tuple(planned for planned in task.runs if planned.run.key in busy)
+                again = replace(task, runs=left)
+                self._busy.append((time.monotonic() + BUSY_SECONDS, again))
+
+    def _halve(self, task: Task) -> None:
+        """A model of several runs killed its process, most likely for memory: smaller ones."""
+        now = time.monotonic()
+        self._busy += [(now, replace(task, runs=runs)) for runs in halves(task.runs)]
+
+    def _give_up(self, corpus: AnyCorpus, reason: Outcome) -> None:
+        """No run of this corpus will do better: take back those that have not begun."""
+        self._missing[corpus] = reason
+        for future, task in list(self._pending.items()):
+            if task.runs[0].run.training.corpus == corpus and future.cancel():
+                del self._pending[future]
+                self._give_out(task)
+
+    def _end(self, outcome: Outcome) -> None:
+        """A run is over: keep its outcome, and say so."""
+        with self._lock:
+            self._outcomes.append(outcome)
+            self._tracker.end(outcome.key)
+            with _QUIETLY:
+                self._report.finished(outcome.key, _words(outcome), self._tracker.snapshot())
+
+    def _tick(self) -> None:
+        while not self._stopped.wait(TICK_SECONDS):
+            with self._lock, _QUIETLY:
+                self._report.tick(self._tracker.snapshot())
+            with self._lock, _QUIETLY:
+                stuck = [] if self._watch is None else self._watch.look(self._pending)
+                if stuck:
+                    self._report.stuck(stuck)
+
+
+def _result(future: Future[tuple[Outcome, ...]], task: Task) -> tuple[Outcome, ...]:
+    """The outcomes of a task; an engine that lost it is a failure of its runs."""
+    error = future.exception()
+    if error is None:
+        return future.result()
+    kind = type(error).__name__
+    return tuple(Outcome(planned.run.key, "failed", str(error), kind) for planned in task.runs)
+
+
+def _words(outcome: Outcome) -> str:
+    """What became of a run, for a reader."""
+    match outcome.status:
+        case "trained" | "measured":
+            others = f" with {outcome.together - 1} more" if outcome.together > 1 else ""
+            return f"{outcome.status} in {duration(outcome.seconds)}{others}"
+        case "reused":
+            return "another process has trained it"
+        case "diverged":
+            return "diverged"
+        case _:
+            return f"failed: {outcome.message.splitlines()[0] if outcome.message else ''}"
+
+
+GPU_SHARE = 0.8
+"""Of the memory that is free on a GPU, what models may have."""
+
+
+Part = tuple[tuple[PlannedRun, ...], Choice]
+
+
+def make_tasks(
+    todo: Sequence[PlannedRun],
+    store: RunStore,
+    data: Path | None,
+    engine: EngineName,
+    pool: Pool,
+    say: Callable[[str], None],
+) -> list[Task]:
+    """The tasks, the longest first.
+
+    ``auto`` is ``processes`` on a CPU and ``batched`` on a GPU, and ``say`` is told so.
+    """
+    if engine == "batched" or (engine == "auto" and pool.device == "cuda"):
+        parts, choices = _batched(todo, store, engine, pool)
+    else:
+        why = "the default on a CPU" if engine == "auto" else "asked for"
+        alone = Choice("processes", 1, pool.at_once, why) if engine != "serial" else Choice(engine)
+        parts, choices = [((planned,), alone) for planned in todo], [alone]
+    if engine == "auto":
+        for line in sentences(choices):
+            say(line)
+    flops = {planned.run.key: remaining(store, planned).total for planned in todo}
+    parts.sort(key=lambda part: -sum(flops[planned.run.key] for planned in part[0]))
+    place, identity = store.root, store.prepare()
+    return [Task(runs, place, data, pool.device, choice, identity) for runs, choice in parts]
+
+
+def _batched(
+    todo: Sequence[PlannedRun], store: RunStore, engine: EngineName, pool: Pool
+) -> tuple[list[Part], list[Choice]]:
+    """Replicates in models as large as memory allows; what is only to be measured, run by run."""
+    groups, trained = grouped(todo, store)
+    several = engine == "batched" or any(len(group.runs) > 1 for group in groups)
+    available = _memory(pool) / pool.at_once if groups and several else 0.0
+    alone = Choice("processes", 1, pool.at_once)
+    parts: list[Part] = [(runs, alone) for runs in trained]
+    choices = [_choice(group, engine, pool, available) for group in groups]
+    for group, choice in zip(groups, choices, strict=True):
+        parts += [
+            (runs, replace(choice, together=len(runs))) for runs in group.parts(choice.together)
+        ]
+    return parts, choices
+
+
+def _choice(group: Group, engine: EngineName, pool: Pool, available: float) -> Choice:
+    together = group.together(pool.at_once, available)
+    if engine == "auto" and together == 1:
+        why = "no replicates that could be trained as one model"
+        return Choice("processes", 1, pool.at_once, why)
+    why = "asked for" if engine == "batched" else "the default on a GPU"
+    at_once = min(pool.at_once, len(group.parts(together)))
+    return Choice("batched", together, at_once, why)
+
+
+def _memory(pool: Pool) -> float:
+    """Bytes for models; none on a GPU that does not answer: the first task will say why."""
+    if pool.device == "cpu":
+        return available_memory()
+    try:
+        return GPU_SHARE * pool.executor.submit(free_on_gpu).result()
+    except Exception:  # noqa: BLE001 - whatever it is, the first task meets it again
+        return 0.0
+
+
+def free_on_gpu() -> float:
+    """What a worker is asked: the bytes that are free on its GPU."""
+    import torch  # noqa: PLC0415 - the caller stays light
+
+    return float(torch.cuda.mem_get_info()[0])

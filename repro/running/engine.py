@@ -1,0 +1,240 @@
+"""Engines, and how runs of one configuration are grouped into tasks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Literal, ParamSpec, TypeVar
+
+from repro.machine import available_memory, cores
+from repro.running.cost import remaining
+from repro.running.pool import ProcessPool
+from repro.store.runs import RunStore
+from repro.trainers.cost import PROCESS_MEMORY, memory
+from repro.trainers.dialog.spec import DialogTrainingSpec
+from repro.trainers.language_model.spec import latent_contexts
+from repro.trainers.run import AnyTraining, PlannedRun
+
+P = ParamSpec("P")
+
+
+T = TypeVar("T")
+
+
+# One thread a process beats one process with many threads, and sums do not depend on the machine.
+# glibc gives large blocks back at each free and faults them in again, unless it is told not to.
+ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
+    "MALLOC_MMAP_THRESHOLD_": str(4 * 2**30),
+    "MALLOC_TRIM_THRESHOLD_": str(8 * 2**30),
+}
+
+
+class SerialEngine(Executor):
+    """Runs each task at once, in this process: for notebooks and for debugging."""
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Run the call before returning; an interrupt passes through."""
+        future: Future[T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 - the future holds it
+            future.set_exception(error)
+        return future
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Where tasks are done: ``at_once`` at a time on ``executor``."""
+
+    executor: Executor
+    at_once: int
+    device: Literal["cpu", "cuda"]
+
+
+def engine(
+    name: EngineName = "processes",
+    *,
+    workers: int | None = None,
+    device: str = "cpu",
+    needs: Sequence[float] = (),
+) -> Executor:
+    """The engine of that name.
+
+    ``serial``: this process. ``processes`` and ``batched``, and ``auto``, which is one of them: a
+    warm pool of as many processes as ``pool_size`` says; they differ in what a task is.
+    """
+    if name == "serial":
+        return SerialEngine()
+    return ProcessPool(pool_size(workers, device, needs), environment=ENVIRONMENT)
+
+
+def pool_size(workers: int | None, device: str, needs: Sequence[float]) -> int:
+    """``workers``, else one a core, or one in all when the device is ``cuda``.
+
+    Fewer where the memory is too small for as many tasks at once, which need ``needs`` bytes each.
+    """
+    if workers is None:
+        workers = fitting(needs, available_memory(), cores()) if device == "cpu" else 1
+    return max(1, workers)
+
+
+def fitting(needs: Sequence[float], available: float, most: int) -> int:
+    """How many tasks may run at once, whichever they are, without running out of memory."""
+    largest = sorted(needs, reverse=True)[:most]
+    fit = sum(total <= available for total in accumulate(largest))
+    return most if fit == len(largest) else max(1, fit)
+
+
+EngineName = Literal["auto", "processes", "batched", "serial"]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """``together`` replicates in one model, ``at_once`` tasks at a time, and why."""
+
+    engine: Literal["processes", "batched", "serial"] = "processes"
+    together: int = 1
+    at_once: int = 1
+    why: str = "asked for"
+
+    def __str__(self) -> str:
+        times = f"{self.at_once} at once" + (", one thread each" if self.at_once > 1 else "")
+        if self.engine == "processes":
+            return f"processes ({times})"
+        return f"batched ({self.together} replicates in a model, {times})"
+
+    def facts(self, together: int) -> dict[str, str | int]:
+        """For the provenance of a run that was trained in one model with others, or alone."""
+        return {
+            "name": self.engine,
+            "together": together,
+            "at_once": self.at_once,
+            "why": self.why,
+        }
+
+
+ALONE = Choice()
+"""Each run by itself."""
+
+
+def sentences(choices: Sequence[Choice]) -> list[str]:
+    """A line for each way of training that was chosen, of so many configurations."""
+    ways = list(dict.fromkeys((choice.engine, choice.why) for choice in choices))
+    lines = []
+    for way in ways:
+        some = [choice for choice in choices if (choice.engine, choice.why) == way]
+        share = "" if len(ways) == 1 else f" for {len(some)} of {len(choices)} configurations"
+        largest = max(some, key=lambda choice: choice.together)
+        lines.append(f"engine{share}: {largest}: {largest.why}; --engine overrides")
+    return lines
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Where things are, and with what runs are trained; no number changes beyond round-off.
+
+    ``engine`` is how replicates are trained, as ``execute`` says; ``workers`` None is one a core.
+    ``allow_code`` imports what configurations name of others, `use: module:object`.
+    ``limit`` is how many seconds a run may take.
+    """
+
+    store: RunStore
+    data: Path | None = None
+    device: str = "auto"
+    engine: EngineName = "auto"
+    workers: int | None = None
+    allow_code: bool = False
+    limit: float | None = None
+
+
+MOST_TOGETHER = 16
+"""Replicates in one model at most: more wait for each other, and win little."""
+
+
+KEPT = 6.0
+"""Copies of the weights while one replicate is trained: see ``repro.trainers.cost.memory``."""
+
+
+ACTIVATIONS = 10.0
+"""Numbers that one LSTM layer keeps for each output and token: gates, cell, masks, gradients."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Runs that differ in their replicate alone and are to be trained, the longest first."""
+
+    runs: tuple[PlannedRun, ...]
+    flops: float
+
+    @property
+    def training(self) -> AnyTraining:
+        """Their configuration."""
+        return self.runs[0].run.training
+
+    def together(self, at_once: int, available: float) -> int:
+        """Replicates in a model: as many as ``at_once`` tasks may have, in equal parts.
+
+        ``available`` is in bytes, for each of the tasks. 1 for dialog models and for a trunk of the
+        user's own, whose replicates are trained in turn in any case.
+        """
+        training = self.training
+        if isinstance(training, DialogTrainingSpec) or training.model.trunk is not None:
+            return 1
+        each = replicate_memory(self.training)
+        room = max(0.0, available - PROCESS_MEMORY) / each
+        most = max(1, int(min(room, MOST_TOGETHER)))
+        parts = max(-(-len(self.runs) // most), min(at_once, len(self.runs)))
+        return -(-len(self.runs) // parts)
+
+    def parts(self, together: int) -> list[tuple[PlannedRun, ...]]:
+        """The runs in parts of at most ``together``, whose sizes differ by one at most."""
+        count = -(-len(self.runs) // together)
+        return [self.runs[index::count] for index in range(count)]
+
+
+def grouped(
+    todo: Sequence[PlannedRun], store: RunStore
+) -> tuple[list[Group], list[tuple[PlannedRun, ...]]]:
+    """What is to be trained, by configuration; and each run that is only to be measured."""
+    found: dict[tuple[str, int, str], list[tuple[PlannedRun, float]]] = {}
+    trained: list[tuple[PlannedRun, ...]] = []
+    for planned in todo:
+        run, flops = planned.run, remaining(store, planned).training
+        if flops == 0:
+            trained.append((planned,))
+        else:
+            name = (run.training.digest(), run.root, run.streams)
+            found.setdefault(name, []).append((planned, flops))
+    groups = [
+        Group(tuple(planned for planned, _ in each), sum(flops for _, flops in each))
+        for each in found.values()
+    ]
+    return groups, trained
+
+
+def replicate_memory(training: AnyTraining) -> float:
+    """Bytes that one more replicate needs while it is trained, roughly, on the generous side."""
+    recipe, model = training.recipe, training.model
+    tokens = 1.5 * training.step_tokens
+    if isinstance(training, DialogTrainingSpec):
+        utterances = 2 * training.corpus.context * training.model.utterance_size
+        numbers = ACTIVATIONS * (utterances + model.context_size)
+    else:
+        tokens *= (training.recipe.small_batch_size or recipe.batch_size) / recipe.batch_size
+        numbers = ACTIVATIONS * sum(size for _, size in training.model.layer_sizes())
+    numbers += 4.0 * latent_contexts(model.output) * model.decoder_size
+    size = 8.0 if recipe.precision == "float64" else 4.0
+    return size * (KEPT * training.parameters + tokens * numbers)
+
+
+def task_memory(runs: Sequence[PlannedRun]) -> float:
+    """Bytes that a process needs to train these runs as one model, and then to measure each."""
+    training = PROCESS_MEMORY + len(runs) * replicate_memory(runs[0].run.training)
+    return max(training, *(memory(each) for each in runs))

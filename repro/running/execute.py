@@ -1,0 +1,216 @@
+"""Planned runs into the store: skip what is there, do the rest, report what became of it.
+
+This process only hands out tasks; torch is imported by the workers. What was finished stays
+finished whatever happens, so an execution can be stopped and started again at any moment.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from repro.errors import ClaimError, CorpusError, DataError, StoreError, StoreUnreachableError
+from repro.running.cost import is_complete, merged, remaining
+from repro.running.dispatch import Dispatch, make_tasks
+from repro.running.engine import EngineName, Pool, RunOptions, SerialEngine, pool_size, task_memory
+from repro.running.engine import engine as make_engine
+from repro.running.pool import ProcessPool
+from repro.running.preflight import refuse_code, try_own_parts
+from repro.running.progress import Reporter, choose_reporter
+from repro.running.worker import Outcome
+from repro.store.runs import RunStore
+from repro.terminal import printable_lines
+from repro.trainers.devices import resolve_device
+from repro.trainers.run import PlannedRun
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A run that was not finished: the class of what went wrong, and its message."""
+
+    key: str
+    error: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What became of the runs of a plan, by key.
+
+    ``trained`` now; ``measured`` now, trained before; ``reused`` as they were, whoever finished
+    them; ``diverged`` now or before; ``failed`` with the reason.
+    """
+
+    trained: tuple[str, ...] = ()
+    measured: tuple[str, ...] = ()
+    reused: tuple[str, ...] = ()
+    diverged: tuple[str, ...] = ()
+    failed: tuple[Failure, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def done(self) -> tuple[str, ...]:
+        """The runs for which something was done and stored."""
+        return (*self.trained, *self.measured)
+
+
+def execute(  # noqa: PLR0913 - one parameter an option
+    plan: Sequence[PlannedRun],
+    store: RunStore,
+    *,
+    engine: EngineName | Executor = "auto",
+    workers: int | None = None,
+    device: str = "auto",
+    data: Path | None = None,
+    report: Reporter | None = None,
+    allow_code: bool = False,
+    limit: float | None = None,
+) -> Execution:
+    """Do what the store lacks of ``plan``, the longest task first.
+
+    ``engine`` says how replicates are trained: each alone in one of the ``processes`` of a pool,
+    several as one model (``batched``), or here (``serial``); ``auto`` is ``processes`` on a CPU
+    and ``batched`` on a GPU. An engine that is given by name is closed in the end. A run that
+    another process is training is waited for. One that takes longer than ``limit`` seconds is ended
+    and has failed; it goes on from its checkpoint the next time. One that fails does not stop the
+    others; but DataError is raised if no run could be done because of its corpus, DeviceError or
+    StoreUnreachableError at once, OwnPartError before anything is trained if a user's own part of a
+    model is wrong, CodeError before such a part is imported unless ``allow_code``: it runs with the
+    rights of this process, and ClaimError for a limit of runs that are trained in this process.
+    """
+    start = time.monotonic()
+    work = _Work.sort(merged(plan), store)
+    if work.todo:
+        tell = _say if report else _say_nothing
+        refuse_code(work.todo, allowed=allow_code, tell=tell)
+        chosen = resolve_device(device, tell)
+        needs = [task_memory([planned]) for planned in work.todo]
+        size = pool_size(workers, chosen, needs)
+        with _opened(engine, size, chosen) as executor:
+            _refuse_limit(limit, executor)
+            pool = Pool(executor, size, chosen)
+            try_own_parts(work.todo, store, pool)
+            tasks = make_tasks(work.todo, store, data, _name(engine), pool, tell)
+            dispatch = Dispatch(executor, store, tasks, report or Reporter(), limit)
+            work.outcomes += dispatch.run(reused=len(work.known))
+        _raise_if_nothing_worked(work.outcomes)
+    return work.execution(time.monotonic() - start)
+
+
+def execute_with(
+    options: RunOptions, plan: Sequence[PlannedRun], labels: Mapping[str, str]
+) -> tuple[Execution, tuple[str, ...]]:
+    """``execute`` with progress on the terminal; what became of the runs, and what failed in words.
+
+    ``labels`` is what a reader calls a run, by its key.
+    """
+    done = execute(
+        plan,
+        options.store,
+        engine=options.engine,
+        workers=options.workers,
+        device=options.device,
+        data=options.data,
+        report=choose_reporter(labels),
+        allow_code=options.allow_code,
+        limit=options.limit,
+    )
+    return done, tuple(f"{labels[failure.key]}: {failure.message}" for failure in done.failed)
+
+
+def _refuse_limit(limit: float | None, executor: Executor) -> None:
+    """ClaimError for a limit that nothing could enforce."""
+    if limit is not None and not isinstance(executor, ProcessPool):
+        raise ClaimError(
+            "--limit: a run that is trained in this process cannot be ended\n"
+            "  to do: leave --engine serial out, or the limit"
+        )
+
+
+def _name(engine: EngineName | Executor) -> EngineName:
+    """How tasks are made: one run each, for an executor that was given."""
+    if isinstance(engine, str):
+        return engine
+    return "serial" if isinstance(engine, SerialEngine) else "processes"
+
+
+def _say_nothing(_: str) -> None:
+    """Nobody listens."""
+
+
+def _say(text: str) -> None:
+    """Say something before the reporter starts."""
+    with suppress(OSError, ValueError, AttributeError):  # whatever became of stderr
+        sys.stderr.write(f"{printable_lines(text)}\n")
+        sys.stderr.flush()
+
+
+@contextmanager
+def _opened(engine: EngineName | Executor, workers: int, device: str) -> Iterator[Executor]:
+    """The executor; one that was made here is closed here, at once if anything goes wrong."""
+    if isinstance(engine, Executor):
+        yield engine
+        return
+    executor = make_engine(engine, workers=workers, device=device)
+    try:
+        yield executor
+    except BaseException:
+        if isinstance(executor, ProcessPool):
+            executor.terminate()
+        raise
+    finally:
+        executor.shutdown()
+
+
+@dataclass(slots=True)
+class _Work:
+    """The plan, parted into what is known already and what is to be done."""
+
+    known: list[Outcome] = field(default_factory=list)
+    todo: list[PlannedRun] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
+
+    @classmethod
+    def sort(cls, plan: Iterable[PlannedRun], store: RunStore) -> Self:
+        """Damaged evidence is a failure here, and is not trained over."""
+        work = cls()
+        for planned in plan:
+            key = planned.run.key
+            try:
+                if not is_complete(store, planned):
+                    work.todo.append(planned)
+                    continue
+                store.tidy_if_free(key)
+                if store.state(key) == "diverged":
+                    work.known.append(Outcome(key, "diverged"))
+                else:
+                    work.known.append(Outcome(key, "reused"))
+            except StoreUnreachableError:
+                raise
+            except StoreError as error:
+                work.known.append(Outcome(key, "failed", str(error), type(error).__name__))
+        work.todo.sort(key=lambda planned: -remaining(store, planned).total)
+        return work
+
+    def execution(self, seconds: float) -> Execution:
+        """The result."""
+        every = [*self.known, *self.outcomes]
+        keys = {
+            status: tuple(each.key for each in every if each.status == status)
+            for status in ("trained", "measured", "reused", "diverged")
+        }
+        failed = tuple(Failure(o.key, o.error, o.message) for o in every if o.status == "failed")
+        return Execution(**keys, failed=failed, seconds=seconds)
+
+
+def _raise_if_nothing_worked(outcomes: Sequence[Outcome]) -> None:
+    """Missing data is the user's to mend, unless some runs could be done without it."""
+    kinds = {kind.__name__ for kind in (DataError, CorpusError)}
+    if outcomes and all(outcome.error in kinds for outcome in outcomes):
+        raise DataError("\n".join(dict.fromkeys(outcome.message for outcome in outcomes)))

@@ -1,0 +1,356 @@
+"""Warm processes behind ``concurrent.futures.Executor``; the death of one harms one task only.
+
+Each worker is a fresh Python, started when it is first needed, with an environment of its own,
+and served by a thread of this process. If it dies, a new one is started and its task is given
+out again. It ends when this process ends, however that happens.
+
+The life of a worker process: take a call, answer it, until the parent is gone.
+
+Started by ``pool`` with the numbers of two pipes: one for calls and answers, and one that the
+parent never writes to, whose end tells that the parent has died.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import pickle
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import BrokenExecutor, Executor, Future
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+
+
+T = TypeVar("T")
+
+
+_START = (
+    "import json, sys\n"
+    "calls, life, path = json.loads(sys.argv[1])\n"
+    "sys.path[:] = path\n"
+    "from repro.running.pool import main\n"
+    "main(calls, life)\n"
+)
+
+
+class WorkerLostError(BrokenExecutor):
+    """The process of a task died, each time that the task was given out.
+
+    ``killed``: by SIGKILL, as for want of memory, so that another time it may live.
+    """
+
+    def __init__(self, message: str, *, killed: bool) -> None:
+        super().__init__(message)
+        self.killed = killed
+
+
+class _DiedError(Exception):
+    """This process died; ``status`` as subprocess gives it, ``ready`` whether it had started."""
+
+    def __init__(self, status: int, *, ready: bool) -> None:
+        super().__init__(status)
+        self.status = status
+        self.ready = ready
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Job:
+    future: Future[Any]
+    call: Call
+
+
+class ProcessPool(Executor):
+    """``workers`` processes; ``environment`` is added to theirs, ``attempts`` are made a task."""
+
+    def __init__(
+        self, workers: int, *, environment: Mapping[str, str] | None = None, attempts: int = 3
+    ) -> None:
+        _occupy_standard_streams()
+        self._workers = workers
+        self._environment = dict(environment or {})
+        self._attempts = attempts
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._children: set[_Child] = set()
+        self._serving: dict[Future[Any], _Child] = {}
+        self._ended: dict[Future[Any], Exception] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+        self._terminated = False
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Give out a call, which must be picklable; tasks start in the order of submission."""
+        future: Future[T] = Future()
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("the pool was shut down")
+            self._jobs.put(_Job(future, (fn, args, kwargs)))
+            if len(self._threads) < self._workers:
+                thread = threading.Thread(target=self._serve, daemon=True)
+                self._threads.append(thread)
+                thread.start()
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 - the base class has it so
+        """Take no more tasks; the workers end after those that were given out."""
+        with self._lock:
+            self._closed = True
+            if cancel_futures:
+                self._cancel()
+            for _ in self._threads:
+                self._jobs.put(None)
+        if wait:
+            for thread in self._threads:
+                thread.join()
+
+    def terminate(self) -> None:
+        """Cancel what waits and kill what runs, now."""
+        self._terminated = True
+        self.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            children = list(self._children)
+        for child in children:
+            child.kill()
+        for thread in self._threads:
+            thread.join(timeout=5)
+
+    def processes(self) -> tuple[int, ...]:
+        """The process numbers of the living workers."""
+        with self._lock:
+            return tuple(sorted(child.process.pid for child in self._children))
+
+    def process_of(self, future: Future[Any]) -> int | None:
+        """The number of the process that works on a call; None while it waits, and afterwards."""
+        with self._lock:
+            child = self._serving.get(future)
+        return None if child is None else child.process.pid
+
+    def end(self, future: Future[Any], error: Exception) -> None:
+        """Kill the process that works on a call, which is not given out again: it has ``error``."""
+        with self._lock:
+            child = self._serving.get(future)
+            if child is not None:
+                self._ended[future] = error
+                child.kill()
+
+    def _cancel(self) -> None:
+        with suppress(queue.Empty):
+            while True:
+                job = self._jobs.get_nowait()
+                if job is not None:
+                    job.future.cancel()
+
+    def _serve(self) -> None:
+        """The thread of one worker."""
+        # A worker inherits this: Ctrl-C is for the parent alone, also before it can ignore it.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        child: _Child | None = None
+        while (job := self._jobs.get()) is not None:
+            if job.future.set_running_or_notify_cancel():
+                child = self._do(job, child)
+        if child is not None:
+            self._forget(child)
+
+    def _do(self, job: _Job, child: _Child | None) -> _Child | None:
+        """Have a call answered by the child, or by another if it dies; gives the last one."""
+        statuses: list[int] = []
+        while len(statuses) < self._attempts and not self._terminated:
+            try:
+                child = self._ready(job, child)
+                done, value = child.call(job.call)
+            except _DiedError as death:
+                if child is not None:
+                    self._forget(child)
+                child = None
+                statuses.append(death.status)
+                if not death.ready or job.future in self._ended:
+                    break
+            except Exception as error:  # noqa: BLE001 - such as a call that cannot be pickled
+                self._answer(job, False, error)
+                return child
+            else:
+                self._answer(job, done, value)
+                return child
+        self._answer(job, False, self._ended.get(job.future) or self._lost(statuses))
+        return child
+
+    def _answer(self, job: _Job, done: bool, value: Any) -> None:  # noqa: FBT001 - as it is sent
+        """Nobody works on the call any more: say what came of it."""
+        with self._lock:
+            self._serving.pop(job.future, None)
+            self._ended.pop(job.future, None)
+        job.future.set_result(value) if done else job.future.set_exception(value)
+
+    def _lost(self, statuses: list[int]) -> BrokenExecutor:
+        if self._terminated or not statuses:
+            return BrokenExecutor("the pool was terminated")
+        return WorkerLostError(_describe(statuses), killed=statuses[-1] == -signal.SIGKILL)
+
+    def _ready(self, job: _Job, child: _Child | None) -> _Child:
+        """The child that works on a call; a new one is waited for until it has started."""
+        fresh = child is None
+        child = child or _Child(self._environment)
+        with self._lock:
+            self._children.add(child)
+            self._serving[job.future] = child
+        if self._terminated:
+            child.kill()
+        if fresh:
+            try:
+                child.wait_until_ready()
+            except _DiedError:
+                self._forget(child)
+                raise
+        return child
+
+    def _forget(self, child: _Child) -> None:
+        with self._lock:
+            self._children.discard(child)
+        child.close()
+
+
+class _Child:
+    """One worker process and the pipes to it."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._connection, theirs = Pipe()
+        life, self._life = os.pipe()
+        try:
+            setup = json.dumps([theirs.fileno(), life, sys.path])
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-c", _START, setup],  # -P: no json.py of the folder's
+                stdin=subprocess.DEVNULL,
+                stdout=2,  # stdout is for results
+                env={**os.environ, **environment},
+                pass_fds=(theirs.fileno(), life),
+            )
+        except OSError:
+            self._connection.close()
+            os.close(self._life)
+            raise
+        finally:
+            theirs.close()
+            os.close(life)
+
+    def wait_until_ready(self) -> None:
+        if self._receive(self._connection, ready=False) != READY:
+            raise _DiedError(self._reap(), ready=False)
+
+    def call(self, call: Call) -> tuple[bool, Any]:
+        try:
+            self._connection.send(call)
+        except OSError as error:
+            raise _DiedError(self._reap(), ready=True) from error
+        answer: tuple[bool, Any] = self._receive(self._connection, ready=True)
+        return answer
+
+    def _receive(self, connection: Connection, *, ready: bool) -> Any:
+        try:
+            return connection.recv()
+        except (EOFError, OSError) as error:
+            raise _DiedError(self._reap(), ready=ready) from error
+
+    def _reap(self) -> int:
+        """How the process ended; one that has closed its pipe is on its way out."""
+        with suppress(subprocess.TimeoutExpired):
+            return self.process.wait(timeout=2)
+        self.kill()
+        return self.process.wait()
+
+    def kill(self) -> None:
+        """End the process; nothing that it writes is ever half there."""
+        with suppress(OSError):
+            self.process.kill()
+
+    def close(self) -> None:
+        self._connection.close()
+        with suppress(OSError):
+            os.close(self._life)
+        self._life = -1
+        self.kill()
+        self.process.wait()
+
+
+def _occupy_standard_streams() -> None:
+    """Lead those of the file numbers 0 to 2 that are closed nowhere, so that no pipe gets one.
+
+    Before the first thread: a worker that another thread starts meanwhile would lack a stream.
+    """
+    while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(handle, True)
+    os.close(handle)
+
+
+def _describe(statuses: list[int]) -> str:
+    last, times = statuses[-1], len(statuses)
+    if last == -signal.SIGKILL:
+        return (
+            f"its process was killed {times} times; most likely the machine ran out of memory\n"
+            "  to do: use fewer --workers, or a machine with more memory"
+        )
+    if last < 0:
+        name = signal.Signals(-last).name
+        return f"its process died of {name} {times} times; what it printed is above"
+    return f"its process ended with status {last}; what it printed is above"
+
+
+PR_SET_PDEATHSIG = 1
+
+
+READY = "ready"
+
+
+Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+
+
+def main(calls: int, life: int) -> None:
+    """Serve calls until the parent closes the pipe or ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _die_with_parent(life)
+    connection = Connection(calls)
+    try:
+        connection.send(READY)
+        while True:
+            connection.send_bytes(_answer(connection.recv_bytes()))
+    except (EOFError, OSError):
+        os._exit(0)
+
+
+def _answer(data: bytes) -> bytes:
+    """(True, value) or (False, exception), pickled."""
+    answer: tuple[bool, Any]
+    try:
+        call: Call = pickle.loads(data)  # noqa: S301 - from the parent, over a private pipe
+        function, args, kwargs = call
+        answer = True, function(*args, **kwargs)
+    except Exception as error:  # noqa: BLE001 - the caller decides
+        answer = False, error
+    try:
+        data = pickle.dumps(answer)
+        pickle.loads(data)  # noqa: S301 - our own: some exceptions do not survive the way back
+    except Exception:  # noqa: BLE001 - pickling runs anybody's code
+        data = pickle.dumps((False, RuntimeError(f"{type(answer[1]).__name__}: {answer[1]}")))
+    return data
+
+
+def _die_with_parent(life: int) -> None:
+    """End at once when the parent ends, even by SIGKILL, whatever this process is busy with."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    threading.Thread(target=_watch, args=(life,), daemon=True).start()
+
+
+def _watch(life: int) -> None:
+    os.read(life, 1)
+    os._exit(1)

@@ -1,0 +1,245 @@
+"""What training needs and is not there, told before anything is timed or trained.
+
+Corpora, a device, room on the store's disk, memory: each that is missing is one line, with what to
+do about it. Sizes are estimates, on the generous side, as far as a plan can know them.
+
+Output layers and trunks of a user's own, tried before the first task is handed out.
+
+A worker tries them again when it builds its model; what it would find then, of a run whose turn
+comes after a day, is said here at once, and once for all seeds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Literal
+
+from repro.errors import CodeError, DataError, DeviceError, OwnPartError, PreflightError
+from repro.files import NotRegularError, opened
+from repro.machine import available_memory, cores, free_disk
+from repro.running.engine import Pool, RunOptions, task_memory
+from repro.running.pool import WorkerLostError
+from repro.running.worker import TRAINED
+from repro.specs.configuration import code_of
+from repro.store.runs import RunStore
+from repro.trainers.devices import has_driver, resolve_device
+from repro.trainers.dialog.spec import DialogCorpus
+from repro.trainers.language_model.spec import Digests, SyntheticCorpus
+from repro.trainers.measurement import Rank
+from repro.trainers.run import AnyCorpus, AnyTraining, PlannedRun
+
+SPLITS = ("train", "valid", "test")
+
+
+CHECKPOINT = 6.0
+"""Copies of the weights in a checkpoint while it is replaced: now, mean and best, old and new."""
+
+
+ENTRY = 8.0
+"""Bytes of one singular value."""
+
+
+def require(missing: Sequence[PlannedRun], arms: Mapping[str, str], options: RunOptions) -> None:
+    """PreflightError with a line for each thing that the missing runs need and that is not there.
+
+    ``arms`` is what a reader calls the arm of a run, by its key.
+    """
+    lacks = lacking(missing, arms, options)
+    if lacks:
+        raise PreflightError(lacks)
+
+
+def lacking(
+    missing: Sequence[PlannedRun], arms: Mapping[str, str], options: RunOptions
+) -> list[str]:
+    """The lines of ``require``; none where nothing is missing."""
+    if not missing:
+        return []
+    corpora = dict.fromkeys(planned.run.training.corpus for planned in missing)
+    lines = [line for corpus in corpora for line in _corpus(corpus, options.data)]
+    return [
+        *lines,
+        *_device(options.device),
+        *_room(missing, options),
+        *_memory(missing, arms, options),
+    ]
+
+
+def _corpus(corpus: AnyCorpus, data: Path | None) -> Iterator[str]:
+    """What is wrong with the files of a corpus, the first thing only."""
+    if isinstance(corpus, SyntheticCorpus):
+        return
+    need = f"needs the corpus {corpus.name}"
+    ending = "jsonl" if isinstance(corpus, DialogCorpus) else "txt"
+    names = [f"{corpus.name}/{split}.{ending}" for split in SPLITS]
+    if data is None:
+        first, second, third = names
+        yield f"{need}: set REPRO_DATA to the folder that has {first}, {second} and {third}"
+    elif corpus.sha256 is None:
+        place = data / corpus.name
+        yield f"{need}: its configuration does not say which files it is; see repro corpus {place}"
+    else:
+        wrong = (_file(data / name, _digest(corpus.sha256, name)) for name in names)
+        yield from [f"{need}: {line}" for line in wrong if line][:1]
+
+
+def _digest(digests: Digests, name: str) -> str:
+    return str(getattr(digests, Path(name).stem))
+
+
+def _file(path: Path, expected: str) -> str:
+    """Why a file is not the one that a corpus names; empty if it is."""
+    try:
+        with opened(path) as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
+    except NotRegularError:
+        return f"{path} is not a regular file; put the corpus there"
+    except OSError as error:
+        reason = error.strerror or error
+        return f"{path} cannot be read ({reason}); put it there, or set REPRO_DATA to its folder"
+    if found != expected:
+        return (
+            f"{path} is another file: its SHA-256 begins with {found[:12]}, that of the corpus "
+            f"with {expected[:12]}; restore the original"
+        )
+    return ""
+
+
+def _device(device: str) -> Iterator[str]:
+    """A GPU that is asked for and is not there; any other machine has a processor."""
+    if device != "cuda":
+        return
+    try:
+        resolve_device("cuda")
+    except DeviceError as error:
+        yield f"needs the {str(error).splitlines()[0]}; use --device cpu or --device auto"
+
+
+def _room(missing: Sequence[PlannedRun], options: RunOptions) -> Iterator[str]:
+    """The disk: weights and spectra of what is missing, and checkpoints meanwhile."""
+    weights = [_weights(planned) for planned in missing]
+    spectra = sum(_spectra(planned) for planned in missing)
+    at_once = sorted(weights, reverse=True)[: options.workers or cores()]
+    root = options.store.root
+    need, free = sum(weights) + spectra + CHECKPOINT * sum(at_once), free_disk(root)
+    if need > free:
+        runs = "1 run" if len(missing) == 1 else f"{len(missing):,} runs"
+        yield (
+            f"needs about {_bytes(need)} of disk for {runs}, and {_bytes(free)} are free where the "
+            f"store {root} is; make room, or set REPRO_STORE to a folder on another disk"
+        )
+
+
+def _weights(planned: PlannedRun) -> float:
+    spec = planned.run.training
+    return spec.parameters * {"float32": 4.0, "float64": 8.0}[spec.recipe.precision]
+
+
+def _spectra(planned: PlannedRun) -> float:
+    ranks = sum(isinstance(each, Rank) for each in planned.measurements)
+    return ENTRY * ranks * planned.run.training.corpus.vocabulary
+
+
+def _memory(
+    missing: Sequence[PlannedRun], arms: Mapping[str, str], options: RunOptions
+) -> Iterator[str]:
+    """Arms of which not even one run fits; who names a number of processes is believed."""
+    if options.workers is not None or options.device == "cuda" or _may_use_gpu(options):
+        return
+    free = available_memory()
+    needs: dict[str, float] = {}
+    for planned in missing:
+        arm = arms[planned.run.key]
+        needs[arm] = max(needs.get(arm, 0.0), task_memory([planned]))
+    for arm, need in needs.items():
+        if need > free:
+            yield (
+                f"needs about {_bytes(need)} of memory for one run of {arm}, and {_bytes(free)} "
+                "are free; use a machine with more, or --workers 1 to try it all the same"
+            )
+
+
+def _may_use_gpu(options: RunOptions) -> bool:
+    return options.device == "auto" and has_driver()
+
+
+def _bytes(size: float) -> str:
+    """`340 MB`, `2.1 GB`, `47 GB`."""
+    for unit, factor in (("TB", 1e12), ("GB", 1e9)):
+        if size >= factor:
+            digits = 1 if size < 10 * factor else 0
+            return f"{size / factor:,.{digits}f} {unit}"
+    return f"{size / 1e6:.0f} MB"
+
+
+def try_own_parts(todo: Iterable[PlannedRun], store: RunStore, pool: Pool) -> None:
+    """Build the model of each configuration that has a part of a user's own, once, on ``pool``.
+
+    Of runs that are trained already none is built. Raises OwnPartError with everything that is
+    wrong, by configuration.
+    """
+    trainings = {
+        planned.run.training.digest(): planned.run.training
+        for planned in todo
+        if own_parts(planned.run.training) and store.state(planned.run.key) not in TRAINED
+    }
+    futures = {
+        digest: pool.executor.submit(mistake, training, pool.device)
+        for digest, training in trainings.items()
+    }
+    answers = {digest: _answer(future, trainings[digest]) for digest, future in futures.items()}
+    if any(answers.values()):
+        raise OwnPartError({digest: answer for digest, answer in answers.items() if answer})
+
+
+def refuse_code(todo: Iterable[PlannedRun], *, allowed: bool, tell: Callable[[str], None]) -> None:
+    """CodeError where ``todo`` needs code of others and it is not ``allowed``; else say which."""
+    names = sorted({name for planned in todo for name in own_parts(planned.run.training)})
+    if names and not allowed:
+        raise CodeError({name: f"{name}: code of others to be run here" for name in names})
+    for name in names:
+        tell(f"running code of others: {name}")
+
+
+def own_parts(training: AnyTraining) -> tuple[str, ...]:
+    """The names of the parts that are from outside this package."""
+    return tuple(part.use for part in code_of(training).values())
+
+
+def mistake(training: AnyTraining, device: Literal["cpu", "cuda"]) -> str:
+    """What a worker does: build a model as for training; what is wrong with it, or nothing."""
+    from repro.trainers.devices import numerics  # noqa: PLC0415 - the caller stays light
+    from repro.trainers.table import try_out  # noqa: PLC0415 - as above
+
+    with numerics(device):
+        try:
+            try_out(training)
+        except DataError as error:
+            return str(error)
+        except Exception as error:  # noqa: BLE001 - a user's code may raise anything
+            return _wrong(training, f"{type(error).__name__}: {error}")
+    return ""
+
+
+def _wrong(training: AnyTraining, why: str) -> str:
+    return (
+        f"{' and '.join(own_parts(training))}: a model with it cannot be built: {why}\n"
+        "  expected: what docs/how-to/own-layer.md says\n"
+        "  to do: correct the class"
+    )
+
+
+def _answer(future: Future[str], training: AnyTraining) -> str:
+    """What a worker says, or what became of it; nothing where the first task will say why.
+
+    As without torch, or where there is no memory for so many models at once.
+    """
+    try:
+        return future.result()
+    except WorkerLostError as error:
+        return "" if error.killed else _wrong(training, str(error))
+    except Exception:  # noqa: BLE001 - whatever it is, the first task meets it again
+        return ""

@@ -1,0 +1,426 @@
+"""How far an execution is, shown on stderr; runs that make no progress are found and ended.
+
+Runs whose workers make no progress are found, and ended where a run may take so long only.
+
+A worker that is at work may be slow and need not say anything for minutes, as while it measures;
+one that uses no processor time is stuck. Time in which this process was itself stopped, or the
+machine asleep, is nobody's.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from repro.running.cost import remaining
+from repro.running.pool import ProcessPool
+from repro.running.worker import Outcome, Task
+from repro.store.runs import RunStore
+from repro.terminal import printable, printable_lines
+from repro.trainers.cost import Cost
+from repro.trainers.measurement import measurement_key
+from repro.trainers.run import PlannedRun
+
+INTERVAL = 55.0
+
+
+class Reporter:
+    """What an execution tells, from one thread at a time; this one passes nothing on."""
+
+    def start(self, total: int, reused: int, workers: str) -> None:
+        """``total`` runs are to be done, ``reused`` are there already."""
+
+    def tick(self, snapshot: Snapshot) -> None:
+        """About once a second."""
+
+    def finished(self, key: str, what: str, snapshot: Snapshot) -> None:
+        """A run is over: ``what`` became of it."""
+
+    def stuck(self, stuck: Sequence[Stuck]) -> None:
+        """Some runs make no progress; at most once a minute."""
+
+    def stop(self) -> None:
+        """Nothing more will come."""
+
+
+class PlainReporter(Reporter):
+    """A line at the start, at the end of each run, and at least every minute."""
+
+    def __init__(
+        self,
+        labels: Mapping[str, str],
+        stream: TextIO,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], str] = lambda: time.strftime("%H:%M:%S"),
+    ) -> None:
+        self._labels = {key: printable(label) for key, label in labels.items()}
+        self._stream = stream
+        self._clock = clock
+        self._wall = wall
+        self._last = clock()
+
+    def start(self, total: int, reused: int, workers: str) -> None:
+        """How much there is to do."""
+        self._say(started(total, reused, workers))
+
+    def tick(self, snapshot: Snapshot) -> None:
+        """A line, if the last one was about a minute ago."""
+        if self._clock() - self._last >= INTERVAL:
+            doing = "; ".join(self._describe(each, snapshot) for each in snapshot.running[:4])
+            self._say(f"{doing or 'waiting for another process'}; {outlook(snapshot)}")
+
+    def finished(self, key: str, what: str, snapshot: Snapshot) -> None:
+        """A line for each run that is over."""
+        label = self._labels.get(key, key[:12])
+        self._say(f"run {snapshot.done}/{snapshot.total} {label}: {what}; {outlook(snapshot)}")
+
+    def stuck(self, stuck: Sequence[Stuck]) -> None:
+        """A line for each run that makes no progress."""
+        for each in stuck:
+            self._say(no_progress(each, self._labels))
+
+    def _describe(self, running: Running, snapshot: Snapshot) -> str:
+        label = self._labels.get(running.key, running.key[:12])
+        return f"run {running.number}/{snapshot.total} {label}: {running.doing}"
+
+    def _say(self, text: str) -> None:
+        self._last = self._clock()
+        with suppress(OSError, ValueError):  # a closed stderr is no reason to stop training
+            self._stream.write(f"{self._wall()} {printable_lines(text)}\n")
+            self._stream.flush()
+
+
+class LiveReporter(Reporter):
+    """A bar with an ETA, and a line above it for each run that is over."""
+
+    def __init__(self, labels: Mapping[str, str], stream: TextIO) -> None:
+        from rich.console import Console  # noqa: PLC0415 - only for a terminal
+        from rich.live import Live  # noqa: PLC0415 - as above
+
+        self._labels = {key: printable(label) for key, label in labels.items()}
+        console = Console(file=stream, highlight=False)
+        self._live = Live(console=console, auto_refresh=False, transient=True)
+
+    def start(self, total: int, reused: int, workers: str) -> None:
+        """Draw the first bar."""
+        self._live.start()
+        self._print(started(total, reused, workers))
+
+    def tick(self, snapshot: Snapshot) -> None:
+        """Draw the bar again."""
+        from rich.console import Group  # noqa: PLC0415 - only for a terminal
+        from rich.progress_bar import ProgressBar  # noqa: PLC0415 - as above
+        from rich.text import Text  # noqa: PLC0415 - as above
+
+        bar = ProgressBar(total=1.0, completed=snapshot.fraction, width=40)
+        rows = [
+            Text(f"  {self._labels.get(each.key, each.key[:12])}: {each.doing}")
+            for each in snapshot.running[:8]
+        ]
+        summary = Text(f"{snapshot.done}/{snapshot.total} runs, {outlook(snapshot)}")
+        self._live.update(Group(bar, summary, *rows), refresh=True)
+
+    def finished(self, key: str, what: str, snapshot: Snapshot) -> None:
+        """A line that stays, and the bar again."""
+        label = self._labels.get(key, key[:12])
+        self._print(f"run {snapshot.done}/{snapshot.total} {label}: {what}")
+        self.tick(snapshot)
+
+    def stuck(self, stuck: Sequence[Stuck]) -> None:
+        """A line that stays for each run that makes no progress."""
+        for each in stuck:
+            self._print(no_progress(each, self._labels))
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        self._live.stop()
+
+    def _print(self, text: str) -> None:
+        self._live.console.print(printable_lines(text), markup=False, soft_wrap=True)
+
+
+def choose_reporter(labels: Mapping[str, str], stream: TextIO | None = None) -> Reporter:
+    """A bar if ``stream`` (stderr) is a terminal and this is no CI job, else plain lines.
+
+    ``labels`` gives a run's key the name that a reader knows: "mos seed 3". Colours are rich's,
+    which respects NO_COLOR.
+    """
+    stream = stream or sys.stderr
+    dumb = os.environ.get("TERM") in {"dumb", "unknown"}
+    if stream.isatty() and not dumb and not os.environ.get("CI"):
+        return LiveReporter(labels, stream)
+    return PlainReporter(labels, stream)
+
+
+def started(total: int, reused: int, workers: str) -> str:
+    """The first line."""
+    runs = "1 run" if total == 1 else f"{total} runs"
+    there = f", {reused} reused from the store" if reused else ""
+    return f"{runs} to do on {workers}{there}"
+
+
+def no_progress(stuck: Stuck, labels: Mapping[str, str]) -> str:
+    """Which run makes no progress since when, which process works on it, and what can be done."""
+    label = labels.get(stuck.key, stuck.key[:12])
+    since = time.strftime("%H:%M:%S", time.localtime(time.time() - stuck.seconds))
+    doing = f", {stuck.doing}" if stuck.doing else ""
+    return (
+        f"no progress since {since} ({duration(stuck.seconds)}): {label}, process {stuck.process}"
+        f"{doing}; `kill -9 {stuck.process}` starts it again from its checkpoint"
+    )
+
+
+def outlook(snapshot: Snapshot) -> str:
+    """How far it is, and how long it will take."""
+    share = f"{100 * snapshot.fraction:.0f} % of all"
+    if snapshot.done == snapshot.total:
+        return f"{share}, {duration(snapshot.elapsed)} in all"
+    if snapshot.left is None:
+        return share
+    return f"{share}, about {duration(snapshot.left)} left"
+
+
+def duration(seconds: float) -> str:
+    """A time that a person reads at a glance."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """One run that is being worked on: its number in the execution, and what it is doing."""
+
+    key: str
+    number: int
+    doing: str
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """An execution at one moment. ``left`` is in seconds, None while nobody can tell."""
+
+    done: int
+    total: int
+    fraction: float
+    elapsed: float
+    left: float | None
+    running: tuple[Running, ...]
+
+
+class Tracker:
+    """Weighs what is done against what is to be done."""
+
+    def __init__(
+        self, store: RunStore, runs: Sequence[PlannedRun], clock: Callable[[], float]
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._costs = {planned.run.key: remaining(store, planned) for planned in runs}
+        wanted = [measurement for planned in runs for measurement in planned.measurements]
+        self._labels = {measurement_key(each): each.label for each in wanted}
+        self._numbers = {key: number for number, key in enumerate(self._costs, start=1)}
+        self._ended: set[str] = set()
+        self._start = clock()
+        self._working: tuple[float, float] | None = None
+        self._left_behind = {key: store.progress(key) for key in self._costs}
+        self._first = {key: self._share(key)[0] for key in self._costs}
+
+    def end(self, key: str) -> int:
+        """A run is over, however it ended; gives how many are."""
+        self._ended.add(key)
+        return len(self._ended)
+
+    def snapshot(self) -> Snapshot:
+        """Look at the store."""
+        now = self._clock()
+        shares = {key: self._share(key) for key in self._costs if key not in self._ended}
+        total = sum(each.total for each in self._costs.values()) or 1.0
+        open_work = sum(self._costs[key].total * (1 - share) for key, (share, _) in shares.items())
+        before = sum(each.total * self._first[key] for key, each in self._costs.items())
+        worked = total - open_work - before
+        running = [
+            Running(key, self._numbers[key], doing) for key, (_, doing) in shares.items() if doing
+        ]
+        if self._working is None and (running or self._ended):
+            self._working = (now, worked)  # until then processes were started
+        return Snapshot(
+            len(self._ended),
+            len(self._costs),
+            1 - open_work / total,
+            now - self._start,
+            self._left(now, worked, open_work, 0.005 * total),
+            tuple(running),
+        )
+
+    def _left(self, now: float, worked: float, open_work: float, least: float) -> float | None:
+        """Seconds that the rest takes at the speed so far; the start of processes is no work."""
+        if self._working is None:
+            return None
+        since, before = self._working
+        spent, done = now - since, worked - before
+        return open_work * spent / done if done > least and spent > 0 else None
+
+    def _share(self, key: str) -> tuple[float, str]:
+        """How much of a run is done, and what it is doing, if it is doing something."""
+        progress, work = self._store.progress(key), self._costs[key]
+        if progress is None or work.total == 0:
+            return 0.0, ""
+        share, doing = self._read(progress, work)
+        return share, "" if progress == self._left_behind[key] else doing
+
+    def _read(self, progress: Mapping[str, Any], work: Cost) -> tuple[float, str]:
+        if progress.get("phase") == "measuring":
+            name = str(progress.get("measurement"))
+            return self._measured(work, name), f"measuring {self._labels.get(name, '')}".rstrip()
+        done, in_all = _count(progress, "tokens_done"), _count(progress, "tokens_in_all")
+        share = min(1.0, done / in_all) * work.training / work.total if in_all else 0.0
+        doing = "starting"
+        if "epoch" in progress:
+            doing = f"epoch {_count(progress, 'epoch'):.0f}/{_count(progress, 'epochs'):.0f}"
+        return share, doing
+
+    @staticmethod
+    def _measured(work: Cost, current: str) -> float:
+        """Measurements are taken in their order: those before the current one are done."""
+        names = list(work.measurements)
+        before = names[: names.index(current)] if current in names else []
+        return (work.training + sum(work.measurements[name] for name in before)) / work.total
+
+
+def _count(progress: Mapping[str, Any], name: str) -> float:
+    """A number from a file that anybody may have written."""
+    value = progress.get(name)
+    return float(value) if isinstance(value, int | float) and 0 < value < 1e18 else 0.0
+
+
+IDLE_SECONDS = 60.0
+"""Without progress and without processor time, before a run is named, and between two times."""
+
+
+BUSY_SECONDS = 600.0
+"""Without progress, before a run is named whose worker is at work, or of which nobody can tell."""
+
+
+ABSENT_SECONDS = 5.0
+"""Between two looks: more is time in which nobody looked."""
+
+
+WORK_SECONDS = 0.5
+"""Of processor time, without which a worker is idle."""
+
+
+STATES = {"T": "stopped", "t": "stopped", "D": "waiting for a disk", "R": "at work"}
+"""What Linux says of a process, in words; any other waits for something."""
+
+
+class OverLimitError(Exception):
+    """A run took longer than it may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """A run that makes no progress: for how many seconds, and what its process does."""
+
+    key: str
+    process: int
+    seconds: float
+    doing: str
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was last seen of a task, and when: its start, its progress, its processor time."""
+
+    began: float
+    process: int
+    progress: Any
+    moved: float
+    spent: float
+    worked: float
+
+    def shift(self, seconds: float) -> None:
+        self.began += seconds
+        self.moved += seconds
+        self.worked += seconds
+
+
+class Watch:
+    """Looks at the tasks that a pool works on; ``limit`` is in seconds per run, None for none."""
+
+    def __init__(
+        self,
+        store: RunStore,
+        pool: ProcessPool,
+        clock: Callable[[], float],
+        limit: float | None = None,
+    ) -> None:
+        self._store, self._pool, self._clock, self._limit = store, pool, clock, limit
+        self._seen: dict[Future[tuple[Outcome, ...]], _Seen] = {}
+        self._looked = clock()
+        self._told = float("-inf")
+
+    def look(self, pending: Mapping[Future[tuple[Outcome, ...]], Task]) -> list[Stuck]:
+        """End what is over its limit; gives what is stuck, once a minute at most."""
+        now = self._clock()
+        if now - self._looked > ABSENT_SECONDS:
+            for seen in self._seen.values():
+                seen.shift(now - self._looked)
+        self._looked = now
+        self._seen = {future: seen for future, seen in self._seen.items() if future in pending}
+        stuck = [found for each in list(pending.items()) if (found := self._one(*each, now))]
+        if not stuck or now - self._told < IDLE_SECONDS:
+            return []
+        self._told = now
+        return stuck
+
+    def _one(self, future: Future[tuple[Outcome, ...]], task: Task, now: float) -> Stuck | None:
+        process = self._pool.process_of(future)
+        if process is None:  # it waits for its turn
+            return None
+        state, spent = process_state(process)
+        progress = [self._store.progress(planned.run.key) for planned in task.runs]
+        seen = self._seen.setdefault(future, _Seen(now, process, progress, now, spent or 0.0, now))
+        if (seen.process, seen.progress) != (process, progress):
+            seen.process, seen.progress, seen.moved = process, progress, now
+            seen.spent, seen.worked = spent or 0.0, now
+        elif spent is None or spent - seen.spent >= WORK_SECONDS:
+            seen.spent, seen.worked = spent or 0.0, now
+        if self._limit is not None and now - seen.began >= self._limit * len(task.runs):
+            self._pool.end(future, OverLimitError(_over(self._limit)))
+            return None
+        idle = now - seen.worked >= IDLE_SECONDS
+        if now - seen.moved < (IDLE_SECONDS if idle else BUSY_SECONDS):
+            return None
+        return Stuck(task.runs[0].run.key, process, now - seen.moved, state)
+
+
+def process_state(process: int) -> tuple[str, float | None]:
+    """What a process does in words, and the seconds of processor time that it has taken.
+
+    The time is None where the system does not tell.
+    """
+    with suppress(OSError, ValueError, IndexError):
+        fields = (
+            Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        )
+        spent = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return STATES.get(fields[0], "waiting"), spent
+    return "", None
+
+
+def _over(limit: float) -> str:
+    minutes = f"{limit / 60:.3g} min" if limit >= 60 else f"{limit:g} s"
+    return (
+        f"it took longer than the limit of {minutes} and was ended; its checkpoint is kept\n"
+        "  to do: give the same command again to go on from there, perhaps with a larger --limit"
+    )

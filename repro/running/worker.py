@@ -1,0 +1,311 @@
+"""One task in a process of its own: train what is not trained, measure what is not measured.
+
+The lock of each run is held meanwhile; a run that another process holds is reported as busy at
+once. What goes wrong in one run is an outcome, not an exception, and the others go on. Nothing
+heavy is imported before something is left to do.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from repro.errors import CorpusError, DataError, DeviceError, ReproError, StoreUnreachableError
+from repro.running.cost import is_complete, missing_measurements
+from repro.running.engine import ALONE, Choice
+from repro.running.recorder import Ledger
+from repro.store.runs import RunStore
+from repro.store.sealed import out_of_reach
+from repro.trainers.run import PlannedRun
+
+if TYPE_CHECKING:
+    from repro.trainers.table import AnyData, AnyTrained
+
+
+Status = Literal["trained", "measured", "reused", "diverged", "busy", "failed"]
+
+
+TRAINED = {"finished", "diverged"}
+"""States of a run that is committed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Runs of one configuration, and where their store, their data and their device are.
+
+    They are trained as one model if that was chosen, else one after the other. ``identity`` is
+    that of the store, which has to be the same one to the end.
+    """
+
+    runs: tuple[PlannedRun, ...]
+    store: Path
+    data: Path | None
+    device: Literal["cpu", "cuda"]
+    choice: Choice = ALONE
+    identity: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one run; ``error`` is the class of what went wrong, ``message`` its text.
+
+    ``seconds`` are those of its task, in which ``together`` runs were trained as one model; the
+    start of its process is no part of them.
+    """
+
+    key: str
+    status: Status
+    message: str = ""
+    error: str = ""
+    seconds: float = 0.0
+    together: int = 1
+
+
+def run_task(task: Task) -> tuple[Outcome, ...]:
+    """Do a task; one outcome a run, in the order of the task."""
+    store = RunStore(task.store, task.identity)
+    outcomes: dict[str, Outcome] = {}
+    with ExitStack() as locks:
+        held = []
+        for planned in task.runs:
+            key = planned.run.key
+            with _as_failure(store, key, outcomes):
+                if locks.enter_context(store.lock(key)):
+                    held.append(planned)
+                else:
+                    outcomes[key] = Outcome(key, "busy")
+        if any(_is_work(store, planned) for planned in held):
+            _warm_up(task)
+        start = time.monotonic()
+        _do(task, store, held, outcomes)
+        seconds = time.monotonic() - start
+    return tuple(replace(outcomes[planned.run.key], seconds=seconds) for planned in task.runs)
+
+
+def _is_work(store: RunStore, planned: PlannedRun) -> bool:
+    """Whether torch is needed for a run; what is wrong with it is told when it is done."""
+    try:
+        return not is_complete(store, planned)
+    except ReproError:
+        return False
+
+
+def _warm_up(task: Task) -> None:
+    """Import what is heavy: the start of a process is no part of the time of its first run."""
+    from repro.trainers.devices import numerics  # noqa: PLC0415 - as above
+
+    with suppress(DeviceError), numerics(task.device):  # torch imports its compiler for this
+        pass
+
+
+def _do(
+    task: Task, store: RunStore, held: Sequence[PlannedRun], outcomes: dict[str, Outcome]
+) -> None:
+    """Train and measure the runs whose locks are held."""
+    fresh: list[PlannedRun] = []
+    old: list[PlannedRun] = []
+    for planned in held:
+        key = planned.run.key
+        with _as_failure(store, key, outcomes):
+            (old if store.state(key) in TRAINED else fresh).append(planned)
+    for batch in _train(task, store, tuple(fresh), outcomes):
+        for planned in batch:
+            _finish(task, store, planned, outcomes, fresh=True)
+            key = planned.run.key
+            outcomes[key] = replace(outcomes[key], together=_together(task, batch))
+    for planned in old:
+        _finish(task, store, planned, outcomes, fresh=False)
+
+
+Batch = tuple[PlannedRun, ...]
+
+
+def halves(batch: Batch) -> tuple[Batch, Batch]:
+    """What is tried instead of a batch that failed here, or that killed its process."""
+    middle = len(batch) // 2
+    return batch[:middle], batch[middle:]
+
+
+def _train(task: Task, store: RunStore, fresh: Batch, outcomes: dict[str, Outcome]) -> list[Batch]:
+    """Train a batch; if that fails, each half of it, so that only the guilty run fails.
+
+    So a batch that is too large for the memory of a device is trained in smaller ones. What a
+    half has trained already it takes up from its checkpoints; what is committed is left as it is.
+    """
+    if not fresh:
+        return []
+    trial: dict[str, Outcome] = {}
+    left = tuple(planned for planned in fresh if store.state(planned.run.key) not in TRAINED)
+    if not left or _train_batch(task, store, left, trial):
+        return [fresh]
+    if len(fresh) == 1 or not _may_do_better(trial):
+        outcomes.update(trial)
+        return []
+    return [batch for half in halves(fresh) for batch in _train(task, store, half, outcomes)]
+
+
+def _may_do_better(trial: dict[str, Outcome]) -> bool:
+    """Whether the failure of a batch may be that of some runs in it, or of their number."""
+    hopeless = {kind.__name__ for kind in (CorpusError, DeviceError, StoreUnreachableError)}
+    return not any(outcome.error in hopeless for outcome in trial.values())
+
+
+def _together(task: Task, batch: Batch) -> int:
+    """How many runs of a batch are one model."""
+    return len(batch) if task.choice.engine == "batched" else 1
+
+
+def _train_batch(task: Task, store: RunStore, batch: Batch, outcomes: dict[str, Outcome]) -> bool:
+    """Train and commit some runs; whether that was done."""
+    runs = [planned.run for planned in batch]
+    keys = [run.key for run in runs]
+    with _as_failure(store, keys[0], outcomes, also=keys[1:]):
+        import torch  # noqa: PLC0415 - a worker that finds nothing to do stays light
+
+        from repro.trainers.devices import numerics  # noqa: PLC0415 - as above
+        from repro.trainers.table import train  # noqa: PLC0415 - as above
+
+        together = _together(task, batch)
+        with numerics(task.device) as settings:
+            facts = {**settings, "engine": task.choice.facts(together)}
+            folders = [store.working_folder(run) for run in runs]
+            ledgers = {planned.run.key: Ledger(store, planned, facts) for planned in batch}
+            corpus = _corpus(task, batch[0])
+            for key in keys:
+                store.sweep(key)
+            for ledger in ledgers.values():
+                ledger.begin_training()
+            try:
+                trained = train(
+                    runs,
+                    corpus,
+                    device=torch.device(task.device),
+                    folders=folders,
+                    progress=lambda state: ledgers[state.run_key].training(state),
+                    together=together > 1,
+                )
+            except OSError as error:  # a checkpoint that cannot be written
+                raise out_of_reach(folders[0], error) from error
+        for result in trained:
+            ledgers[result.run.key].end_training(result.notes)
+            _put(store, result)
+        return True
+    return False
+
+
+def _corpus(task: Task, planned: PlannedRun) -> AnyData:
+    """The corpus of a run; what is wrong with it is wrong for every run of it."""
+    from repro.trainers.table import load  # noqa: PLC0415 - see _train_batch
+
+    try:
+        return load(planned.run.training.corpus, task.data)
+    except DataError as error:
+        raise CorpusError(str(error)) from error
+
+
+def _put(store: RunStore, trained: AnyTrained) -> None:
+    """Commit a trained run; the weights of one that diverged are of no use."""
+    weights = None
+    if trained.diverged is None:
+        state = trained.model.state_dict()
+        weights = {name: tensor.detach().cpu().numpy() for name, tensor in state.items()}
+    store.put_run(
+        trained.run,
+        history=[asdict(record) for record in trained.history],
+        weights=weights,
+        best_epoch=None if weights is None else trained.best_epoch,
+        diverged=trained.diverged,
+    )
+    store.drop_checkpoint(trained.run.key)
+
+
+def _finish(
+    task: Task, store: RunStore, planned: PlannedRun, outcomes: dict[str, Outcome], *, fresh: bool
+) -> None:
+    """Measure a committed run, unless it diverged, and tidy up its folder."""
+    key = planned.run.key
+    with _as_failure(store, key, outcomes):
+        if store.state(key) == "diverged":
+            outcomes[key] = Outcome(key, "diverged")
+        elif missing_measurements(store, planned):
+            _measure(task, store, planned)
+            outcomes[key] = Outcome(key, "trained" if fresh else "measured")
+        else:
+            outcomes[key] = Outcome(key, "trained" if fresh else "reused")
+        store.tidy(key)
+
+
+def _measure(task: Task, store: RunStore, planned: PlannedRun) -> None:
+    """Take the missing measurements, always of the stored weights, whoever trained them."""
+    import torch  # noqa: PLC0415 - see _train_batch
+
+    from repro.trainers.devices import numerics  # noqa: PLC0415 - as above
+    from repro.trainers.language_model.checkpoint import EpochRecord  # noqa: PLC0415 - as above
+    from repro.trainers.table import measure  # noqa: PLC0415 - as above
+
+    key = planned.run.key
+    record = store.record(key)
+    rows: list[dict[str, Any]] = list(store.history(key))
+    with numerics(task.device) as settings:
+        ledger = Ledger(store, planned, settings)
+        device = torch.device(task.device)
+        corpus = _corpus(task, planned)
+        model = _stored_model(store, planned, device)
+        for measurement in missing_measurements(store, planned):
+            ledger.begin_measurement(measurement)
+            measured = measure(
+                measurement,
+                model=model,
+                history=tuple(EpochRecord(**row) for row in rows),
+                best_epoch=record.best_epoch or 0,
+                corpus=corpus,
+                device=device,
+                run=planned.run,
+            )
+            store.put_measurement(
+                key,
+                measurement,
+                value=measured.value,
+                details=measured.details,
+                arrays=measured.arrays,
+            )
+            ledger.end_measurement(measurement)
+
+
+def _stored_model(store: RunStore, planned: PlannedRun, device: Any) -> Any:
+    import torch  # noqa: PLC0415 - see _train_batch
+
+    from repro.trainers.table import build  # noqa: PLC0415 - as above
+
+    weights = store.weights(planned.run.key)
+    model = build(planned.run.training)
+    model.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
+    return model.to(device).eval()
+
+
+@contextmanager
+def _as_failure(
+    store: RunStore, key: str, outcomes: dict[str, Outcome], also: Sequence[str] = ()
+) -> Iterator[None]:
+    """Turn an exception into the outcome of the runs concerned, its traceback into error.txt."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - whatever it is, the other runs go on
+        kind = type(error).__name__
+        message = str(error) if isinstance(error, ReproError) else f"{kind}: {error}"
+        text = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}\n{traceback.format_exc()}"
+        for each in (key, *also):
+            outcomes[each] = Outcome(each, "failed", message, kind)
+            _keep(store, each, text)
+
+
+def _keep(store: RunStore, key: str, text: str) -> None:
+    try:
+        store.put_error(key, text)
+    except ReproError:
+        return

@@ -1,0 +1,321 @@
+"""Where a test is known to lose its level: error rates that were measured, for the report.
+
+The rates are those of ``benchmarks/levels``, at the boundary of each null: a lookup, nothing is
+computed here but which of the measured designs the present one resembles.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from itertools import combinations
+
+from scipy.special import fdtr, fdtrc
+
+from repro.errors import ClaimError
+from repro.stats.correlation import AssociationResult, MagnitudeResult
+from repro.stats.records import Arm, Sample, TestResult, summarise
+from repro.stats.sample_signs import far_away, skewed
+from repro.stats.trends import TrendResult
+
+NAMES = {
+    "welch": "Welch's test",
+    "welch one-sided": "Welch's test, one-sided",
+    "paired": "The paired t-test",
+    "paired_permutation": "The permutation test within pairs",
+    "tost paired": "The test of equivalence of pairs",
+    "non_superiority paired": "The test of non-superiority of pairs",
+    "non_inferiority paired": "The test of non-inferiority of pairs",
+    "ratio paired": "The test of a ratio of pairs",
+    "eprocess_t paired": "The e-process of pairs, looked at after every pair",
+    "group_obf paired": "The paired t-test at planned looks",
+    "tost": "The test of equivalence",
+    "tost_relative": "The test of relative equivalence",
+    "non_superiority": "The test of non-superiority",
+    "non_superiority_relative": "The test of relative non-superiority",
+    "non_inferiority": "The test of non-inferiority",
+    "non_inferiority_relative": "The test of relative non-inferiority",
+    "ratio": "The test of a ratio",
+    "share": "The test of a share",
+    "sign": "The sign test",
+    "cluster_sign": "The sign test by clusters",
+    "trend welch": "The test of a linear trend",
+    "ordering": "The test of an order",
+    "eprocess_t": "The e-process, looked at after every pair",
+    "all": "The conjunction of three",
+    "any": "Holm's method for at least one of three",
+    "family": "Holm's method for a family of four claims (a false conclusion about any of them)",
+    "association clustered": "The permutation of clusters",
+    "student": "Student's test",
+    "permutation": "The permutation test of Welch's t",
+    "brunner_munzel": "The Brunner-Munzel test",
+    "yuen": "Yuen's test",
+    "group_obf": "Welch's test at three or four planned looks",
+    "group_obf every pair": "Welch's test at many planned looks",
+    "separation": "Separation",
+    "trend jonckheere": "The Jonckheere-Terpstra test",
+    "trend kendall": "Kendall's test of trend",
+    "association pearson": "The test of Pearson's correlation",
+    "association spearman": "The test of Spearman's correlation",
+    "association kendall": "The test of Kendall's correlation",
+    "at most pearson": "An upper bound on the size of Pearson's correlation",
+    "at most spearman": "An upper bound on the size of Spearman's correlation",
+    "at most kendall": "An upper bound on the size of Kendall's correlation",
+    "at least pearson": "A lower bound on the size of Pearson's correlation",
+    "at least spearman": "A lower bound on the size of Spearman's correlation",
+    "at least kendall": "A lower bound on the size of Kendall's correlation",
+}
+
+
+ASSUME_ALIKE = {
+    "student", "permutation", "brunner_munzel", "yuen", "trend jonckheere", "trend kendall",
+}  # fmt: skip
+"""Tests whose null is that the arms are alike: told as soon as unequal spreads are nearer."""
+
+
+REFUTED = 0.01
+"""Equal standard deviations count as refuted where the F-test has a p below this."""
+
+
+FEW_LOOKS = 2
+"""So few planned looks hold their level: .052 at five and ten pairs, standard deviations 3:1."""
+
+
+SEVERAL_LOOKS = 4
+"""Beyond so many, planned looks are taken for looks at every number of pairs."""
+
+
+ALWAYS = {"normal", "t4"}
+"""Distributions that no sample of the usual size refutes."""
+
+
+SEEN = {
+    "t4": "heavy tails (t4)",
+    "lognormal": "skewed values (lognormal)",
+    "collapsed": "one seed in five far from the others",
+}
+
+
+_POINTS = ("association", "at most", "at least")
+
+
+_UNITS = (*_POINTS, "share", "sign", "cluster_sign", "paired")
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredRate:
+    """The rate of false conclusions in one cell, where ``level`` is what it should be at most.
+
+    ``n`` replicates in the first arm, ``others`` in each other (``None``: as many); ``sd_ratio``
+    is the first arm's over the others'. ``loses``: more than half a percent too high.
+    """
+
+    test: str
+    n: int
+    others: int | None
+    sd_ratio: float
+    distribution: str
+    rate: float
+    level: float
+    loses: bool
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Replicates in the first arm and in each other."""
+        return self.n, self.n if self.others is None else self.others
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What of the evidence says which measured cells it resembles.
+
+    ``n`` replicates in the smaller arm (or points, or units), ``others`` in the larger; the
+    smaller arm's standard deviation over the larger one's, ``None`` where it is not known. The
+    ``shapes`` that are seen in the values: ``lognormal`` (skewed), ``collapsed`` (a few far away).
+    """
+
+    n: int
+    others: int | None = None
+    sd_ratio: float | None = None
+    shapes: frozenset[str] = frozenset()
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Replicates in the smaller and in the larger arm."""
+        return self.n, self.n if self.others is None else self.others
+
+    @property
+    def alike(self) -> bool:
+        """Whether the data do not refute equal standard deviations (F-test, two-sided)."""
+        ratio = self.sd_ratio
+        if ratio is None:
+            return True
+        if ratio == 0 or not math.isfinite(ratio):
+            return False
+        df = self.sizes[0] - 1, self.sizes[1] - 1
+        tails = float(fdtr(*df, ratio**2)), float(fdtrc(*df, ratio**2))
+        return 2 * min(tails) >= REFUTED
+
+
+def designs_of(arms: Sequence[Arm]) -> tuple[Design, ...]:
+    """The design of each pair of arms; none for arms whose standard deviation is not known."""
+    return tuple(
+        found for a, b in combinations(arms, 2) if (found := _design_of_two(a, b)) is not None
+    )
+
+
+def design_of_one(arm: Arm) -> Design:
+    """The design of a single sample: replicates, points, or differences within pairs."""
+    return Design(summarise(arm).n, shapes=_shapes(arm))
+
+
+def _design_of_two(a: Arm, b: Arm) -> Design | None:
+    small, large = sorted((a, b), key=lambda arm: summarise(arm).n)
+    try:
+        spreads = summarise(small).spread, summarise(large).spread
+    except ClaimError:
+        return None
+    ratio = None if max(spreads) == 0 else math.inf
+    if spreads[1]:
+        ratio = spreads[0] / spreads[1]
+    n, others = summarise(small).n, summarise(large).n
+    return Design(n, None if n == others else others, ratio, _shapes(a) | _shapes(b))
+
+
+def _shapes(arm: Arm) -> frozenset[str]:
+    if not isinstance(arm, Sample):
+        return frozenset()
+    seen = {"lognormal": skewed(arm.values), "collapsed": far_away(arm.values)}
+    return frozenset(name for name, yes in seen.items() if yes)
+
+
+@lru_cache(maxsize=1)
+def measured_rates() -> tuple[MeasuredRate, ...]:
+    """Every measured cell of every test."""
+    text = files("repro.stats").joinpath("levels.json").read_text(encoding="utf-8")
+    data = json.loads(text)
+    rows = (dict(zip(data["columns"], row, strict=True)) for row in data["rates"])
+    return tuple(MeasuredRate(**row) for row in rows)
+
+
+@lru_cache(maxsize=64)
+def _rates_of(test: str) -> tuple[MeasuredRate, ...]:
+    return tuple(one for one in measured_rates() if one.test == test)
+
+
+def worst_level(test: str, designs: Sequence[Design]) -> str | None:
+    """What is known of a test's level near one of these designs, the worst, in a sentence.
+
+    ``test`` as ``key_of`` gives it; ``None`` where nothing is known against it. The nearest
+    numbers of replicates that were measured count. Where they differ, so does the direction: a
+    few replicates with the larger spread lose more. Spreads are taken as equal unless the data
+    refute it, and then as the nearest ratio that was measured; without a ratio any counts. The
+    rates belong to alpha = .05; other levels are lost likewise, by another amount.
+    """
+    found = [cell for design in designs for cell in _resembling(test, design) if cell.loses]
+    if not found:
+        return None
+    worst = max(found, key=lambda cell: cell.rate)
+    sizes = {tuple(sorted(one.sizes)) for one in designs}
+    nearest = "" if tuple(sorted(worst.sizes)) in sizes else ", the nearest that was measured,"
+    return (
+        f"{NAMES[test]}: with {_design(worst)}{nearest} it errs in {100 * worst.rate:.1f} % of "
+        f"cases instead of {100 * worst.level:.2g} % (measured)."
+    )
+
+
+def level_of(
+    result: TestResult, designs: Sequence[Design] = (), *, looks: Sequence[int] = ()
+) -> str | None:
+    """``worst_level`` of the test and designs that a result comes from.
+
+    Without designs only the number of replicates counts. ``looks`` are those that a group
+    sequential test planned: its level is that of the whole plan, and so it goes by the number of
+    pairs at the last of them, whenever it decided.
+    """
+    designs = designs or (Design(min(result.n)),)
+    if result.test != "group_obf" or result.paired:
+        return worst_level(key_of(result), designs)
+    if len(looks) <= FEW_LOOKS:
+        return None
+    many = " every pair" if len(looks) > SEVERAL_LOOKS else ""
+    last = [Design(looks[-1], None, one.sd_ratio, one.shapes) for one in designs]
+    return worst_level(f"group_obf{many}", last)
+
+
+def key_of(result: TestResult) -> str:
+    """The name by which a result's test was measured; that of pairs is another test."""
+    if result.paired and not result.test.startswith("paired"):
+        return f"{result.test} paired"
+    if result.test == "welch" and result.alternative != "two-sided":
+        return "welch one-sided"
+    if isinstance(result, AssociationResult):
+        return f"association {result.method if result.clusters is None else 'clustered'}"
+    if isinstance(result, MagnitudeResult):
+        return f"{'at least' if result.high is None else 'at most'} {result.method}"
+    return f"trend {result.method}" if isinstance(result, TrendResult) else result.test
+
+
+def of_units(key: str) -> bool:
+    """Whether a test has one sample of points, units or pairs, and no arms to be unequal."""
+    return key.startswith(_UNITS) or key.endswith("paired")
+
+
+def _resembling(test: str, design: Design) -> list[MeasuredRate]:
+    """The measured cells of a test that a design resembles."""
+    every = _rates_of(test)
+    if not every or design.n < 2:
+        return []
+    sizes = design.sizes
+    if all(cell.others is None for cell in every):
+        sizes = (design.n, design.n)
+    nearest = min({cell.sizes for cell in every}, key=lambda one: _distance(one, sizes))
+    near = [
+        cell
+        for cell in every
+        if cell.sizes == nearest and cell.distribution in ALWAYS | design.shapes
+    ]
+    return [cell for cell in near if _like(cell, design, near)]
+
+
+def _distance(one: tuple[int, int], other: tuple[int, int]) -> float:
+    return math.hypot(*(math.log(a / b) for a, b in zip(one, other, strict=True)))
+
+
+def _like(cell: MeasuredRate, design: Design, near: Sequence[MeasuredRate]) -> bool:
+    """Whether the standard deviations of a cell resemble those of the design."""
+    ratio = design.sd_ratio
+    if ratio is None or of_units(cell.test):
+        return True
+    if design.alike and cell.test not in ASSUME_ALIKE:
+        return cell.sd_ratio == 1
+    measured = {one.sd_ratio for one in near if one.distribution == cell.distribution}
+    log = math.log(min(max(ratio, 1e-9), 1e9))
+    if cell.others is None:
+        log = abs(log)
+    return cell.sd_ratio == min(measured, key=lambda one: abs(math.log(one) - log))
+
+
+def _design(cell: MeasuredRate) -> str:
+    """The cell in words."""
+    shape = SEEN.get(cell.distribution)
+    more = f" and {shape}" if shape else ""
+    if of_units(cell.test):
+        unit = "points" if cell.test.startswith(_POINTS) else "seeds"
+        return f"{cell.n} {unit}{more}"
+    n = f"{cell.n} replicates per arm"
+    if cell.others is not None:
+        n = f"{cell.n} against {cell.others} replicates"
+    spreads = "equal standard deviations"
+    if cell.sd_ratio != 1:
+        spreads = f"standard deviations {_ratio(cell.sd_ratio)}"
+    most = "at most " if cell.test.startswith("group_obf") else ""
+    return f"{most}{n}, {spreads}{more}"
+
+
+def _ratio(ratio: float) -> str:
+    return f"{ratio:g}:1" if ratio > 1 else f"1:{1 / ratio:g}"

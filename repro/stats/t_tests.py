@@ -1,0 +1,458 @@
+"""Tests on means: difference, equivalence, non-inferiority, ratio.
+
+Are two arms different? Every test that a claim of a difference may name.
+
+The t-tests are here; the permutation test and the rank test have files of their own.
+
+Is a difference small enough? Equivalence, non-inferiority, non-superiority.
+
+All of them ask whether mean A minus mean B lies in a region that was declared beforehand, in
+the units of the measurement or as a share of mean B. *Not significant* never answers that.
+Where the arms are ``paired`` by seed, the tests are one-sample t-tests of the differences, for
+which replicates need partners and a summary will not do; otherwise they are Welch's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+from repro.errors import ClaimError, TooFewError
+from repro.stats.contrast import (
+    Contrast,
+    RelativeDifference,
+    relative_difference,
+    satterthwaite,
+    student_contrast,
+    welch_contrast,
+)
+from repro.stats.paired import PairedRelativeDifference, mean_difference, paired_contrast
+from repro.stats.permutation import paired_permutation, permutation
+from repro.stats.ranks import brunner_munzel
+from repro.stats.records import (
+    Alternative,
+    Arm,
+    Interval,
+    Sample,
+    TestResult,
+    check_alpha,
+    check_finite,
+    interval_level,
+    p_values,
+    require_sample,
+    summarise,
+)
+
+
+def welch(
+    a: Arm, b: Arm, *, alternative: Alternative = "two-sided", alpha: float = 0.05
+) -> TestResult:
+    """Welch's t-test of mean A minus mean B; the default, safe where variances differ.
+
+    The interval is the one the p-value belongs to: level ``1 - alpha`` two-sided, and
+    ``1 - 2 alpha`` for a one-sided alternative. An arm of variance 0 leaves the other's
+    ``n - 1`` degrees of freedom. ``ClaimError`` if an arm has fewer than two values, or if
+    both have variance 0. Welch 1947; METHODS.md 1.1.
+    """
+    return _mean_test("welch", welch_contrast(a, b), (a, b), alternative, alpha)
+
+
+def student(
+    a: Arm, b: Arm, *, alternative: Alternative = "two-sided", alpha: float = 0.05
+) -> TestResult:
+    """Student's t-test with pooled variance, to repeat what a paper did.
+
+    Not safe where the variances differ (level .075 at n = 3 and a 3:1 ratio of standard
+    deviations). Interval and errors as ``welch``. Student 1908; METHODS.md 1.1, 2.2.
+    """
+    return _mean_test("student", student_contrast(a, b), (a, b), alternative, alpha)
+
+
+def paired(
+    a: Arm, b: Arm, *, alternative: Alternative = "two-sided", alpha: float = 0.05
+) -> TestResult:
+    """Student's t-test of the differences A minus B within pairs.
+
+    Replicates with the same number are a pair, wherever they stand; only a design that gives
+    both arms the same randomness makes them one. Effect and interval (levels as ``welch``)
+    are the mean difference. ``ClaimError`` for a summary, replicates without a partner, fewer
+    than two pairs, and differences that do not vary. Student 1908; METHODS.md 1.1.
+    """
+    return _mean_test("paired", paired_contrast((a, b)), (a, b), alternative, alpha)
+
+
+def yuen(
+    a: Arm,
+    b: Arm,
+    *,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+    trim: float = 0.2,
+) -> TestResult:
+    """Yuen's t-test of trimmed means, for outliers that are no fault.
+
+    From each end of each arm the share ``trim`` of the replicates is left out, rounded down:
+    with .2 none below five, where the test is Welch's. Effect and interval (levels as
+    ``welch``) are the difference of the trimmed means. Not safe where standard deviations
+    are 3:1 (level .062 at n = 5, .059 at n = 10). ``ClaimError`` for a summary, fewer than
+    two values left in an arm, a ``trim`` outside [0, 0.5), and where in both arms all values
+    between those trimmed agree. Yuen 1974; METHODS.md 1.1, 2.2.
+    """
+    arms = require_sample(a, "yuen"), require_sample(b, "yuen")
+    if not 0 <= trim < 0.5:
+        raise ClaimError(f"the share trimmed from each end lies in [0, 0.5), not {trim}")
+    cores = [_core(arm, trim) for arm in arms]
+    if all(core.constant for core in cores):
+        raise ClaimError(
+            "what trimming leaves does not vary in either arm, so a test on means would call "
+            "any difference certain; use ratio, separation or bound"
+        )
+    contrast = _yuen_contrast(arms, cores)
+    return _mean_test("yuen", contrast, (a, b), alternative, alpha)
+
+
+TESTS: Mapping[str, Callable[..., TestResult]] = MappingProxyType(
+    {
+        "welch": welch,
+        "student": student,
+        "paired": paired,
+        "permutation": permutation,
+        "paired_permutation": paired_permutation,
+        "brunner_munzel": brunner_munzel,
+        "yuen": yuen,
+    }
+)
+"""Each name that a claim file may use, with its test of ``(a, b, *, alternative, alpha)``."""
+
+
+def _core(arm: Sample, trim: float) -> Sample:
+    """The values that trimming leaves; ``ClaimError`` for fewer than two."""
+    cut = int(trim * arm.n)
+    kept = sorted(arm.values)[cut : arm.n - cut]
+    if len(kept) < 2:
+        raise TooFewError(
+            f"of {arm.n} replicates trimming leaves {len(kept)}, and a variance needs two"
+        )
+    return Sample.of(*kept)
+
+
+def _yuen_contrast(arms: tuple[Sample, Sample], cores: list[Sample]) -> Contrast:
+    """Difference of trimmed means; each errs by its winsorised spread (Yuen 1974)."""
+    errors = [_winsorised_error(arm, core) for arm, core in zip(arms, cores, strict=True)]
+    means = [math.fsum(core.values) / core.n for core in cores]
+    df = satterthwaite(errors, [core.n for core in cores])
+    return Contrast(means[0] - means[1], math.hypot(*errors), df)
+
+
+def _winsorised_error(arm: Sample, core: Sample) -> float:
+    """Standard error of a trimmed mean: what was trimmed counts as the nearest value kept."""
+    low, high = min(core.values), max(core.values)
+    spread = Sample.of(*(min(max(value, low), high) for value in arm.values)).summary().spread
+    return spread * math.sqrt((arm.n - 1) / (core.n * (core.n - 1)))
+
+
+def _mean_test(
+    test: str,
+    contrast: Contrast,
+    arms: tuple[Arm, Arm],
+    alternative: Alternative,
+    alpha: float,
+) -> TestResult:
+    check_alpha(alpha)
+    p, p_opposite = p_values(alternative, contrast.p_greater(), contrast.p_less())
+    return TestResult(
+        test=test,
+        effect=contrast.effect,
+        alpha=alpha,
+        n=(summarise(arms[0]).n, summarise(arms[1]).n),
+        interval=contrast.interval(interval_level(alternative, alpha)),
+        p=p,
+        p_opposite=p_opposite,
+        statistic=contrast.statistic(),
+        df=contrast.df,
+        se=contrast.se,
+        alternative=alternative,
+        paired=test == "paired",
+    )
+
+
+Better: TypeAlias = Literal["lower", "higher"]
+
+
+Pair: TypeAlias = tuple[Arm, Arm]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarginResult(TestResult):
+    """The result of a test against margins.
+
+    ``smallest_confirmable_margin`` is the smallest symmetric margin that these data could have
+    confirmed, in the units of the effect.
+    """
+
+    smallest_confirmable_margin: float
+
+
+def tost(
+    a: Arm, b: Arm, *, low: float, high: float, alpha: float = 0.05, paired: bool = False
+) -> MarginResult:
+    """Two one-sided t-tests: does ``low < mean A - mean B < high`` hold?
+
+    ``p`` is the larger of the two one-sided p-values, ``p_opposite`` the smaller p of *the
+    difference lies beyond one of the margins*; the interval has level ``1 - 2 alpha``.
+    ``ClaimError`` unless ``low < 0 < high``, and as for ``welch`` or ``paired``. Schuirmann 1987;
+    Lakens 2017; METHODS.md 1.2.
+    """
+    check_finite("the lower margin", low)
+    check_finite("the upper margin", high)
+    if not low < 0 < high:
+        raise ClaimError(f"equivalence margins lie on both sides of 0, not {low} and {high}")
+    return _region_test("tost", (a, b), low, high, alpha, paired=paired)
+
+
+def non_superiority(
+    a: Arm, b: Arm, *, margin: float, better: Better, alpha: float = 0.05, paired: bool = False
+) -> MarginResult:
+    """One-sided t-test: A is not better than B by ``margin`` or more.
+
+    ``better`` says which values are good. The gain of A must lie below ``margin``, which is
+    in the units of the measurement and not negative (``ClaimError``). METHODS.md 2.1.
+    """
+    _check_margin(margin)
+    low, high = (None, margin) if _higher(better) else (-margin, None)
+    return _region_test("non_superiority", (a, b), low, high, alpha, paired=paired)
+
+
+def non_inferiority(
+    a: Arm, b: Arm, *, margin: float, better: Better, alpha: float = 0.05, paired: bool = False
+) -> MarginResult:
+    """One-sided t-test: A is not worse than B by ``margin`` or more.
+
+    Units and errors as ``non_superiority``.
+    """
+    _check_margin(margin)
+    low, high = (-margin, None) if _higher(better) else (None, margin)
+    return _region_test("non_inferiority", (a, b), low, high, alpha, paired=paired)
+
+
+def tost_relative(
+    a: Arm, b: Arm, *, relative: float, alpha: float = 0.05, paired: bool = False
+) -> MarginResult:
+    """Two one-sided tests: do the means differ by less than ``relative`` times mean B?
+
+    Each margin is a contrast, ``mean A - (1 ± relative) mean B``, with Welch's degrees of
+    freedom or, of pairs, taken seed by seed; the observed mean of B is no margin, for it has an
+    error. Effect, interval (level
+    ``1 - 2 alpha``), ``low``, ``high`` and the smallest confirmable margin are shares of mean
+    B; ``statistic``, ``df`` and ``se`` are those of the contrast that decides. ``ClaimError``
+    unless ``0 < relative < 1``, where mean B is not safely different from 0, and as for
+    ``welch`` or ``paired``. METHODS.md 1.2, 2.2.
+    """
+    _check_relative(relative, above_zero=True)
+    return _relative_test("tost_relative", (a, b), -relative, relative, alpha, paired=paired)
+
+
+def non_superiority_relative(
+    a: Arm, b: Arm, *, relative: float, better: Better, alpha: float = 0.05, paired: bool = False
+) -> MarginResult:
+    """One-sided contrast: A is not better than B by ``relative`` times mean B or more.
+
+    Result and errors as ``tost_relative``; ``relative`` may be 0.
+    """
+    _check_relative(relative)
+    low, high = (None, relative) if _higher(better) else (-relative, None)
+    return _relative_test("non_superiority_relative", (a, b), low, high, alpha, paired=paired)
+
+
+def non_inferiority_relative(
+    a: Arm, b: Arm, *, relative: float, better: Better, alpha: float = 0.05, paired: bool = False
+) -> MarginResult:
+    """One-sided contrast: A is not worse than B by ``relative`` times mean B or more.
+
+    Result and errors as ``tost_relative``; ``relative`` may be 0.
+    """
+    _check_relative(relative)
+    low, high = (-relative, None) if _higher(better) else (None, relative)
+    return _relative_test("non_inferiority_relative", (a, b), low, high, alpha, paired=paired)
+
+
+def _region_test(
+    test: str, arms: Pair, low: float | None, high: float | None, alpha: float, *, paired: bool
+) -> MarginResult:
+    check_alpha(alpha)
+    contrast = mean_difference(*arms, paired=paired, test=test)
+
+    def beyond(margin: float) -> Contrast:
+        return Contrast(contrast.effect - margin, contrast.se, contrast.df)
+
+    interval = contrast.interval(1 - 2 * alpha)
+    sides = _Sides.of(beyond, low, high)
+    return _result(test, arms, contrast.effect, interval, sides, alpha, paired=paired)
+
+
+def _relative_test(
+    test: str, arms: Pair, low: float | None, high: float | None, alpha: float, *, paired: bool
+) -> MarginResult:
+    check_alpha(alpha)
+    difference: RelativeDifference | PairedRelativeDifference
+    if paired:
+        difference = PairedRelativeDifference.of(*arms, test=test)
+    else:
+        difference = relative_difference(*arms)
+    interval = difference.interval(1 - 2 * alpha)
+    sides = _Sides.of(difference.beyond, low, high)
+    return _result(test, arms, difference.effect, interval, sides, alpha, paired=paired)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """The declared region, the p of lying inside and outside, and the contrast that decides."""
+
+    low: float | None
+    high: float | None
+    inside: float
+    outside: float
+    deciding: Contrast
+
+    @classmethod
+    def of(
+        cls, beyond: Callable[[float], Contrast], low: float | None, high: float | None
+    ) -> _Sides:
+        """From the contrast beyond any margin, in whichever units margins are."""
+        sides = []
+        if low is not None:
+            own = beyond(low)
+            sides.append((own.p_greater(), own.p_less(), own))
+        if high is not None:
+            own = beyond(high)
+            sides.append((own.p_less(), own.p_greater(), own))
+        inside, _, deciding = max(sides, key=lambda side: side[0])
+        return cls(low, high, inside, min(side[1] for side in sides), deciding)
+
+
+def _result(
+    test: str,
+    arms: Pair,
+    effect: float,
+    interval: Interval,
+    sides: _Sides,
+    alpha: float,
+    *,
+    paired: bool,
+) -> MarginResult:
+    reach = (
+        -math.inf if sides.low is None else -interval.low,
+        -math.inf if sides.high is None else interval.high,
+    )
+    return MarginResult(
+        test=test,
+        effect=effect,
+        alpha=alpha,
+        n=(summarise(arms[0]).n, summarise(arms[1]).n),
+        interval=interval,
+        p=sides.inside,
+        p_opposite=sides.outside,
+        statistic=sides.deciding.statistic(),
+        df=sides.deciding.df,
+        se=sides.deciding.se,
+        low=sides.low,
+        high=sides.high,
+        paired=paired,
+        smallest_confirmable_margin=max(0.0, *reach),
+    )
+
+
+def _higher(better: Better) -> bool:
+    if better not in ("lower", "higher"):
+        raise ClaimError(f"better is lower or higher, not {better!r}")
+    return better == "higher"
+
+
+def _check_margin(margin: float) -> None:
+    if not (math.isfinite(margin) and margin >= 0):
+        raise ClaimError(f"a margin is a finite number, at least 0, not {margin}")
+
+
+def _check_relative(relative: float, *, above_zero: bool = False) -> None:
+    if not 0 <= relative < 1 or (above_zero and relative == 0):
+        raise ClaimError(f"a relative margin lies between 0 and 1 (0.01 is 1 %), not {relative}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatioResult(TestResult):
+    """The result of a ratio; ``constant_arm`` is the one whose values are all the same."""
+
+    constant_arm: Literal["a", "b", "both"] | None
+
+
+def ratio_of_geometric_means(
+    a: Arm, b: Arm, *, at_least: float, alpha: float = 0.05, paired: bool = False
+) -> RatioResult:
+    """One-sided t-test on logarithms: is A at least ``at_least`` times B?
+
+    Welch's, or of arms ``paired`` by seed that of the differences of the logarithms.
+
+    Effect and interval (level ``1 - 2 alpha``) are ratios; ``statistic``, ``df`` and ``se``
+    belong to the logarithms. On arithmetic means the test would lose its level. Where both
+    arms are constant nothing is left to chance: the result is ``exact`` and there is
+    neither interval nor p. Where one is, the other alone gives the error and its ``n - 1``
+    degrees of freedom, and ``constant_arm`` names it.
+
+    ``ClaimError`` for a summary, for pairs as ``paired``, for values not above 0, for fewer than
+    two replicates in an arm, and for a ratio that is not positive. METHODS.md 1.3, 2.1.
+    """
+    check_alpha(alpha)
+    if not (math.isfinite(at_least) and at_least > 0):
+        raise ClaimError(f"a ratio must be a finite number above 0, not {at_least}")
+    first, second = require_sample(a, "ratio"), require_sample(b, "ratio")
+    log_a, log_b = first.log(), second.log()
+    if min(first.n, second.n) < 2:
+        raise TooFewError("a ratio needs at least two replicates in each arm")
+    effect = first.geometric_mean / second.geometric_mean
+    n = (first.n, second.n)
+    if first.constant and second.constant:
+        return RatioResult(
+            "ratio",
+            effect,
+            alpha,
+            n,
+            low=at_least,
+            paired=paired,
+            exact=True,
+            constant_arm="both",
+        )
+    contrast = mean_difference(log_a, log_b, paired=paired, test="ratio")
+    border = math.log(at_least)
+    logs = contrast.interval(1 - 2 * alpha)
+    return RatioResult(
+        test="ratio",
+        effect=effect,
+        alpha=alpha,
+        n=n,
+        interval=Interval(_exp(logs.low), _exp(logs.high), logs.level),
+        p=contrast.p_greater(border),
+        p_opposite=contrast.p_less(border),
+        statistic=contrast.statistic(border),
+        df=contrast.df,
+        se=contrast.se,
+        low=at_least,
+        paired=paired,
+        constant_arm=_constant_arm(first, second),
+    )
+
+
+def _constant_arm(a: Sample, b: Sample) -> Literal["a", "b"] | None:
+    if a.constant:
+        return "a"
+    return "b" if b.constant else None
+
+
+def _exp(logarithm: float) -> float:
+    """The exponential, infinite where it overflows: such an interval says nothing upwards."""
+    try:
+        return math.exp(logarithm)
+    except OverflowError:
+        return math.inf

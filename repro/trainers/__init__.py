@@ -1,0 +1,1 @@
+"""Trainers: what turns a configuration and a seed into a finished run."""

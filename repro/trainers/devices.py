@@ -1,0 +1,147 @@
+"""The device and the numerics of a process that trains: threads, determinism, precision."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+import torch
+
+from repro.errors import DeviceError
+from repro.machine import package_version, processor
+
+Device = Literal["cpu", "cuda"]
+
+
+NOTICE_SECONDS = 2.0
+
+
+PROBE_SECONDS = 120.0
+
+
+_NOTICE = "looking for a GPU that torch can use (--device cpu does without)"
+
+
+_PROBE = (
+    "import json, sys\n"
+    "sys.path[:] = json.loads(sys.argv[1])\n"
+    "import torch\n"
+    "sys.exit(0 if torch.cuda.is_available() else 3)\n"
+)
+
+
+def resolve_device(device: str = "auto", say: Callable[[str], None] = lambda _: None) -> Device:
+    """``cpu`` or ``cuda`` for ``auto``, ``cpu`` or ``cuda``; imports no torch here.
+
+    A machine without an NVIDIA driver is told apart by a look at its files; only where there is
+    one, a short-lived process asks torch; ``say`` is told if that takes long. Raises DeviceError
+    if what is asked for is not there, or if torch gives no answer.
+    """
+    if device not in {"auto", "cpu", "cuda"}:
+        raise DeviceError(f"device '{device}' is unknown\n  expected: auto, cpu or cuda")
+    if device == "cpu":
+        return "cpu"
+    if has_driver():
+        notice = threading.Timer(NOTICE_SECONDS, say, [_NOTICE])
+        notice.daemon = True
+        notice.start()
+        try:
+            if torch_sees_gpu():
+                return "cuda"
+        finally:
+            notice.cancel()
+    if device == "cuda":
+        raise DeviceError(
+            "device 'cuda': no GPU is there that torch can use\n"
+            "  expected: an NVIDIA driver, CUDA_VISIBLE_DEVICES not empty, and a CUDA build of "
+            "torch\n  to do: use --device cpu or --device auto"
+        )
+    return "cpu"
+
+
+def has_driver() -> bool:
+    """Whether an NVIDIA driver is there and its devices are not hidden."""
+    if os.environ.get("CUDA_VISIBLE_DEVICES", "0").strip() in {"", "-1"}:
+        return False
+    driver = Path("/proc/driver/nvidia/version").exists() or Path("/dev/nvidiactl").exists()
+    return driver or shutil.which("nvidia-smi") is not None
+
+
+def torch_sees_gpu() -> bool:
+    """Whether torch, in a process of its own, can use CUDA; DeviceError if it does not say."""
+    command = [sys.executable, "-P", "-W", "ignore", "-c", _PROBE, json.dumps(sys.path)]
+    try:
+        done = subprocess.run(command, check=False, capture_output=True, timeout=PROBE_SECONDS)
+    except subprocess.TimeoutExpired as error:
+        raise DeviceError(
+            f"device: torch did not say in {PROBE_SECONDS:.0f} s whether it can use the GPU whose "
+            "driver is here\n  to do: use --device cpu, or try again when the machine is less busy"
+        ) from error
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return done.returncode == 0
+
+
+Facts = dict[str, dict[str, str | int | bool]]
+
+
+PACKAGES = ("repro-verdict", "torch", "numpy", "scipy", "safetensors")
+
+
+@contextmanager
+def numerics(device: Literal["cpu", "cuda"]) -> Iterator[Facts]:
+    """Compute reproducibly inside, as before outside; gives the facts for the provenance.
+
+    One thread and deterministic algorithms on the CPU, because sums differ between numbers of
+    threads; on CUDA, where some have no deterministic form, they are off. No TF32, but in
+    the training steps of a recipe that declares it. Raises DeviceError when CUDA is asked for
+    and is not there.
+    """
+    if device == "cuda" and not torch.cuda.is_available():
+        raise DeviceError("device 'cuda': torch sees no GPU\n  to do: use --device cpu")
+    threads = torch.get_num_threads()
+    deterministic = torch.are_deterministic_algorithms_enabled()
+    only_warned = torch.is_deterministic_algorithms_warn_only_enabled()
+    filled = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
+    tf32 = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
+    try:
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+        torch.use_deterministic_algorithms(device == "cpu")
+        if device == "cpu":
+            torch.set_num_threads(1)
+            torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+        yield _facts(device)
+    finally:
+        torch.set_num_threads(threads)
+        torch.use_deterministic_algorithms(deterministic, warn_only=only_warned)
+        torch.utils.deterministic.fill_uninitialized_memory = filled  # type: ignore[attr-defined]
+        torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = tf32
+
+
+def _facts(device: str) -> Facts:
+    """What was used, apart from where."""
+    software = {name: package_version(name) for name in PACKAGES}
+    return {
+        "software": {"python": platform.python_version(), **software},
+        "settings": {
+            "device": device,
+            "threads": torch.get_num_threads(),
+            "deterministic_algorithms": torch.are_deterministic_algorithms_enabled(),
+            "tf32": torch.backends.cuda.matmul.allow_tf32,
+        },
+        "machine": {
+            "host": platform.node(),
+            "platform": f"{platform.system()} {platform.machine()}",
+            "processor": processor(),
+            "device": torch.cuda.get_device_name() if device == "cuda" else "CPU",
+        },
+    }

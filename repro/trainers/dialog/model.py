@@ -1,0 +1,268 @@
+"""A dialog model of GRUs: utterances to one state, its response, beam search for answers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.nn.utils.rnn import PackedSequence
+
+from repro.trainers.dialog.corpus import Batch, DialogSplit, packed
+from repro.trainers.dialog.spec import Beam, DialogRecipe, Seq2Seq
+from repro.trainers.language_model.evaluation import full_precision
+from repro.trainers.language_model.model import Embedding, build_output
+from repro.trainers.language_model.randomness import (
+    Distribution,
+    Initialised,
+    Streams,
+    initialise,
+    uniform,
+)
+from repro.trainers.language_model.regularisation import QUIET, Regularisation
+
+
+class Gru(Initialised):
+    """One GRU layer with two bias vectors, gates in the order reset, update, new.
+
+    Shapes: sequences of (I,) vectors and a state ``(directions, B, H)`` -> sequences of
+    (directions H,) vectors and the state after each sequence's own last step, for the second
+    direction its first. Reference: Cho et al. 2014, in the variant of torch, which applies the
+    reset gate after the recurrent product.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        dtype: torch.dtype,
+        directions: Literal[1, 2] = 1,
+    ) -> None:
+        super().__init__()
+        self.hidden_size = hidden_size
+        self.directions = directions
+        shapes = {
+            "input_weight": (3 * hidden_size, input_size),
+            "recurrent_weight": (3 * hidden_size, hidden_size),
+            "input_bias": (3 * hidden_size,),
+            "recurrent_bias": (3 * hidden_size,),
+        }
+        for direction in ("forward", "backward")[:directions]:
+            for name, shape in shapes.items():
+                parameter = nn.Parameter(torch.empty(shape, dtype=dtype))
+                self.register_parameter(f"{direction}_{name}", parameter)
+
+    def initial(self) -> Mapping[str, Distribution]:
+        """U(-1/sqrt(H), 1/sqrt(H)) for every parameter."""
+        bound = self.hidden_size**-0.5
+        return {name: uniform(bound) for name, _ in self.named_parameters()}
+
+    def forward(
+        self, x: PackedSequence, state_B: Tensor | None = None
+    ) -> tuple[PackedSequence, Tensor]:
+        """Run over packed sequences from a state, or from zero."""
+        batch_size = int(x.batch_sizes[0])
+        if state_B is None:
+            state_B = x.data.new_zeros(self.directions, batch_size, self.hidden_size)
+        if x.sorted_indices is not None:
+            state_B = state_B.index_select(1, x.sorted_indices)
+        # biases, layers, dropout, train, bidirectional; `train` keeps what the backward pass
+        # needs, and there is no dropout of its own to switch off
+        switches = (True, 1, 0.0, torch.is_grad_enabled(), self.directions == 2)
+        with warnings.catch_warnings():
+            # on a GPU: weights are separate parameters, each with its own stream of values
+            warnings.filterwarnings("ignore", "RNN module weights are not part of single")
+            weights: list[Tensor] = [*self.parameters()]
+            output, after_B = torch.gru(x.data, x.batch_sizes, state_B, weights, *switches)
+        if x.unsorted_indices is not None:
+            after_B = after_B.index_select(1, x.unsorted_indices)
+        return x._replace(data=output), after_B
+
+
+class Bridge(Initialised):
+    """The affine map from the end of the dialog so far to the beginning of the response."""
+
+    def __init__(self, input_size: int, output_size: int, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(output_size, input_size, dtype=dtype))
+        self.bias = nn.Parameter(torch.empty(output_size, dtype=dtype))
+
+    def initial(self) -> Mapping[str, Distribution]:
+        """U(-1/sqrt(I), 1/sqrt(I)), the default of a linear layer with I inputs."""
+        bound = self.weight.shape[1] ** -0.5
+        return {"weight": uniform(bound), "bias": uniform(bound)}
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., I) -> (..., O)."""
+        return F.linear(x, self.weight, self.bias)
+
+
+class Written(NamedTuple):
+    """What the decoder makes of words of responses."""
+
+    context: Tensor
+    """(1, N, D), one row a word in packed order: what the output layer sees."""
+    state: Tensor
+    """(1, B, D), where each response goes on."""
+
+
+class DialogModel(nn.Module):
+    """Utterances so far and words of the response -> distribution of its next word.
+
+    A GRU reads each utterance in both directions, a second one the sequence of what the first
+    ended with, and a third writes the response; nothing but its initial state knows the dialog.
+    Parameters are empty until ``initialise`` or a checkpoint fills them. Without a
+    ``regularisation`` every method is evaluation.
+    """
+
+    def __init__(self, spec: Seq2Seq, vocabulary: int, dtype: torch.dtype = torch.float32) -> None:
+        super().__init__()
+        self.spec = spec
+        self.vocabulary = vocabulary
+        size = spec.embedding_size
+        self.embedding = Embedding(vocabulary, size, dtype)
+        self.utterance_encoder = Gru(size, spec.utterance_size, dtype, directions=2)
+        self.dialog_encoder = Gru(2 * spec.utterance_size, spec.dialog_size, dtype)
+        self.bridge = Bridge(spec.dialog_size, spec.context_size, dtype)
+        self.decoder = Gru(size, spec.context_size, dtype)
+        self.output = build_output(
+            spec.output, vocabulary, spec.decoder_size, spec.context_size, dtype
+        )
+
+    def encode(self, batch: Batch, regularisation: Regularisation = QUIET) -> Tensor:
+        """The state (1, B, D) in which each response of a batch begins."""
+        _, ends_2UH = self.utterance_encoder(self._embed(batch.utterances, regularisation))
+        utterances = torch.cat(ends_2UH.unbind(0), dim=1).split(batch.sizes)
+        _, end_1BC = self.dialog_encoder(packed(utterances))
+        begin_1BD: Tensor = self.bridge(end_1BC)
+        return begin_1BD
+
+    def write(
+        self, words: PackedSequence, state_1BD: Tensor, regularisation: Regularisation = QUIET
+    ) -> Written:
+        """Contexts of the words after each of ``words``, from the states of their responses."""
+        read, after_1BD = self.decoder(self._embed(words, regularisation), state_1BD)
+        return Written(regularisation.locked("output", read.data.unsqueeze(0)), after_1BD)
+
+    def forward(self, batch: Batch, regularisation: Regularisation = QUIET) -> Tensor:
+        """Contexts (1, N, D) of all words that a batch predicts, in packed order."""
+        state_1BD = self.encode(batch, regularisation)
+        return self.write(batch.inputs, state_1BD, regularisation).context
+
+    def loss(self, batch: Batch, regularisation: Regularisation = QUIET) -> Tensor:
+        """Mean negative log-probability of a batch's predicted words, a scalar in nats."""
+        context_1ND = self(batch, regularisation)
+        return self.output.loss(context_1ND, batch.targets.unsqueeze(0), regularisation)
+
+    def log_probabilities(self, context_1ND: Tensor) -> Tensor:
+        """(1, N, D) -> (1, N, V), in nats."""
+        return self.output.log_probabilities(context_1ND)
+
+    def _embed(self, words: PackedSequence, regularisation: Regularisation) -> PackedSequence:
+        """Words as vectors; the rows are one step of N sequences, so each has its own mask."""
+        vectors_1NE = regularisation.embed(words.data.unsqueeze(0), self.embedding.weight)
+        return words._replace(data=regularisation.locked("input", vectors_1NE).squeeze(0))
+
+
+@torch.no_grad()
+def begin(model: DialogModel, recipe: DialogRecipe, streams: Streams, train: DialogSplit) -> None:
+    """Fill every parameter: from its stream, and the decoder's bias as the recipe says."""
+    initialise(model, streams)
+    if recipe.initial_bias == "unigram":
+        model.output.bias.copy_(log_frequencies(train, model.vocabulary))
+
+
+def log_frequencies(split: DialogSplit, vocabulary: int) -> Tensor:
+    """Logarithm (V,) of how often each word is predicted, float64; each counts once more."""
+    predicted = torch.cat([split.utterance(example.response)[1:] for example in split.examples])
+    counts = torch.bincount(predicted, minlength=vocabulary).double() + 1
+    return (counts / counts.sum()).log()
+
+
+class Response(NamedTuple):
+    """A response that was found."""
+
+    words: tuple[int, ...]
+    """Without ``<s>`` and ``</s>``."""
+    score: float
+    """Log-probability in nats: the sum over its words, and ``</s>`` where it is complete."""
+    complete: bool
+    """Whether it ends with ``</s>``; otherwise it was as long as it may be."""
+
+
+class _Live(NamedTuple):
+    """Hypotheses that go on, the best first."""
+
+    words: Tensor
+    """(B, T), from ``<s>`` on."""
+    scores: Tensor
+    """(B,) log-probabilities, float64."""
+    state: Tensor
+    """(1, B, D), before the last word is read."""
+
+
+@torch.no_grad()
+def respond(
+    model: DialogModel, begin_1BD: Tensor, beam: Beam, *, start: int, end: int
+) -> list[Response]:
+    """The ``beam.kept`` best responses that a beam search finds, the best first.
+
+    ``begin_1BD`` (1, 1, D) is one encoded context; ``start`` and ``end`` are the numbers of
+    ``<s>`` and ``</s>``. In each step the ``beam.size`` most probable of all continuations by one
+    word are kept; one that ends leaves the beam, which is narrower from there on (Sutskever et
+    al. 2014). It is over when none is left, or after ``beam.longest`` predictions; what has not
+    ended by then competes as it is. (It stops before where nothing could change any more: a score
+    only falls.) Scores are not divided by lengths. A beam of one is the
+    greedy choice.
+    """
+    live = _Live(
+        torch.full((1, 1), start, device=begin_1BD.device),
+        torch.zeros(1, dtype=torch.float64, device=begin_1BD.device),
+        begin_1BD,
+    )
+    found: list[Response] = []
+    with full_precision():
+        for _ in range(beam.longest):
+            live = _continued(model, live, beam.size - len(found))
+            ended_B = live.words[:, -1] == end
+            found += _responses(live, ended_B, complete=True)
+            live = _chosen(live, ~ended_B)
+            if len(live.scores) == 0 or _decided(found, live, beam.kept):
+                break
+    found += _responses(live, torch.ones_like(live.scores, dtype=torch.bool), complete=False)
+    return sorted(found, key=lambda response: -response.score)[: beam.kept]
+
+
+def _decided(found: list[Response], live: _Live, kept: int) -> bool:
+    """Whether as many as are kept have ended already, none with a lower score than any live one."""
+    scores = sorted((response.score for response in found), reverse=True)
+    return len(scores) >= kept and scores[kept - 1] >= float(live.scores.max())
+
+
+def _continued(model: DialogModel, live: _Live, width: int) -> _Live:
+    """The ``width`` best continuations of all hypotheses by one word."""
+    words_BT, scores_B, state_1BD = live
+    last = PackedSequence(words_BT[:, -1], torch.tensor([len(words_BT)]))
+    written = model.write(last, state_1BD)
+    log_p_BV = model.log_probabilities(written.context).squeeze(0).double()
+    scores_BV = scores_B.unsqueeze(1) + log_p_BV
+    best_B, places_B = scores_BV.flatten().topk(min(width, scores_BV.numel()))
+    parents_B, words_B = places_B // model.vocabulary, places_B % model.vocabulary
+    grown_BT = torch.cat([words_BT[parents_B], words_B.unsqueeze(1)], dim=1)
+    return _Live(grown_BT, best_B, written.state[:, parents_B])
+
+
+def _chosen(live: _Live, mask_B: Tensor) -> _Live:
+    return _Live(live.words[mask_B], live.scores[mask_B], live.state[:, mask_B])
+
+
+def _responses(live: _Live, mask_B: Tensor, *, complete: bool) -> list[Response]:
+    """Some of the hypotheses as responses, without their marks."""
+    chosen = _chosen(live, mask_B)
+    stop = -1 if complete else None
+    words = [tuple(row[1:stop]) for row in chosen.words.tolist()]
+    scores = chosen.scores.tolist()
+    return [Response(w, score, complete) for w, score in zip(words, scores, strict=True)]

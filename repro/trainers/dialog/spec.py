@@ -1,0 +1,218 @@
+"""Answering in a dialog as specifications: the corpus, the model, its training, its decoding.
+
+Sizes follow Zhao et al. 2017, whose preprocessing of Switchboard Yang et al. 2018 used; Yang et
+al. print no sizes of their own.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from repro.schema.base import Count, Name, Positive, Probability, Spec
+from repro.trainers.base import _Resolved
+from repro.trainers.language_model.recipe import Averaging, Finetuning, NoAveraging, Products, Stop
+from repro.trainers.language_model.spec import (
+    Digests,
+    Output,
+    SplitTokens,
+    maps_contexts,
+    output_parameters,
+    structural_bound,
+)
+
+LONGEST = 40
+"""Tokens of an utterance, its marks among them, that are kept by default."""
+
+
+class SplitResponses(Spec):
+    """Number of responses in each split."""
+
+    train: Count
+    valid: Count
+    test: Count
+
+
+class DialogCorpus(Spec):
+    """Files ``<name>/{train,valid,test}.jsonl`` below $REPRO_DATA, known by their digests.
+
+    A dialog a line: ``{"dialog": ..., "utterances": [[speaker, text, act], ...]}``. Text is in
+    lower case, and its tokens are runs of word characters and runs of other visible characters.
+    An utterance is ``<s> ... </s>`` and keeps ``longest`` tokens at most, these two among them;
+    the utterance ``<s> <d> </s>`` opens each dialog. Every utterance after it is a response, and
+    up to ``context`` utterances before it are what it answers; with ``last: unused``, as in the
+    code of Zhao et al. 2017, the last of a dialog is never a response.
+
+    ``vocabulary`` counts ``<pad>``, ``<unk>`` and the most frequent tokens of train, marks
+    included and before any is cut. ``responses`` and ``tokens`` (that are predicted: those of
+    the responses, ``</s>`` too) are stated for plans, and checked when the files are read.
+    """
+
+    kind: Literal["dialog"] = "dialog"
+    name: Name
+    vocabulary: Annotated[int, Field(ge=6, le=10**9)]
+    responses: SplitResponses
+    tokens: SplitTokens
+    sha256: Digests
+    longest: Annotated[int, Field(ge=3, le=10**6)] = LONGEST
+    context: Count = 9
+    last: Literal["unused"] | None = None
+
+    @property
+    def label(self) -> str:
+        """What a reader calls it."""
+        known = {"swda": "Switchboard"}
+        return f"{known.get(self.name, self.name)}, {self.vocabulary:,} words"
+
+
+class Seq2Seq(Spec):
+    """Context utterances -> response, by GRUs and without attention, with any output layer.
+
+    ``utterance_size`` is that of each direction of the GRU that reads an utterance,
+    ``dialog_size`` that of the GRU over the utterances, and ``context_size`` (D) that of the GRU
+    which writes the response: what the output layer sees. One embedding is read by all; the
+    decoder's matrix is free. A mixture's latent contexts have ``latent_size`` (absent:
+    ``embedding_size``).
+    """
+
+    kind: Literal["seq2seq"] = "seq2seq"
+    embedding_size: Count
+    utterance_size: Count
+    dialog_size: Count
+    context_size: Count
+    latent_size: Count | None = None
+    output: Output
+
+    @model_validator(mode="after")
+    def _nothing_without_effect(self) -> Self:
+        if self.latent_size is not None and not self.mixes():
+            message = f"latent_size changes nothing of output '{self.output.kind}': leave it out"
+            raise ValueError(message)
+        return self
+
+    def mixes(self) -> bool:
+        """Whether the output layer maps the context to latent contexts of another size."""
+        return maps_contexts(self.output)
+
+    @property
+    def decoder_size(self) -> int:
+        """Columns of the decoder's matrix: those of a mixture's latent contexts, else D."""
+        return (self.latent_size or self.embedding_size) if self.mixes() else self.context_size
+
+    def parameters(self, vocabulary: int) -> int:
+        """Number of scalars that training changes or fixes at random; frozen slopes count."""
+        utterance, dialog = self.utterance_size, self.dialog_size
+        encoders = 2 * gru_parameters(self.embedding_size, utterance) + gru_parameters(
+            2 * utterance, dialog
+        )
+        bridge = (dialog + 1) * self.context_size
+        decoder = gru_parameters(self.embedding_size, self.context_size)
+        words = vocabulary * (self.embedding_size + self.decoder_size + 1)
+        output = output_parameters(self.output, self.context_size, self.decoder_size)
+        return encoders + bridge + decoder + words + output
+
+    def rank_bound(self) -> int | None:
+        """Structural bound on the rank of the log-probabilities, as of a language model."""
+        return structural_bound(self.output, self.decoder_size)
+
+
+class Adam(Spec):
+    """Adam with bias correction (Kingma and Ba 2015)."""
+
+    kind: Literal["adam"] = "adam"
+    learning_rate: Positive = 1e-3
+    beta1: Probability = 0.9
+    beta2: Probability = 0.999
+    epsilon: Positive = 1e-8
+
+
+class DialogDropout(Spec):
+    """Dropout probabilities, a new mask at every position.
+
+    ``input`` drops entries of the looked-up vectors, ``output`` of what the output layer sees,
+    ``latent`` of the mixtures' latent contexts.
+    """
+
+    input: Probability = 0.0
+    output: Probability = 0.0
+    latent: Probability = 0.0
+
+
+class DialogRecipe(Spec):
+    """One training procedure: all responses in a new order each epoch, ``batch_size`` a step.
+
+    The loss of a step is the mean over the predicted tokens of its batch; ``clip`` bounds the
+    global norm of its gradients. The decoder's bias begins with 0, or with ``initial_bias:
+    unigram`` at the logarithm of how often each word is predicted in train (each once more):
+    otherwise a mixture under Adam can spend its tanh on frequencies, and saturate.
+    """
+
+    epochs: Count
+    batch_size: Count = 30
+    optimiser: Adam = Adam()
+    clip: Positive = 5.0
+    dropout: DialogDropout = DialogDropout()
+    initial_bias: Literal["unigram"] | None = None
+    precision: Literal["float32", "float64"] = "float32"
+
+    # what a recipe of a language model may ask for, and this one never does
+    averaging: ClassVar[Averaging] = NoAveraging()
+    finetuning: ClassVar[Finetuning | None] = None
+    stop: ClassVar[Stop | None] = None
+    late: ClassVar[bool] = False
+    products: ClassVar[Products | None] = None
+
+    @property
+    def most_epochs(self) -> int:
+        """Epochs that there are at most: all of them."""
+        return self.epochs
+
+    def stage(self, _epoch: int) -> DialogRecipe:
+        """What an epoch is trained by."""
+        return self
+
+
+class Beam(Spec):
+    """Beam search: ``size`` hypotheses wide, ``longest`` predictions long, the best are kept.
+
+    ``longest`` counts ``</s>``. The defaults are those of Yang et al. 2018.
+    """
+
+    size: Count = 10
+    longest: Count = 30
+    kept: Count = 5
+
+
+Smoothing = Literal["none", "add_one", "chen_cherry_7"]
+"""Of n-gram counts in BLEU: none (Papineni et al. 2002); one more match and one more n-gram
+for n above 1 (Lin and Och 2004); smoothing 7 of Chen and Cherry 2014."""
+
+
+def gru_parameters(inputs: int, size: int) -> int:
+    """Parameters of one direction of a GRU layer with two bias vectors."""
+    return 3 * size * (inputs + size + 2)
+
+
+class DialogTrainingSpec(_Resolved):
+    """A resolved configuration of a dialog model."""
+
+    model: Seq2Seq
+    corpus: DialogCorpus
+    recipe: DialogRecipe
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """The names of the parts whose revisions are in the identity."""
+        return ("dialog_training", self.model.output.kind, self.corpus.kind)
+
+    @property
+    def parameters(self) -> int:
+        """Number of parameters of the model."""
+        return self.model.parameters(self.corpus.vocabulary)
+
+    @property
+    def step_tokens(self) -> float:
+        """How many tokens a step of training predicts, on average."""
+        tokens, responses = self.corpus.tokens.train, self.corpus.responses.train
+        return self.recipe.batch_size * tokens / responses

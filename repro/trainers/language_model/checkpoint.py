@@ -1,0 +1,270 @@
+"""What training reports, and all that affects its continuation, in one file.
+
+All that affects the continuation of a training, in one file.
+
+A safetensors file: the raw weights, their running mean, the best weights, what the optimiser
+remembers, and in its header the rest as JSON with a SHA-256 over everything. Written to a sibling
+and moved into place, so a reader meets the old file or the new one. Random streams need no state
+(see ``randomness``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Annotated, Generic, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor, nn
+
+from repro.digest import canonical_json
+from repro.errors import StoreError
+from repro.files import opened, write_atomically
+from repro.trainers.run import RunSpec
+
+M = TypeVar("M", bound=nn.Module)
+
+
+Phase = Literal["train", "valid"]
+
+
+@dataclass(frozen=True, slots=True)
+class EpochRecord:
+    """One finished epoch, of fine-tuning too; losses in nats a token."""
+
+    epoch: int
+    train_loss: float
+    """Before each update, dropout on, without penalties, every token with equal weight; of the
+    weights that are trained, never of their average."""
+    valid_loss: float
+    """Of the averaged weights when ``averaging``, dropout off."""
+    averaging: bool
+    tokens: int
+    """Predicted training tokens."""
+    window_loss: float | None = None
+    """As ``train_loss``, but every window (of dialogs: every step) with equal weight, whatever its
+    length; None in a history that is older than this number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where one run is.
+
+    Reported at the beginning of an epoch, after every step, and before validation: whoever
+    listens decides how much of it to show.
+    """
+
+    run_key: str
+    epoch: int
+    epochs: int
+    step: int
+    """Steps of this epoch that are done."""
+    steps: int
+    tokens_done: int
+    """Over all epochs."""
+    tokens_in_all: int
+    phase: Phase
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedRun(Generic[M]):
+    """One replicate after training.
+
+    ``diverged`` is the epoch in which a loss no longer had a finite perplexity; it is not in the
+    history, and ``model`` then holds the best weights before it. ``best_epoch`` 0 means that no
+    epoch was finished and the model is untrained. ``notes`` are sentences for the provenance.
+    """
+
+    run: RunSpec
+    model: M
+    history: tuple[EpochRecord, ...]
+    best_epoch: int
+    diverged: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+FILE_NAME = "checkpoint.safetensors"
+
+
+DAMAGED_NAME = "checkpoint.damaged"
+
+
+FORMAT = 1
+
+
+# What reading bytes that are no checkpoint raises; of these, none comes from the disk.
+_DAMAGE = (
+    SafetensorError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    AssertionError,
+    OverflowError,
+    RuntimeError,
+)
+
+
+Weights = dict[str, Tensor]
+
+
+GROUPS = ("weights", "average", "best", "optimiser")
+"""The groups of tensors in the file, by the names that they have in a `Checkpoint`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """The state of one training at the end of an epoch."""
+
+    run_key: str
+    history: tuple[EpochRecord, ...]
+    best_epoch: int
+    diverged: int | None
+    averaging: bool
+    """Whether the switch to averaging has happened."""
+    average_steps: int
+    weights: Weights
+    average: Weights = field(default_factory=dict)
+    best: Weights = field(default_factory=dict)
+    late_factor: float | None = None
+    """Factor of the rates of the last averaged step, where the next one is to take it."""
+    optimiser: Weights = field(default_factory=dict)
+    """What an optimiser remembers, if it does: running means of gradients."""
+    optimiser_steps: int | None = None
+    """How many steps that is of."""
+
+
+class _State(BaseModel):
+    """What the header says: its seal proves that nothing changed since, not that it was right."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+
+    format: Literal[1]
+    run_key: str
+    history: tuple[EpochRecord, ...]
+    best_epoch: Annotated[int, Field(ge=0)]
+    diverged: int | None
+    averaging: bool
+    average_steps: Annotated[int, Field(ge=0)]
+    late_factor: float | None = None
+    optimiser_steps: Annotated[int, Field(ge=0)] | None = None
+
+    @model_validator(mode="after")
+    def _epochs_are_counted(self) -> Self:
+        epochs = len(self.history)
+        if [record.epoch for record in self.history] != list(range(1, epochs + 1)):
+            raise ValueError("its epochs are not numbered from 1")
+        if self.best_epoch > epochs:
+            raise ValueError("its best epoch is not in its history")
+        if self.diverged not in {None, epochs + 1}:
+            raise ValueError("it diverged in an epoch that does not follow its history")
+        return self
+
+
+def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
+    """Replace the checkpoint in ``folder``, which is made if need be. Raises OSError.
+
+    What ``folder`` is in has to be there: a store that vanishes in mid-run is not made anew.
+    """
+    tensors = {
+        f"{group}/{name}": tensor.detach().cpu().contiguous()
+        for group in GROUPS
+        for name, tensor in getattr(checkpoint, group).items()
+    }
+    state = canonical_json(
+        {
+            "format": FORMAT,
+            "run_key": checkpoint.run_key,
+            "history": [asdict(record) for record in checkpoint.history],
+            "best_epoch": checkpoint.best_epoch,
+            "diverged": checkpoint.diverged,
+            "averaging": checkpoint.averaging,
+            "average_steps": checkpoint.average_steps,
+            "late_factor": checkpoint.late_factor,
+            "optimiser_steps": checkpoint.optimiser_steps,
+        }
+    )
+    content = save(tensors, {"state": state, "sha256": _sha256(state, tensors)})
+    folder.mkdir(exist_ok=True)
+    write_atomically(folder / FILE_NAME, content)
+
+
+def load_checkpoint(folder: Path, run_key: str) -> tuple[Checkpoint | None, str | None]:
+    """The checkpoint in ``folder`` and a note: (None, None) when there is none.
+
+    A damaged file is no checkpoint: it is moved aside, and the note says so. Raises OSError when
+    the file cannot be read, because it may be whole, and StoreError when the checkpoint belongs
+    to another run, because then the folder is not what its owner thinks.
+    """
+    path = folder / FILE_NAME
+    try:
+        content = _content(path)
+    except FileNotFoundError:
+        return None, None
+    try:
+        checkpoint = _read(content)
+    except _DAMAGE as error:
+        aside = path.with_name(DAMAGED_NAME)
+        path.replace(aside)
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        return None, f"{path} is damaged ({reason}); it is now {aside.name}, training starts anew"
+    if checkpoint.run_key != run_key:
+        message = (
+            f"{path} belongs to another run\n"
+            f"  expected run {run_key}\n  found    run {checkpoint.run_key}\n"
+            "  to do: move it away; one folder holds one run"
+        )
+        raise StoreError(message)
+    return checkpoint, None
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a file; no link is followed, and a pipe is not waited for."""
+    with opened(path, follow=False) as stream:
+        return stream.read()
+
+
+def _read(content: bytes) -> Checkpoint:
+    """The checkpoint in a file's content; one of ``_DAMAGE`` if it is not whole."""
+    tensors = load(content)  # it has looked at the length of the header
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + length])["__metadata__"]
+    if _sha256(header["state"], tensors) != header["sha256"]:
+        message = "its content does not have the SHA-256 that it states"
+        raise ValueError(message)
+    state = _State.model_validate_json(header["state"])
+    groups: dict[str, Weights] = {group: {} for group in GROUPS}
+    for full_name, tensor in tensors.items():
+        group, name = full_name.split("/", 1)
+        groups[group][name] = tensor
+    if bool(groups["best"]) != (state.best_epoch > 0):
+        message = "its best weights and its best epoch do not belong together"
+        raise ValueError(message)
+    if bool(groups["optimiser"]) and state.optimiser_steps is None:
+        message = "its optimiser's moments are of an unknown number of steps"
+        raise ValueError(message)
+    return Checkpoint(
+        run_key=state.run_key,
+        history=state.history,
+        best_epoch=state.best_epoch,
+        diverged=state.diverged,
+        averaging=state.averaging,
+        average_steps=state.average_steps,
+        late_factor=state.late_factor,
+        optimiser_steps=state.optimiser_steps,
+        **groups,
+    )
+
+
+def _sha256(state: str, tensors: Mapping[str, Tensor]) -> str:
+    summary = hashlib.sha256(state.encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        summary.update(f"\n{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        summary.update(tensor.numpy().tobytes())
+    return summary.hexdigest()

@@ -1,0 +1,352 @@
+"""A user's own output layer or trunk, from outside this package: made, and checked.
+
+A user's own component, from outside this package: made, and checked against what is stated.
+
+Everything that can be wrong with it is found when a model is built, before anything is trained.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from repro.errors import DataError
+from repro.plugins import load_object, version_of
+from repro.trainers.language_model.output.layer import OutputLayer
+from repro.trainers.language_model.randomness import Initialised
+from repro.trainers.language_model.regularisation import QUIET, Regularisation
+from repro.trainers.language_model.spec import Model, Own
+from repro.trainers.language_model.trunk import TrunkOutput, detached
+
+Part = TypeVar("Part", bound=Initialised)
+
+
+TRIAL_SEED = 20180430
+
+
+def make(spec: Own, kind: type[Part], *sizes: Any) -> Part:
+    """What ``spec`` names, called with ``sizes`` and its options: a ``kind``.
+
+    Raises DataError when it is not there, cannot be called so, is no ``kind`` or not all of one,
+    is of another version than ``spec`` states, or has random numbers that are not those of a seed.
+    """
+    version = version_of(spec.use)  # before a line of it has run
+    if version != spec.version:
+        raise differs(spec, f"its version here is {version}", f"version {spec.version}", version)
+    maker = load_object(spec.use)
+    arguments = [*map(str, sizes), *(f"{name}={value}" for name, value in spec.options.items())]
+    call = f"what can be called with ({', '.join(arguments)})"
+    with blaming(spec, "it cannot be made with the model's sizes and its options", call):
+        made, again = (maker(*sizes, **spec.options) for _ in range(2))
+    if not isinstance(made, kind):
+        what = f"it makes no {kind.__name__}, but a {type(made).__name__}"
+        raise wrong(spec, what, f"a subclass of {kind.__module__}.{kind.__qualname__}")
+    members = {name: getattr(type(made), name, None) for name in dir(type(made))}
+    missing = [n for n, member in members.items() if getattr(member, "__isabstractmethod__", False)]
+    if missing:
+        what = f"it does not define {', '.join(missing)}"
+        raise wrong(spec, what, f"every method that {kind.__name__} leaves open")
+    for (name, buffer), other in zip(made.named_buffers(), again.buffers(), strict=False):
+        if not torch.equal(buffer, other):
+            what = f"its buffer {name} is another each time that it is made"
+            raise wrong(spec, what, "a constant, or a parameter with initial values")
+    return made
+
+
+def check_parameters(spec: Own, part: Initialised, shared: int = 0) -> None:
+    """Raise DataError unless ``part`` has as many parameters, ``shared`` aside, as is stated.
+
+    Each must have initial values, by ``initial()`` of the module that it belongs to.
+    """
+    count = sum(p.numel() for p in part.parameters()) - shared
+    if count != spec.parameters:
+        beside = " beside the decoder's" if shared else ""
+        what = f"it has {count:,} parameters{beside}"
+        raise differs(spec, what, f"{spec.parameters:,}, as the configuration states", count)
+    forgotten = {name for name, _ in part.named_parameters()} - set(_initial(spec, part))
+    if forgotten:
+        what = f"no initial values for {', '.join(sorted(forgotten))}"
+        raise wrong(spec, what, "a distribution of each parameter, by name, from initial()")
+
+
+@torch.no_grad()
+def on_trial(spec: Own, part: Part) -> Part:
+    """A copy of ``part`` with initial values of its own, to be tried before training."""
+    copy = deepcopy(part)
+    generator = np.random.default_rng(TRIAL_SEED)
+    for name, distribution in _initial(spec, copy).items():
+        parameter = copy.get_parameter(name)
+        with blaming(spec, f"the initial values of {name} cannot be drawn"):
+            values = torch.from_numpy(distribution(generator, tuple(parameter.shape)))
+            parameter.copy_(values)
+        if not bool(values.isfinite().all()):
+            raise wrong(spec, f"initial values of {name} are not finite", "finite numbers")
+    return copy
+
+
+def check_tensor(spec: Own, what: str, found: object, shape: tuple[int, ...], like: Tensor) -> None:
+    """Raise DataError unless ``found`` is a finite tensor of ``shape``, of the type of ``like``."""
+    if not isinstance(found, Tensor):
+        raise wrong(spec, f"{what} is a {type(found).__name__}", "a tensor")
+    if tuple(found.shape) != shape:
+        raise wrong(spec, f"{what} has the shape {tuple(found.shape)}", f"the shape {shape}")
+    if found.dtype != like.dtype:
+        raise wrong(spec, f"{what} is of type {found.dtype}", f"{like.dtype}, as its weights")
+    if not bool(found.isfinite().all()):
+        raise wrong(spec, f"{what} is not finite at its initial values", "finite numbers")
+
+
+def check_gradients(spec: Own, part: Initialised, result: Tensor, input_: Tensor) -> None:
+    """Raise DataError unless ``result`` depends on ``input_`` and on all that is to be trained."""
+    sources = {n: p for n, p in part.named_parameters() if p.requires_grad} | {"its input": input_}
+    with blaming(spec, "it cannot be differentiated"):
+        gradients: Sequence[Tensor | None] = torch.autograd.grad(
+            result.sum(), list(sources.values()), allow_unused=True
+        )
+    found = zip(sources, gradients, strict=True)
+    if untrained := [name for name, gradient in found if gradient is None]:
+        what = f"no gradient reaches {', '.join(untrained)}"
+        expected = (
+            "one for each parameter; what `transform` uses, parameters_of_transform() returns"
+        )
+        raise wrong(spec, what, expected)
+
+
+def in_both_modes(
+    spec: Own, part: Initialised, what: str, run: Callable[[], Tensor], rtol: float = 1e-4
+) -> Tensor:
+    """What ``run`` of ``part`` gives, in training and evaluation mode the same, or DataError.
+
+    What differs is random numbers or statistics that are not the regularisation's: they would
+    not be those of the seed, and would go on in evaluation.
+    """
+    part.train()
+    training = run()
+    part.eval()
+    evaluation = run()
+    if not torch.allclose(training, evaluation, rtol=rtol, atol=1e-6):
+        text = f"{what} depends on train() and eval(), or on random numbers"
+        raise wrong(spec, text, "dropout and noise by the regularisation that it is given")
+    return evaluation
+
+
+@contextmanager
+def blaming(
+    spec: Own,
+    what: str,
+    expected: str = "what docs/how-to/own-layer.md says",
+) -> Iterator[None]:
+    """Turn whatever a user's code raises into a DataError that names it."""
+    try:
+        yield
+    except Exception as error:  # a user's code may raise anything
+        text = f"{what}: {type(error).__name__}: {error}"
+        raise wrong(spec, text, expected) from error
+
+
+def wrong(spec: Own, what: str, expected: str) -> DataError:
+    """An error of a component that does not do what it should."""
+    advice = "correct the class, or its options in the configuration"
+    advice = advice if spec.options else "correct the class"
+    return DataError(f"{spec.use}: {what}\n  expected: {expected}\n  to do: {advice}")
+
+
+def differs(spec: Own, what: str, expected: str, value: object) -> DataError:
+    """An error of a component that is not what the configuration states."""
+    advice = f"write {value} in the configuration; that is another run"
+    return DataError(f"{spec.use}: {what}\n  expected: {expected}\n  to do: {advice}")
+
+
+def _initial(spec: Own, part: Initialised) -> dict[str, Callable[..., Any]]:
+    """The distribution of each parameter that has one, by its name in ``part``."""
+    found = {}
+    for prefix, module in part.named_modules():
+        if isinstance(module, Initialised):
+            with blaming(spec, "its initial() fails"):
+                for name, distribution in module.initial().items():
+                    module.get_parameter(name)
+                    found[f"{prefix}.{name}" if prefix else name] = distribution
+    return found
+
+
+TRIED_WINDOWS = (3, 1)
+"""Steps of the windows that a trunk is tried with; a text may end in a window of one step."""
+
+
+TRIED_STREAMS = 2
+
+
+class OwnTrunk(Initialised):
+    """Embedded words -> contexts, one a word; what a user's own trunk derives from.
+
+    It is made by ``(embedding_size, hidden_size, context_size, layers, dtype, **options)``. Its
+    state is a tensor, or a tuple of states; it may be empty.
+    """
+
+    @abstractmethod
+    def zero_state(self, batch_size: int, like: Tensor) -> Any:
+        """The state at the beginning of a text, of the type and on the device of ``like``."""
+
+    @abstractmethod
+    def forward(
+        self, vectors_TBE: Tensor, state: Any, regularisation: Regularisation = QUIET
+    ) -> TrunkOutput:
+        """Run over (T, B, E) embedded words from ``state``: contexts (T, B, D) and the state."""
+
+
+def own_trunk(model: Model, spec: Own, dtype: torch.dtype) -> OwnTrunk:
+    """The trunk that ``spec`` names, for the sizes of ``model``; its parameters are not filled.
+
+    Raises DataError when it is not there, is no trunk, is not what ``spec`` states, or, tried on
+    two short windows, gives anything but finite contexts of the right shape and a state,
+    others in evaluation mode, or contexts that do not depend on all of its parameters.
+    """
+    sizes = (model.embedding_size, model.hidden_size, model.context_size, model.layers)
+    trunk: OwnTrunk = make(spec, OwnTrunk, *sizes, dtype)  # type: ignore[type-abstract]
+    check_parameters(spec, trunk)
+    _try_trunk(spec, on_trial(spec, trunk), model, dtype)
+    return trunk
+
+
+def _try_trunk(spec: Own, trunk: OwnTrunk, model: Model, dtype: torch.dtype) -> None:
+    shape = (sum(TRIED_WINDOWS), TRIED_STREAMS, model.embedding_size)
+    words_TBE = torch.linspace(-0.1, 0.1, math.prod(shape), dtype=dtype).view(shape)
+    words_TBE.requires_grad_()
+    contexts_TBD = in_both_modes(
+        spec, trunk, "its context", lambda: _contexts(spec, trunk, words_TBE, model.context_size)
+    )
+    check_gradients(spec, trunk, contexts_TBD, words_TBE)
+
+
+def _contexts(spec: Own, trunk: OwnTrunk, words_TBE: Tensor, context_size: int) -> Tensor:
+    """The contexts (T, B, D) of the tried windows, everything checked that comes with them."""
+    with blaming(spec, "it has no state at the beginning of a text"):
+        state = trunk.zero_state(TRIED_STREAMS, words_TBE)
+    _check_state(spec, state, words_TBE)
+    contexts = []
+    for vectors_TBE in words_TBE.split(TRIED_WINDOWS):
+        with blaming(spec, "it cannot run over a window"):
+            output = trunk(vectors_TBE, state, QUIET)
+        if not isinstance(output, TrunkOutput):
+            made = type(output).__name__
+            raise wrong(
+                spec,
+                f"a window gives a {made}",
+                "a repro.trainers.language_model.trunk.TrunkOutput",
+            )
+        shape = (len(vectors_TBE), TRIED_STREAMS, context_size)
+        check_tensor(spec, "its context", output.context, shape, words_TBE)
+        check_tensor(spec, "its raw output", output.raw, shape, words_TBE)
+        contexts.append(output.context)
+        _check_state(spec, output.state, words_TBE)
+        state = detached(output.state)
+    return torch.cat(contexts)
+
+
+def _check_state(spec: Own, state: object, like: Tensor) -> None:
+    if type(state) is tuple:
+        for part in state:
+            _check_state(spec, part, like)
+    elif isinstance(state, Tensor):
+        check_tensor(spec, "its state", state, tuple(state.shape), like)
+    else:
+        made = type(state).__name__
+        raise wrong(spec, f"its state has a {made} in it", "a tensor, or a tuple of states")
+
+
+TRIED_SHAPE = (3, 2)
+"""Steps and streams of the contexts that a layer is tried with."""
+
+
+LARGEST_ERROR = 0.01
+"""Nats by which a distribution may miss a sum of 1, as log(p + 1e-8) does by its epsilons."""
+
+
+def own_output(
+    spec: Own, vocabulary: int, embedding_size: int, context_size: int, dtype: torch.dtype
+) -> OutputLayer:
+    """The layer that ``spec`` names, called with these sizes and its options; it is not filled.
+
+    Raises DataError when it is not there, is no output layer, is not what ``spec`` states, has
+    a decoder of another size or learning rates of what it has not, or, tried on a few contexts,
+    gives no finite log-probabilities of the right shape that sum to 1, a loss that is not the
+    mean of those of the targets or not the same twice, or one that does not train all of it.
+    """
+    layer: OutputLayer = make(spec, OutputLayer, vocabulary, embedding_size, context_size, dtype)  # type: ignore[type-abstract]
+    _check_decoder(spec, layer, vocabulary, embedding_size)
+    check_parameters(spec, layer, shared=layer.weight.numel() + layer.bias.numel())
+    _check_rates(spec, layer)
+    _try_layer(spec, on_trial(spec, layer), vocabulary, context_size)
+    return layer
+
+
+def _check_decoder(spec: Own, layer: OutputLayer, vocabulary: int, size: int) -> None:
+    """Raise DataError unless the decoder has the sizes that the embedding is to have too."""
+    for name, shape in {"weight": (vocabulary, size), "bias": (vocabulary,)}.items():
+        found = tuple(getattr(layer, name).shape)
+        if found != shape:
+            what = f"its {name} has the shape {found}"
+            raise wrong(spec, what, f"{shape}: the vocabulary, and the embedding size of a matrix")
+
+
+def _check_rates(spec: Own, layer: OutputLayer) -> None:
+    """Raise DataError for a rate of nothing that is trained, or one that is no number above 0."""
+    with blaming(spec, "its learning_rates() fails"):
+        rates: Any = layer.learning_rates()
+    if not isinstance(rates, Mapping):
+        what = f"its learning_rates is a {type(rates).__name__}"
+        raise wrong(spec, what, "a mapping from names of parameters to numbers")
+    trained = [name for name, parameter in layer.named_parameters() if parameter.requires_grad]
+    for name, rate in rates.items():
+        if not any(f"{parameter}.".startswith(f"{name}.") for parameter in trained):
+            what = f"its learning_rates has '{name}', which is no parameter that is trained"
+            raise wrong(spec, what, f"one of {', '.join(trained)}, or its beginning up to a dot")
+        if not isinstance(rate, int | float) or not 0 < rate < math.inf:
+            raise wrong(spec, f"the learning rate of {name} is {rate!r}", "a number above 0")
+
+
+def _try_layer(spec: Own, layer: OutputLayer, vocabulary: int, context_size: int) -> None:
+    steps, streams = TRIED_SHAPE
+    context_TBD = torch.linspace(-1, 1, steps * streams * context_size, dtype=layer.weight.dtype)
+    context_TBD = context_TBD.view(steps, streams, context_size).requires_grad_()
+    targets_TB = torch.arange(steps * streams).view(steps, streams) % vocabulary
+    logp_TBV = in_both_modes(
+        spec, layer, "its log_probabilities", lambda: _distributions(spec, layer, context_TBD)
+    )
+    loss = in_both_modes(
+        spec, layer, "its loss", lambda: _loss(spec, layer, context_TBD, targets_TB), 1e-6
+    )
+    expected = -float(logp_TBV.gather(-1, targets_TB.unsqueeze(-1)).mean())
+    found = float(loss.detach())
+    if abs(found - expected) > LARGEST_ERROR * max(1.0, expected):
+        what = f"its loss is {found:.4g}, and its log-probabilities give {expected:.4g}"
+        raise wrong(spec, what, "the mean negative log-probability of the targets, in nats")
+    check_gradients(spec, layer, loss, context_TBD)
+
+
+def _loss(spec: Own, layer: OutputLayer, context_TBD: Tensor, targets_TB: Tensor) -> Tensor:
+    """The layer's loss as a training step asks for it, checked."""
+    with blaming(spec, "it has no loss of contexts, targets and a regularisation"):
+        loss = layer.loss(context_TBD, targets_TB, QUIET)
+    check_tensor(spec, "its loss", loss, (), layer.weight)
+    return loss
+
+
+@torch.no_grad()
+def _distributions(spec: Own, layer: OutputLayer, context_TBD: Tensor) -> Tensor:
+    """The layer's log-probabilities (T, B, V), checked."""
+    with blaming(spec, "it has no log-probabilities of contexts"):
+        logp_TBV = layer.log_probabilities(context_TBD)
+    shape = (*context_TBD.shape[:2], len(layer.weight))
+    check_tensor(spec, "its log_probabilities", logp_TBV, shape, layer.weight)
+    if float(logp_TBV.logsumexp(-1).abs().max()) > LARGEST_ERROR:
+        raise wrong(spec, "its probabilities do not sum to 1", "log-probabilities, in nats")
+    return logp_TBV

@@ -1,0 +1,1 @@
+"""Measurements on language models: from a trained model, or its history, to a number."""

@@ -1,0 +1,180 @@
+"""Plain stochastic gradient descent, its rate schedule, and the average of its iterates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from repro.errors import DataError
+from repro.trainers.dialog.spec import DialogRecipe
+from repro.trainers.language_model.model import LanguageModel
+from repro.trainers.language_model.recipe import Averaging, FromEpoch, NonMonotonic, Recipe
+
+R = TypeVar("R", Recipe, DialogRecipe)
+
+
+class Sgd:
+    """p <- p - rate (g + weight_decay p), after the gradients' global norm is clipped.
+
+    Every parameter that is trained has its rate by ``learning_rates``. The clip bounds the norm
+    over all gradients together; weight decay is added after it.
+    """
+
+    def __init__(self, model: LanguageModel, recipe: Recipe) -> None:
+        rates = learning_rates(model, recipe)
+        self._clip = recipe.clip
+        self._weight_decay = recipe.weight_decay
+        self._rates = [(model.get_parameter(name), rate) for name, rate in rates.items()]
+
+    @torch.no_grad()
+    def step(self, scale: float) -> None:
+        """One update with every rate multiplied by ``scale``; the gradients are consumed."""
+        parameters = [parameter for parameter, _ in self._rates]
+        nn.utils.clip_grad_norm_(parameters, self._clip)
+        for parameter, rate in self._rates:
+            gradient = parameter.grad
+            if gradient is None:
+                continue
+            if self._weight_decay:
+                gradient.add_(parameter, alpha=self._weight_decay)
+            parameter.sub_(gradient, alpha=rate * scale)
+            parameter.grad = None
+
+
+def learning_rates(model: LanguageModel, recipe: Recipe) -> dict[str, float]:
+    """The rate of every parameter that is trained, by its name, before a step's factor.
+
+    That of the longest name in the recipe's ``learning_rates`` which is the parameter's or
+    begins it up to a dot; those that the output layer has for parameters of its own count as if
+    they stood there, unless they do; else the recipe's ``learning_rate``. Raises DataError for a
+    name in the recipe that no such parameter has.
+    """
+    trained = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
+    own = model.output.learning_rates().items()
+    named = {f"output.{name}": rate for name, rate in own} | (recipe.learning_rates or {})
+    for name in recipe.learning_rates or {}:
+        if not any(name in _beginnings(parameter) for parameter in trained):
+            raise DataError(
+                f"recipe.learning_rates: no parameter that is trained is named '{name}'\n"
+                f"  expected: one of {', '.join(trained)}, or its beginning up to a dot\n"
+                "  to do: correct the name in the configuration, or remove it"
+            )
+    return {
+        parameter: next(
+            (named[name] for name in _beginnings(parameter) if name in named),
+            recipe.learning_rate,
+        )
+        for parameter in trained
+    }
+
+
+def _beginnings(name: str) -> list[str]:
+    """`a.b.c`, `a.b`, `a`."""
+    parts = name.split(".")
+    return [".".join(parts[:count]) for count in range(len(parts), 0, -1)]
+
+
+class Average:
+    """Running mean of the weights from the second step after the switch on.
+
+    The first step's weights stand for the mean until the second's replace them: this is
+    ``torch.optim.ASGD`` with ``lambd=0, t0=0``, but for one thing. There a change of the
+    learning rate takes effect one step late; here only where the recipe says ``rate: late``.
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        self._parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
+        self.steps = 0
+        self.weights: dict[str, Tensor] = {}
+
+    @torch.no_grad()
+    def update(self) -> None:
+        """Take in the weights that a step has just produced."""
+        self.steps += 1
+        if self.steps <= 2:
+            self.weights = {name: p.detach().clone() for name, p in self._parameters.items()}
+            return
+        for name, parameter in self._parameters.items():
+            mean = self.weights[name]
+            mean.add_(parameter - mean, alpha=1 / (self.steps - 1))
+
+    def restore(self, steps: int, weights: dict[str, Tensor]) -> None:
+        """Go on from a saved mean."""
+        self.steps = steps
+        self.weights = {
+            name: weights[name].to(p.device, copy=True)
+            for name, p in self._parameters.items()
+            if steps
+        }
+
+    @contextmanager
+    def in_place(self) -> Iterator[None]:
+        """The model has the averaged weights inside the block, and its own again after it."""
+        raw = {name: self._parameters[name].data for name in self.weights}
+        try:
+            for name, mean in self.weights.items():
+                self._parameters[name].data = mean
+            yield
+        finally:
+            for name, own in raw.items():
+                self._parameters[name].data = own
+
+
+def switches(averaging: Averaging, earlier: Sequence[float], loss: float) -> bool:
+    """Whether averaging starts after the epoch that ended with validation ``loss``.
+
+    ``earlier`` are the validation losses of the epochs before it. Asked only while there is no
+    averaging yet. ``nt``: the loss is above the best of all but the last n of them (and there
+    are more than n). ``et``: the epoch is the one that was fixed.
+    """
+    match averaging:
+        case NonMonotonic(n=n):
+            return stalls(n, earlier, loss)
+        case FromEpoch(epoch=epoch):
+            return len(earlier) + 1 == epoch
+        case _:
+            return False
+
+
+def stalls(n: int, earlier: Sequence[float], loss: float) -> bool:
+    """The NT rule: ``loss`` is above the best of all ``earlier`` ones but the last n."""
+    return len(earlier) > n and loss > min(earlier[:-n])
+
+
+def proper_epochs(recipe: Recipe | DialogRecipe, losses: Sequence[float]) -> int:
+    """Epochs of training proper, before fine-tuning, as far as ``losses`` tell.
+
+    Those of the recipe, unless its early stop has ended them: after the first epoch that is
+    ``patience`` epochs later than the best so far and than the switch to averaging.
+    """
+    if recipe.stop is None:
+        return recipe.epochs
+    best, counted_from, averaging = math.inf, 0, False
+    for epoch, loss in enumerate(losses[: recipe.epochs], start=1):
+        if loss < best:
+            best, counted_from = loss, epoch
+        if not averaging and switches(recipe.averaging, losses[: epoch - 1], loss):
+            averaging, counted_from = True, epoch
+        if epoch - counted_from >= recipe.stop.patience:
+            return epoch
+    return recipe.epochs
+
+
+def next_stage(recipe: R, losses: Sequence[float]) -> R:
+    """What the epoch after those of ``losses`` is trained by: the recipe, or its fine-tuning."""
+    tuning = len(losses) >= proper_epochs(recipe, losses)
+    return recipe.stage(recipe.epochs + 1 if tuning else 1)
+
+
+def finished(recipe: Recipe | DialogRecipe, losses: Sequence[float]) -> bool:
+    """Whether nothing is left to train after epochs that ended with these validation losses."""
+    proper, tuning = proper_epochs(recipe, losses), recipe.finetuning
+    own = losses[proper:]
+    if len(losses) < proper or tuning is None:
+        return len(losses) >= proper
+    return len(own) >= tuning.epochs or (bool(own) and stalls(tuning.n, own[:-1], own[-1]))

@@ -1,0 +1,138 @@
+"""What a seed controls: streams of random numbers, and initial values drawn from them.
+
+What a seed controls: one independent stream of random numbers for each purpose.
+
+==================  =====================  ==================================================
+stream              index                  decides
+==================  =====================  ==================================================
+init                name of a parameter    its value before training
+window_length       epoch                  the lengths of the training windows
+batch_order         epoch                  the order in which responses are read
+embedding_dropout   epoch                  which words are dropped from the lookup
+embedding_noise     epoch                  the noise added to looked-up vectors
+input_dropout       epoch                  the mask on the first layer's input
+hidden_dropout      epoch                  the masks between layers
+output_dropout      epoch                  the mask on the last layer's output
+latent_dropout      epoch                  the mask on the mixtures' latent contexts
+weight_dropout      epoch                  the masks on the recurrent matrices
+dynamic_evaluation  name of a measurement  the same, where they stay dropped in a measurement
+==================  =====================  ==================================================
+
+Nothing else is random, and the global generators of Python, numpy and torch are
+neither read nor changed. A stream is opened anew each epoch, so a training that goes on from
+a checkpoint needs no saved generator.
+
+All numbers are drawn by numpy's Philox, keyed by 128 bits of a SHA-256, and moved to the
+device: torch's generator on a CPU keeps 32 bits of its seed, too few for streams by the
+thousand to stay distinct, and that on a GPU would make the device a part of the run.
+
+Initial values of parameters: modules say the distribution, streams give the numbers.
+
+Parameters are created empty and filled here, one stream a parameter, because the constructors
+of torch's own layers draw from the global generator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal, get_args
+
+import numpy as np
+import torch
+from torch import nn
+
+from repro.digest import digest
+from repro.trainers.run import RunSpec
+
+StreamName = Literal[
+    "init",
+    "window_length",
+    "batch_order",
+    "embedding_dropout",
+    "embedding_noise",
+    "input_dropout",
+    "hidden_dropout",
+    "output_dropout",
+    "latent_dropout",
+    "weight_dropout",
+    "dynamic_evaluation",
+]
+
+
+STREAM_NAMES: Final[tuple[str, ...]] = get_args(StreamName)
+
+
+def philox(identity: Any) -> np.random.Generator:
+    """A generator that is a function of a JSON document and of nothing else."""
+    key = int(digest(identity)[:32], 16)
+    return np.random.Generator(np.random.Philox(key=key))
+
+
+class Streams:
+    """The random streams of one run.
+
+    Keyed by root, replicate and (unless the run's streams are ``paired``) the digest of the
+    training specification: paired configurations draw common random numbers.
+    """
+
+    def __init__(self, run: RunSpec) -> None:
+        self._identity = {
+            "root": run.root,
+            "training": None if run.streams == "paired" else run.training.digest(),
+            "replicate": run.replicate,
+        }
+
+    def open(self, name: StreamName, *index: int | str) -> np.random.Generator:
+        """The stream at its beginning. Raises ValueError for a name that is not in the table."""
+        if name not in STREAM_NAMES:
+            message = f"unknown stream '{name}'; known: {', '.join(STREAM_NAMES)}"
+            raise ValueError(message)
+        return philox({**self._identity, "stream": name, "index": list(index)})
+
+
+Distribution = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
+
+
+class Initialised(nn.Module):
+    """A module that knows how each of its own parameters starts."""
+
+    def initial(self) -> Mapping[str, Distribution]:
+        """Distribution of each parameter, by its name in this module."""
+        raise NotImplementedError
+
+
+def uniform(bound: float) -> Distribution:
+    """Uniform on [-bound, bound)."""
+    return lambda generator, shape: generator.uniform(-bound, bound, shape)
+
+
+def normal(mean: float, deviation: float) -> Distribution:
+    """Normal with the given mean and standard deviation."""
+    return lambda generator, shape: generator.normal(mean, deviation, shape)
+
+
+def zeros() -> Distribution:
+    """Zero everywhere."""
+    return lambda _, shape: np.zeros(shape)
+
+
+@torch.no_grad()
+def initialise(model: nn.Module, streams: Streams) -> None:
+    """Fill every parameter of ``model`` from the stream ``init`` of its full name.
+
+    Raises NotImplementedError when a parameter has no initial distribution: it would be trained
+    from whatever was in memory.
+    """
+    filled = set()
+    for prefix, module in model.named_modules():
+        if not isinstance(module, Initialised):
+            continue
+        for name, distribution in module.initial().items():
+            parameter = module.get_parameter(name)
+            full_name = f"{prefix}.{name}" if prefix else name
+            generator = streams.open("init", full_name)
+            filled.add(full_name)
+            parameter.copy_(torch.from_numpy(distribution(generator, tuple(parameter.shape))))
+    forgotten = {name for name, _ in model.named_parameters()} - filled
+    if forgotten:
+        raise NotImplementedError(f"no initial values for {', '.join(sorted(forgotten))}")

@@ -1,0 +1,349 @@
+"""Language models as specifications: corpus, recurrent trunk, output layer, training.
+
+Language models as specifications: a recurrent trunk and an output layer.
+
+Sizes follow the reference implementations: E embedding, H hidden, D context (the size of
+the last layer), V vocabulary, K components.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Annotated, Literal, Self, assert_never
+
+from pydantic import Field, model_validator
+
+from repro.schema.base import Count, Name, ObjectName, Positive, Sha256, Spec
+from repro.trainers.base import _Resolved
+from repro.trainers.language_model.recipe import Recipe
+
+LSTM = ("input_weight", "recurrent_weight", "input_bias", "recurrent_bias")
+
+
+MIXTURE = ("latent_weight", "latent_bias", "prior_weight")
+
+
+def parameter_names(model: Model) -> tuple[str, ...]:
+    """The parameters that are trained, but for those inside a user's own parts."""
+    names = ["output.weight", "output.bias"]
+    if model.trunk is None:
+        names += [f"trunk.layers.{layer}.{name}" for layer in range(model.layers) for name in LSTM]
+    if latent_contexts(model.output):
+        names += [f"output.mixture.{name}" for name in MIXTURE]
+    if isinstance(model.output, Plif) and not model.output.frozen:
+        names.append("output.slopes")
+    if model.decoder == "free":
+        names.append("embedding.weight")
+    return tuple(names)
+
+
+def parts(model: Model) -> tuple[str, ...]:
+    """Every name that a part goes by: parameters, and their beginnings up to a dot, once each."""
+    found = {"trunk": None}
+    for name in parameter_names(model):
+        steps = name.split(".")
+        found |= {".".join(steps[: count + 1]): None for count in range(len(steps))}
+    return tuple(found)
+
+
+class SplitTokens(Spec):
+    """Number of tokens in each split."""
+
+    train: Count
+    valid: Count
+    test: Count
+
+
+class Digests(Spec):
+    """SHA-256 of the three files."""
+
+    train: Sha256
+    valid: Sha256
+    test: Sha256
+
+
+class SyntheticCorpus(Spec):
+    """An order-1 language whose conditional matrix is a mixture of softmaxes, known exactly.
+
+    P*(v | w) = 1/K sum_k softmax_v(sharpness / sqrt(dimension) A_k(w) . B(v) - log(v + 10)): each
+    word v has one normal vector B(v), A_k(w) = R_k B(w) with K random maps R_k, and frequencies
+    fall as Zipf's law has it. ``seed`` chooses the language and the sampled text; ``generator`` is
+    the version of the algorithm and is part of the identity of the corpus.
+    """
+
+    kind: Literal["synthetic"] = "synthetic"
+    vocabulary: Annotated[int, Field(ge=4, le=20_000)]
+    dimension: Count
+    components: Count
+    sharpness: Positive
+    tokens: SplitTokens
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+    generator: Literal[1] = 1
+
+    @property
+    def label(self) -> str:
+        """What a reader calls it."""
+        return f"synthetic language, {self.vocabulary:,} words"
+
+
+class TextCorpus(Spec):
+    """Files ``<name>/{train,valid,test}.txt`` below $REPRO_DATA, known by their digests.
+
+    One sentence a line, words separated by blanks, one ``<eos>`` added a line; with ``unit:
+    characters`` each character of the files is a token, and so is the end of a line. ``tokens``
+    and ``vocabulary`` are stated so that a plan needs no files; they are checked when files are
+    read. A corpus without ``sha256`` is a blank to be filled in: nothing is trained on it.
+    """
+
+    kind: Literal["text"] = "text"
+    name: Name
+    vocabulary: Count
+    tokens: SplitTokens
+    sha256: Digests | None = None
+    unit: Literal["characters"] | None = None
+
+    @property
+    def label(self) -> str:
+        """What a reader calls it."""
+        known = {"ptb": "Penn Treebank", "wt2": "WikiText-2"}
+        return f"{known.get(self.name, self.name)}, {self.vocabulary:,} {self.unit or 'words'}"
+
+
+Corpus = Annotated[SyntheticCorpus | TextCorpus, Field(discriminator="kind")]
+
+
+class Softmax(Spec):
+    """p(v) proportional to exp(w_v . h + b_v)."""
+
+    kind: Literal["softmax"] = "softmax"
+
+
+class SigSoftmax(Spec):
+    """p(v) proportional to exp(z) sigmoid(z), z the logit of v: GSS(0, 2)."""
+
+    kind: Literal["sigsoftmax"] = "sigsoftmax"
+
+
+class Gss(Spec):
+    """Generalised SigSoftmax, GSS(c, k): a smooth bend of each logit at c, then Softmax.
+
+    Slope 1 far above c and k far below it; both are fixed. k = 1 is Softmax, (0, 2) SigSoftmax.
+    """
+
+    kind: Literal["gss"] = "gss"
+    c: float
+    k: Positive
+
+
+Effect = Literal["temperature", "gradient_noise", "jitter"]
+"""One of the effects that frozen slopes of PLIF have."""
+
+
+class Plif(Spec):
+    """A learnable monotonic piecewise-linear function of each logit, then Softmax (LMS-PLIF).
+
+    ``pieces`` equal pieces on [-bound, bound]; slopes are softplus(v), v initially normal with
+    standard deviation ``initial_sd`` around ln(e - 1), where the slope is 1.
+
+    ``only`` (absent: all of it) keeps one of the three effects that frozen slopes have, and takes
+    away the others: ``temperature``, the mean slope (1.107 by the initial values), on every
+    logit; ``gradient_noise``, the slopes over their mean on the way back alone, the logits left
+    as they are; ``jitter``, the departures from the line of mean slope added to the logits, and
+    no noise on the way back.
+    """
+
+    kind: Literal["plif"] = "plif"
+    pieces: Count = 100_000
+    bound: Positive = 20.0
+    initial_sd: Annotated[float, Field(ge=0)] = 1.0
+    learning_rate: Positive = 0.02
+    frozen: bool = False
+    only: Effect | None = None
+
+    @model_validator(mode="after")
+    def _one_effect_of_frozen_slopes(self) -> Self:
+        if self.only is not None and not self.frozen:
+            message = f"only is '{self.only}', an effect of frozen slopes: write `frozen: true` too"
+            raise ValueError(message)
+        return self
+
+
+class MoC(Spec):
+    """Mixture of Contexts: a mixture of K contexts before one Softmax."""
+
+    kind: Literal["moc"] = "moc"
+    components: Count
+
+
+class MoS(Spec):
+    """Mixture of Softmaxes; ``log_epsilon`` is the 1e-8 of log(p + 1e-8) in the reference code."""
+
+    kind: Literal["mos"] = "mos"
+    components: Count
+    log_epsilon: Annotated[float, Field(ge=0, lt=1e-3)] = 0.0
+
+
+class Own(Spec):
+    """A user's own output layer or trunk: the class ``use``, in the version that is stated here.
+
+    ``parameters`` is how many it has, an output layer beside the decoder's matrix and bias;
+    version and number are stated so that a plan and a key need no import, and checked when the
+    model is built.
+    """
+
+    kind: Literal["own"] = "own"
+    use: ObjectName
+    version: Annotated[str, Field(min_length=1, max_length=100)]
+    parameters: Annotated[int, Field(ge=0, le=10**9)] = 0
+    options: dict[Name, int | float] = {}
+
+
+Output = Annotated[
+    Softmax | SigSoftmax | Gss | Plif | MoC | MoS | Own,
+    Field(discriminator="kind"),
+]
+
+
+BOUNDED = "softmax, moc, or plif with `only: temperature` or `gradient_noise`"
+"""The outputs that have a structural bound on the rank, as a message names them."""
+
+
+class Model(Spec):
+    """A trunk, from embedded words to contexts, with one output layer.
+
+    The trunk is that of AWD-LSTM (``trunk`` absent), or a user's own, which is told all sizes;
+    what ``hidden_size`` and ``layers`` mean is then its own affair. The decoder's matrix is the
+    embedding of the words (``decoder`` absent: tied), or is ``free``.
+    """
+
+    embedding_size: Count
+    hidden_size: Count
+    context_size: Count
+    layers: Annotated[int, Field(ge=1, le=8)] = 3
+    output: Output
+    decoder: Literal["free"] | None = None
+    trunk: Own | None = None
+
+    @model_validator(mode="after")
+    def _sizes_fit(self) -> Self:
+        if self.decoder_size != self.embedding_size and self.decoder != "free":
+            message = (
+                f"context_size is {self.context_size} and embedding_size {self.embedding_size}; "
+                f"output '{self.output.kind}' ties the decoder to the embedding: make them equal"
+            )
+            raise ValueError(message)
+        return self
+
+    def mixes(self) -> bool:
+        """Whether the output layer maps the context to latent contexts of the embedding size.
+
+        A user's own may: it is told both sizes.
+        """
+        return maps_contexts(self.output)
+
+    @property
+    def decoder_size(self) -> int:
+        """Columns of the decoder's matrix: E after a mixture's latent contexts, else D."""
+        return self.embedding_size if self.mixes() else self.context_size
+
+    def layer_sizes(self) -> tuple[tuple[int, int], ...]:
+        """(input, output) size of each LSTM layer, first to last; of the AWD-LSTM trunk."""
+        sizes = [self.embedding_size, *[self.hidden_size] * (self.layers - 1), self.context_size]
+        return tuple(pairwise(sizes))
+
+    def parameters(self, vocabulary: int) -> int:
+        """Number of scalars that training changes or fixes at random; frozen slopes count."""
+        embedding = vocabulary * self.embedding_size if self.decoder == "free" else 0
+        decoder = vocabulary * self.decoder_size + vocabulary
+        output = output_parameters(self.output, self.context_size, self.decoder_size)
+        return embedding + self._trunk_parameters() + decoder + output
+
+    def _trunk_parameters(self) -> int:
+        if self.trunk is not None:
+            return self.trunk.parameters
+        return sum(4 * h * (i + h) + 8 * h for i, h in self.layer_sizes())
+
+    def rank_bound(self) -> int | None:
+        """Structural bound on the rank of the log-probabilities (None: there is none)."""
+        return structural_bound(self.output, self.decoder_size)
+
+
+def latent_contexts(output: Output) -> int:
+    """How many latent contexts a mixture makes of each context: K; other outputs make none."""
+    match output:
+        case MoC(components=components) | MoS(components=components):
+            return components
+        case Softmax() | SigSoftmax() | Gss() | Plif() | Own():
+            return 0
+        case _:
+            assert_never(output)
+
+
+def maps_contexts(output: Output) -> bool:
+    """Whether a decoder may have another size than the context: a mixture's, or a user's own."""
+    return latent_contexts(output) > 0 or isinstance(output, Own)
+
+
+def softmaxes(output: Output) -> int:
+    """How often the decoder is multiplied for each context: K times by MoS, else once."""
+    match output:
+        case MoS(components=components):
+            return components
+        case Softmax() | SigSoftmax() | Gss() | Plif() | MoC() | Own():
+            return 1
+        case _:
+            assert_never(output)
+
+
+def output_parameters(output: Output, context_size: int, decoder_size: int) -> int:
+    """Parameters of an output layer beside the decoder's matrix and bias."""
+    match output:
+        case Plif(pieces=pieces):
+            return pieces
+        case Own(parameters=parameters):
+            return parameters
+        case MoC() | MoS():
+            return latent_contexts(output) * (decoder_size * (context_size + 1) + context_size)
+        case Softmax() | SigSoftmax() | Gss():
+            return 0
+        case _:
+            assert_never(output)
+
+
+def structural_bound(output: Output, decoder_size: int) -> int | None:
+    """The bound d + 2 on the rank of the log-probabilities (None: there is none).
+
+    d for the product of contexts and decoder, one for the bias, one for the normaliser of
+    each row; d is the decoder's size. Only where the logits reach the normaliser as they
+    are, or all times one number: Softmax, MoC, and two of the single effects of PLIF.
+    """
+    match output:
+        case Softmax() | MoC() | Plif(only="temperature" | "gradient_noise"):
+            return decoder_size + 2
+        case SigSoftmax() | Gss() | Plif() | MoS() | Own():
+            return None
+        case _:
+            assert_never(output)
+
+
+class TrainingSpec(_Resolved):
+    """A resolved configuration: all that training depends on but the seed."""
+
+    model: Model
+    corpus: Corpus
+    recipe: Recipe
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """The names of the parts whose revisions are in the identity."""
+        return ("training", self.model.output.kind, self.corpus.kind)
+
+    @property
+    def parameters(self) -> int:
+        """Number of parameters of the model."""
+        return self.model.parameters(self.corpus.vocabulary)
+
+    @property
+    def step_tokens(self) -> float:
+        """How many tokens a step of training predicts, about."""
+        return float(self.recipe.batch_size * self.recipe.window.base)

@@ -1,0 +1,406 @@
+"""Training: draw a window, forward, backward, clip, step; evaluate; keep the best.
+
+The loop is a loop; what varies is in the recipe. A run's numbers depend on its specification
+and corpus alone. A run that diverges ends there, and that is recorded, not raised.
+
+Replicates of one configuration may go through the loop together. Each then has its own model,
+windows, masks, loss, step, average, best weights and stop, as it has alone; the recurrence,
+whose steps wait for each other, is one batched model (see ``recurrence``).
+
+One run while it is trained: what changes from epoch to epoch, and its checkpoint.
+
+Nothing here knows how many replicates are trained together: each has its own of everything.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, Protocol, Self
+
+import torch
+from torch import Tensor, nn
+
+from repro.trainers.language_model.checkpoint import (
+    Checkpoint,
+    EpochRecord,
+    M,
+    Phase,
+    Progress,
+    TrainedRun,
+    Weights,
+    load_checkpoint,
+    save_checkpoint,
+)
+from repro.trainers.language_model.corpus import CorpusData, batchify, draw_windows
+from repro.trainers.language_model.evaluation import full_precision, mean_loss
+from repro.trainers.language_model.model import LanguageModel
+from repro.trainers.language_model.optimiser import (
+    Average,
+    R,
+    Sgd,
+    finished,
+    next_stage,
+    proper_epochs,
+    switches,
+)
+from repro.trainers.language_model.precision import products_in
+from repro.trainers.language_model.randomness import Streams, initialise
+from repro.trainers.language_model.recipe import Recipe
+from repro.trainers.language_model.regularisation import (
+    Regularisation,
+    activation_penalty,
+    temporal_penalty,
+)
+from repro.trainers.language_model.trunk import Trunk, TrunkOutput, detached, run_together
+from repro.trainers.run import RunSpec
+
+Report = Callable[[Progress], None]
+
+
+def train(
+    batch: Sequence[RunSpec],
+    corpus: CorpusData,
+    *,
+    device: torch.device,
+    folders: Sequence[Path | None],
+    progress: Report | None = None,
+    together: bool = False,
+) -> list[TrainedRun[LanguageModel]]:
+    """Train each run of ``batch``, one after the other, and return them in the same order.
+
+    ``together``: the runs are replicates of one configuration, and are trained in step with each
+    other as one batched model. Their numbers are then the same but for round-off.
+
+    ``folders`` gives each run the place of its checkpoint, or None for no checkpoint. A run
+    whose folder holds one goes on from there and ends, on a CPU, with the same bits as if it
+    had never stopped; after a stop in other company than before, the same but for round-off.
+    Raises ValueError when the corpus is not that of the runs or runs that are to be trained
+    together differ in more than their seeds, StoreError when a folder holds the checkpoint of
+    another run, DataError when the text is too short.
+    """
+    for run in batch:
+        if run.training.corpus.vocabulary != corpus.vocabulary:
+            message = f"run {run.key} is not for a corpus of {corpus.vocabulary} words"
+            raise ValueError(message)
+        if together and run.training.digest() != batch[0].training.digest():
+            message = f"run {run.key} is of another configuration than run {batch[0].key}"
+            raise ValueError(message)
+    placed = list(zip(batch, folders, strict=True))
+    groups = [placed] if together and placed else [[one] for one in placed]
+    report = progress or (lambda _: None)
+    return [trained for group in groups for trained in _train_group(group, corpus, device, report)]
+
+
+def _train_group(
+    group: Sequence[tuple[RunSpec, Path | None]],
+    corpus: CorpusData,
+    device: torch.device,
+    report: Report,
+) -> list[TrainedRun[LanguageModel]]:
+    """Train runs of one configuration in step with each other; one alone is a group of one.
+
+    They need not be in the same epoch: some may go on from a checkpoint.
+    """
+    replicates = [TrainingReplicate.begin(run, device, folder) for run, folder in group]
+    text_LB = batchify(corpus.train, replicates[0].recipe.batch_size).to(device)
+    with full_precision():
+        while going := [replicate for replicate in replicates if not replicate.ended]:
+            epochs = [_Epoch(replicate, text_LB, report) for replicate in going]
+            with products_in(replicates[0].recipe.products):
+                _train_epoch(epochs)
+            for epoch in epochs:
+                epoch.end(corpus.valid)
+    return [replicate.result() for replicate in replicates]
+
+
+def _train_epoch(epochs: Sequence[_Epoch]) -> None:
+    """One pass of each replicate over the training text; those that are through wait."""
+    for step in range(max(len(epoch.windows) for epoch in epochs)):
+        running = [epoch for epoch in epochs if step < len(epoch.windows)]
+        for part in range(len(running[0].parts)):
+            _add_gradients(running, step, part)
+        for epoch in running:
+            epoch.update(step)
+
+
+def _add_gradients(epochs: Sequence[_Epoch], step: int, part: int) -> None:
+    """Add the gradients of one window of one part of the batch, for each replicate to its own.
+
+    One way back through all: the objectives are their sum's terms, and each reaches its own
+    weights alone.
+    """
+    outputs = _forward(epochs, step, part)
+    objectives = [
+        epoch.objective(output, step, part) for epoch, output in zip(epochs, outputs, strict=True)
+    ]
+    torch.autograd.backward(objectives)
+
+
+def _forward(epochs: Sequence[_Epoch], step: int, part: int) -> list[TrunkOutput]:
+    """The contexts of one window of each replicate; several LSTM trunks run as one."""
+    words = [epoch.windows[step].inputs(epoch.parts[part]) for epoch in epochs]
+    states = [epoch.states[part] for epoch in epochs]
+    models = [epoch.model for epoch in epochs]
+    regularisations = [epoch.regularisation for epoch in epochs]
+    trunks = [model.trunk for model in models if isinstance(model.trunk, Trunk)]
+    if len(trunks) < 2:  # one replicate, or trunks of a user's own
+        each = zip(models, words, states, regularisations, strict=True)
+        return [model(*arguments) for model, *arguments in each]
+    vectors_TBE = [
+        regularisation.embed(words_TB, model.embedding_matrix)
+        for regularisation, words_TB, model in zip(regularisations, words, models, strict=True)
+    ]
+    return run_together(trunks, vectors_TBE, states, regularisations)
+
+
+class _Epoch:
+    """One pass of one replicate over the training text: what is drawn for it, where it is."""
+
+    def __init__(
+        self, replicate: TrainingReplicate[LanguageModel, Recipe], text_LB: Tensor, report: Report
+    ) -> None:
+        self.replicate = replicate
+        self.recipe, self.model = replicate.begin_epoch(), replicate.model
+        length, batch_size = text_LB.shape
+        epoch, streams = replicate.epoch, Streams(replicate.run)
+        self.optimiser = Sgd(self.model, self.recipe)
+        self.regularisation = Regularisation.of_epoch(self.recipe, streams, epoch)
+        lengths = streams.open("window_length", epoch)
+        self.windows = draw_windows(length - 1, self.recipe.window, lengths)
+        self.parts = text_LB.split(self.recipe.small_batch_size or batch_size, dim=1)
+        self.states: list[Any] = [self.model.zero_state(part.shape[1]) for part in self.parts]
+        self.by_token, self.by_window = torch.zeros(2, dtype=torch.float64, device=text_LB.device)
+        most = replicate.recipe.most_epochs
+        self.clock = _Clock(replicate.run.key, epoch, most, length, batch_size, report)
+        self.clock.tell(0, len(self.windows), 0)
+
+    def objective(self, output: TrunkOutput, step: int, part: int) -> Tensor:
+        """What a window of a part of the batch adds to the objective, a scalar.
+
+        The parts' gradients add up to that of the mean over the batch. The loss that is counted
+        is without penalties.
+        """
+        window, part_LB, recipe = self.windows[step], self.parts[part], self.recipe
+        self.states[part] = detached(output.state)
+        loss = self.model.loss(output.context, window.targets(part_LB), self.regularisation)
+        share = part_LB.shape[1] / self.clock.batch_size
+        self.by_token += loss.detach().double() * share * window.length
+        self.by_window += loss.detach().double() * share
+        if recipe.activation:
+            loss = loss + activation_penalty(output.context, recipe.activation)
+        if recipe.temporal:
+            loss = loss + temporal_penalty(output.raw, recipe.temporal)
+        return loss * share
+
+    def update(self, step: int) -> None:
+        """One step with the gradients of all parts."""
+        window, replicate = self.windows[step], self.replicate
+        done = self.clock.fraction(window.start, self.recipe.epochs)
+        decay = 1 - done if self.recipe.decay == "linear" else 1.0
+        self.optimiser.step(replicate.factor(self.recipe, window.rate * decay))
+        if replicate.averaging:
+            replicate.average.update()
+        self.clock.tell(step + 1, len(self.windows), window.start + window.length)
+
+    def end(self, valid: Tensor) -> None:
+        """Mean losses of the epoch, validation, and what follows from it."""
+        steps, predicted = len(self.windows), self.clock.length - 1
+        self.clock.tell(steps, steps, predicted, "valid")
+        losses = Losses(float(self.by_token) / predicted, float(self.by_window) / steps)
+        size = self.replicate.recipe.valid_batch_size
+        self.replicate.end_epoch(
+            losses, lambda: mean_loss(self.model, valid, size)[0], self.clock.tokens_in_epoch
+        )
+
+
+@dataclass(frozen=True)
+class _Clock:
+    """Counts tokens and steps, and tells where one epoch is."""
+
+    run_key: str
+    epoch: int
+    epochs: int
+    length: int
+    batch_size: int
+    report: Report
+
+    @property
+    def tokens_in_epoch(self) -> int:
+        """Predicted tokens: all but the first of each stream."""
+        return (self.length - 1) * self.batch_size
+
+    def fraction(self, predicted: int, epochs: int) -> float:
+        """Share of ``epochs`` that is done, ``predicted`` steps of text into this epoch."""
+        return (self.epoch - 1 + predicted / (self.length - 1)) / epochs
+
+    def tell(self, step: int, steps: int, predicted: int, phase: Phase = "train") -> None:
+        """Report progress."""
+        done = (self.epoch - 1) * self.tokens_in_epoch + predicted * self.batch_size
+        in_all = self.epochs * self.tokens_in_epoch
+        self.report(
+            Progress(self.run_key, self.epoch, self.epochs, step, steps, done, in_all, phase)
+        )
+
+
+DTYPES = {"float32": torch.float32, "float64": torch.float64}
+
+
+LARGEST_LOSS = math.log(sys.float_info.max)
+"""709 nats: a loss above it has no finite perplexity, and counts as divergence."""
+
+
+class Losses(NamedTuple):
+    """Mean training losses of an epoch, in nats, each before the update that it is part of."""
+
+    by_token: float
+    by_window: float
+
+
+class Remembering(Protocol):
+    """An optimiser whose steps depend on those before."""
+
+    steps: int
+    moments: Weights
+
+    def restore(self, steps: int, moments: Weights) -> None:
+        """Go on from saved moments."""
+
+
+@dataclass
+class TrainingReplicate(Generic[M, R]):
+    """What changes while one run is trained, and where it is kept; ``recipe`` is all of its own."""
+
+    run: RunSpec
+    folder: Path | None
+    model: M
+    recipe: R
+    average: Average
+    optimiser: Remembering | None = None
+    averaging: bool = False
+    late_factor: float | None = None
+    history: list[EpochRecord] = field(default_factory=list)
+    best_epoch: int = 0
+    best: Weights = field(default_factory=dict)
+    diverged: int | None = None
+    notes: tuple[str, ...] = ()
+
+    @staticmethod
+    def begin(
+        run: RunSpec, device: torch.device, folder: Path | None
+    ) -> TrainingReplicate[LanguageModel, Recipe]:
+        """A language model before its first step, or where the checkpoint in ``folder`` left it."""
+        spec = run.language
+        model = LanguageModel(spec.model, spec.corpus.vocabulary, DTYPES[spec.recipe.precision])
+        initialise(model, Streams(run))
+        model.to(device)
+        return TrainingReplicate(run, folder, model, spec.recipe, Average(model)).resumed()
+
+    def resumed(self) -> Self:
+        """Where the checkpoint in its folder left it, if there is one; a note if it is damaged."""
+        if self.folder is None:
+            return self
+        checkpoint, note = load_checkpoint(self.folder, self.run.key)
+        if checkpoint is not None:
+            self._take_up(checkpoint)
+        if note is not None:
+            self.notes = (note,)
+        return self
+
+    @property
+    def epoch(self) -> int:
+        """The number of the epoch that is to come, or that is under way."""
+        return len(self.history) + 1
+
+    @property
+    def valid_losses(self) -> list[float]:
+        """Of all finished epochs, in nats a token."""
+        return [record.valid_loss for record in self.history]
+
+    @property
+    def best_loss(self) -> float:
+        """Lowest validation loss so far."""
+        return self.history[self.best_epoch - 1].valid_loss if self.best_epoch else math.inf
+
+    @property
+    def ended(self) -> bool:
+        """Whether there is no epoch to come."""
+        return self.diverged is not None or finished(self.recipe, self.valid_losses)
+
+    def begin_epoch(self) -> R:
+        """What the epoch is trained by; the first of fine-tuning begins at the best weights."""
+        if self.epoch == proper_epochs(self.recipe, self.valid_losses) + 1:
+            self.model.load_state_dict(self.best)
+            self.average = Average(self.model)
+            self.averaging, self.late_factor = True, None
+        return next_stage(self.recipe, self.valid_losses)
+
+    def factor(self, stage: R, own: float) -> float:
+        """What a step multiplies its rates with; late, that of the averaged step before it."""
+        if not (self.averaging and stage.late):
+            return own
+        before, self.late_factor = self.late_factor, own
+        return own if before is None else before
+
+    def end_epoch(self, losses: Losses, validate: Callable[[], float], tokens: int) -> None:
+        """Validate (the average, once there is one), keep the best, decide on the switch."""
+        with self.average.in_place():
+            valid_loss = validate()
+            if not (losses.by_token < LARGEST_LOSS and valid_loss < LARGEST_LOSS):  # true for NaN
+                self.diverged = self.epoch
+            elif valid_loss < self.best_loss:
+                self.best_epoch, self.best = self.epoch, _copy(self.model)
+        if self.diverged is None:
+            self._record(losses, valid_loss, tokens)
+        if self.folder is not None:
+            save_checkpoint(self._checkpoint(), self.folder)
+
+    def result(self) -> TrainedRun[M]:
+        """The run after training, its model with the best weights."""
+        if self.best:
+            self.model.load_state_dict(self.best)
+        model, history = self.model.eval(), tuple(self.history)
+        return TrainedRun(self.run, model, history, self.best_epoch, self.diverged, self.notes)
+
+    def _record(self, losses: Losses, valid_loss: float, tokens: int) -> None:
+        earlier, averaging = self.valid_losses, self.averaging
+        self.history.append(
+            EpochRecord(
+                self.epoch, losses.by_token, valid_loss, averaging, tokens, losses.by_window
+            )
+        )
+        if not averaging:
+            self.averaging = switches(self.recipe.averaging, earlier, valid_loss)
+
+    def _take_up(self, checkpoint: Checkpoint) -> None:
+        self.model.load_state_dict(checkpoint.weights)
+        self.average.restore(checkpoint.average_steps, checkpoint.average)
+        self.averaging, self.late_factor = checkpoint.averaging, checkpoint.late_factor
+        self.history = list(checkpoint.history)
+        self.best_epoch, self.best = checkpoint.best_epoch, checkpoint.best
+        self.diverged = checkpoint.diverged
+        if self.optimiser is not None and checkpoint.optimiser_steps is not None:
+            self.optimiser.restore(checkpoint.optimiser_steps, checkpoint.optimiser)
+
+    def _checkpoint(self) -> Checkpoint:
+        return Checkpoint(
+            run_key=self.run.key,
+            history=tuple(self.history),
+            best_epoch=self.best_epoch,
+            diverged=self.diverged,
+            averaging=self.averaging,
+            average_steps=self.average.steps,
+            weights=self.model.state_dict(),
+            average=self.average.weights,
+            best=self.best,
+            late_factor=self.late_factor,
+            optimiser={} if self.optimiser is None else self.optimiser.moments,
+            optimiser_steps=None if self.optimiser is None else self.optimiser.steps,
+        )
+
+
+def _copy(model: nn.Module) -> Weights:
+    return {name: tensor.clone() for name, tensor in model.state_dict().items()}

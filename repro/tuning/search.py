@@ -1,0 +1,219 @@
+"""A search for hyper-parameters: what it would train and cost, and its stages run one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from repro.errors import ClaimError, CodeError, Problem, RunError, SpecError
+from repro.machine import cores
+from repro.running.engine import RunOptions
+from repro.running.plan import state_of
+from repro.running.preflight import require
+from repro.trainers.cost import FLOPS_PER_CORE, cost
+from repro.trainers.run import PlannedRun
+from repro.tuning.search_file import Changes, Search
+from repro.tuning.trials import Trial, TrialOutcome, kept, outcome, ranked, size, trials
+
+MOST_PRICED = 10_000
+"""Settings that are looked at one by one although they are too many; more are only counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class StagePlan:
+    """One stage at most: its settings, and the epochs and the work of all their runs together."""
+
+    id: str
+    design: str
+    settings: int
+    epochs: int = 0
+    work: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPlan:
+    """All stages, and why the search may not be run, if it may not."""
+
+    stages: tuple[StagePlan, ...]
+    problems: tuple[Problem, ...]
+    workers: int
+
+    @property
+    def settings(self) -> int:
+        """Of all stages; one that two of them have counts twice."""
+        return sum(stage.settings for stage in self.stages)
+
+    @property
+    def epochs(self) -> int:
+        """Of all runs."""
+        return sum(stage.epochs for stage in self.stages)
+
+    @property
+    def seconds(self) -> float:
+        """Very roughly, with none of the runs in the store; 0 where the settings are not priced."""
+        return sum(stage.work for stage in self.stages) / FLOPS_PER_CORE / self.workers
+
+    def refuse(self) -> None:
+        """SpecError if the search is not within its budget."""
+        if self.problems:
+            raise SpecError(list(self.problems))
+
+
+def plan_search(search: Search, *, workers: int | None = None) -> SearchPlan:
+    """What a search trains at most; it needs neither the store nor the corpus.
+
+    What a stage begins with is known only when those before it are done; it is priced as if it
+    began with the base. One without a grid is priced by the dearest setting of the stage whose
+    values it keeps. Raises SpecError for settings that do not fit together.
+    """
+    sizes = _sizes(search)
+    named = [(stage.id, stage.design) for stage in search.spec.stages]
+    plans = [StagePlan(*name, settings) for name, settings in zip(named, sizes, strict=True)]
+    if sum(sizes) <= max(search.spec.budget.settings, MOST_PRICED):
+        plans = _priced(search, plans)
+    settings, epochs = (sum(getattr(p, name) for p in plans) for name in ("settings", "epochs"))
+    problems = tuple(over_budget(search, settings, epochs))
+    return SearchPlan(tuple(plans), problems, workers or cores())
+
+
+def over_budget(search: Search, settings: int, epochs: int) -> Iterator[Problem]:
+    """Where so many settings, and epochs of their runs, are more than the search has declared."""
+    budget, tokens = search.spec.budget, epochs * search.base.corpus.tokens.train
+    for name, declared, found in (
+        ("settings", budget.settings, settings),
+        ("epochs", budget.epochs, epochs),
+        ("tokens", budget.tokens, tokens),
+    ):
+        if declared is not None and found > declared:
+            what = f"budget.{name}: the stages take up to {found:,}, and {declared:,} are declared"
+            advice = "take values out of the grids, or declare what they take"
+            place = search.document.place(("budget", name))
+            yield Problem(place, what, f"at most {declared:,} {name} in all", advice)
+
+
+def distinct(found: Sequence[Trial]) -> list[Trial]:
+    """The trials of which none before has the same setting."""
+    first: dict[str, Trial] = {}
+    for trial in found:
+        first.setdefault(trial.digest, trial)
+    return list(first.values())
+
+
+def _sizes(search: Search) -> list[int]:
+    """How many trials each stage has at most."""
+    sizes: list[int] = []
+    counts: list[int] = []
+    keep = None
+    for stage in search.spec.stages:
+        if stage.grid is not None:
+            counts = [len(values) for values in stage.grid.values()]
+        elif keep is not None:
+            counts = [min(keep, count) for count in counts]
+        sizes.append(size(stage, counts))
+        keep = stage.keep
+    return sizes
+
+
+def _priced(search: Search, plans: Sequence[StagePlan]) -> list[StagePlan]:
+    """The plans with their costs; the first, whose settings are known, with their exact number."""
+    priced: list[StagePlan] = []
+    known: list[Trial] = []
+    for number, (stage, plan) in enumerate(zip(search.spec.stages, plans, strict=True)):
+        if stage.grid is not None:
+            known = distinct(trials(search, stage, stage.grid, ()))
+        settings = plan.settings if number else len(known)
+        epochs = [sum(run.run.training.recipe.most_epochs for run in t.runs()) for t in known]
+        work = [sum(cost(run).total for run in trial.runs()) for trial in known]
+        if stage.grid is None or settings > len(known):
+            epochs, work = [max(epochs)] * settings, [max(work)] * settings
+        priced.append(StagePlan(plan.id, plan.design, settings, sum(epochs), sum(work)))
+    return priced
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """What came of a search, or of its first stages: the outcome of every trial, in order."""
+
+    search: Search
+    trials: tuple[TrialOutcome, ...]
+
+    @property
+    def outcomes(self) -> tuple[TrialOutcome, ...]:
+        """Of every setting, once, where it was tried first."""
+        first: dict[str, TrialOutcome] = {}
+        for one in self.trials:
+            first.setdefault(one.trial.digest, one)
+        return tuple(first.values())
+
+    @property
+    def best(self) -> TrialOutcome:
+        """The setting that is chosen; ClaimError if there is none without a divergence."""
+        best = ranked(self.outcomes)[0]
+        if best.diverged:
+            raise ClaimError(
+                f"{self.search.document.file}: at least one replicate of every setting diverged, "
+                "so none can be chosen\n  to do: try lower learning rates, as another search"
+            )
+        return best
+
+
+def tune(search: Search, options: RunOptions) -> Tuned:
+    """Train every setting that the store lacks, stage by stage.
+
+    Raises SpecError when the search exceeds its budget, RunError when a run failed, ClaimError
+    when every setting diverged, and what ``execute`` raises.
+    """
+    plan_search(search).refuse()
+    done: list[TrialOutcome] = []
+    layers: tuple[Changes, ...] = ()
+    values: dict[str, Sequence[Any]] = {}
+    for stage in search.spec.stages:
+        values = dict(stage.grid) if stage.grid is not None else values
+        found = trials(search, stage, values, layers)
+        _stay_in_budget(search, [*(one.trial for one in done), *found])
+        try:
+            _train(distinct(found), options)
+        except CodeError as error:
+            raise CodeError(_placed(error.found, search)) from None
+        outcomes = [outcome(trial, options.store) for trial in found]
+        done += outcomes
+        best = Tuned(search, tuple(done)).best.trial
+        layers = (*best.layers, best.changes)
+        values = dict(kept(stage, values, outcomes)) if stage.keep else values
+    return Tuned(search, tuple(done))
+
+
+def _placed(found: Mapping[str, str], search: Search) -> dict[str, str]:
+    """The same sentences, with the place in the search file that leads to the code."""
+    places = {code.use: f"{code.arm}: {code.place} names it" for code in search.code}
+    file = search.document.file
+    return {use: f"{places.get(use, file)}: {said}" for use, said in found.items()}
+
+
+def _stay_in_budget(search: Search, found: Sequence[Trial]) -> None:
+    """Refuse a stage whose settings, now that they are known, take more than was declared."""
+    runs = [run for trial in distinct(found) for run in trial.runs()]
+    epochs = sum(planned.run.training.recipe.most_epochs for planned in runs)
+    problems = list(over_budget(search, len(distinct(found)), epochs))
+    if problems:
+        raise SpecError(problems)
+
+
+def _train(found: Sequence[Trial], options: RunOptions) -> None:
+    """Do the runs of some trials; PreflightError where they cannot be, RunError where one fails."""
+    from repro.running.execute import execute_with  # noqa: PLC0415 - a plan needs no engine
+
+    runs: list[PlannedRun] = []
+    labels: dict[str, str] = {}
+    settings: dict[str, str] = {}
+    for number, trial in enumerate(found, start=1):
+        for planned in trial.runs():
+            runs.append(planned)
+            settings[planned.run.key] = f"{trial.stage} {number}"
+            labels[planned.run.key] = f"{trial.stage} {number}, seed {planned.run.replicate}"
+    missing = [planned for planned in runs if state_of(options.store, planned)[0] == "missing"]
+    require(missing, settings, options)
+    _, failed = execute_with(options, runs, labels)
+    if failed:
+        raise RunError(list(failed))

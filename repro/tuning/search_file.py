@@ -1,0 +1,227 @@
+"""Search files -> frozen searches, or every mistake in them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from repro.errors import Place, Problem, RuleError, ShapeError
+from repro.schema.base import ConfigurationId, Count, Name, Reason, SettingPath, Spec
+from repro.schema.document import validated
+from repro.schema.messages import MOST, shown
+from repro.schema.yaml import Document, Steps, read_document
+from repro.specs.arm import ArmSpec
+from repro.specs.configuration import AnyConfiguration, Configuration, NamedCode
+from repro.specs.load import other_sort
+from repro.specs.resolve import Configurations, Sheet, check, overlap, overlay
+from repro.specs.rules.training import idle_settings, short_texts, unnamed_files
+
+Values = Annotated[tuple[Any, ...], Field(min_length=1, max_length=100)]
+
+
+Grid = Annotated[dict[SettingPath, Values], Field(min_length=1)]
+
+
+class Base(Spec):
+    """What is tuned: a configuration, with what ``override`` changes in it key by key."""
+
+    configuration: ConfigurationId
+    override: dict[str, Any] = {}
+
+
+class Budget(Spec):
+    """The most that a search may spend: different settings, epochs of all runs, words read."""
+
+    settings: Annotated[int, Field(ge=1, le=100_000)]
+    epochs: Count | None = None
+    tokens: Annotated[int, Field(ge=1, le=10**15)] | None = None
+
+
+class Stage(Spec):
+    """Settings that are tried together, each a change of the best setting of the stages before.
+
+    ``grid`` maps the path of a value to those that are tried; mappings are laid over key by key.
+    ``one_at_a_time``: that best setting itself, and each value of the grid alone; ``cross``: every
+    combination. ``keep`` is how many values of each path the next stage takes as its grid where
+    it has none: those with the lowest mean loss, a value's being that of the best setting of this
+    stage that tried it.
+    """
+
+    id: Name
+    design: Literal["one_at_a_time", "cross"]
+    grid: Grid | None = None
+    keep: Annotated[int, Field(ge=1, le=100)] | None = None
+
+
+class SearchFile(Spec):
+    """A search: a base, stages of settings around it, and what may be spent on them.
+
+    A setting is trained with replicates 0 to ``seeds`` - 1 of ``root``, and ranked by the mean of
+    their best validation losses; nothing is ever measured on the test split. Of equal ones the
+    first as written is the better; one with a replicate that diverged is behind all that have
+    none, and is never kept or chosen. The best of all stages is chosen.
+
+    ``root`` is never 0, the root of claims: the chosen setting is partly the one that its seeds
+    suited, so a claim that counted the same seeds would be biased in its favour. All settings
+    share their random numbers, replicate by replicate, so that they differ in nothing else.
+    """
+
+    schema_version: Literal[1] = Field(alias="schema")
+    search: Name
+    title: Annotated[str, Field(min_length=8, max_length=200)]
+    source: Reason
+    base: Base
+    seeds: Annotated[int, Field(ge=1, le=100)]
+    root: Annotated[int, Field(ge=1, lt=2**32)]
+    selected_on: Literal["valid"]
+    budget: Budget
+    stages: Annotated[tuple[Stage, ...], Field(min_length=1, max_length=5)]
+
+
+Changes = Mapping[str, Any]
+"""Path of a value -> what is laid over it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A search that can be run: its file, and the configuration that it begins with.
+
+    ``overridden`` are the dotted paths of what the file changes in that, ``code`` what it needs of
+    others.
+    """
+
+    document: Document
+    spec: SearchFile
+    base: Configuration
+    overridden: tuple[str, ...]
+    code: tuple[NamedCode, ...] = ()
+
+    def setting(self, changes: Sequence[Changes], stage: str) -> Configuration:
+        """The base with these changes, in turn; RuleError where they do not fit together."""
+        number = next(n for n, one in enumerate(self.spec.stages) if one.id == stage)
+        sheet = changed(self.base, changes, self.document.place(("stages", number)))
+        if not isinstance(sheet.configuration, Configuration):
+            words = "; ".join(f"{path} {shown(value)}" for path, value in changes[-1].items())
+            raise RuleError(
+                [
+                    Problem(one.place, f"setting {words}: {one.what}", one.expected, one.advice)
+                    for one in sheet.problems
+                ]
+            )
+        return sheet.configuration
+
+
+def load_search(path: Path) -> Search:
+    """The search of one file; SpecError with every mistake of its shape, or else of its rules."""
+    document = read_document(path)
+    if other := list(other_sort(document, "search")):
+        raise ShapeError(other)
+    spec = validated(document, SearchFile)
+    arm = ArmSpec(label="base", **spec.base.model_dump())
+    name, configurations = spec.base.configuration, Configurations()
+    found, wrong = configurations.resolve(document, ("base",), arm, name)
+    problems = [*wrong, *_stages(document, spec)]
+    base = None if found is None else found.configuration
+    if base is not None and not problems:
+        problems += _base(document, base)
+    if found is None or not isinstance(base, Configuration) or problems:
+        raise RuleError(list(dict.fromkeys(problems)))
+    problems += islice(_values(document, spec, base), MOST)
+    if problems:
+        raise RuleError(list(dict.fromkeys(problems)))
+    return Search(document, spec, base, found.overridden, found.code)
+
+
+def changed(base: Configuration, changes: Sequence[Changes], place: Place) -> Sheet:
+    """A configuration with changes laid over it, checked; what is wrong is wrong at ``place``."""
+    data = base.model_dump(mode="json", by_alias=True, exclude_none=True)
+    document = Document(place.file, data, {(): place}, {})
+    for each in changes:
+        nested: dict[str, Any] = {}
+        for path, value in each.items():
+            *inside, last = path.split(".")
+            holder = nested
+            for step in inside:
+                holder = holder.setdefault(step, {})
+            holder[last] = value
+        change = Document(place.file, {"change": nested}, {(): place}, {})
+        document, _ = overlay(document, change, ("change",))
+    return check(document)
+
+
+def _base(document: Document, base: AnyConfiguration) -> Iterator[Problem]:
+    """Why nothing can be trained from this base."""
+    if not isinstance(base, Configuration):
+        place = document.place(("base", "configuration"))
+        what = "base.configuration: this is a dialog model, which is not searched for"
+        yield Problem(place, what, "a language model", "name another configuration")
+        return
+    for words in (
+        *unnamed_files(base.training(), "of the base", "the base's override"),
+        *short_texts(base.training(), "of the base"),
+    ):
+        yield Problem(document.place(("base", "configuration")), *words)
+
+
+def _stages(document: Document, spec: SearchFile) -> Iterator[Problem]:
+    """Stages with the same name, without values to try, or with values that nobody takes."""
+    names: set[str] = set()
+    for number, stage in enumerate(spec.stages):
+        at: Steps = ("stages", number)
+        name, after = document.name(at), spec.stages[number + 1 : number + 2]
+        if stage.id in names:
+            place = document.place((*at, "id"))
+            yield Problem(
+                place, f"{name}: two stages have this id", "an id of its own", "rename it"
+            )
+        names.add(stage.id)
+        if stage.grid is None and (number == 0 or spec.stages[number - 1].keep is None):
+            what, expected = f"{name}: it has no values to try", "a grid, or `keep` before it"
+            advice = "add a grid here, or `keep: 2` to the stage before"
+            yield Problem(document.place(at), what, expected, advice)
+        if stage.keep is not None and not (after and after[0].grid is None):
+            what = f"{name}.keep: no stage takes the values that are kept"
+            place = document.key_place((*at, "keep"))
+            yield Problem(place, what, "a next stage without a grid", "remove it")
+
+
+def _values(document: Document, spec: SearchFile, base: Configuration) -> Iterator[Problem]:
+    """Values that the base cannot have, that are there twice, or that change nothing."""
+    for number, stage in enumerate(spec.stages):
+        grid = stage.grid or {}
+        at: Steps = ("stages", number, "grid")
+        for one, other in combinations(grid, 2):
+            if overlap(one, other):
+                what = f"{document.name(at)}: '{other}' and '{one}' change the same values"
+                place = document.key_place((*at, other))
+                yield Problem(place, what, "paths that are apart", "write them as mappings of one")
+        for path, values in grid.items():
+            for position, value in enumerate(values):
+                place, name = document.place((*at, path, position)), document.name((*at, path))
+                if any(value == before for before in values[:position]):
+                    what = f"{name}: {shown(value)} is there twice"
+                    yield Problem(place, what, "every value once", "remove one of the two")
+                yield from _value(base, path, value, place)
+
+
+def _value(base: Configuration, path: str, value: Any, place: Place) -> Iterator[Problem]:
+    """What is wrong with one value alone, at its place."""
+    sheet = changed(base, [{path: value}], place)
+    yield from sheet.problems
+    one = sheet.configuration
+    if not isinstance(one, Configuration):
+        return
+    for words in short_texts(one.training(), "of the setting"):
+        yield Problem(place, *words)
+    if one.recipe.valid_batch_size != base.recipe.valid_batch_size:
+        what = "recipe.valid_batch_size: it is part of the measurement that settings are ranked by"
+        yield Problem(place, what, "the same for all settings", "remove it; change it in the base")
+    for idle in idle_settings(one.training()):
+        if overlap(idle.setting, path):
+            what = f"{idle.setting}: {shown(value)} has no effect: {idle.why}"
+            yield Problem(place, what, "only values that have an effect", "leave it out")

@@ -1,0 +1,70 @@
+"""A claim whose test is known to lose its level in such a design says so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+
+from tests.judging.made import judged, made
+from tests.judging.test_kinds import difference
+
+WIDE = (10.0, 14.0, 6.0, 12.0, 8.0, 11.0, 9.0, 13.0, 7.0, 10.5)
+NARROW = tuple(12 + (value - 10) / 4 for value in WIDE)
+
+
+@pytest.mark.parametrize(
+    ("looks", "rate"), [([3, 6, 8, 10], "5.7 %"), (list(range(3, 11)), "6.3 %"), ([5, 10], None)]
+)
+def test_planned_looks_are_flagged_by_their_plan(looks: list[int], rate: str | None) -> None:
+    """Several looks at few pairs, 4:1 in spread, err more often than 5 %; two looks do not."""
+    how = {"method": "group_obf", "looks": looks}
+    seeds = {"min": looks[0], "plan": looks[0], "max": 10}
+    claim = made(difference(), sequential=how, seeds=seeds)
+    document = judged(claim, {"a": WIDE, "b": NARROW})
+    flags = [flag.text for flag in document.verdict.flags if "planned looks" in flag.text]
+    assert len(flags) == (rate is not None)
+    assert all(f"it errs in {rate} of cases" in text for text in flags)
+
+
+@pytest.mark.parametrize("n", [6, 7, 8, 9])
+def test_brunner_munzel_is_flagged_between_five_and_ten(n: int) -> None:
+    """It errs in more than 5.5 % of cases at each of these sizes, as measured."""
+    claim = made(difference("brunner_munzel"), seeds={"min": 2, "plan": n})
+    document = judged(claim, {"a": WIDE[:n], "b": NARROW[:n]})
+    (level,) = document.levels
+    assert f"with {n} replicates per arm" in level.text
+
+
+def normal(n: int) -> list[float]:
+    """The quantiles of a normal distribution."""
+    return [float(value) for value in ndtri((np.arange(n) + 0.5) / n)]
+
+
+def test_three_seeds_against_thirty_are_flagged() -> None:
+    """Welch's test errs in 7.6 % of such cases, and the verdict carries the flag with the rate."""
+    values = {"a": normal(3), "b": normal(30)}
+    document = judged(made(difference(), seeds={"min": 3, "plan": 3}), values)
+    (level,) = document.levels
+    assert "with 3 against 30 replicates, equal standard deviations it errs in 7.6 %" in level.text
+    assert any(level.text in flag.text for flag in document.verdict.flags)
+
+
+def test_equal_seeds_are_not_flagged() -> None:
+    """Ten normal seeds against ten are told nothing."""
+    values = {"a": normal(10), "b": normal(10)}
+    assert judged(made(difference(), seeds={"min": 3, "plan": 10}), values).levels == ()
+
+
+def test_skewed_differences_of_pairs_are_flagged() -> None:
+    """The paired t-test is told by the shape of the differences, not by that of the arms."""
+    rng = np.random.default_rng(5)
+    b = 100 * rng.standard_normal(20)
+    plain, skew = rng.standard_normal(20), np.exp(rng.standard_normal(20))
+    claim = made(difference("paired"), design="paired", seeds={"min": 3, "plan": 20})
+    texts = {}
+    for name, own in (("plain", plain), ("skew", skew)):
+        document = judged(claim, {"a": (b + own).tolist(), "b": b.tolist()})
+        texts[name] = [level.text for level in document.levels]
+    assert texts["plain"] == []
+    assert any("skewed values" in text or "far from" in text for text in texts["skew"])

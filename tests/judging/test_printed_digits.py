@@ -1,0 +1,34 @@
+"""Printed numbers are shown as they are printed, and drawn with their scatter."""
+
+from __future__ import annotations
+
+from repro.report.blocks import DotPlot, Figure
+from repro.report.view import view
+from tests.judging.made import judged, made
+from tests.judging.test_kinds import LOW, difference
+
+ARMS = {
+    "a": {"label": "A", "table": "made.csv"},
+    "b": {"label": "B", "published": {"loss": {"mean": "93.4", "sd": "0.2", "n": 5}}},
+}
+
+
+def test_a_printed_arm_has_its_own_digits_and_its_scatter() -> None:
+    """`93.40, as printed` is not what is printed, and a mean alone would look like separation."""
+    document = judged(made(difference(), arms="ab").model_copy(update=arms()), {"a": LOW})
+    (summary,) = document.arms[1].summaries
+    assert summary.as_printed == "93.4 ± 0.2"
+    figure = view(document).figure
+    assert isinstance(figure, Figure)
+    assert isinstance(figure.plot, DotPlot)
+    row = figure.plot.panels[0].rows[1]
+    assert row.note == "93.4 ± 0.2, 5 seeds, as printed"
+    assert row.spread == (93.4 - 0.2, 93.4 + 0.2)
+    assert "standard deviation" in figure.caption
+
+
+def arms() -> dict[str, object]:
+    """The arms as a claim holds them."""
+    of = made(difference(), seeds={"min": 2, "plan": 2})
+    kind = type(of.arms["a"])
+    return {"arms": {name: kind.model_validate(one, strict=False) for name, one in ARMS.items()}}

@@ -1,0 +1,37 @@
+"""Looks made by hand, and where their ledger lies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from repro.digest import digest
+from repro.registry.log import Entry
+
+CLAIM, SCALE = "fair_mos", "quick"
+FIELDS: dict[str, JsonValue] = {
+    "alpha": 0.05,
+    "expectations": [{"id": "not_better", "margin": {"abs": 0.3}}],
+}
+WIDER: dict[str, JsonValue] = {
+    "alpha": 0.05,
+    "expectations": [{"id": "not_better", "margin": {"abs": 0.5}}],
+}
+FIRST, SECOND = digest(FIELDS), digest(WIDER)
+VALUES = {"mos": {0: 56.1, 1: 56.4, 2: 56.2}, "softmax": {0: 56.5, 1: 56.3, 2: 56.7}}
+MORE = {"mos": {**VALUES["mos"], 3: 56.0}, "softmax": {**VALUES["softmax"], 3: 56.6}}
+
+
+def entry(values=VALUES, digest=FIRST, conclusion="INCONCLUSIVE", **other) -> Entry:
+    """A look at some values."""
+    fields = {"claim_id": CLAIM, "scale": SCALE, "version": "0.1.0", "time": "2026-01-01T00:00:00"}
+    results = {"not_better": {"e": 2.5, "p": None}}
+    return Entry(
+        digest=digest, values=values, results=results, conclusion=conclusion, **fields | other
+    )
+
+
+def file(place: Path) -> Path:
+    """The file of the ledger."""
+    return place / CLAIM / f"{SCALE}.jsonl"

@@ -1,0 +1,167 @@
+"""Devices and engines by name."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from repro import machine
+from repro.errors import DeviceError
+from repro.running import engine
+from repro.running.pool import ProcessPool
+from repro.trainers import devices as device
+from repro.trainers.cost import memory
+from repro.trainers.run import PlannedRun
+from tests.running import calls
+from tests.running.tiny import RANK, TEST, tiny_run
+
+
+def test_cpu_is_always_there() -> None:
+    """Nothing is looked for."""
+    assert device.resolve_device("cpu") == "cpu"
+
+
+@pytest.mark.parametrize(
+    ("driver", "torch", "found"), [(False, True, "cpu"), (True, False, "cpu"), (True, True, "cuda")]
+)
+def test_auto_takes_the_gpu_when_there_is_one(
+    monkeypatch: pytest.MonkeyPatch, *, driver: bool, torch: bool, found: str
+) -> None:
+    """A driver and a torch that can use it are both needed."""
+    monkeypatch.setattr(device, "has_driver", lambda: driver)
+    monkeypatch.setattr(device, "torch_sees_gpu", lambda: torch)
+    assert device.resolve_device("auto") == found
+    if found == "cuda":
+        assert device.resolve_device("cuda") == "cuda"
+    else:
+        with pytest.raises(DeviceError, match="--device cpu"):
+            device.resolve_device("cuda")
+
+
+def test_an_unknown_device() -> None:
+    """The known ones are named."""
+    with pytest.raises(DeviceError, match="auto, cpu or cuda"):
+        device.resolve_device("tpu")
+
+
+@pytest.mark.parametrize("hidden", ["", "-1"])
+def test_hidden_gpus_are_not_there(monkeypatch: pytest.MonkeyPatch, hidden: str) -> None:
+    """CUDA_VISIBLE_DEVICES hides them."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", hidden)
+    assert not device.has_driver()
+
+
+def test_looking_for_a_device_imports_no_torch() -> None:
+    """On a machine without a driver the answer takes no second."""
+    code = (
+        "import sys\n"
+        "from repro.trainers.devices import resolve_device\n"
+        "resolve_device('auto')\n"
+        "print('torch' in sys.modules)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"
+
+
+def test_the_serial_engine_runs_here() -> None:
+    """Each call is done when submit returns; its exception is in the future."""
+    with engine.engine("serial") as executor:
+        assert executor.submit(calls.process).result() == os.getpid()
+        future = executor.submit(calls.refuse, "no")
+        assert isinstance(future.exception(), ValueError)
+
+
+def test_one_worker_a_core_and_one_a_gpu() -> None:
+    """Unless it is said otherwise."""
+    for name, workers, expected in (
+        ("cpu", None, machine.cores()),
+        ("cuda", None, 1),
+        ("cpu", 3, 3),
+        ("cuda", 2, 2),
+    ):
+        pool = engine.engine("processes", workers=workers, device=name)
+        assert isinstance(pool, ProcessPool)
+        assert pool._workers == expected
+        pool.terminate()
+
+
+def test_a_probe_without_an_answer_is_not_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine with a driver on which torch does not answer is an error that names a way out."""
+    monkeypatch.setattr(device, "has_driver", lambda: True)
+    monkeypatch.setattr(device, "PROBE_SECONDS", 0.01)
+    with pytest.raises(DeviceError, match="--device cpu"):
+        device.resolve_device("auto")
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(0.0, 0), (0.3, 1)])
+def test_a_long_look_for_a_device_is_told(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, said: int
+) -> None:
+    """Nobody waits for torch without knowing; a quick answer needs no words."""
+    lines: list[str] = []
+    monkeypatch.setattr(device, "NOTICE_SECONDS", 0.1)
+    monkeypatch.setattr(device, "has_driver", lambda: True)
+
+    def look() -> bool:
+        time.sleep(seconds)
+        return False
+
+    monkeypatch.setattr(device, "torch_sees_gpu", look)
+    assert device.resolve_device("auto", lines.append) == "cpu"
+    assert len(lines) == said
+
+
+def test_the_probe_does_not_look_into_the_current_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A torch.py in the folder of the user is not executed."""
+    (tmp_path / "json.py").write_text(f"open({str(tmp_path / 'mark')!r}, 'w')\n")
+    (tmp_path / "torch.py").write_text(f"open({str(tmp_path / 'mark')!r}, 'w')\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry not in {"", "."}])
+    device.torch_sees_gpu()
+    assert not (tmp_path / "mark").exists()
+
+
+@pytest.mark.parametrize(
+    ("needs", "available", "workers"),
+    [
+        ([], 0.0, 8),
+        ([1.0] * 20, 100.0, 8),
+        ([1.0, 9.0, 9.0, 9.0], 20.0, 2),
+        ([9.0], 1.0, 1),
+        ([1.0, 1.0], 2.0, 8),
+    ],
+)
+def test_memory_limits_the_workers(needs: list[float], available: float, workers: int) -> None:
+    """As many as fit with the largest tasks at once, at least one, at most one a core."""
+    assert engine.fitting(needs, available, 8) == workers
+
+
+def test_the_pool_is_as_large_as_memory_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless the number of workers was asked for."""
+    monkeypatch.setattr(engine, "cores", lambda: 8)
+    monkeypatch.setattr(engine, "available_memory", lambda: 3.5)
+    for asked, expected in ((None, 3), (6, 6)):
+        pool = engine.engine("processes", workers=asked, needs=[1.0] * 9)
+        assert isinstance(pool, ProcessPool)
+        assert pool._workers == expected
+        pool.terminate()
+
+
+def test_a_rank_needs_square_matrices() -> None:
+    """Three of the vocabulary's size in float64 more than a run that is not ranked needs."""
+    corpus = tiny_run().training.corpus.model_copy(update={"vocabulary": 10_000})
+    training = tiny_run().training.model_copy(update={"corpus": corpus})
+    run = tiny_run().model_copy(update={"training": training})
+    ranked = memory(PlannedRun(run=run, measurements=(TEST, RANK)))
+    assert 2.4e9 < ranked < 3.5e9
+    assert memory(PlannedRun(run=run, measurements=(TEST,))) < 1e9

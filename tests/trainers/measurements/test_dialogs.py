@@ -1,0 +1,122 @@
+"""What is measured on a dialog model."""
+
+import math
+import statistics
+
+import numpy as np
+import pytest
+import torch
+
+from repro.errors import DataError
+from repro.trainers.dialog.corpus import DialogData, batch_of
+from repro.trainers.dialog.evaluation import bleu
+from repro.trainers.dialog.model import respond
+from repro.trainers.dialog.spec import Beam
+from repro.trainers.language_model.checkpoint import EpochRecord
+from repro.trainers.language_model.corpus import load_corpus
+from repro.trainers.language_model.evaluation import full_precision
+from repro.trainers.measurement import Bleu, Dynamic, Measurable, Perplexity, Rank
+from repro.trainers.table import Measured, measure
+from tests.trainers import small
+from tests.trainers.dialog import tiny
+
+SPLIT = tiny.random_split(3)
+WORDS = ("<pad>", "<unk>", "<s>", "</s>", "<d>", *"abcdefg")
+CORPUS = DialogData(SPLIT, SPLIT, SPLIT, WORDS)
+CPU = torch.device("cpu")
+HISTORY = (EpochRecord(1, 2.0, 1.0, False, 40, 3.0),)
+
+
+def taken(measurement: Measurable, output: str = "softmax") -> Measured:
+    model = tiny.built({"softmax": small.SOFTMAX, "mos": small.MOS}[output])
+    return measure(
+        measurement, model=model, history=HISTORY, best_epoch=1, corpus=CORPUS, device=CPU
+    )
+
+
+def log_probabilities(output: str = "softmax") -> torch.Tensor:
+    """(N, V), response after response, each read alone."""
+    model = tiny.built({"softmax": small.SOFTMAX, "mos": small.MOS}[output])
+    with torch.no_grad():
+        contexts = [model(batch_of(SPLIT, [example])) for example in SPLIT.examples]
+        return torch.cat([model.log_probabilities(each).squeeze(0) for each in contexts])
+
+
+def test_perplexity_is_over_every_word_of_every_response() -> None:
+    """``</s>`` counts and ``<s>`` does not (reference: log-probabilities of single responses)."""
+    targets = [SPLIT.utterance(example.response)[1:] for example in SPLIT.examples]
+    log_p_N = log_probabilities().gather(1, torch.cat(targets).unsqueeze(1))
+    measured = taken(Perplexity(split="test"))
+    assert measured.value == pytest.approx(math.exp(-float(log_p_N.mean())), rel=1e-12)
+    assert measured.details == {"tokens": len(log_p_N)}
+    bits = taken(Perplexity(split="test", unit="bits"))
+    assert bits.value == pytest.approx(math.log2(measured.value), rel=1e-12)
+    assert taken(Perplexity(split="train", mode="training")).value == math.exp(2.0)
+
+
+@pytest.mark.parametrize("output", ["softmax", "mos"])
+def test_rank_is_that_of_all_predicted_words(output: str) -> None:
+    """Every predicted word is a row (reference: numpy's singular values of the whole matrix)."""
+    measured = taken(Rank(), output)
+    spectrum = np.linalg.svd(log_probabilities(output).numpy(), compute_uv=False)
+    assert measured.details["rows"] == SPLIT.predicted
+    assert measured.details["columns"] == tiny.V
+    np.testing.assert_allclose(measured.arrays["singular_values"], spectrum, rtol=1e-7, atol=1e-10)
+    # d + 2 but for the bias, which is 0 at first, with d = 8; all of V
+    assert measured.value == (9 if output == "softmax" else 12)
+    assert measured.details["known_rank"] == {"expected": 6, "measured": 6}
+
+
+def test_rank_of_the_first_words() -> None:
+    """Fewer rows than there are can be asked for, more cannot."""
+    assert taken(Rank(contexts=7)).details["rows"] == 7
+    with pytest.raises(DataError, match="a rank of the first 9,999 contexts"):
+        taken(Rank(contexts=9999))
+
+
+@pytest.mark.parametrize("side", ["precision", "recall"])
+def test_bleu_is_the_mean_over_responses(side: str) -> None:
+    """Mean, or best, over the answers to each (reference: BLEU of every single answer)."""
+    beam, model = Beam(size=3, longest=6, kept=2), tiny.built()
+    measured = taken(Bleu(order=2, side=side, smoothing="add_one", beam=beam))  # type: ignore[arg-type]
+    scores = []
+    for example in SPLIT.examples:
+        with torch.no_grad(), full_precision():
+            begin = model.encode(batch_of(SPLIT, [example]))
+        answers = respond(model, begin, beam, start=tiny.BEGIN, end=tiny.END)
+        said = SPLIT.utterance(example.response).tolist()[1:-1]
+        single = [bleu(answer.words, [said], 2, "add_one") for answer in answers]
+        scores.append(statistics.fmean(single) if side == "precision" else max(single))
+    assert measured.value == pytest.approx(statistics.fmean(scores), rel=1e-12)
+    assert measured.details["responses"] == len(SPLIT.examples)
+    assert measured.details["precision"] <= measured.details["recall"]
+    assert 0 < measured.value < 1
+
+
+def test_answers_are_those_of_the_weights_as_they_are() -> None:
+    """A second side searches no more; once the weights have changed the answers are others."""
+    model = tiny.built()
+    common = {"history": HISTORY, "best_epoch": 1, "corpus": CORPUS, "device": CPU}
+    one = Bleu(order=1, side="recall", smoothing="none", beam=Beam(size=2, longest=4, kept=1))
+    first = measure(one, model=model, **common)  # type: ignore[arg-type]
+    other = measure(one.model_copy(update={"side": "precision"}), model=model, **common)  # type: ignore[arg-type]
+    assert first.details == other.details
+    with torch.no_grad():
+        model.output.bias[tiny.END] += 100
+    silent = measure(one, model=model, **common)  # type: ignore[arg-type]
+    assert silent.details["mean_length"] == 0
+    assert first.details["mean_length"] > 0
+
+
+def test_what_such_a_model_has_not_is_refused() -> None:
+    """No dynamic evaluation of dialogs, no BLEU of a text, no model for the other's corpus."""
+    how = Dynamic(scaling="sum", rate=0.1, decay=0.1, epsilon=0.1)
+    with pytest.raises(ValueError, match="no dynamic evaluation"):
+        taken(Perplexity(split="test", mode="dynamic", dynamic=how))
+    text, model = load_corpus(small.corpus(), None), small.built(small.model(small.SOFTMAX), 30)
+    one = Bleu(order=1, side="recall", smoothing="none")
+    common = {"history": HISTORY, "best_epoch": 1, "device": CPU}
+    with pytest.raises(ValueError, match="a language model answers nothing"):
+        measure(one, model=model, corpus=text, **common)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="not for this corpus"):
+        measure(one, model=model, corpus=CORPUS, **common)  # type: ignore[arg-type]
