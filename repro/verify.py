@@ -193,10 +193,10 @@ def _failed(
             yield from write_failure(each, claim.id, claim.scale, reports / claim.id / claim.scale)
 
 
-def _evidence(claim: Claim, own: Tables, options: Options) -> Evidence:
+def _evidence(claim: Claim, tables: Tables, options: Options) -> Evidence:
     if options.results is not None:
-        return from_table(claim, next(iter(own.values())))
-    return gather(claim, options.store, own)
+        return from_table(claim, next(iter(tables.values())))
+    return gather(claim, options.store, tables)
 
 
 def _judged(claim: Claim, evidence: Evidence, registry: Registry, options: Options) -> Judgement:

@@ -234,8 +234,10 @@ def _decides_otherwise(
     )
 
 
-def _stated(printed: PrintedCorrelation, sign: float, one: Correlation) -> float:
-    return PrintedNumber.read(printed.r).value if printed.r is not None else sign * abs(one.r)
+def _stated(printed: PrintedCorrelation, sign: float, correlation: Correlation) -> float:
+    return (
+        PrintedNumber.read(printed.r).value if printed.r is not None else sign * abs(correlation.r)
+    )
 
 
 def _decision(r: float, n: int) -> float:
@@ -265,16 +267,16 @@ def _words(entry: Points) -> str:
     return f"{said}, turned so that more is better" if turned else said
 
 
-def _numbers(one: Correlation, selection: Selection) -> str:
+def _numbers(correlation: Correlation, selection: Selection) -> str:
     edges = f" {EDGES[selection]}".replace("points ", "") if EDGES[selection] else ""
-    said = f"{one.n} points{edges} give r = {one.r:+.3f}"
-    if one.interval is not None:
-        said += f" [{one.interval[0]:+.2f}, {one.interval[1]:+.2f}]"
-    if one.p is not None:
-        said += f", p = {one.p:.2g}"
-    said += f", Spearman {one.spearman:+.2f}"
-    if one.leave_one_out is not None:
-        low, high = one.leave_one_out
+    said = f"{correlation.n} points{edges} give r = {correlation.r:+.3f}"
+    if correlation.interval is not None:
+        said += f" [{correlation.interval[0]:+.2f}, {correlation.interval[1]:+.2f}]"
+    if correlation.p is not None:
+        said += f", p = {correlation.p:.2g}"
+    said += f", Spearman {correlation.spearman:+.2f}"
+    if correlation.leave_one_out is not None:
+        low, high = correlation.leave_one_out
         said += f"; without any one point r lies in [{low:+.2f}, {high:+.2f}]"
     return said
 
@@ -298,13 +300,13 @@ def _comparison(audit: PointsAudit) -> str:
     return f"{head}, which the points do not give in any way that was tried"
 
 
-def _selection_alone(selection: Selection, one: Correlation) -> str:
-    if one.predicted is None:
+def _selection_alone(selection: Selection, correlation: Correlation) -> str:
+    if correlation.predicted is None:
         return ""
     edges = f", {EDGES[selection]}" if EDGES[selection] else ""
-    inside = {True: "inside", False: "outside", None: "which has no"}[one.predicted_inside]
-    said = "may be the cause" if one.predicted_inside else "is not the cause"
+    inside = {True: "inside", False: "outside", None: "which has no"}[correlation.predicted_inside]
+    said = "may be the cause" if correlation.predicted_inside else "is not the cause"
     return (
-        f"choosing the window by y alone would leave r = {one.predicted:+.3f} "
+        f"choosing the window by y alone would leave r = {correlation.predicted:+.3f} "
         f"(Thorndike's case 2{edges}), {inside} the interval: restriction of range alone {said}"
     )

@@ -256,8 +256,8 @@ def _sd_with(mean: Span, sd: Span, run: Span, n: int) -> Span:
     )
 
 
-def _shown(one: Span) -> str:
-    return f"[{one[0]:.6g}, {one[1]:.6g}]"
+def _shown(span: Span) -> str:
+    return f"[{span[0]:.6g}, {span[1]:.6g}]"
 
 
 def _findings(said: str, note: str | None) -> tuple[str, ...]:

@@ -317,13 +317,13 @@ def _arm(printed: PrintedSummary, n: int | None) -> PrintedArm:
     return PrintedArm.read(printed.mean, printed.sd or "", printed.n or n)
 
 
-def _place(one: PrintedTable | PrintedPair) -> Iterator[tuple[str, tuple[str, str | None]]]:
+def _place(printed: PrintedTable | PrintedPair) -> Iterator[tuple[str, tuple[str, str | None]]]:
     """Where each comparison is printed, and what is noted about it, by its id."""
-    if isinstance(one, PrintedPair):
-        yield one.id, (one.locator, one.note)
+    if isinstance(printed, PrintedPair):
+        yield printed.id, (printed.locator, printed.note)
         return
-    for name in one.rows:
-        yield f"{one.id}_{name}", (one.locator, one.note)
+    for name in printed.rows:
+        yield f"{printed.id}_{name}", (printed.locator, printed.note)
 
 
 def _placed(row: Audited, locator: str, note: str | None) -> Audited:

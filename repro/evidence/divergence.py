@@ -36,10 +36,10 @@ def _imputed(claim: Claim, evidence: Evidence) -> Evidence:
     }
     details = {name: one.details[name] for name, one in known.items() if name in one.details}
 
-    def counted(one: Replicate) -> Replicate:
-        if one.state != "diverged" or not values:
-            return one
-        return replace(one, state="imputed", values=values, details=details)
+    def counted(replicate: Replicate) -> Replicate:
+        if replicate.state != "diverged" or not values:
+            return replicate
+        return replace(replicate, state="imputed", values=values, details=details)
 
     arms = {arm: tuple(map(counted, runs)) for arm, runs in evidence.arms.items()}
     return replace(evidence, arms=arms)
@@ -72,9 +72,9 @@ def _whole_pairs(claim: Claim, evidence: Evidence) -> Evidence:
         if one.state == "diverged"
     }
 
-    def kept(arm: str, one: Replicate) -> Replicate:
-        alone = one.state == "finished" and places[arm][one.number] in lost
-        return replace(one, state="excluded") if alone else one
+    def kept(arm: str, replicate: Replicate) -> Replicate:
+        alone = replicate.state == "finished" and places[arm][replicate.number] in lost
+        return replace(replicate, state="excluded") if alone else replicate
 
     arms = {arm: tuple(kept(arm, one) for one in runs) for arm, runs in evidence.arms.items()}
     return replace(evidence, arms=arms)

@@ -58,16 +58,16 @@ class Points:
         )
 
 
-def points_of(one: Association, read: Read) -> Points:
+def points_of(declared: Association, read: Read) -> Points:
     """Every point of an association; ClaimError where an arm's seeds do not match."""
     x: list[float] = []
     y: list[float] = []
     arms: list[str] = []
     seeds: list[int | None] = []
-    for arm in one.of:
-        first = require_sample(read(arm, one.against), one.kind)
-        second = require_sample(read(arm, one.measurement), one.kind)
-        if one.points == "arms":
+    for arm in declared.of:
+        first = require_sample(read(arm, declared.against), declared.kind)
+        second = require_sample(read(arm, declared.measurement), declared.kind)
+        if declared.points == "arms":
             x.append(first.summary().mean)
             y.append(second.summary().mean)
             arms.append(arm)
@@ -87,82 +87,86 @@ def points_of(one: Association, read: Read) -> Points:
 class AssociationKind(Kind[Association]):
     """A correlation, its sign or its size."""
 
-    def scale(self, one: Association) -> base.EffectScale:
+    def scale(self, declared: Association) -> base.EffectScale:
         """From -1 to 1."""
         return "correlation"
 
-    def test(self, one: Association, claim: Claim, read: Read) -> TestResult:
+    def test(self, declared: Association, claim: Claim, read: Read) -> TestResult:
         """The correlation's sign by its p-value, or its size by two one-sided tests."""
-        points = points_of(one, read)
-        if one.within is not None:
-            points = points.inside(one.within.low, one.within.high)
+        points = points_of(declared, read)
+        if declared.within is not None:
+            points = points.inside(declared.within.low, declared.within.high)
             if len(points.x) < 4:
                 count = len(points.x)
                 raise TooFewError(f"{count} points lie in the declared window; 4 are needed")
         x, y = points.samples()
-        if one.direction is not None:
+        if declared.direction is not None:
             return association(
                 x,
                 y,
-                method=one.method,
-                direction=one.direction,
+                method=declared.method,
+                direction=declared.direction,
                 alpha=claim.alpha,
                 clusters=points.clusters(),
             )
         if points.clusters() is not None:
             raise ClaimError("a size of a correlation needs points that are independent: use arms")
-        most, least = one.magnitude_at_most, one.magnitude_at_least
+        most, least = declared.magnitude_at_most, declared.magnitude_at_least
         return magnitude(
             x,
             y,
-            method=one.method,
+            method=declared.method,
             at_most=None if most is None else most.value,
             at_least=None if least is None else least.value,
             alpha=claim.alpha,
         )
 
-    def conclude(self, one: Association, result: TestResult) -> Finding:
+    def conclude(self, declared: Association, result: TestResult) -> Finding:
         """By p and sign, or by the declared size."""
-        if one.direction is None:
+        if declared.direction is None:
             return by_p(result)
-        return by_sign(result, sign=CLAIMED[one.direction])
+        return by_sign(result, sign=CLAIMED[declared.direction])
 
-    def statement(self, one: Association, claim: Claim) -> str:
+    def statement(self, declared: Association, claim: Claim) -> str:
         """What goes with what, and how strongly."""
-        first, second = what(one, claim), claim.measurements[one.against].label
-        over = f"over {'the means of arms' if one.points == 'arms' else 'seeds'}: "
-        over += pair(labels(one, claim))
-        if one.within is not None:
-            over += f", within {one.within.low:g} to {one.within.high:g}"
-        if one.magnitude_at_most is not None:
-            size = f"weaker than {one.magnitude_at_most.value:g}"
-        elif one.magnitude_at_least is not None:
-            size = f"at least {one.magnitude_at_least.value:g} in size"
+        first, second = what(declared, claim), claim.measurements[declared.against].label
+        over = f"over {'the means of arms' if declared.points == 'arms' else 'seeds'}: "
+        over += pair(labels(declared, claim))
+        if declared.within is not None:
+            over += f", within {declared.within.low:g} to {declared.within.high:g}"
+        if declared.magnitude_at_most is not None:
+            size = f"weaker than {declared.magnitude_at_most.value:g}"
+        elif declared.magnitude_at_least is not None:
+            size = f"at least {declared.magnitude_at_least.value:g} in size"
         else:
-            size = "not zero" if one.direction == "different" else f"{one.direction}"
+            size = "not zero" if declared.direction == "different" else f"{declared.direction}"
         return f"The correlation of {first} with {second} is {size}, {over}"
 
-    def name_of_test(self, one: Association, claim: Claim) -> str:
+    def name_of_test(self, declared: Association, claim: Claim) -> str:
         """The coefficient, and how it is judged."""
-        if one.direction is None:
-            return f"{NAMES[one.method]}, one-sided tests of its size (Fisher z)"
-        clustered = one.points == "replicates" and len(one.of) > 1
+        if declared.direction is None:
+            return f"{NAMES[declared.method]}, one-sided tests of its size (Fisher z)"
+        clustered = declared.points == "replicates" and len(declared.of) > 1
         how = "permutation of whole arms" if clustered else "two-sided"
-        return f"{NAMES[one.method]}, {how}"
+        return f"{NAMES[declared.method]}, {how}"
 
-    def effect_label(self, one: Association, claim: Claim) -> str:
+    def effect_label(self, declared: Association, claim: Claim) -> str:
         """The coefficient of both measurements."""
-        second = claim.measurements[one.against].label
-        return f"{NAMES[one.method]} of {what(one, claim)} with {second}"
+        second = claim.measurements[declared.against].label
+        return f"{NAMES[declared.method]} of {what(declared, claim)} with {second}"
 
-    def sentence(self, one: Association, claim: Claim, found: Found) -> str:
+    def sentence(self, declared: Association, claim: Claim, found: Found) -> str:
         """The coefficient with its interval, where it has one; then what that says of the claim."""
-        second = claim.measurements[one.against].label
-        limits = [0.0, *(sign * size for size in _sizes(one) for sign in (-1, 1))]
+        second = claim.measurements[declared.against].label
+        limits = [0.0, *(sign * size for size in _sizes(declared) for sign in (-1, 1))]
         reach = correlation_ends(found.interval, limits)
-        said = f"{NAMES[one.method]} of {what(one, claim)} with {second} is "
+        said = f"{NAMES[declared.method]} of {what(declared, claim)} with {second} is "
         said += f"{fmt.plus(found.result.effect, 2)}{reach} over {found.result.n[0]} points."
-        therefore = _direction(one, found) if one.direction is not None else _size(one, found)
+        therefore = (
+            _direction(declared, found)
+            if declared.direction is not None
+            else _size(declared, found)
+        )
         return f"{said} {therefore}".rstrip()
 
     def limits(self, one: Association, claim: Claim) -> tuple[base.Limit, ...]:
@@ -179,51 +183,55 @@ class AssociationKind(Kind[Association]):
             for sign in (-1, 1)
         )
 
-    def region(self, one: Association) -> tuple[float | None, float | None]:
+    def region(self, declared: Association) -> tuple[float | None, float | None]:
         """Beyond zero or the least size, or between the largest sizes."""
-        if one.magnitude_at_most is not None:
-            return -one.magnitude_at_most.value, one.magnitude_at_most.value
-        return (0.0 if one.magnitude_at_least is None else one.magnitude_at_least.value), None
+        if declared.magnitude_at_most is not None:
+            return -declared.magnitude_at_most.value, declared.magnitude_at_most.value
+        return (
+            0.0 if declared.magnitude_at_least is None else declared.magnitude_at_least.value
+        ), None
 
-    def claimed(self, one: Association, claim: Claim) -> base.Side:
+    def claimed(self, declared: Association, claim: Claim) -> base.Side:
         """The claimed side of zero, between the sizes, or beyond them."""
-        if one.magnitude_at_most is not None:
+        if declared.magnitude_at_most is not None:
             return "between"
-        if one.magnitude_at_least is not None:
+        if declared.magnitude_at_least is not None:
             return "outside"
         sides: dict[str | None, base.Side] = {"positive": "above", "negative": "below"}
-        return sides.get(one.direction, "none")
+        return sides.get(declared.direction, "none")
 
-    def facts_of_points(self, one: Association, read: Read) -> dict[str, str]:
+    def facts_of_points(self, declared: Association, read: Read) -> dict[str, str]:
         """What one point and what the window alone would do to the coefficient."""
-        every = points_of(one, read)
+        every = points_of(declared, read)
         used = every
         facts: dict[str, str] = {}
-        if one.within is not None:
-            used = every.inside(one.within.low, one.within.high)
+        if declared.within is not None:
+            used = every.inside(declared.within.low, declared.within.high)
             x, y = every.samples()
-            window = restricted(x, y, low=one.within.low, high=one.within.high)
+            window = restricted(x, y, low=declared.within.low, high=declared.within.high)
             facts["window"] = (
                 f"{len(used.x)} of {len(every.x)} points; the whole range has "
                 f"r = {fmt.plus(window.full, 2)}, of which the restriction alone leaves "
                 f"{fmt.plus(window.predicted, 2)}; found {fmt.plus(window.observed, 2)}"
             )
-        if len(used.x) > FEWEST[one.method]:
-            facts["without_one_point"] = _range(used.samples(), one)
+        if len(used.x) > FEWEST[declared.method]:
+            facts["without_one_point"] = _range(used.samples(), declared)
         return facts
 
 
 SIGNS = {"positive": "negative", "negative": "positive"}
 
 
-def _sizes(one: Association) -> list[float]:
-    return [m.value for m in (one.magnitude_at_most, one.magnitude_at_least) if m is not None]
+def _sizes(declared: Association) -> list[float]:
+    return [
+        m.value for m in (declared.magnitude_at_most, declared.magnitude_at_least) if m is not None
+    ]
 
 
-def _direction(one: Association, found: Found) -> str:
+def _direction(declared: Association, found: Found) -> str:
     """A claim of a sign, or of any correlation."""
     p, effect = p_words(found.result), found.result.effect
-    asserted = str(one.direction)
+    asserted = str(declared.direction)
     if found.conclusion is Conclusion.CONFIRMED:
         return f"{'Not zero' if asserted == 'different' else upper(asserted)}, as claimed{p}."
     if found.conclusion is Conclusion.CONTRADICTED:
@@ -238,11 +246,11 @@ def _direction(one: Association, found: Found) -> str:
     return against(f"it looks {seen}", p)
 
 
-def _size(one: Association, found: Found) -> str:
+def _size(declared: Association, found: Found) -> str:
     """A claim of a size."""
-    (size,) = _sizes(one)
+    (size,) = _sizes(declared)
     weak, strong = f"weaker than {size:g}", f"at least {size:g} in size"
-    if one.magnitude_at_most is None:
+    if declared.magnitude_at_most is None:
         asserted, contrary, leans = strong, weak, abs(found.result.effect) < size
     else:
         asserted, contrary, leans = weak, strong, abs(found.result.effect) >= size
@@ -257,6 +265,6 @@ def _size(one: Association, found: Found) -> str:
     return f"{upper(asserted)} is not shown."
 
 
-def _range(samples: Sequence[Sample], one: Association) -> str:
-    lowest, highest, _ = leave_one_out(samples[0], samples[1], method=one.method)
+def _range(samples: Sequence[Sample], declared: Association) -> str:
+    lowest, highest, _ = leave_one_out(samples[0], samples[1], method=declared.method)
     return f"from {fmt.plus(lowest, 2)} to {fmt.plus(highest, 2)}"

@@ -24,47 +24,47 @@ Read: TypeAlias = Callable[[str, str], Arm]
 class Kind(ABC, Generic[E]):
     """One kind of expectation. Each kind is one class; nothing else knows its details."""
 
-    def scale(self, one: E) -> EffectScale:
+    def scale(self, declared: E) -> EffectScale:
         """The scale of effect, interval and limits."""
         return "difference"
 
     @abstractmethod
-    def test(self, one: E, claim: Claim, read: Read) -> TestResult:
+    def test(self, declared: E, claim: Claim, read: Read) -> TestResult:
         """The test that is declared; ClaimError where it would mean nothing."""
 
     @abstractmethod
-    def conclude(self, one: E, result: TestResult) -> Finding:
+    def conclude(self, declared: E, result: TestResult) -> Finding:
         """The finding by the exact rule of the kind."""
 
     @abstractmethod
-    def statement(self, one: E, claim: Claim) -> str:
+    def statement(self, declared: E, claim: Claim) -> str:
         """What the claim file declares, in a sentence without its full stop."""
 
     @abstractmethod
-    def name_of_test(self, one: E, claim: Claim) -> str:
+    def name_of_test(self, declared: E, claim: Claim) -> str:
         """The test as a statistician calls it."""
 
     @abstractmethod
-    def effect_label(self, one: E, claim: Claim) -> str:
+    def effect_label(self, declared: E, claim: Claim) -> str:
         """The name of the effect's axis."""
 
     @abstractmethod
-    def sentence(self, one: E, claim: Claim, found: Found) -> str:
+    def sentence(self, declared: E, claim: Claim, found: Found) -> str:
         """What was found, in one sentence."""
 
-    def limits(self, one: E, claim: Claim) -> tuple[Limit, ...]:
+    def limits(self, declared: E, claim: Claim) -> tuple[Limit, ...]:
         """The declared limits on the axis of the effect."""
         return ()
 
-    def claimed(self, one: E, claim: Claim) -> Side:
+    def claimed(self, declared: E, claim: Claim) -> Side:
         """The side of the limits where the claim says that the effect lies."""
         return "none"
 
-    def region(self, one: E) -> tuple[float | None, float | None]:
+    def region(self, declared: E) -> tuple[float | None, float | None]:
         """The claimed region of the effect, positive as claimed, for planning."""
         return None, None
 
-    def details(self, one: E, claim: Claim, result: TestResult) -> dict[str, str]:
+    def details(self, declared: E, claim: Claim, result: TestResult) -> dict[str, str]:
         """Facts about the test that have no field of their own."""
         return {}
 
@@ -78,14 +78,14 @@ class Found:
         self.result, self.interval, self.conclusion = result, interval, conclusion
 
 
-def what(one: Any, claim: Claim) -> str:
+def what(declared: Any, claim: Claim) -> str:
     """The label of the measurement of an expectation."""
-    return claim.measurements[one.measurement].label
+    return claim.measurements[declared.measurement].label
 
 
-def labels(one: Any, claim: Claim) -> list[str]:
+def labels(declared: Any, claim: Claim) -> list[str]:
     """The labels of the arms of an expectation."""
-    return [claim.arms[arm].label for arm in one.of]
+    return [claim.arms[arm].label for arm in declared.of]
 
 
 def pair(names: list[str]) -> str:
@@ -106,14 +106,14 @@ def digits(measurement: Measurement) -> int:
             return 2
 
 
-def arms_of(one: Any, read: Read) -> list[Arm]:
+def arms_of(declared: Any, read: Read) -> list[Arm]:
     """What is known of every arm of an expectation."""
-    return [read(arm, one.measurement) for arm in one.of]
+    return [read(arm, declared.measurement) for arm in declared.of]
 
 
-def samples_of(one: Any, read: Read) -> list[Sample]:
+def samples_of(declared: Any, read: Read) -> list[Sample]:
     """The sample of every arm; ClaimError for one that is known by its summary only."""
-    return [require_sample(arm, one.kind) for arm in arms_of(one, read)]
+    return [require_sample(arm, declared.kind) for arm in arms_of(declared, read)]
 
 
 def margin_limit(sign: int, margin: Margin, name: str = "margin") -> Limit:

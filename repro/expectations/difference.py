@@ -49,114 +49,114 @@ NAMES = {
 class DifferenceKind(Kind[Difference]):
     """Which of two arms has the lower mean (Brunner-Munzel: which tends to lower values)."""
 
-    def scale(self, one: Difference) -> base.EffectScale:
+    def scale(self, declared: Difference) -> base.EffectScale:
         """Brunner-Munzel's effect is a probability; all others are in the measurement's units."""
-        return "share" if one.test == "brunner_munzel" else "difference"
+        return "share" if declared.test == "brunner_munzel" else "difference"
 
-    def test(self, one: Difference, claim: Claim, read: Read) -> TestResult:
+    def test(self, declared: Difference, claim: Claim, read: Read) -> TestResult:
         """The declared test, with its tails; or the sequential process."""
-        a, b = arms_of(one, read)
-        if is_sequential(one, claim):
-            return run_sequential(one, claim, a, b)
-        return TESTS[one.test](a, b, alternative=_alternative(one), alpha=claim.alpha)
+        a, b = arms_of(declared, read)
+        if is_sequential(declared, claim):
+            return run_sequential(declared, claim, a, b)
+        return TESTS[declared.test](a, b, alternative=_alternative(declared), alpha=claim.alpha)
 
-    def conclude(self, one: Difference, result: TestResult) -> Finding:
+    def conclude(self, declared: Difference, result: TestResult) -> Finding:
         """By p and sign, or by the interval where a smallest effect is declared."""
         if result.test in SEQUENTIAL:
             return conclude_sequential(result)
-        smallest = None if one.smallest_effect is None else one.smallest_effect.size
-        return conclude_difference(result, direction=one.direction, smallest_effect=smallest)
+        smallest = None if declared.smallest_effect is None else declared.smallest_effect.size
+        return conclude_difference(result, direction=declared.direction, smallest_effect=smallest)
 
-    def statement(self, one: Difference, claim: Claim) -> str:
+    def statement(self, declared: Difference, claim: Claim) -> str:
         """What is declared of the two means."""
-        names, value = labels(one, claim), what(one, claim)
-        if one.rule == "as_published":
-            return headed(value, f"the paper's own rule, {_own(one)}, on {pair(names)}")
-        if one.direction == "different":
+        names, value = labels(declared, claim), what(declared, claim)
+        if declared.rule == "as_published":
+            return headed(value, f"the paper's own rule, {_own(declared)}, on {pair(names)}")
+        if declared.direction == "different":
             return headed(value, f"{pair(names)} differ")
         least = ""
-        if one.smallest_effect is not None:
-            least = f" by more than {margin_words(one.smallest_effect)}"
-        side = claimed_side(one.direction, claim.measurements[one.measurement].better)
-        return headed(value, f"{names[0]} is {one.direction} ({side}) than {names[1]}{least}")
+        if declared.smallest_effect is not None:
+            least = f" by more than {margin_words(declared.smallest_effect)}"
+        side = claimed_side(declared.direction, claim.measurements[declared.measurement].better)
+        return headed(value, f"{names[0]} is {declared.direction} ({side}) than {names[1]}{least}")
 
-    def name_of_test(self, one: Difference, claim: Claim) -> str:
+    def name_of_test(self, declared: Difference, claim: Claim) -> str:
         """The declared test by its name."""
-        sided = "two-sided" if one.tails == 2 else "one-sided"
-        return f"{NAMES[one.test]}, {sided}".removeprefix("the ")
+        sided = "two-sided" if declared.tails == 2 else "one-sided"
+        return f"{NAMES[declared.test]}, {sided}".removeprefix("the ")
 
-    def effect_label(self, one: Difference, claim: Claim) -> str:
+    def effect_label(self, declared: Difference, claim: Claim) -> str:
         """A minus B, or the chance that A is larger."""
-        names, value = labels(one, claim), what(one, claim)
-        if one.test == "brunner_munzel":
+        names, value = labels(declared, claim), what(declared, claim)
+        if declared.test == "brunner_munzel":
             return f"{value}, share of pairs in which {names[0]} is higher than {names[1]}"
         return f"{value}, {names[0]} minus {names[1]}"
 
-    def sentence(self, one: Difference, claim: Claim, found: Found) -> str:
+    def sentence(self, declared: Difference, claim: Claim, found: Found) -> str:
         """Which arm is lower, by how much and with which interval; then what follows."""
-        if one.rule == "as_published":
-            said = self._found(one, claim, found)
+        if declared.rule == "as_published":
+            said = self._found(declared, claim, found)
             return f"{said}. {_as_published(claim, found.result)}"
         return as_decided(
             found,
-            what(one, claim),
-            lambda at: self._found(one, claim, at),
-            lambda at: _therefore(one, claim, at),
+            what(declared, claim),
+            lambda at: self._found(declared, claim, at),
+            lambda at: _therefore(declared, claim, at),
         )
 
-    def _found(self, one: Difference, claim: Claim, found: Found) -> str:
-        names, value = labels(one, claim), what(one, claim)
-        if one.test == "brunner_munzel":
+    def _found(self, declared: Difference, claim: Claim, found: Found) -> str:
+        names, value = labels(declared, claim), what(declared, claim)
+        if declared.test == "brunner_munzel":
             chance = fmt.share(found.result.effect)
             reach = ends(found.interval, (0.5,), lambda v, more: fmt.share(v, 3 + more))
             return headed(
                 value, f"{names[0]} is higher than {names[1]} in {chance} of pairs of seeds{reach}"
             )
-        shown = digits(claim.measurements[one.measurement])
-        limits = [limit.value for limit in self.limits(one, claim)]
+        shown = digits(claim.measurements[declared.measurement])
+        limits = [limit.value for limit in self.limits(declared, claim)]
         reach = difference_ends(found.interval, (0.0, *limits), shown)
         return f"{difference_words(found.result, names, value, shown)}{reach}"
 
-    def limits(self, one: Difference, claim: Claim) -> tuple[base.Limit, ...]:
+    def limits(self, declared: Difference, claim: Claim) -> tuple[base.Limit, ...]:
         """No difference, or the smallest effect of interest on the claimed side."""
-        if one.smallest_effect is None:
-            value = 0.5 if one.test == "brunner_munzel" else 0.0
+        if declared.smallest_effect is None:
+            value = 0.5 if declared.test == "brunner_munzel" else 0.0
             return (base.Limit(value=value, label=f"no difference, {value:g}", why=""),)
-        sign = -1 if one.direction == "lower" else 1
-        return (margin_limit(sign, one.smallest_effect, "smallest effect of interest"),)
+        sign = -1 if declared.direction == "lower" else 1
+        return (margin_limit(sign, declared.smallest_effect, "smallest effect of interest"),)
 
-    def region(self, one: Difference) -> tuple[float | None, float | None]:
+    def region(self, declared: Difference) -> tuple[float | None, float | None]:
         """Above the smallest effect of interest, or above 0."""
-        return (0.0 if one.smallest_effect is None else one.smallest_effect.size), None
+        return (0.0 if declared.smallest_effect is None else declared.smallest_effect.size), None
 
-    def claimed(self, one: Difference, claim: Claim) -> base.Side:
+    def claimed(self, declared: Difference, claim: Claim) -> base.Side:
         """Below or above the limit; nothing where the paper's rule is only repeated."""
         sides: dict[str, base.Side] = {"lower": "below", "higher": "above", "different": "none"}
-        return "none" if one.rule == "as_published" else sides[one.direction]
+        return "none" if declared.rule == "as_published" else sides[declared.direction]
 
 
-def _therefore(one: Difference, claim: Claim, found: Found) -> str:
+def _therefore(declared: Difference, claim: Claim, found: Found) -> str:
     """What follows for the claim: as claimed, against it, or open and why."""
     if found.conclusion is None:
         return p_words(found.result).strip(" ()")
-    pair = _compared(one, claim, found)
-    if one.direction == "different":
+    pair = _compared(declared, claim, found)
+    if declared.direction == "different":
         return _differs(pair, found)
-    side = claimed_side(one.direction, pair.better)
-    if one.smallest_effect is None:
+    side = claimed_side(declared.direction, pair.better)
+    if declared.smallest_effect is None:
         return _on_one_side(pair, side, found)
-    return _beyond_smallest(pair, side, margin_words(one.smallest_effect), found)
+    return _beyond_smallest(pair, side, margin_words(declared.smallest_effect), found)
 
 
-def _compared(one: Difference, claim: Claim, found: Found) -> Compared:
-    measurement, result = claim.measurements[one.measurement], found.result
-    shown, ranks = digits(measurement), one.test == "brunner_munzel"
+def _compared(declared: Difference, claim: Claim, found: Found) -> Compared:
+    measurement, result = claim.measurements[declared.measurement], found.result
+    shown, ranks = digits(measurement), declared.test == "brunner_munzel"
     return Compared(
-        a=claim.arms[one.of[0]].label,
+        a=claim.arms[declared.of[0]].label,
         better=measurement.better,
         effect=result.effect - 0.5 if ranks else result.effect,
         interval=None if ranks else found.interval,
-        limits=() if one.smallest_effect is None else (one.smallest_effect.size,),
+        limits=() if declared.smallest_effect is None else (declared.smallest_effect.size,),
         text=lambda v, more: fmt.fixed(v, shown + more),
     )
 
@@ -218,15 +218,15 @@ def _against_smallest(pair: Compared, side: Side, least: str, p: str, ends_at: f
     return f"Not {side} by more than {least}, against the claim: {short}, and {more}."
 
 
-def _alternative(one: Difference) -> Alternative:
+def _alternative(declared: Difference) -> Alternative:
     """What the test asks: with one tail, whether the difference is as claimed."""
-    if one.tails == 2:
+    if declared.tails == 2:
         return "two-sided"
-    return "less" if one.direction == "lower" else "greater"
+    return "less" if declared.direction == "lower" else "greater"
 
 
-def _own(one: Difference) -> str:
-    return "Student's test" if one.test == "student" else NAMES[one.test]
+def _own(declared: Difference) -> str:
+    return "Student's test" if declared.test == "student" else NAMES[declared.test]
 
 
 def _as_published(claim: Claim, result: TestResult) -> str:

@@ -19,50 +19,50 @@ from repro.stats.records import TestResult, expect
 class SeparationKind(Kind[Separation]):
     """Every replicate of a lies beyond every one of b."""
 
-    def scale(self, one: Separation) -> base.EffectScale:
+    def scale(self, declared: Separation) -> base.EffectScale:
         """No axis: the statement is exact."""
         return "none"
 
-    def test(self, one: Separation, claim: Claim, read: Read) -> TestResult:
+    def test(self, declared: Separation, claim: Claim, read: Read) -> TestResult:
         """Complete separation, with its chance were both arms alike."""
-        a, b = arms_of(one, read)
-        factor, paired = one.at_least.value, claim.design == "paired"
+        a, b = arms_of(declared, read)
+        factor, paired = declared.at_least.value, claim.design == "paired"
         return separation(a, b, direction="higher", factor=factor, alpha=claim.alpha, paired=paired)
 
-    def conclude(self, one: Separation, result: TestResult) -> Finding:
+    def conclude(self, declared: Separation, result: TestResult) -> Finding:
         """Complete separation, either way, or nothing."""
         return by_p(result)
 
-    def statement(self, one: Separation, claim: Claim) -> str:
+    def statement(self, declared: Separation, claim: Claim) -> str:
         """Every one above every one."""
-        a, b = labels(one, claim)
-        said = f"{a} is above {least_ratio(one)} {b} in every {_unit(claim)} of seeds"
-        return headed(what(one, claim), said)
+        a, b = labels(declared, claim)
+        said = f"{a} is above {least_ratio(declared)} {b} in every {_unit(claim)} of seeds"
+        return headed(what(declared, claim), said)
 
-    def name_of_test(self, one: Separation, claim: Claim) -> str:
+    def name_of_test(self, declared: Separation, claim: Claim) -> str:
         """Exact."""
         return f"complete separation{' of pairs' if claim.design == 'paired' else ''}, exact"
 
-    def effect_label(self, one: Separation, claim: Claim) -> str:
+    def effect_label(self, declared: Separation, claim: Claim) -> str:
         """The share of pairs."""
-        a, b = labels(one, claim)
-        share = f"share of {_unit(claim)}s in which {a} is above {least_ratio(one)} {b}"
-        return f"{what(one, claim)}, {share}"
+        a, b = labels(declared, claim)
+        share = f"share of {_unit(claim)}s in which {a} is above {least_ratio(declared)} {b}"
+        return f"{what(declared, claim)}, {share}"
 
-    def sentence(self, one: Separation, claim: Claim, found: Found) -> str:
+    def sentence(self, declared: Separation, claim: Claim, found: Found) -> str:
         """In how many pairs; and whether that is all of them."""
-        a, b = labels(one, claim)
+        a, b = labels(declared, claim)
         pairs = found.result.n[0] * found.result.n[1]
         held = round(found.result.effect * pairs)
         unit = _unit(claim)
-        said = f"{a} is above {least_ratio(one)} {b} in {held} of {pairs} {unit}s of seeds"
-        return f"{headed(what(one, claim), said)}. {_separated(a, b, unit, found)}".rstrip()
+        said = f"{a} is above {least_ratio(declared)} {b} in {held} of {pairs} {unit}s of seeds"
+        return f"{headed(what(declared, claim), said)}. {_separated(a, b, unit, found)}".rstrip()
 
-    def limits(self, one: Separation, claim: Claim) -> tuple[base.Limit, ...]:
+    def limits(self, declared: Separation, claim: Claim) -> tuple[base.Limit, ...]:
         """The declared factor."""
-        return (least_limit(one),)
+        return (least_limit(declared),)
 
-    def claimed(self, one: Separation, claim: Claim) -> base.Side:
+    def claimed(self, declared: Separation, claim: Claim) -> base.Side:
         """Above the factor."""
         return "above"
 
@@ -86,51 +86,52 @@ def _separated(a: str, b: str, unit: str, found: Found) -> str:
 class BoundKind(Kind[Bound]):
     """Every replicate, or more than a share of all that could be run, keeps a limit."""
 
-    def scale(self, one: Bound) -> base.EffectScale:
+    def scale(self, declared: Bound) -> base.EffectScale:
         """A share is estimated; a bound in every replicate is exact."""
-        return "none" if one.share is None else "share"
+        return "none" if declared.share is None else "share"
 
-    def test(self, one: Bound, claim: Claim, read: Read) -> TestResult:
+    def test(self, declared: Bound, claim: Claim, read: Read) -> TestResult:
         """Count the replicates outside; with a share, the exact binomial test."""
-        (arm,) = arms_of(one, read)
-        low, high = bound_limits(one, claim)
-        if one.share is None:
+        (arm,) = arms_of(declared, read)
+        low, high = bound_limits(declared, claim)
+        if declared.share is None:
             return bound(arm, at_least=low, at_most=high, alpha=claim.alpha)
-        return share(arm, of=one.share.value, at_least=low, at_most=high, alpha=claim.alpha)
+        return share(arm, of=declared.share.value, at_least=low, at_most=high, alpha=claim.alpha)
 
-    def conclude(self, one: Bound, result: TestResult) -> Finding:
+    def conclude(self, declared: Bound, result: TestResult) -> Finding:
         """One beyond the limit contradicts a bound; a share is judged by its interval."""
-        if one.share is None:
+        if declared.share is None:
             return certain(holds=not expect(result, BoundResult).violators)
         return by_interval(result, edge_is_claimed=True)
 
-    def statement(self, one: Bound, claim: Claim) -> str:
+    def statement(self, declared: Bound, claim: Claim) -> str:
         """That the bound is kept."""
-        (name,) = labels(one, claim)
-        kept = f"{name} keeps within {_bound_words(one, claim)}"
-        often = "every seed" if one.share is None else f"more than {_least(one)} of seeds"
-        return headed(what(one, claim), f"{kept} in {often}")
+        (name,) = labels(declared, claim)
+        kept = f"{name} keeps within {_bound_words(declared, claim)}"
+        often = "every seed" if declared.share is None else f"more than {_least(declared)} of seeds"
+        return headed(what(declared, claim), f"{kept} in {often}")
 
-    def name_of_test(self, one: Bound, claim: Claim) -> str:
+    def name_of_test(self, declared: Bound, claim: Claim) -> str:
         """Exact."""
-        if one.share is None:
+        if declared.share is None:
             return "bound in every replicate, exact"
         return "exact binomial test with the Clopper-Pearson interval"
 
-    def effect_label(self, one: Bound, claim: Claim) -> str:
+    def effect_label(self, declared: Bound, claim: Claim) -> str:
         """The share of seeds within."""
-        return f"{what(one, claim)}, share of seeds within the bound: {labels(one, claim)[0]}"
+        arm = labels(declared, claim)[0]
+        return f"{what(declared, claim)}, share of seeds within the bound: {arm}"
 
-    def sentence(self, one: Bound, claim: Claim, found: Found) -> str:
+    def sentence(self, declared: Bound, claim: Claim, found: Found) -> str:
         """How many seeds keep it, and what that says of those that were not run."""
-        (name,) = labels(one, claim)
+        (name,) = labels(declared, claim)
         inside, n = round(found.result.effect * found.result.n[0]), found.result.n[0]
-        kept = f"{name} keeps within {_bound_words(one, claim)} in {inside} of {n} seeds"
-        own, said = found.interval, headed(what(one, claim), kept)
-        if one.share is not None and own is not None:
+        kept = f"{name} keeps within {_bound_words(declared, claim)} in {inside} of {n} seeds"
+        own, said = found.interval, headed(what(declared, claim), kept)
+        if declared.share is not None and own is not None:
             low, high = (fmt.significant(100 * end) for end in (own.low or 0.0, own.high or 0.0))
             said += f", so {low}% to {high}% of all seeds would"
-        return f"{said}. {_kept(one, found)}".rstrip()
+        return f"{said}. {_kept(declared, found)}".rstrip()
 
     def limits(self, one: Bound, claim: Claim) -> tuple[base.Limit, ...]:
         """The bound itself, or the share on the axis of shares."""
@@ -144,46 +145,46 @@ class BoundKind(Kind[Bound]):
             if value is not None and declared is not None
         )
 
-    def region(self, one: Bound) -> tuple[float | None, float | None]:
+    def region(self, declared: Bound) -> tuple[float | None, float | None]:
         """Above the share."""
-        return (None if one.share is None else one.share.value), None
+        return (None if declared.share is None else declared.share.value), None
 
-    def claimed(self, one: Bound, claim: Claim) -> base.Side:
+    def claimed(self, declared: Bound, claim: Claim) -> base.Side:
         """Above the share."""
-        return "none" if one.share is None else "above"
+        return "none" if declared.share is None else "above"
 
-    def details(self, one: Bound, claim: Claim, result: TestResult) -> dict[str, str]:
+    def details(self, declared: Bound, claim: Claim, result: TestResult) -> dict[str, str]:
         """The limit of a bound whose axis shows shares; what the seeds say of others."""
         own = result.interval
         facts = {}
-        if own is not None and one.share is None:
+        if own is not None and declared.share is None:
             level = fmt.percent((1 + own.level) / 2)
             least = fmt.significant(100 * own.low)
             facts["other_seeds"] = f"at least {least}% of all would keep it (one-sided {level})"
-        if one.share is not None:
-            shown = [f"{v:g}" for v in bound_limits(one, claim) if v is not None]
+        if declared.share is not None:
+            shown = [f"{v:g}" for v in bound_limits(declared, claim) if v is not None]
             facts["bound"] = " and ".join(shown)
         return facts
 
 
-def _bound_words(one: Bound, claim: Claim) -> str:
-    sides = zip(("at least", "at most"), bound_limits(one, claim), strict=True)
+def _bound_words(declared: Bound, claim: Claim) -> str:
+    sides = zip(("at least", "at most"), bound_limits(declared, claim), strict=True)
     limits = (f"{side} {fmt.setting(value)}" for side, value in sides if value is not None)
     return f"the bound of {' and '.join(limits)}"
 
 
-def _least(one: Bound) -> str:
-    return "" if one.share is None else fmt.percent(one.share.value)
+def _least(declared: Bound) -> str:
+    return "" if declared.share is None else fmt.percent(declared.share.value)
 
 
-def _kept(one: Bound, found: Found) -> str:
+def _kept(declared: Bound, found: Found) -> str:
     """What follows; of a bound in every seed also what so few seeds say of all others."""
     words = {
-        Conclusion.CONFIRMED: f"More than {_least(one)}, as claimed.",
-        Conclusion.CONTRADICTED: f"Less than {_least(one)}, against the claim.",
-        Conclusion.INCONCLUSIVE: f"More than {_least(one)} is not shown.",
+        Conclusion.CONFIRMED: f"More than {_least(declared)}, as claimed.",
+        Conclusion.CONTRADICTED: f"Less than {_least(declared)}, against the claim.",
+        Conclusion.INCONCLUSIVE: f"More than {_least(declared)} is not shown.",
     }
-    if one.share is None:
+    if declared.share is None:
         words = {
             Conclusion.CONFIRMED: f"Every seed, as claimed{_others(found.result)}.",
             Conclusion.CONTRADICTED: "Not every seed, against the claim.",
@@ -202,17 +203,17 @@ def _others(result: TestResult) -> str:
     return f"; {seeds} {shows} that for at least {least}% of all (one-sided {level})"
 
 
-def bound_limits(one: Bound, claim: Claim) -> tuple[float | None, float | None]:
+def bound_limits(declared: Bound, claim: Claim) -> tuple[float | None, float | None]:
     """The limits of a bound as numbers; ``structural`` is d + 2 of the arm's own model."""
-    structural = claim.arms[one.of[0]].rank_bound
+    structural = claim.arms[declared.of[0]].rank_bound
 
     def number(value: float | str) -> float:
         if not isinstance(value, str):
             return value
         if structural is None:
-            raise ClaimError(f"arm '{one.of[0]}' has no structural bound on its rank")
+            raise ClaimError(f"arm '{declared.of[0]}' has no structural bound on its rank")
         return float(structural)
 
-    low = None if one.at_least is None else number(one.at_least.value)
-    high = None if one.at_most is None else number(one.at_most.value)
+    low = None if declared.at_least is None else number(declared.at_least.value)
+    high = None if declared.at_most is None else number(declared.at_most.value)
     return low, high

@@ -33,22 +33,26 @@ _KINDS: dict[str, Kind[Any]] = {
 }
 
 
-def kind_of(one: Expectation) -> Kind[Any]:
+def kind_of(expectation: Expectation) -> Kind[Any]:
     """What judging knows of the kind of an expectation."""
-    return _KINDS[one.kind]
+    return _KINDS[expectation.kind]
 
 
-def heading(one: Expectation, claim: Claim) -> str:
+def heading(expectation: Expectation, claim: Claim) -> str:
     """What a reader calls an expectation: measurement and arms, kind and id where needed."""
-    own = kind_of(one).effect_label(one, claim)
+    own = kind_of(expectation).effect_label(expectation, claim)
     kinds = [
         each.kind for each in claim.expectations if kind_of(each).effect_label(each, claim) == own
     ]
-    return f"{upper(own)}{fmt.told_apart(one.id, one.kind, kinds)}"
+    return f"{upper(own)}{fmt.told_apart(expectation.id, expectation.kind, kinds)}"
 
 
-def name_of_test(one: Expectation, claim: Claim) -> str:
+def name_of_test(expectation: Expectation, claim: Claim) -> str:
     """The test as a statistician calls it: in a sequential claim, that of its looks."""
-    if isinstance(one, OnMeans) and claim.sequential is not None and is_sequential(one, claim):
+    if (
+        isinstance(expectation, OnMeans)
+        and claim.sequential is not None
+        and is_sequential(expectation, claim)
+    ):
         return NAMES[claim.sequential.method, claim.design]
-    return kind_of(one).name_of_test(one, claim)
+    return kind_of(expectation).name_of_test(expectation, claim)

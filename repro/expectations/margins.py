@@ -47,46 +47,50 @@ OneSided: TypeAlias = NonSuperiority | NonInferiority
 class MarginKind(Kind[M]):
     """What the three kinds share: a margin, absolute or relative, and one-sided tests."""
 
-    def scale(self, one: M) -> base.EffectScale:
+    def scale(self, measurement: M) -> base.EffectScale:
         """In the units of the measurement, or relative to b."""
-        return "difference" if one.margin.relative is None else "relative"
+        return "difference" if measurement.margin.relative is None else "relative"
 
-    def effect_label(self, one: M, claim: Claim) -> str:
+    def effect_label(self, measurement: M, claim: Claim) -> str:
         """A minus B, or A relative to B."""
-        names, value = labels(one, claim), what(one, claim)
-        if one.margin.relative is not None:
+        names, value = labels(measurement, claim), what(measurement, claim)
+        if measurement.margin.relative is not None:
             return f"{value}, {names[0]} relative to {names[1]}"
         return f"{value}, {names[0]} minus {names[1]}"
 
-    def sentence(self, one: M, claim: Claim, found: Found) -> str:
+    def sentence(self, measurement: M, claim: Claim, found: Found) -> str:
         """How far the means lie apart, and what that says of the margin."""
         if found.conclusion is None:
-            return f"{self._found(one, claim, found)}."
+            return f"{self._found(measurement, claim, found)}."
         return as_decided(
             found,
-            what(one, claim),
-            lambda at: self._found(one, claim, at),
-            lambda at: self.therefore(one, compared(one, claim, at), at),
+            what(measurement, claim),
+            lambda at: self._found(measurement, claim, at),
+            lambda at: self.therefore(measurement, compared(measurement, claim, at), at),
         )
 
-    def _found(self, one: M, claim: Claim, found: Found) -> str:
-        names, value, size = labels(one, claim), what(one, claim), one.margin.size
-        if one.margin.relative is not None:
+    def _found(self, measurement: M, claim: Claim, found: Found) -> str:
+        names, value, size = (
+            labels(measurement, claim),
+            what(measurement, claim),
+            measurement.margin.size,
+        )
+        if measurement.margin.relative is not None:
             reach = relative_ends(found.interval, (-size, size))
             return f"{relative_words(found.result, names, value)}{reach}"
-        shown = digits(claim.measurements[one.measurement])
+        shown = digits(claim.measurements[measurement.measurement])
         reach = difference_ends(found.interval, (-size, size), shown)
         return f"{difference_words(found.result, names, value, shown)}{reach}"
 
     @abstractmethod
-    def asserted(self, one: M) -> str:
+    def asserted(self, measurement: M) -> str:
         """What the claim asserts, in few words: `not better by 0.9 or more`."""
 
     @abstractmethod
-    def therefore(self, one: M, pair: Compared, found: Found) -> str:
+    def therefore(self, measurement: M, pair: Compared, found: Found) -> str:
         """What follows for the claim: as claimed, against it, or open and why."""
 
-    def conclude(self, one: M, result: TestResult) -> Finding:
+    def conclude(self, measurement: M, result: TestResult) -> Finding:
         """By the interval, which must lie within the margin or beyond it."""
         if result.test in SEQUENTIAL:
             return conclude_sequential(result)
@@ -96,28 +100,30 @@ class MarginKind(Kind[M]):
 class EquivalenceKind(MarginKind[Equivalence]):
     """The means differ by less than the margin."""
 
-    def test(self, one: Equivalence, claim: Claim, read: Read) -> TestResult:
+    def test(self, declared: Equivalence, claim: Claim, read: Read) -> TestResult:
         """Two one-sided tests; a relative margin is tested as a contrast."""
-        a, b = arms_of(one, read)
-        if is_sequential(one, claim):
-            return run_sequential(one, claim, a, b)
-        size, paired = one.margin.size, claim.design == "paired"
-        if one.margin.relative is not None:
+        a, b = arms_of(declared, read)
+        if is_sequential(declared, claim):
+            return run_sequential(declared, claim, a, b)
+        size, paired = declared.margin.size, claim.design == "paired"
+        if declared.margin.relative is not None:
             return stats.tost_relative(a, b, relative=size, alpha=claim.alpha, paired=paired)
         return stats.tost(a, b, low=-size, high=size, alpha=claim.alpha, paired=paired)
 
-    def statement(self, one: Equivalence, claim: Claim) -> str:
+    def statement(self, declared: Equivalence, claim: Claim) -> str:
         """That the means are equal to within the margin."""
-        names = pair(labels(one, claim))
-        return headed(what(one, claim), f"{names} differ by less than {margin_words(one.margin)}")
+        names = pair(labels(declared, claim))
+        return headed(
+            what(declared, claim), f"{names} differ by less than {margin_words(declared.margin)}"
+        )
 
-    def asserted(self, one: Equivalence) -> str:
+    def asserted(self, declared: Equivalence) -> str:
         """Equal to within the margin."""
-        return f"equal to within {margin_words(one.margin)}"
+        return f"equal to within {margin_words(declared.margin)}"
 
-    def therefore(self, one: Equivalence, pair: Compared, found: Found) -> str:
+    def therefore(self, declared: Equivalence, pair: Compared, found: Found) -> str:
         """Inside both margins, beyond one of them, or across one."""
-        asserted, margin = self.asserted(one), margin_words(one.margin)
+        asserted, margin = self.asserted(declared), margin_words(declared.margin)
         if found.conclusion is Conclusion.CONFIRMED:
             inside = f"{upper(asserted)}, as claimed: the whole interval lies inside"
             if pair.excludes_none():
@@ -127,24 +133,24 @@ class EquivalenceKind(MarginKind[Equivalence]):
             said = f"{upper(pair.seen or 'different')} by more than {margin}, against the claim"
             return f"{said} that they are {asserted}."
         side = pair.seen
-        if side is not None and abs(pair.effect) >= one.margin.size:
+        if side is not None and abs(pair.effect) >= declared.margin.size:
             return against(f"{pair.a} looks {side} by more than {margin}", pair.reach())
         return f"That they are {asserted} is not shown{pair.reach()}."
 
-    def name_of_test(self, one: Equivalence, claim: Claim) -> str:
+    def name_of_test(self, declared: Equivalence, claim: Claim) -> str:
         """TOST."""
         tests = "paired t-tests" if claim.design == "paired" else "Welch tests"
-        return f"two one-sided {tests} (TOST{_of_contrast(one)})"
+        return f"two one-sided {tests} (TOST{_of_contrast(declared)})"
 
-    def limits(self, one: Equivalence, claim: Claim) -> tuple[base.Limit, ...]:
+    def limits(self, declared: Equivalence, claim: Claim) -> tuple[base.Limit, ...]:
         """The margin on both sides."""
-        return tuple(margin_limit(sign, one.margin) for sign in (-1, 1))
+        return tuple(margin_limit(sign, declared.margin) for sign in (-1, 1))
 
-    def region(self, one: Equivalence) -> tuple[float | None, float | None]:
+    def region(self, declared: Equivalence) -> tuple[float | None, float | None]:
         """Between the margins."""
-        return -one.margin.size, one.margin.size
+        return -declared.margin.size, declared.margin.size
 
-    def claimed(self, one: Equivalence, claim: Claim) -> base.Side:
+    def claimed(self, declared: Equivalence, claim: Claim) -> base.Side:
         """Between the margins."""
         return "between"
 
@@ -155,18 +161,18 @@ class OneSidedKind(MarginKind[OneSided]):
     def __init__(self, side: Literal["better", "worse"]) -> None:
         self.side = side
 
-    def test(self, one: OneSided, claim: Claim, read: Read) -> TestResult:
+    def test(self, declared: OneSided, claim: Claim, read: Read) -> TestResult:
         """One-sided t-test against the margin on that side."""
-        a, b = arms_of(one, read)
-        if is_sequential(one, claim):
-            return run_sequential(one, claim, a, b)
-        better, size = claim.measurements[one.measurement].better, one.margin.size
+        a, b = arms_of(declared, read)
+        if is_sequential(declared, claim):
+            return run_sequential(declared, claim, a, b)
+        better, size = claim.measurements[declared.measurement].better, declared.margin.size
         how: dict[str, Any] = {
             "better": better,
             "alpha": claim.alpha,
             "paired": claim.design == "paired",
         }
-        if one.margin.relative is not None:
+        if declared.margin.relative is not None:
             relative = {
                 "better": stats.non_superiority_relative,
                 "worse": stats.non_inferiority_relative,
@@ -175,19 +181,19 @@ class OneSidedKind(MarginKind[OneSided]):
         plain = {"better": stats.non_superiority, "worse": stats.non_inferiority}
         return plain[self.side](a, b, margin=size, **how)
 
-    def statement(self, one: OneSided, claim: Claim) -> str:
+    def statement(self, declared: OneSided, claim: Claim) -> str:
         """That a is not better, or not worse."""
-        a, b = labels(one, claim)
-        size = margin_words(one.margin)
-        return headed(what(one, claim), f"{a} is not {self.side} than {b} by {size} or more")
+        a, b = labels(declared, claim)
+        size = margin_words(declared.margin)
+        return headed(what(declared, claim), f"{a} is not {self.side} than {b} by {size} or more")
 
-    def asserted(self, one: OneSided) -> str:
+    def asserted(self, declared: OneSided) -> str:
         """Not better, or not worse, by the margin or more."""
-        return f"not {self.side} by {margin_words(one.margin)} or more"
+        return f"not {self.side} by {margin_words(declared.margin)} or more"
 
-    def therefore(self, one: OneSided, pair: Compared, found: Found) -> str:
+    def therefore(self, declared: OneSided, pair: Compared, found: Found) -> str:
         """Short of the margin, beyond it, or across it."""
-        asserted, margin = self.asserted(one), margin_words(one.margin)
+        asserted, margin = self.asserted(declared), margin_words(declared.margin)
         end = pair.farthest(self.side)
         if found.conclusion is Conclusion.CONFIRMED:
             most = "" if end is None else f": at most {pair.size(end)} {self.side}"
@@ -197,47 +203,49 @@ class OneSidedKind(MarginKind[OneSided]):
         if found.conclusion is Conclusion.CONTRADICTED:
             said = f"{upper(self.side)} by more than {margin}, against the claim"
             return f"{said} that it is {asserted}."
-        if pair.seen == self.side and abs(pair.effect) >= one.margin.size:
+        if pair.seen == self.side and abs(pair.effect) >= declared.margin.size:
             return against(f"{pair.a} looks {self.side} by more than {margin}", pair.reach())
         return f"That it is {asserted} is not shown{pair.reaches(self.side)}."
 
-    def name_of_test(self, one: OneSided, claim: Claim) -> str:
+    def name_of_test(self, declared: OneSided, claim: Claim) -> str:
         """The t-test of the design, one-sided."""
         test = "paired t-test" if claim.design == "paired" else "Welch's t-test"
-        return f"{test} against the margin, one-sided{_of_contrast(one)}"
+        return f"{test} against the margin, one-sided{_of_contrast(declared)}"
 
-    def limits(self, one: OneSided, claim: Claim) -> tuple[base.Limit, ...]:
+    def limits(self, declared: OneSided, claim: Claim) -> tuple[base.Limit, ...]:
         """The margin on that side."""
-        return (margin_limit(self._sign(one, claim), one.margin),)
+        return (margin_limit(self._sign(declared, claim), declared.margin),)
 
-    def region(self, one: OneSided) -> tuple[float | None, float | None]:
+    def region(self, declared: OneSided) -> tuple[float | None, float | None]:
         """A gain below the margin, or above minus the margin."""
-        return (None, one.margin.size) if self.side == "better" else (-one.margin.size, None)
+        return (
+            (None, declared.margin.size) if self.side == "better" else (-declared.margin.size, None)
+        )
 
-    def claimed(self, one: OneSided, claim: Claim) -> base.Side:
+    def claimed(self, declared: OneSided, claim: Claim) -> base.Side:
         """On the other side of the margin."""
-        return "above" if self._sign(one, claim) < 0 else "below"
+        return "above" if self._sign(declared, claim) < 0 else "below"
 
-    def _sign(self, one: OneSided, claim: Claim) -> int:
+    def _sign(self, declared: OneSided, claim: Claim) -> int:
         """Of the effect on that side: a minus b is negative where a is better and lower is."""
-        better = -1 if claim.measurements[one.measurement].better == "lower" else 1
+        better = -1 if claim.measurements[declared.measurement].better == "lower" else 1
         return better if self.side == "better" else -better
 
 
-def _of_contrast(one: Equivalence | NonSuperiority | NonInferiority) -> str:
-    return "" if one.margin.relative is None else ", of a contrast with a share of b"
+def _of_contrast(declared: Equivalence | NonSuperiority | NonInferiority) -> str:
+    return "" if declared.margin.relative is None else ", of a contrast with a share of b"
 
 
-def compared(one: Equivalence | OneSided, claim: Claim, found: Found) -> Compared:
+def compared(declared: Equivalence | OneSided, claim: Claim, found: Found) -> Compared:
     """The pair as its sentence needs it, in units of the measurement or relative to b."""
-    measurement = claim.measurements[one.measurement]
+    measurement = claim.measurements[declared.measurement]
     shown = digits(measurement)
-    relative = one.margin.relative is not None
+    relative = declared.margin.relative is not None
     return Compared(
-        a=claim.arms[one.of[0]].label,
+        a=claim.arms[declared.of[0]].label,
         better=measurement.better,
         effect=found.result.effect,
         interval=found.interval,
-        limits=(one.margin.size,),
+        limits=(declared.margin.size,),
         text=relative_size if relative else lambda v, more: fmt.fixed(v, shown + more),
     )

@@ -17,73 +17,73 @@ from repro.stats.records import Sample, TestResult, expect, require_sample, summ
 class ProportionKind(Kind[Proportion]):
     """Exact sign test over units; with clusters, the cluster is the unit."""
 
-    def scale(self, one: Proportion) -> base.EffectScale:
+    def scale(self, declared: Proportion) -> base.EffectScale:
         """A share."""
         return "share"
 
-    def test(self, one: Proportion, claim: Claim, read: Read) -> TestResult:
+    def test(self, declared: Proportion, claim: Claim, read: Read) -> TestResult:
         """Wins, losses and ties of a over b, unit by unit."""
-        a, b = (_units(one, claim, read, arm) for arm in one.of)
-        _require_partners(labels(one, claim), a, b)
+        a, b = (_units(declared, claim, read, arm) for arm in declared.of)
+        _require_partners(labels(declared, claim), a, b)
         return paired_outcomes(
-            a, b, clusters=_clusters(one, a), more_than=one.more_than, alpha=claim.alpha
+            a, b, clusters=_clusters(declared, a), more_than=declared.more_than, alpha=claim.alpha
         )
 
-    def conclude(self, one: Proportion, result: TestResult) -> Finding:
+    def conclude(self, declared: Proportion, result: TestResult) -> Finding:
         """By p one way, and p the other."""
         return by_p(result)
 
-    def statement(self, one: Proportion, claim: Claim) -> str:
+    def statement(self, declared: Proportion, claim: Claim) -> str:
         """That a wins in more than a share."""
-        a, b = labels(one, claim)
-        share, name = fmt.percent(one.more_than), _name(one, claim)
+        a, b = labels(declared, claim)
+        share, name = fmt.percent(declared.more_than), _name(declared, claim)
         return f"Over {name}: {a} beats {b} in more than {share}, ties left out"
 
-    def name_of_test(self, one: Proportion, claim: Claim) -> str:
+    def name_of_test(self, declared: Proportion, claim: Claim) -> str:
         """The sign test."""
-        if one.clusters == "none":
+        if declared.clusters == "none":
             return "exact sign test, one-sided, ties left out"
         return "sign-flip test of whole clusters, one-sided, ties left out"
 
-    def effect_label(self, one: Proportion, claim: Claim) -> str:
+    def effect_label(self, declared: Proportion, claim: Claim) -> str:
         """The share of wins."""
-        a, b = labels(one, claim)
-        return f"{_name(one, claim)}, share in which {a} beats {b}"
+        a, b = labels(declared, claim)
+        return f"{_name(declared, claim)}, share in which {a} beats {b}"
 
-    def sentence(self, one: Proportion, claim: Claim, found: Found) -> str:
+    def sentence(self, declared: Proportion, claim: Claim, found: Found) -> str:
         """Wins, losses, ties; then what that says of the share."""
-        a, b = labels(one, claim)
+        a, b = labels(declared, claim)
         found_units = expect(found.result, OutcomesResult)
-        said = f"Over {_name(one, claim)}: {a} beats {b} in {found_units.wins}"
+        said = f"Over {_name(declared, claim)}: {a} beats {b} in {found_units.wins}"
         said += f" and loses in {found_units.losses}"
         ties = found_units.ties
         left = f", {fmt.number_of(ties, 'tie')} left out" if ties else ""
-        return f"{said}{left}. {_therefore(one, found)}".rstrip()
+        return f"{said}{left}. {_therefore(declared, found)}".rstrip()
 
-    def limits(self, one: Proportion, claim: Claim) -> tuple[base.Limit, ...]:
+    def limits(self, declared: Proportion, claim: Claim) -> tuple[base.Limit, ...]:
         """The declared share."""
-        label = f"share, {fmt.percent(one.more_than)}"
-        return (base.Limit(value=one.more_than, label=label, why=""),)
+        label = f"share, {fmt.percent(declared.more_than)}"
+        return (base.Limit(value=declared.more_than, label=label, why=""),)
 
-    def region(self, one: Proportion) -> tuple[float | None, float | None]:
+    def region(self, declared: Proportion) -> tuple[float | None, float | None]:
         """Above the declared share."""
-        return one.more_than, None
+        return declared.more_than, None
 
-    def claimed(self, one: Proportion, claim: Claim) -> base.Side:
+    def claimed(self, declared: Proportion, claim: Claim) -> base.Side:
         """Above it."""
         return "above"
 
-    def details(self, one: Proportion, claim: Claim, result: TestResult) -> dict[str, str]:
+    def details(self, declared: Proportion, claim: Claim, result: TestResult) -> dict[str, str]:
         """Wins, losses and ties, which the picture names; and the measurements that are units."""
         units = expect(result, OutcomesResult)
         facts = {"wins": f"{units.wins}", "losses": f"{units.losses}", "ties": f"{units.ties}"}
-        if one.also:
-            facts["units"] = ", ".join(claim.measurements[name].label for name in one.reads)
+        if declared.also:
+            facts["units"] = ", ".join(claim.measurements[name].label for name in declared.reads)
         return facts
 
 
-def _therefore(one: Proportion, found: Found) -> str:
-    share = fmt.percent(one.more_than)
+def _therefore(declared: Proportion, found: Found) -> str:
+    share = fmt.percent(declared.more_than)
     p, contrary = (p_words(found.result, opposite=side) for side in (False, True))
     if found.conclusion is Conclusion.CONFIRMED:
         return f"More than {share}, as claimed{p}."
@@ -91,24 +91,24 @@ def _therefore(one: Proportion, found: Found) -> str:
         return f"Less than {share}, against the claim{contrary}."
     if found.conclusion is not Conclusion.INCONCLUSIVE:
         return ""
-    if found.result.effect < one.more_than:
+    if found.result.effect < declared.more_than:
         return against(f"it looks like less than {share}", contrary)
     return f"More than {share} is not shown{p}."
 
 
-def _name(one: Proportion, claim: Claim) -> str:
-    if one.also:
-        return f"{len(one.reads)} measurements"
-    return f"the units of {claim.measurements[one.measurement].label}"
+def _name(declared: Proportion, claim: Claim) -> str:
+    if declared.also:
+        return f"{len(declared.reads)} measurements"
+    return f"the units of {claim.measurements[declared.measurement].label}"
 
 
-def _units(one: Proportion, claim: Claim, read: Read, arm: str) -> Sample:
+def _units(declared: Proportion, claim: Claim, read: Read, arm: str) -> Sample:
     """One value a unit, larger being better: every replicate, or the mean of every measurement."""
-    signs = [1 if claim.measurements[name].better == "higher" else -1 for name in one.reads]
-    if one.also:
-        means = [summarise(read(arm, name)).mean for name in one.reads]
+    signs = [1 if claim.measurements[name].better == "higher" else -1 for name in declared.reads]
+    if declared.also:
+        means = [summarise(read(arm, name)).mean for name in declared.reads]
         return Sample.of(*(sign * mean for sign, mean in zip(signs, means, strict=True)))
-    sample = require_sample(read(arm, one.measurement), one.kind)
+    sample = require_sample(read(arm, declared.measurement), declared.kind)
     return Sample(tuple(signs[0] * value for value in sample.values), sample.replicates)
 
 
@@ -126,13 +126,14 @@ def _require_partners(names: list[str], a: Sample, b: Sample) -> None:
         )
 
 
-def _clusters(one: Proportion, units: Sample) -> list[int] | None:
+def _clusters(declared: Proportion, units: Sample) -> list[int] | None:
     """The cluster of each unit, counted from the first; None where each stands for itself."""
-    if one.clusters == "none":
+    if declared.clusters == "none":
         return None
-    if isinstance(one.clusters, int):
+    if isinstance(declared.clusters, int):
         first = min(units.replicates)
-        return [(number - first) // one.clusters for number in units.replicates]
+        return [(number - first) // declared.clusters for number in units.replicates]
     return [
-        next(i for i, members in enumerate(one.clusters) if name in members) for name in one.reads
+        next(i for i, members in enumerate(declared.clusters) if name in members)
+        for name in declared.reads
     ]

@@ -38,32 +38,32 @@ NAMES = {
 }
 
 
-def is_sequential(one: OnMeans, claim: Claim) -> bool:
+def is_sequential(declared: OnMeans, claim: Claim) -> bool:
     """Whether the expectation is judged at every look: the decisive ones of such a claim are."""
-    return claim.sequential is not None and one.role == "decisive"
+    return claim.sequential is not None and declared.role == "decisive"
 
 
-def question_of(one: OnMeans, claim: Claim) -> Question:
+def question_of(declared: OnMeans, claim: Claim) -> Question:
     """What the expectation asserts of mean a minus mean b."""
-    better = claim.measurements[one.measurement].better
-    match one:
+    better = claim.measurements[declared.measurement].better
+    match declared:
         case Difference():
-            smallest = 0.0 if one.smallest_effect is None else one.smallest_effect.size
-            return ask.difference(one.direction, smallest_effect=smallest)
+            smallest = 0.0 if declared.smallest_effect is None else declared.smallest_effect.size
+            return ask.difference(declared.direction, smallest_effect=smallest)
         case Equivalence():
-            return ask.equivalence(-one.margin.size, one.margin.size)
+            return ask.equivalence(-declared.margin.size, declared.margin.size)
         case NonSuperiority():
-            return ask.non_superiority(one.margin.size, better)
+            return ask.non_superiority(declared.margin.size, better)
         case NonInferiority():
-            return ask.non_inferiority(one.margin.size, better)
+            return ask.non_inferiority(declared.margin.size, better)
 
 
-def run_sequential(one: OnMeans, claim: Claim, a: Arm, b: Arm) -> SequentialResult:
+def run_sequential(declared: OnMeans, claim: Claim, a: Arm, b: Arm) -> SequentialResult:
     """The result after all seeds so far; ClaimError while there are too few for a first look."""
-    arms = aligned(one, claim, a, b)
+    arms = aligned(declared, claim, a, b)
     if not in_order(arms):
-        return _at_once(one, claim, arms)
-    return at_looks(one, claim, arms, looks_so_far(claim, arms))
+        return _at_once(declared, claim, arms)
+    return at_looks(declared, claim, arms, looks_so_far(claim, arms))
 
 
 def in_order(arms: tuple[Sample, Sample]) -> bool:
@@ -83,16 +83,16 @@ def level_of(claim: Claim) -> Level:
     return {"alpha": claim.alpha, "paired": claim.design == "paired"}
 
 
-def aligned(one: OnMeans, claim: Claim, a: Arm, b: Arm) -> tuple[Sample, Sample]:
+def aligned(declared: OnMeans, claim: Claim, a: Arm, b: Arm) -> tuple[Sample, Sample]:
     """The samples with replicates counted from the first of each arm, so that pairs match.
 
     Where a table declares an order, they are counted in that order; but what pairs the arms of a
     paired design is the number of the seed, and a pair is complete when the later one is.
     """
-    first, second = require_sample(a, one.kind), require_sample(b, one.kind)
+    first, second = require_sample(a, declared.kind), require_sample(b, declared.kind)
     if claim.design == "paired" and "declared" in (first.order, second.order):
         return _pairs_in_order(first, second)
-    start_a, start_b = (claim.arms[arm].first_seed for arm in one.of)
+    start_a, start_b = (claim.arms[arm].first_seed for arm in declared.of)
     return _from(first, start_a), _from(second, start_b)
 
 
@@ -126,10 +126,10 @@ def looks_so_far(claim: Claim, arms: tuple[Sample, Sample]) -> tuple[int, ...]:
 
 
 def at_looks(
-    one: OnMeans, claim: Claim, arms: tuple[Sample, Sample], looks: tuple[int, ...]
+    declared: OnMeans, claim: Claim, arms: tuple[Sample, Sample], looks: tuple[int, ...]
 ) -> SequentialResult:
     """The result at the last of ``looks``."""
-    asked, how = question_of(one, claim), claim.sequential
+    asked, how = question_of(declared, claim), claim.sequential
     if how is None:
         raise ClaimError("this claim is not sequential")
     if isinstance(how, EProcess):
@@ -137,9 +137,9 @@ def at_looks(
     return group_obf(*arms, asked, looks=looks, planned_looks=how.looks, **level_of(claim))
 
 
-def _at_once(one: OnMeans, claim: Claim, arms: tuple[Sample, Sample]) -> SequentialResult:
+def _at_once(declared: OnMeans, claim: Claim, arms: tuple[Sample, Sample]) -> SequentialResult:
     """The result of all seeds together, in whatever order they are numbered."""
-    asked, how = question_of(one, claim), claim.sequential
+    asked, how = question_of(declared, claim), claim.sequential
     fewest = min(arm.n for arm in (balanced(*arms) if claim.design == "paired" else arms))
     if how is None:
         raise ClaimError("this claim is not sequential")

@@ -88,7 +88,7 @@ Pair = tuple[Arm, Arm]
 
 
 def replication_part(
-    one: Expectation,
+    expectation: Expectation,
     original: tuple[Summary, Summary],
     ours: Pair,
     *,
@@ -101,9 +101,11 @@ def replication_part(
     ``shared_baseline``: b is the paper's own printed arm on both sides. ``paired``: our
     replicates with the same number are pairs.
     """
-    compare = replicate_ratio if isinstance(one, Ratio) else replicate
+    compare = replicate_ratio if isinstance(expectation, Ratio) else replicate
     named: OriginalTest = (
-        "student" if isinstance(one, Difference) and one.test == "student" else "welch"
+        "student"
+        if isinstance(expectation, Difference) and expectation.test == "student"
+        else "welch"
     )
     try:
         found = compare(
@@ -302,14 +304,16 @@ def _predict(
     return replace(corners[0], effect=effect, interval=Interval(low, high, level))
 
 
-def _inverse(one: Prediction, *, ratio: bool) -> Prediction:
+def _inverse(prediction: Prediction, *, ratio: bool) -> Prediction:
     """The same prediction of b minus a (or b over a) as one of a minus b (or a over b)."""
 
     def turn(value: float) -> float:
         return 1 / value if ratio else -value
 
-    interval = Interval(turn(one.interval.high), turn(one.interval.low), one.interval.level)
-    return replace(one, effect=turn(one.effect), interval=interval)
+    interval = Interval(
+        turn(prediction.interval.high), turn(prediction.interval.low), prediction.interval.level
+    )
+    return replace(prediction, effect=turn(prediction.effect), interval=interval)
 
 
 def _summary(printed: Published, arm: str) -> Summary:

@@ -67,72 +67,84 @@ def verdict_of(document: doc.Document) -> tuple[Verdict, Conclusion]:
     return verdict, Conclusion(part.expected or "CONFIRMED")
 
 
-def document_of(one: Judgement, *, command: str = "") -> doc.Document:
+def document_of(judgement: Judgement, *, command: str = "") -> doc.Document:
     """The whole report of a judged claim."""
-    evidence, judged, past = one.evidence, one.judged, one.past
-    claim = with_digits(one.claim, evidence)
-    published = judge_published(claim, one.validity, _compared(one) if one.valid else {})
+    evidence, judged, past = judgement.evidence, judgement.judged, judgement.past
+    claim = with_digits(judgement.claim, evidence)
+    published = judge_published(
+        claim, judgement.validity, _compared(judgement) if judgement.valid else {}
+    )
     agreement, agreement_reason = overall(claim, published)
     if agreement is not Agreement.NOT_CHECKABLE and (origin := origins(claim, evidence)):
         agreement_reason = " ".join((f"{agreement_reason}.", *origin))
     design = design_parts(claim)
-    registration = None if past is None else registration_part(one.claim, past)
-    cases = left_out(claim, evidence, judged, arms=_with_seeds(one)) if one.valid else ()
+    registration = None if past is None else registration_part(judgement.claim, past)
+    cases = (
+        left_out(claim, evidence, judged, arms=_with_seeds(judgement)) if judgement.valid else ()
+    )
     levels = measured_levels(claim, judged, evidence)
-    analyses = robustness(claim, evidence, judged, cases) if one.valid else ()
-    more = (*_forced(one, design), *_edited(registration), *_levels(one, levels))
-    verdict = _verdict(one, agreement, cases, analyses, more)
-    entries = tuple(as_entry(each, claim, evidence, cases, valid=one.valid) for each in judged)
+    analyses = robustness(claim, evidence, judged, cases) if judgement.valid else ()
+    more = (*_forced(judgement, design), *_edited(registration), *_levels(judgement, levels))
+    verdict = _verdict(judgement, agreement, cases, analyses, more)
+    entries = tuple(
+        as_entry(each, claim, evidence, cases, valid=judgement.valid) for each in judged
+    )
     return doc.Document(
         schema=1,
-        claim=claim_part(one.claim),
+        claim=claim_part(judgement.claim),
         scale=scale_part(claim, evidence),
-        verdict=_verdict_part(one, verdict, entries, agreement_reason),
+        verdict=_verdict_part(judgement, verdict, entries, agreement_reason),
         measurements=measurement_parts(claim),
         results=entries,
         arms=arm_parts(claim, evidence),
-        canaries=one.canaries,
+        canaries=judgement.canaries,
         curves=curves(claim, evidence),
         published=published,
         changes=what_would_change(claim, evidence, verdict, judged, design),
         robustness=analyses,
         design=design,
-        sequential=sequential_parts(claim, evidence, judged) if one.valid else (),
+        sequential=sequential_parts(claim, evidence, judged) if judgement.valid else (),
         registration=registration,
-        control=None if past is None else control_part(one.claim, past),
-        family=one.family,
+        control=None if past is None else control_part(judgement.claim, past),
+        family=judgement.family,
         levels=levels,
         provenance=collect(evidence, command),
     )
 
 
-def _with_seeds(one: Judgement) -> tuple[str, ...]:
+def _with_seeds(judgement: Judgement) -> tuple[str, ...]:
     """The arms of which a seed can be left out; a printed arm has none."""
-    return tuple(arm for arm in one.claim.arms if one.evidence.finished(arm))
+    return tuple(arm for arm in judgement.claim.arms if judgement.evidence.finished(arm))
 
 
 def _verdict(
-    one: Judgement,
+    judgement: Judgement,
     agreement: Agreement,
     cases: tuple[Case, ...],
     analyses: tuple[Robustness, ...],
     more: tuple[Flag, ...],
 ) -> Verdict:
-    if one.finding is None:
-        return Verdict(one.validity, one.reason, flags=one.quality.flags)
-    found = flags(one.claim, one.evidence, one.judged, one.canaries, cases, analyses)
+    if judgement.finding is None:
+        return Verdict(judgement.validity, judgement.reason, flags=judgement.quality.flags)
+    found = flags(
+        judgement.claim, judgement.evidence, judgement.judged, judgement.canaries, cases, analyses
+    )
     return Verdict(
-        one.validity, "", one.finding.conclusion, agreement, (*one.quality.flags, *found, *more)
+        judgement.validity,
+        "",
+        judgement.finding.conclusion,
+        agreement,
+        (*judgement.quality.flags, *found, *more),
     )
 
 
-def _forced(one: Judgement, design: tuple[DesignPart, ...]) -> tuple[Flag, ...]:
+def _forced(judgement: Judgement, design: tuple[DesignPart, ...]) -> tuple[Flag, ...]:
     """A design that could hardly decide was run all the same; a table was not planned here."""
-    forced = one.claim.forced
-    if not any(each.key for replicates in one.evidence.arms.values() for each in replicates):
+    forced = judgement.claim.forced
+    if not any(each.key for replicates in judgement.evidence.arms.values() for each in replicates):
         return ()
     why = " It was run all the same." if forced is None else f" It was forced: {forced.why}"
-    names = _names(one.claim)
+    names = _names(judgement.claim)
     return tuple(
         Flag(FlagKind.FORCED, f"{names[part.expectation]}: {part.refused}.{why}")
         for part in design
@@ -145,17 +157,19 @@ def _names(claim: Claim) -> dict[str, str]:
     return {one.id: heading(one, claim) for one in claim.expectations}
 
 
-def _levels(one: Judgement, levels: tuple[Level, ...]) -> tuple[Flag, ...]:
+def _levels(judgement: Judgement, levels: tuple[Level, ...]) -> tuple[Flag, ...]:
     """A test that decides and is known to err too often in designs like this one.
 
     Of a conjunction that some parts contradict, these parts decide. Holm's method joins them all.
     """
-    deciding = one.decisive
-    contradicted = one.finding is not None and one.finding.conclusion is Conclusion.CONTRADICTED
-    if contradicted and all_must_hold(one.claim):
+    deciding = judgement.decisive
+    contradicted = (
+        judgement.finding is not None and judgement.finding.conclusion is Conclusion.CONTRADICTED
+    )
+    if contradicted and all_must_hold(judgement.claim):
         deciding = tuple(each for each in deciding if each.conclusion is Conclusion.CONTRADICTED)
     own = {each.expectation.id for each in deciding}
-    names = _names(one.claim)
+    names = _names(judgement.claim)
     return tuple(
         Flag(FlagKind.LEVEL, f"{names[level.expectation]}: {level.text}")
         for level in levels
@@ -171,26 +185,26 @@ def _edited(registration: RegistrationPart | None) -> tuple[Flag, ...]:
     return (Flag(FlagKind.EDITED, text),)
 
 
-def _compared(one: Judgement) -> dict[str, tuple[TestResult, Pair]]:
+def _compared(judgement: Judgement) -> dict[str, tuple[TestResult, Pair]]:
     """Result and evidence of every expectation that compares two arms, one of them ours.
 
     Two printed arms are not compared with the paper: it would agree with itself.
     """
     found = {}
-    for each in one.judged:
+    for each in judgement.judged:
         expectation = each.expectation
-        if all(arm in one.evidence.published for arm in expectation.of):
+        if all(arm in judgement.evidence.published for arm in expectation.of):
             continue
         if each.result is not None and len(expectation.of) == 2:
-            a, b = (one.evidence.read(arm, expectation.measurement) for arm in expectation.of)
+            a, b = (judgement.evidence.read(arm, expectation.measurement) for arm in expectation.of)
             found[expectation.id] = (each.result, (a, b))
     return found
 
 
 def _verdict_part(
-    one: Judgement, verdict: Verdict, entries: tuple[doc.Result, ...], agreement_reason: str
+    judgement: Judgement, verdict: Verdict, entries: tuple[doc.Result, ...], agreement_reason: str
 ) -> doc.VerdictPart:
-    expected, why = _expected(one.claim)
+    expected, why = _expected(judgement.claim)
     return doc.VerdictPart(
         validity=verdict.validity.value,
         validity_reason=verdict.reason,
@@ -198,11 +212,11 @@ def _verdict_part(
         agreement=verdict.agreement.value,
         agreement_reason=agreement_reason,
         flags=tuple(doc.Flag(kind=f.kind.value, text=f.message) for f in verdict.flags),
-        sentence=_sentence(one, verdict, entries),
+        sentence=_sentence(judgement, verdict, entries),
         expected=expected,
         expected_why=why,
         as_expected=verdict.conclusion == Conclusion(expected or Conclusion.CONFIRMED),
-        strength=strength_of_claim(one.claim, verdict.conclusion, one.decisive),
+        strength=strength_of_claim(judgement.claim, verdict.conclusion, judgement.decisive),
     )
 
 
@@ -215,24 +229,24 @@ def _expected(claim: Claim) -> tuple[str, str]:
     return "", ""
 
 
-def _sentence(one: Judgement, verdict: Verdict, entries: tuple[doc.Result, ...]) -> str:
+def _sentence(judgement: Judgement, verdict: Verdict, entries: tuple[doc.Result, ...]) -> str:
     """Why, in one sentence: the finding that decides, or what is wrong with the evidence."""
     if verdict.conclusion is None:
         return f"No conclusion is drawn: {verdict.reason}."
     own = [entry for entry in entries if entry.role == "decisive"]
-    if one.claim.control is not None and verdict.conclusion is Conclusion.CONFIRMED:
-        return _false_alarm(one, own)
+    if judgement.claim.control is not None and verdict.conclusion is Conclusion.CONFIRMED:
+        return _false_alarm(judgement, own)
     alone = ""
-    if one.alone is not None and one.alone.conclusion is not verdict.conclusion:
-        alone = one.alone.conclusion.value.capitalize()
-    return words.why(verdict.conclusion, own, tree=one.claim.combine, alone=alone)
+    if judgement.alone is not None and judgement.alone.conclusion is not verdict.conclusion:
+        alone = judgement.alone.conclusion.value.capitalize()
+    return words.why(verdict.conclusion, own, tree=judgement.claim.combine, alone=alone)
 
 
-def _false_alarm(one: Judgement, own: list[doc.Result]) -> str:
+def _false_alarm(judgement: Judgement, results: list[doc.Result]) -> str:
     """A negative control that found a difference; over many nights a share of alpha must."""
-    sentence = words.why(Conclusion.CONFIRMED, own, tree=one.claim.combine)
-    control = None if one.past is None else control_part(one.claim, one.past)
-    chance = fmt.percent(one.claim.alpha)
+    sentence = words.why(Conclusion.CONFIRMED, results, tree=judgement.claim.combine)
+    control = None if judgement.past is None else control_part(judgement.claim, judgement.past)
+    chance = fmt.percent(judgement.claim.alpha)
     nights = ""
     if control is not None and control.found:  # none, where the first judgement was another
         nights = f", in {control.found} of {control.nights} nights so far"
@@ -294,15 +308,15 @@ def _not_tested(judged: Judged) -> str:
     return f"Not tested{help_}: {judged.refused}."
 
 
-def _left_out(one: Expectation, cases: tuple[Case, ...]) -> tuple[doc.LeftOut, ...]:
+def _left_out(expectation: Expectation, cases: tuple[Case, ...]) -> tuple[doc.LeftOut, ...]:
     """Without each seed of its own arms; what goes whole has the number of its first arm."""
     found = []
     for case in cases:
-        again = case.judged.get(one.id)
-        if again is not None and case.concerns(one):
+        again = case.judged.get(expectation.id)
+        if again is not None and case.concerns(expectation):
             found.append(
                 doc.LeftOut(
-                    arm=case.arm if case.arm in one.of else one.of[0],
+                    arm=case.arm if case.arm in expectation.of else expectation.of[0],
                     replicate=case.number,
                     conclusion=None if again.refused else again.conclusion.value,
                     refused=again.refused,
@@ -333,12 +347,15 @@ def _smallest_margin(result: TestResult | None) -> float | None:
     return result.smallest_confirmable_margin if isinstance(result, MarginResult) else None
 
 
-def _points(one: Expectation, evidence: Evidence) -> tuple[doc.Point, ...]:
+def _points(expectation: Expectation, evidence: Evidence) -> tuple[doc.Point, ...]:
     """The points of an association, for its picture."""
-    if not isinstance(one, Association):
+    if not isinstance(expectation, Association):
         return ()
-    every = points_of(one, evidence.read)
-    inside = [one.within is None or one.within.low <= y <= one.within.high for y in every.y]
+    every = points_of(expectation, evidence.read)
+    inside = [
+        expectation.within is None or expectation.within.low <= y <= expectation.within.high
+        for y in every.y
+    ]
     return tuple(
         doc.Point(arm=arm, replicate=seed, x=x, y=y, counted=counted)
         for arm, seed, x, y, counted in zip(
@@ -348,20 +365,20 @@ def _points(one: Expectation, evidence: Evidence) -> tuple[doc.Point, ...]:
 
 
 def _details(
-    one: Expectation, claim: Claim, evidence: Evidence, result: TestResult
+    expectation: Expectation, claim: Claim, evidence: Evidence, result: TestResult
 ) -> dict[str, str]:
     """Facts about the test that have no field of their own."""
-    kind = kind_of(one)
-    facts = kind.details(one, claim, result)
-    if isinstance(one, Association) and isinstance(kind, AssociationKind):
-        return {**facts, **kind.facts_of_points(one, evidence.read)}
+    kind = kind_of(expectation)
+    facts = kind.details(expectation, claim, result)
+    if isinstance(expectation, Association) and isinstance(kind, AssociationKind):
+        return {**facts, **kind.facts_of_points(expectation, evidence.read)}
     if isinstance(result, SequentialResult) and result.left_out:
         alone = ", ".join(map(str, result.left_out))
         facts = {**facts, "without_a_partner": f"{alone}; left out"}
     if isinstance(result, GroupResult) and result.waiting:
         waiting = f"{result.waiting}, which count at the next planned look"
         facts = {**facts, "pairs_after_the_last_look": waiting}
-    units = isinstance(one, Proportion)
+    units = isinstance(expectation, Proportion)
     seeds = list(dict.fromkeys(fmt.count(n) for n in result.n))
     said = f"{seeds[0]} per arm" if len(seeds) == 1 < len(result.n) else " and ".join(seeds)
     return ({} if units else {"seeds": said}) | facts

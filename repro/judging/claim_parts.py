@@ -149,9 +149,11 @@ def _shown(value: Any) -> str:
     return fmt.setting(value)
 
 
-def _replicate(one: Replicate) -> doc.Replicate:
-    state = SHOWN[one.state]
-    return doc.Replicate(number=one.number, key=one.key, state=state, values=dict(one.values))
+def _replicate(replicate: Replicate) -> doc.Replicate:
+    state = SHOWN[replicate.state]
+    return doc.Replicate(
+        number=replicate.number, key=replicate.key, state=state, values=dict(replicate.values)
+    )
 
 
 def _summaries(arm: str, claim: Claim, evidence: Evidence) -> tuple[doc.Summary, ...]:

@@ -72,16 +72,16 @@ def refuse_designs(claims: Sequence[Claim]) -> None:
         raise DesignError(refused)
 
 
-def _part(one: Expectation, claim: Claim) -> DesignPart:
-    scatter = _scatter(one, claim)
-    effect, assumed = _effect(one, claim)
+def _part(expectation: Expectation, claim: Claim) -> DesignPart:
+    scatter = _scatter(expectation, claim)
+    effect, assumed = _effect(expectation, claim)
     seeds = claim.seeds.max if claim.sequential and claim.seeds.max else claim.seeds.plan
     try:
-        found = assess(_planned(one, claim, scatter, seeds, effect))
+        found = assess(_planned(expectation, claim, scatter, seeds, effect))
     except ClaimError as error:
         found = Assessment(None, None, None, None, None, "", str(error))
     return DesignPart(
-        expectation=one.id,
+        expectation=expectation.id,
         seeds=seeds,
         sd=scatter.sd,
         sd_source=scatter.source,
@@ -90,27 +90,27 @@ def _part(one: Expectation, claim: Claim) -> DesignPart:
         minimum_detectable=found.minimum_detectable,
         seeds_80=found.seeds80,
         seeds_90=found.seeds90,
-        note=_note(one, claim, found),
+        note=_note(expectation, claim, found),
         refused=found.refused,
     )
 
 
-def _note(one: Expectation, claim: Claim, found: Assessment) -> str:
+def _note(expectation: Expectation, claim: Claim, found: Assessment) -> str:
     """Why there is no power, or what to know of it, as a sentence."""
     if found.not_computed:
         return f"{found.not_computed[0].upper()}{found.not_computed[1:]}."
-    if found.power is not None and _by_welch(one, claim):
+    if found.power is not None and _by_welch(expectation, claim):
         return "The power is that of Welch's t-test, whose t the permutation test uses."
     if found.monte_carlo_error:
         return f"The power is simulated, with a standard error of {found.monte_carlo_error:.3f}."
-    looks = isinstance(one, OnMeans) and is_sequential(one, claim)
+    looks = isinstance(expectation, OnMeans) and is_sequential(expectation, claim)
     return f"The power is {FIXED}." if looks and found.power is not None else ""
 
 
-def _scatter(one: Expectation, claim: Claim) -> Scatter:
+def _scatter(expectation: Expectation, claim: Claim) -> Scatter:
     """What the claim plans with, else what the paper prints for the arms of this expectation."""
-    planned = claim.planned_sd.get(one.measurement)
-    relative = isinstance(one, Ratio) or _relative_margin(one)
+    planned = claim.planned_sd.get(expectation.measurement)
+    relative = isinstance(expectation, Ratio) or _relative_margin(expectation)
     paired = claim.design == "paired"
     wanted = f"{'relative_' if relative else ''}sd{'_of_differences' if paired else ''}"
     if planned is not None:
@@ -118,17 +118,23 @@ def _scatter(one: Expectation, claim: Claim) -> Scatter:
         if size is not None:
             return Scatter((size,), planned.why)
     if planned is not None or paired:
-        return Scatter((), "", f"the claim plans no {wanted} of '{one.measurement}' (planned_sd)")
+        return Scatter(
+            (), "", f"the claim plans no {wanted} of '{expectation.measurement}' (planned_sd)"
+        )
     for printed in claim.published if claim.scale == "paper" else ():
-        if printed.expectation == one.id and (sds := _printed(one, printed, relative=relative)):
+        if printed.expectation == expectation.id and (
+            sds := _printed(expectation, printed, relative=relative)
+        ):
             return Scatter(sds, printed.locator)
-    return Scatter((), "", f"the claim plans no scatter of '{one.measurement}' (planned_sd)")
+    return Scatter(
+        (), "", f"the claim plans no scatter of '{expectation.measurement}' (planned_sd)"
+    )
 
 
-def _printed(one: Expectation, printed: Published, *, relative: bool) -> tuple[float, ...]:
+def _printed(expectation: Expectation, printed: Published, *, relative: bool) -> tuple[float, ...]:
     """The printed standard deviations of its arms, as shares of the means where it needs them."""
     sds = []
-    for name in one.of:
+    for name in expectation.of:
         arm = printed.arms.get(name)
         if arm is None or arm.sd is None:
             return ()
@@ -139,90 +145,110 @@ def _printed(one: Expectation, printed: Published, *, relative: bool) -> tuple[f
     return tuple(sds)
 
 
-def _relative_margin(one: Expectation) -> bool:
-    margin = getattr(one, "margin", None)
+def _relative_margin(expectation: Expectation) -> bool:
+    margin = getattr(expectation, "margin", None)
     return margin is not None and margin.relative is not None
 
 
-def _effect(one: Expectation, claim: Claim) -> tuple[float | None, str]:
+def _effect(expectation: Expectation, claim: Claim) -> tuple[float | None, str]:
     """The effect to plan for, positive as claimed: the printed one, or none where 0 is claimed."""
-    if isinstance(one, MARGINS):
+    if isinstance(expectation, MARGINS):
         return None, "no difference"
-    if not isinstance(one, Difference | Ratio) or claim.scale != "paper":
+    if not isinstance(expectation, Difference | Ratio) or claim.scale != "paper":
         return None, ""
     for printed in claim.published:
-        arms = [printed.arms.get(arm) for arm in one.of]
-        if printed.expectation != one.id or not all(arms):
+        arms = [printed.arms.get(arm) for arm in expectation.of]
+        if printed.expectation != expectation.id or not all(arms):
             continue
         a, b = (float(arm.mean) for arm in arms if arm)
         source = f"as printed in {printed.locator}"
-        if isinstance(one, Ratio):
+        if isinstance(expectation, Ratio):
             return (a / b, source) if a > 0 and b > 0 else (None, "")
-        sign = -1 if one.direction == "lower" else 1
-        size = abs(a - b) if one.direction == "different" else sign * (a - b)
+        sign = -1 if expectation.direction == "lower" else 1
+        size = abs(a - b) if expectation.direction == "different" else sign * (a - b)
         return size, source
     return None, ""
 
 
 def _planned(
-    one: Expectation, claim: Claim, scatter: Scatter, seeds: int, effect: float | None
+    expectation: Expectation, claim: Claim, scatter: Scatter, seeds: int, effect: float | None
 ) -> PlannedTest:
     """The expectation as a planned test; ClaimError where nothing can be computed."""
-    if not scatter.sd and not _without_scatter(one, claim):
+    if not scatter.sd and not _without_scatter(expectation, claim):
         raise ClaimError(scatter.lacking)
-    low, high = kind_of(one).region(one)
-    kind: str = "share" if isinstance(one, Bound) and one.share is not None else one.kind
+    low, high = kind_of(expectation).region(expectation)
+    kind: str = (
+        "share"
+        if isinstance(expectation, Bound) and expectation.share is not None
+        else expectation.kind
+    )
     alpha = claim.alpha
-    if isinstance(one, Association) and one.direction is not None:
+    if isinstance(expectation, Association) and expectation.direction is not None:
         alpha, low = alpha / 2, 0.0
-    if isinstance(one, Difference) and one.tails == 1:
+    if isinstance(expectation, Difference) and expectation.tails == 1:
         alpha = 2 * alpha
-    if isinstance(claim.sequential, EProcess) and isinstance(one, Difference):
+    if isinstance(claim.sequential, EProcess) and isinstance(expectation, Difference):
         kind = "sequential"
-    if isinstance(claim.sequential, EProcess) and isinstance(one, ONE_SIDED):
-        kind, alpha, effect, low, high = "sequential", 2 * alpha, one.margin.size, None, None
-    test = one.method if isinstance(one, Association) else getattr(one, "test", "welch")
+    if isinstance(claim.sequential, EProcess) and isinstance(expectation, ONE_SIDED):
+        kind, alpha, effect, low, high = (
+            "sequential",
+            2 * alpha,
+            expectation.margin.size,
+            None,
+            None,
+        )
+    test = (
+        expectation.method
+        if isinstance(expectation, Association)
+        else getattr(expectation, "test", "welch")
+    )
     return PlannedTest(
         kind=kind,
-        n=(_units(one, seeds),),
-        sd=() if _without_scatter(one, claim) else scatter.sd[:2],
+        n=(_units(expectation, seeds),),
+        sd=() if _without_scatter(expectation, claim) else scatter.sd[:2],
         alpha=alpha,
-        test="welch" if _by_welch(one, claim) else test,
+        test="welch" if _by_welch(expectation, claim) else test,
         effect=effect,
         low=low,
         high=high,
-        paired=claim.design == "paired" and isinstance(one, BY_SEED),
+        paired=claim.design == "paired" and isinstance(expectation, BY_SEED),
     )
 
 
-def _without_scatter(one: Expectation, claim: Claim) -> bool:
-    return isinstance(one, NO_SCATTER) or (claim.design == "paired" and isinstance(one, Separation))
+def _without_scatter(expectation: Expectation, claim: Claim) -> bool:
+    return isinstance(expectation, NO_SCATTER) or (
+        claim.design == "paired" and isinstance(expectation, Separation)
+    )
 
 
-def _by_welch(one: Expectation, claim: Claim) -> bool:
+def _by_welch(expectation: Expectation, claim: Claim) -> bool:
     """From five replicates on a permutation test has nearly the power of Welch's, whose t it uses.
 
     There (.771 and .767 at n = 5) its own would be simulated, split by split, and take minutes;
     with four it is simulated, for there Welch's is far too high (.607, where it has .473).
     """
     n = claim.seeds.plan
-    if not isinstance(one, Difference) or one.test != "permutation":
+    if not isinstance(expectation, Difference) or expectation.test != "permutation":
         return False
     splits = math.comb(2 * n, n)
-    return splits > FEW_SPLITS and one.tails / splits <= claim.alpha
+    return splits > FEW_SPLITS and expectation.tails / splits <= claim.alpha
 
 
-def _units(one: Expectation, seeds: int) -> int:
+def _units(expectation: Expectation, seeds: int) -> int:
     """Replicates an arm; of an association or a proportion its independent points or units.
 
     Of an association over replicates of several arms these are, at worst, the arms.
     """
-    if isinstance(one, Association):
-        return len(one.of) if one.points == "arms" or len(one.of) > 1 else seeds
-    if not isinstance(one, Proportion):
+    if isinstance(expectation, Association):
+        return (
+            len(expectation.of)
+            if expectation.points == "arms" or len(expectation.of) > 1
+            else seeds
+        )
+    if not isinstance(expectation, Proportion):
         return seeds
-    if isinstance(one.clusters, int):
-        return max(1, seeds // one.clusters)
-    if isinstance(one.clusters, tuple):
-        return len(one.clusters)
-    return len(one.reads) if one.also else seeds
+    if isinstance(expectation.clusters, int):
+        return max(1, seeds // expectation.clusters)
+    if isinstance(expectation.clusters, tuple):
+        return len(expectation.clusters)
+    return len(expectation.reads) if expectation.also else seeds

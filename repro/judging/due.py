@@ -108,23 +108,23 @@ class Registry:
         """Whether all results of a claim are there already."""
         return not plan_runs([claim], self.store).missing
 
-    def _entry(self, one: Judgement) -> Entry:
+    def _entry(self, judgement: Judgement) -> Entry:
         return Entry(
-            claim_id=one.claim.id,
-            scale=one.claim.scale,
-            digest=one.claim.digest(),
-            values=self._seen(one),
-            results={each.expectation.id: _numbers(each.result) for each in one.decisive},
-            conclusion="" if one.finding is None else one.finding.conclusion.value,
+            claim_id=judgement.claim.id,
+            scale=judgement.claim.scale,
+            digest=judgement.claim.digest(),
+            values=self._seen(judgement),
+            results={each.expectation.id: _numbers(each.result) for each in judgement.decisive},
+            conclusion="" if judgement.finding is None else judgement.finding.conclusion.value,
             version=package_version("repro-verdict"),
-            planned=one.claim.wanted,
+            planned=judgement.claim.wanted,
         )
 
-    def _seen(self, one: Judgement) -> Seen:
+    def _seen(self, judgement: Judgement) -> Seen:
         """Every value that was looked at by now: a control's earlier nights too."""
-        if one.claim.control is None:
-            return _values(one.evidence)
-        return _values(gather(with_every_night(one.claim), self.store))
+        if judgement.claim.control is None:
+            return _values(judgement.evidence)
+        return _values(gather(with_every_night(judgement.claim), self.store))
 
 
 def with_seeds_due(claim: Claim, registry: Registry, *, nightly: bool) -> Claim:

@@ -111,7 +111,7 @@ def _hangs_on_one(
     )
 
 
-def _multiplicity(claim: Claim, own: Judgements, conclusion: Conclusion) -> list[Flag]:
+def _multiplicity(claim: Claim, judgements: Judgements, conclusion: Conclusion) -> list[Flag]:
     """A leaf that is contradicted on its own, but not at its level among all of them."""
     if conclusion is Conclusion.CONTRADICTED or not all_must_hold(claim):
         return []
@@ -119,21 +119,25 @@ def _multiplicity(claim: Claim, own: Judgements, conclusion: Conclusion) -> list
         Flag(
             FlagKind.MULTIPLICITY,
             f"{heading(one.expectation, claim)}: contradicted on its own ({fmt.p_value(p)}), but "
-            f"not at its Holm level among {len(own)} expectations.",
+            f"not at its Holm level among {len(judgements)} expectations.",
         )
-        for one in own
+        for one in judgements
         if one.conclusion is Conclusion.CONTRADICTED
         for p in (one.finding.p_opposite,)
     ]
 
 
-def _on_ranks(claim: Claim, own: Judgements) -> list[Judged]:
-    return [one for one in own if isinstance(claim.measurements[one.expectation.measurement], Rank)]
+def _on_ranks(claim: Claim, judgements: Judgements) -> list[Judged]:
+    return [
+        one
+        for one in judgements
+        if isinstance(claim.measurements[one.expectation.measurement], Rank)
+    ]
 
 
-def _tolerance(claim: Claim, evidence: Evidence, own: Judgements) -> list[Flag]:
+def _tolerance(claim: Claim, evidence: Evidence, judgements: Judgements) -> list[Flag]:
     found = []
-    for one in _on_ranks(claim, own):
+    for one in _on_ranks(claim, judgements):
         arms, measurement = one.expectation.of, one.expectation.measurement
         if one.refused or not all(evidence.detailed(arm, measurement) for arm in arms):
             continue
@@ -178,8 +182,8 @@ def _test_choice(claim: Claim, analyses: tuple[Robustness, ...]) -> list[Flag]:
     return found
 
 
-def _ceiling(claim: Claim, evidence: Evidence, own: Judgements) -> list[Flag]:
-    for judged in _on_ranks(claim, own):
+def _ceiling(claim: Claim, evidence: Evidence, judgements: Judgements) -> list[Flag]:
+    for judged in _on_ranks(claim, judgements):
         one = judged.expectation
         if not isinstance(one, Ratio) or not evidence.detailed(one.of[0], one.measurement):
             continue
@@ -201,13 +205,13 @@ Corner = Mapping[str, tuple[int, int]]
 """arm -> the side to which its means, and its standard deviations, are moved: -1 or 1."""
 
 
-def rounding(claim: Claim, evidence: Evidence, own: tuple[Judged, ...]) -> list[Flag]:
+def rounding(claim: Claim, evidence: Evidence, judged: tuple[Judged, ...]) -> list[Flag]:
     """A flag for each of these expectations that the unrounded numbers could turn over.
 
     Tried are the corners: every mean and deviation of an arm at the same end of what it may be.
     """
     found = []
-    for one in own:
+    for one in judged:
         printed = [arm for arm in one.expectation.of if arm in evidence.published]
         if one.refused or not printed:
             continue

@@ -61,19 +61,27 @@ def should_stop(finding: Finding, parts: tuple[SequentialPart, ...]) -> bool:
 
 
 def _part(
-    one: OnMeans, result: SequentialResult, claim: Claim, evidence: Evidence
+    expectation: OnMeans, result: SequentialResult, claim: Claim, evidence: Evidence
 ) -> SequentialPart:
-    arms = aligned(one, claim, *(evidence.sample(arm, one.measurement) for arm in one.of))
-    results = _at_every_look(one, claim, arms) if in_order(arms) else {min(result.n): result}
+    arms = aligned(
+        expectation,
+        claim,
+        *(evidence.sample(arm, expectation.measurement) for arm in expectation.of),
+    )
+    results = (
+        _at_every_look(expectation, claim, arms) if in_order(arms) else {min(result.n): result}
+    )
     evidence_based = isinstance(claim.sequential, EProcess)
     return SequentialPart(
-        expectation=one.id,
+        expectation=expectation.id,
         method="eprocess_t" if evidence_based else "group_obf",
-        bound=1 / claim.alpha if evidence_based and one.kind == "difference" else claim.alpha,
+        bound=1 / claim.alpha
+        if evidence_based and expectation.kind == "difference"
+        else claim.alpha,
         looks=tuple(_look(n, each) for n, each in results.items()),
         order=_order(arms),
         crossing=result.decided_at if in_order(arms) else None,
-        stop=_stop(question_of(one, claim), claim, arms, result),
+        stop=_stop(question_of(expectation, claim), claim, arms, result),
         sensitivity={f"g = {each.g:g}": each.e for each in result.sensitivity}
         if isinstance(result, EProcessResult)
         else {},
@@ -81,12 +89,12 @@ def _part(
 
 
 def _at_every_look(
-    one: OnMeans, claim: Claim, arms: tuple[Sample, Sample]
+    expectation: OnMeans, claim: Claim, arms: tuple[Sample, Sample]
 ) -> dict[int, SequentialResult]:
     looks, results = looks_so_far(claim, arms), {}
     for place, n in enumerate(looks, start=1):
         with suppress(ClaimError):  # nothing varied yet, so that a look says nothing
-            results[n] = at_looks(one, claim, arms, looks[:place])
+            results[n] = at_looks(expectation, claim, arms, looks[:place])
     return results
 
 

@@ -73,11 +73,13 @@ def judge_families(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
     return tuple(judge_in_family(one, judgements) for one in judgements)
 
 
-def judge_in_family(one: Judgement, judgements: Sequence[Judgement]) -> Judgement:
+def judge_in_family(judgement: Judgement, judgements: Sequence[Judgement]) -> Judgement:
     """One of ``judgements`` at its level among the members of its family, if it has one."""
-    if one.claim.family is None:
-        return one
-    return _in_family(one, one.claim.family, {each.claim.id: each for each in judgements})
+    if judgement.claim.family is None:
+        return judgement
+    return _in_family(
+        judgement, judgement.claim.family, {each.claim.id: each for each in judgements}
+    )
 
 
 def agree_on_families(claims: Sequence[Claim]) -> None:
@@ -97,10 +99,10 @@ def agree_on_families(claims: Sequence[Claim]) -> None:
         )
 
 
-def _in_family(own: Judgement, family: Family, by_id: dict[str, Judgement]) -> Judgement:
+def _in_family(judgement: Judgement, family: Family, by_id: dict[str, Judgement]) -> Judgement:
     members = [by_id.get(name) for name in family.members]
     findings = [None if one is None else one.finding for one in members]
-    alpha = own.claim.alpha
+    alpha = judgement.claim.alpha
     if family.method == "e_bh":
         pairs = [None if one is None or not one.valid else e_values(one) for one in members]
         adjusted = adjust_family_by_e(findings, pairs, alpha=alpha)
@@ -119,11 +121,11 @@ def _in_family(own: Judgement, family: Family, by_id: dict[str, Judgement]) -> J
             for name, value, after in zip(family.members, values, shown, strict=True)
         ),
     )
-    finding = adjusted[family.members.index(own.claim.id)] if own.valid else None
-    return replace(own, finding=finding, family=part, alone=own.finding)
+    finding = adjusted[family.members.index(judgement.claim.id)] if judgement.valid else None
+    return replace(judgement, finding=finding, family=part, alone=judgement.finding)
 
 
-def e_values(one: Judgement) -> tuple[float, float]:
+def e_values(judgement: Judgement) -> tuple[float, float]:
     """The e-values of a claim and of its contrary.
 
     Of a conjunction the least of its parts, and of its contrary, that some part fails, the
@@ -131,9 +133,9 @@ def e_values(one: Judgement) -> tuple[float, float]:
     tree is wrongly said to hold, or to fail, at least one part is. A part without an e-value
     counts as 0.
     """
-    found = [part.result for part in one.decisive]
+    found = [part.result for part in judgement.decisive]
     own = [part.e if isinstance(part, EProcessResult) else 0.0 for part in found]
     other = [part.e_opposite if isinstance(part, EProcessResult) else 0.0 for part in found]
-    if one.claim.combine is not None:
+    if judgement.claim.combine is not None:
         return min(own), min(other)
     return min(own), max(other) / len(other)

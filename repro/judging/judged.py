@@ -17,9 +17,9 @@ from repro.specs.expectation import All, Association, Difference, Expectation, P
 from repro.stats.records import TestResult, UnmatchedError
 
 
-def published_rule(one: Expectation) -> bool:
+def published_rule(expectation: Expectation) -> bool:
     """Whether the expectation only repeats the paper's own rule, which concludes nothing."""
-    return isinstance(one, Difference) and one.rule == "as_published"
+    return isinstance(expectation, Difference) and expectation.rule == "as_published"
 
 
 NOTHING = Finding(Conclusion.INCONCLUSIVE, 1.0, 1.0)
@@ -46,19 +46,19 @@ class Judged:
         return self.finding.conclusion
 
 
-def judge(one: Expectation, claim: Claim, read: Read) -> Judged:
+def judge(expectation: Expectation, claim: Claim, read: Read) -> Judged:
     """Test and judge one expectation."""
-    kind = kind_of(one)
+    kind = kind_of(expectation)
     try:
-        result = kind.test(one, claim, read)
-        found = NOTHING if published_rule(one) else kind.conclude(one, result)
+        result = kind.test(expectation, claim, read)
+        found = NOTHING if published_rule(expectation) else kind.conclude(expectation, result)
     except UnmatchedError as error:
-        told = error.told([claim.arms[arm].label for arm in one.of])
-        return Judged(one, None, NOT_TESTED, told, too_few=True)
+        told = error.told([claim.arms[arm].label for arm in expectation.of])
+        return Judged(expectation, None, NOT_TESTED, told, too_few=True)
     except ClaimError as error:
-        told = _labelled(str(error), [claim.arms[arm].label for arm in one.of])
-        return Judged(one, None, NOT_TESTED, told, isinstance(error, TooFewError))
-    return Judged(one, result, found)
+        told = _labelled(str(error), [claim.arms[arm].label for arm in expectation.of])
+        return Judged(expectation, None, NOT_TESTED, told, isinstance(error, TooFewError))
+    return Judged(expectation, result, found)
 
 
 def _labelled(text: str, labels: Sequence[str]) -> str:
@@ -94,12 +94,12 @@ def joined(claim: Claim, judged: Iterable[Judged]) -> Finding:
     return conclude_tree(claim.combine, own, alpha=claim.alpha)
 
 
-def goes_whole(one: Expectation) -> bool:
+def goes_whole(expectation: Expectation) -> bool:
     """Whether seeds of one number leave all arms of an expectation together, in any design.
 
     The units of a proportion are matched by number; clusters of points that change places need
     equally many points each.
     """
-    if isinstance(one, Association):
-        return one.points == "replicates" and len(one.of) > 1
-    return isinstance(one, Proportion) and not one.also
+    if isinstance(expectation, Association):
+        return expectation.points == "replicates" and len(expectation.of) > 1
+    return isinstance(expectation, Proportion) and not expectation.also

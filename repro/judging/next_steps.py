@@ -204,8 +204,8 @@ def _mend(claim: Claim, evidence: Evidence, validity: Validity, file: str) -> do
     return doc.ScaleStep(text=text, command=command)
 
 
-def _decides(one: Judged) -> bool:
-    return one.expectation.role == "decisive"
+def _decides(judged: Judged) -> bool:
+    return judged.expectation.role == "decisive"
 
 
 def _lacks_seeds(claim: Claim, replicates: Sequence[Replicate]) -> bool:
@@ -213,14 +213,14 @@ def _lacks_seeds(claim: Claim, replicates: Sequence[Replicate]) -> bool:
     return len(replicates) < claim.seeds.plan or any(one.state == "missing" for one in replicates)
 
 
-def _contradicted(one: Judged) -> bool:
-    return one.conclusion is Conclusion.CONTRADICTED
+def _contradicted(judged: Judged) -> bool:
+    return judged.conclusion is Conclusion.CONTRADICTED
 
 
-def _test(one: Judged, claim: Claim) -> doc.ScaleStep:
+def _test(judged: Judged, claim: Claim) -> doc.ScaleStep:
     """What a test that refused the evidence needs; more seeds only where they would help."""
-    help_ = "" if one.too_few else "More seeds would not help, but what its test asks for: "
-    text = f"{heading(one.expectation, claim)}: {help_}{one.refused}."
+    help_ = "" if judged.too_few else "More seeds would not help, but what its test asks for: "
+    text = f"{heading(judged.expectation, claim)}: {help_}{judged.refused}."
     return doc.ScaleStep(text=text, command=None)
 
 
@@ -233,22 +233,22 @@ def _family(claim: Claim, alone: Conclusion) -> doc.ScaleStep:
     return doc.ScaleStep(text=text, command=None)
 
 
-def _holm(one: Judged, claim: Claim, leaves: int) -> doc.ScaleStep:
+def _holm(judged: Judged, claim: Claim, leaves: int) -> doc.ScaleStep:
     text = (
-        f"{heading(one.expectation, claim)}: contradicted on its own, but not at its Holm level "
+        f"{heading(judged.expectation, claim)}: contradicted on its own, but not at its Holm level "
         f"among {leaves} expectations. More seeds would tell."
     )
     return doc.ScaleStep(text=text, command=None)
 
 
 def _more_seeds(
-    one: Judged, claim: Claim, evidence: Evidence, design: tuple[DesignPart, ...]
+    judged: Judged, claim: Claim, evidence: Evidence, design: tuple[DesignPart, ...]
 ) -> doc.ScaleStep | None:
     """How many seeds would settle an open expectation, and how that differs from the plan."""
-    name, result = heading(one.expectation, claim), one.result
+    name, result = heading(judged.expectation, claim), judged.result
     if result is None:
-        return _test(one, claim)
-    found = settling(one, claim, evidence)
+        return _test(judged, claim)
+    found = settling(judged, claim, evidence)
     if found is None:
         return None
     text = f"{name}: {found.text[:1].lower()}{found.text[1:]}"
@@ -256,15 +256,15 @@ def _more_seeds(
         there = " and ".join(dict.fromkeys(fmt.count(n) for n in result.n))
         text = (
             f"{text.rstrip('.')}, four times in five, if effect and scatter are those found "
-            f"here. There are {there} per arm now.{_planned(one, design)}"
+            f"here. There are {there} per arm now.{_planned(judged, design)}"
         )
     return doc.ScaleStep(text=text, command=None)
 
 
-def _planned(one: Judged, design: tuple[DesignPart, ...]) -> str:
+def _planned(judged: Judged, design: tuple[DesignPart, ...]) -> str:
     """The number of seeds that the plan needs, which knew no result."""
     for part in design:
-        if part.expectation == one.expectation.id and part.seeds_80 is not None:
+        if part.expectation == judged.expectation.id and part.seeds_80 is not None:
             n, effect = fmt.count(part.seeds_80), part.assumed_effect
             return f" The plan, made before any result, needs {n} for {effect or 'its effect'}."
     return ""

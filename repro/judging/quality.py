@@ -200,15 +200,15 @@ class Gate:
                     advice = "Check which run each value is from, or declare the granularity."
                     self._flag(FlagKind.SHARED, f"{text} {advice}")
 
-    def _in_common(self, table: Table, arms: tuple[str, str], one: Shared) -> str:
+    def _in_common(self, table: Table, arms: tuple[str, str], shared: Shared) -> str:
         a, b = arms
         values = dict(zip(table.samples[a].replicates, table.samples[a].values, strict=True))
         shown = [
             f"seed {self._number(a, i)} and seed {self._number(b, j)}: {_value(values[i])}"
-            for i, j in one.pairs[: fmt.NAMED]
+            for i, j in shared.pairs[: fmt.NAMED]
         ]
-        more = f"; {len(one.pairs) - fmt.NAMED} more" if len(one.pairs) > fmt.NAMED else ""
-        n = fmt.number_of(len(one.pairs), "value")
+        more = f"; {len(shared.pairs) - fmt.NAMED} more" if len(shared.pairs) > fmt.NAMED else ""
+        n = fmt.number_of(len(shared.pairs), "value")
         least = min(table.samples[a].n, table.samples[b].n)
         return (
             f"{self._label(table)}: {self._arm(a)} and {self._arm(b)} have {n} of {least} in "
@@ -229,16 +229,16 @@ class Gate:
                 )
                 self._flag(FlagKind.REPEATED, text)
 
-    def _repeated(self, table: Table, one: Repeat) -> str:
-        seeds = self._whose(one.arm, one.replicates)
-        n = fmt.number_of(len(one.replicates), "seed")
-        same = f"the same value, {_value(one.low)}"
-        if one.low != one.high:
-            same = f"nearly the same value, {_value(one.low)} to {_value(one.high)}"
+    def _repeated(self, table: Table, repeat: Repeat) -> str:
+        seeds = self._whose(repeat.arm, repeat.replicates)
+        n = fmt.number_of(len(repeat.replicates), "seed")
+        same = f"the same value, {_value(repeat.low)}"
+        if repeat.low != repeat.high:
+            same = f"nearly the same value, {_value(repeat.low)} to {_value(repeat.high)}"
         return (
-            f"{self._place(table, one.arm)}: {n} have {same} ({seeds}), nearer to each other than "
-            "different seeds are by chance. Count each run once; if the measurement has steps so "
-            "wide, declare its granularity."
+            f"{self._place(table, repeat.arm)}: {n} have {same} ({seeds}), nearer to each other "
+            "than different seeds are by chance. Count each run once; if the measurement has steps "
+            "so wide, declare its granularity."
         )
 
     def _blocks(self, table: Table) -> str:

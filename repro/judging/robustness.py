@@ -84,8 +84,8 @@ def robustness(
     )
 
 
-def _declared(one: Expectation, claim: Claim) -> str:
-    return f"as declared: {name_of_test(one, claim)}"
+def _declared(expectation: Expectation, claim: Claim) -> str:
+    return f"as declared: {name_of_test(expectation, claim)}"
 
 
 def _distinct(analyses: Sequence[Analysis]) -> Iterator[Analysis]:
@@ -240,8 +240,8 @@ def _seeds(
             yield _analysis(declared, again, "seed", f"without {which}")
 
 
-def _sizes(one: Expectation, evidence: Evidence) -> tuple[int, int]:
-    a, b = one.of[0], one.of[-1]
+def _sizes(expectation: Expectation, evidence: Evidence) -> tuple[int, int]:
+    a, b = expectation.of[0], expectation.of[-1]
     return len(evidence.counted(a)), len(evidence.counted(b))
 
 
@@ -323,9 +323,11 @@ class Case:
     pair: bool
     judged: dict[str, Judged]
 
-    def concerns(self, one: Expectation) -> bool:
-        """Whether this is a case of its own for ``one``: a number that goes whole is one case."""
-        return self.pair or self.arm in (one.of[:1] if goes_whole(one) else one.of)
+    def concerns(self, expectation: Expectation) -> bool:
+        """Whether ``expectation`` counts this as a case: a number that goes whole is one case."""
+        return self.pair or self.arm in (
+            expectation.of[:1] if goes_whole(expectation) else expectation.of
+        )
 
     def names(self, claim: Claim, *of: Expectation) -> tuple[str, str]:
         """What is left out in such cases, and in this one, as far as these expectations go."""
@@ -358,11 +360,11 @@ def left_out(
     )
 
 
-def is_slow(one: Expectation, evidence: Evidence) -> bool:
+def is_slow(expectation: Expectation, evidence: Evidence) -> bool:
     """Whether the declared test is too slow to be repeated for every seed."""
-    if not isinstance(one, Difference) or one.test != "permutation":
+    if not isinstance(expectation, Difference) or expectation.test != "permutation":
         return False
-    a, b = (len(evidence.counted(arm)) for arm in one.of)
+    a, b = (len(evidence.counted(arm)) for arm in expectation.of)
     return many_splits(a, b)
 
 

@@ -134,11 +134,11 @@ def _has_any(node: Node) -> bool:
     return isinstance(node, All) and any(_has_any(part) for part in node.all)
 
 
-def _designs(one: Judged, result: TestResult, evidence: Evidence) -> tuple[Design, ...]:
+def _designs(judged: Judged, result: TestResult, evidence: Evidence) -> tuple[Design, ...]:
     """What the arms, or the differences within pairs, look like; none where nothing is known."""
     try:
-        arms = [evidence.read(arm, one.expectation.measurement) for arm in one.expectation.of]
-        if isinstance(one.expectation, Ratio):
+        arms = [evidence.read(arm, judged.expectation.measurement) for arm in judged.expectation.of]
+        if isinstance(judged.expectation, Ratio):
             arms = [_logarithms(arm) for arm in arms]
         if result.paired:
             return (design_of_one(_differences(arms)),)

@@ -227,35 +227,37 @@ def judge_canaries(claim: Claim, evidence: Evidence) -> tuple[doc.Canary, ...]:
     )
 
 
-def uncontrolled(one: Canary, claim: Claim, evidence: Evidence) -> tuple[str, ...]:
+def uncontrolled(canary: Canary, claim: Claim, evidence: Evidence) -> tuple[str, ...]:
     """The arms whose values a canary should control and cannot, by where they come from."""
-    arms = one.arms if isinstance(one, RankBound) else tuple(claim.arms)
-    name = one.measurement
+    arms = canary.arms if isinstance(canary, RankBound) else tuple(claim.arms)
+    name = canary.measurement
     return tuple(
         arm
         for arm in arms
         if name in evidence.published.get(arm, {})
-        or (arm in evidence.tables and not _controlled(one, claim, evidence, arm))
+        or (arm in evidence.tables and not _controlled(canary, claim, evidence, arm))
     )
 
 
-def _controlled(one: Canary, claim: Claim, evidence: Evidence, arm: str) -> bool:
+def _controlled(canary: Canary, claim: Claim, evidence: Evidence, arm: str) -> bool:
     """Whether a canary can say something about the values of an arm from a table."""
-    having = any(one.measurement in r.values for r in evidence.finished(arm))
-    if isinstance(one, RankBound):
+    having = any(canary.measurement in r.values for r in evidence.finished(arm))
+    if isinstance(canary, RankBound):
         return having and claim.arms[arm].rank_bound is not None
     return not having
 
 
-def _rank_bound(one: RankBound, claim: Claim, evidence: Evidence) -> doc.Canary:
+def _rank_bound(control: RankBound, claim: Claim, evidence: Evidence) -> doc.Canary:
     """Above d + 2: failed. Below: flagged, for a model trained normally reaches it."""
-    labels = " and ".join(claim.arms[arm].label for arm in one.arms)
-    bounds = {arm: claim.arms[arm].rank_bound for arm in one.arms}
+    labels = " and ".join(claim.arms[arm].label for arm in control.arms)
+    bounds = {arm: claim.arms[arm].rank_bound for arm in control.arms}
     ranks = {
         arm: [
-            r.values[one.measurement] for r in evidence.finished(arm) if one.measurement in r.values
+            r.values[control.measurement]
+            for r in evidence.finished(arm)
+            if control.measurement in r.values
         ]
-        for arm in one.arms
+        for arm in control.arms
     }
     pairs = [(rank, b) for arm, b in bounds.items() for rank in ranks[arm] if b is not None]
     known = [f"{claim.arms[a].label} {b:,}" for a, b in bounds.items() if b is not None]
@@ -263,12 +265,12 @@ def _rank_bound(one: RankBound, claim: Claim, evidence: Evidence) -> doc.Canary:
     state: CanaryState = "passed"
     if any(rank > bound for rank, bound in pairs):
         state = "failed"
-    elif uncontrolled(one, claim, evidence) or not all(ranks.values()):
+    elif uncontrolled(control, claim, evidence) or not all(ranks.values()):
         state = "missing"
     elif any(rank < bound for rank, bound in pairs):
         state = "flagged"
     return doc.Canary(
-        id=one.id,
+        id=control.id,
         statement=f"No rank of {labels} is above its structural bound, d + 2",
         expected=", ".join(known) or "d + 2",
         measured="; ".join(seen) or "nothing measured",

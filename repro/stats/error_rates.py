@@ -282,8 +282,8 @@ def _resembling(test: str, design: Design) -> list[MeasuredRate]:
     return [cell for cell in near if _like(cell, design, near)]
 
 
-def _distance(one: tuple[int, int], other: tuple[int, int]) -> float:
-    return math.hypot(*(math.log(a / b) for a, b in zip(one, other, strict=True)))
+def _distance(pair: tuple[int, int], other: tuple[int, int]) -> float:
+    return math.hypot(*(math.log(a / b) for a, b in zip(pair, other, strict=True)))
 
 
 def _like(cell: MeasuredRate, design: Design, near: Sequence[MeasuredRate]) -> bool:

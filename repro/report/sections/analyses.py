@@ -146,10 +146,12 @@ def agreement_of_analyses(part: Robustness) -> str:
     return f"{'; '.join(said)}."
 
 
-def _called(one: Analysis, declared: Analysis) -> str:
+def _called(analysis: Analysis, declared: Analysis) -> str:
     """Its name; a seed is named only where one less would cost a claim its confirmation."""
-    recipe = one.choice == "seed" and declared.conclusion != "CONFIRMED" and one.conclusion
-    return "one seed left out" if recipe else one.name
+    recipe = (
+        analysis.choice == "seed" and declared.conclusion != "CONFIRMED" and analysis.conclusion
+    )
+    return "one seed left out" if recipe else analysis.name
 
 
 def several_analyses(document: Document) -> list[Robustness]:
@@ -213,12 +215,22 @@ def drawn(analyses: list[Analysis]) -> list[Analysis]:
     return [one for one in analyses if id(one) not in hidden]
 
 
-def _row(one: Analysis) -> AnalysisRow:
-    badge = words.conclusion(one.conclusion)
-    interval = None if one.low is None and one.high is None else (one.low, one.high)
-    note = "" if one.effect is not None else "cannot be made" if one.refused else "in other units"
-    word = "refused" if one.refused else badge.word
-    return AnalysisRow(one.name, word, badge.tone, one.effect, interval, note, one.declared)
+def _row(analysis: Analysis) -> AnalysisRow:
+    badge = words.conclusion(analysis.conclusion)
+    interval = (
+        None if analysis.low is None and analysis.high is None else (analysis.low, analysis.high)
+    )
+    note = (
+        ""
+        if analysis.effect is not None
+        else "cannot be made"
+        if analysis.refused
+        else "in other units"
+    )
+    word = "refused" if analysis.refused else badge.word
+    return AnalysisRow(
+        analysis.name, word, badge.tone, analysis.effect, interval, note, analysis.declared
+    )
 
 
 def _alt(document: Document, result: Result, part: Robustness) -> str:
