@@ -199,6 +199,6 @@ def place_of_offset(text: str, offset: int, file: str) -> Place:
     return Place(file, before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
 
 
-def fatal(place: Place, what: str, expected: str, advice: str) -> ShapeError:
+def fatal(place: Place, mistake: str, expected: str, advice: str) -> ShapeError:
     """The error of a mistake after which there is nothing to go on with."""
-    return ShapeError([Problem(place, what, expected, advice)])
+    return ShapeError([Problem(place, mistake, expected, advice)])

@@ -197,10 +197,10 @@ class Cells:
         where = self.columns.get(column)
         return "" if where is None else self.fields[where - 1].strip()
 
-    def problem(self, column: str, what: str, expected: str, advice: str) -> Problem:
+    def problem(self, column: str, mistake: str, expected: str, advice: str) -> Problem:
         """A mistake in the cell of a column."""
         place = Place(self.file, self.row, self.columns.get(column, 1))
-        return Problem(place, f"row {self.row}, column {column}: {what}", expected, advice)
+        return Problem(place, f"row {self.row}, column {column}: {mistake}", expected, advice)
 
 
 def read_row(cells: Cells) -> tuple[PrintedComparison | None, list[Problem]]:

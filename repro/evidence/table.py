@@ -384,10 +384,10 @@ class Reader:
             what = f"the claim has no measurement '{short(name)}'"
             self._unread("measurement", what, place, listed(known), choose(name, known))
 
-    def _unread(self, column: str, what: str, place: Unread, expected: str, advice: str) -> None:
+    def _unread(self, column: str, mistake: str, place: Unread, expected: str, advice: str) -> None:
         more = place.rows - 1
         others = f" ({more} more row{'' if more == 1 else 's'})" if more else ""
-        text = f"row {place.row}, column {column}: {what}{others}"
+        text = f"row {place.row}, column {column}: {mistake}{others}"
         self._add(place.row, place.column, text, expected, advice)
 
     def _complete(self) -> None:
@@ -434,8 +434,8 @@ class Reader:
         what = f"row {row.number}, column {column}: the cell is empty"
         self._add(row.number, self._cell(row, column)[1], what, expected, advice)
 
-    def _add(self, row: int, column: int, what: str, expected: str, advice: str) -> None:
-        self.mistakes.add(row, column, what, expected, advice)
+    def _add(self, row: int, column: int, mistake: str, expected: str, advice: str) -> None:
+        self.mistakes.add(row, column, mistake, expected, advice)
 
 
 def _named(names: tuple[str, ...]) -> tuple[str, ...]:

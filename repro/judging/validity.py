@@ -209,9 +209,9 @@ def _differing(name: Sameness, read: Mapping[str, Any]) -> str:
     return f" ({', '.join(settings)})"
 
 
-def _not_known(what: str, labels: Sequence[str]) -> str:
+def _not_known(subject: str, labels: Sequence[str]) -> str:
     whose = " and ".join(labels)
-    return f"the {what} of {whose} is not stated, and the claim declares it to be the same"
+    return f"the {subject} of {whose} is not stated, and the claim declares it to be the same"
 
 
 CanaryState = Literal["passed", "flagged", "failed", "missing"]

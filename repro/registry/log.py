@@ -271,8 +271,8 @@ def _entry(path: Path, number: int, line: bytes) -> tuple[Look | Registration, s
         raise _bad(path, number, f"is not an entry: {where}: {first['msg']}") from error
 
 
-def _bad(path: Path, number: int, what: str) -> StoreError:
-    return damaged(Path(f"{path}:{number}"), what, _KEPT, _ADVICE)
+def _bad(path: Path, number: int, mistake: str) -> StoreError:
+    return damaged(Path(f"{path}:{number}"), mistake, _KEPT, _ADVICE)
 
 
 def encode(path: Path, document: Mapping[str, Any]) -> bytes:

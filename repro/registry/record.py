@@ -201,10 +201,10 @@ def _flat(results: Numbers) -> dict[tuple[str, str], float | None]:
     return {(one, name): x for one, numbers in results.items() for name, x in numbers.items()}
 
 
-def _close(one: float | None, other: float | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return math.isclose(one, other, rel_tol=ROUND_OFF)
+def _close(first: float | None, other: float | None) -> bool:
+    if first is None or other is None:
+        return first is other
+    return math.isclose(first, other, rel_tol=ROUND_OFF)
 
 
 def _arm(path: Path, values: Mapping[int, JsonValue]) -> SeenArm:

@@ -160,9 +160,11 @@ def _first_line(path: Path) -> str:
         return str(error.strerror)
 
 
-def _wrong(path: Path, what: str, expected: str = "", line: int = 1, column: int = 1) -> SpecError:
+def _wrong(
+    path: Path, mistake: str, expected: str = "", line: int = 1, column: int = 1
+) -> SpecError:
     advice = "run `repro verify` again: it writes the report anew from the stored runs"
-    return SpecError([Problem(Place(str(path), line, column), what, expected, advice)])
+    return SpecError([Problem(Place(str(path), line, column), mistake, expected, advice)])
 
 
 def _read(path: Path) -> str:

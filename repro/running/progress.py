@@ -40,8 +40,8 @@ class Reporter:
     def tick(self, snapshot: Snapshot) -> None:
         """About once a second."""
 
-    def finished(self, key: str, what: str, snapshot: Snapshot) -> None:
-        """A run is over: ``what`` became of it."""
+    def finished(self, key: str, outcome: str, snapshot: Snapshot) -> None:
+        """A run is over: ``outcome`` became of it."""
 
     def stuck(self, stuck: Sequence[Stuck]) -> None:
         """Some runs make no progress; at most once a minute."""
@@ -77,10 +77,10 @@ class PlainReporter(Reporter):
             doing = "; ".join(self._describe(each, snapshot) for each in snapshot.running[:4])
             self._say(f"{doing or 'waiting for another process'}; {outlook(snapshot)}")
 
-    def finished(self, key: str, what: str, snapshot: Snapshot) -> None:
+    def finished(self, key: str, outcome: str, snapshot: Snapshot) -> None:
         """A line for each run that is over."""
         label = self._labels.get(key, key[:12])
-        self._say(f"run {snapshot.done}/{snapshot.total} {label}: {what}; {outlook(snapshot)}")
+        self._say(f"run {snapshot.done}/{snapshot.total} {label}: {outcome}; {outlook(snapshot)}")
 
     def stuck(self, stuck: Sequence[Stuck]) -> None:
         """A line for each run that makes no progress."""
@@ -128,10 +128,10 @@ class LiveReporter(Reporter):
         summary = Text(f"{snapshot.done}/{snapshot.total} runs, {outlook(snapshot)}")
         self._live.update(Group(bar, summary, *rows), refresh=True)
 
-    def finished(self, key: str, what: str, snapshot: Snapshot) -> None:
+    def finished(self, key: str, outcome: str, snapshot: Snapshot) -> None:
         """A line that stays, and the bar again."""
         label = self._labels.get(key, key[:12])
-        self._print(f"run {snapshot.done}/{snapshot.total} {label}: {what}")
+        self._print(f"run {snapshot.done}/{snapshot.total} {label}: {outcome}")
         self.tick(snapshot)
 
     def stuck(self, stuck: Sequence[Stuck]) -> None:

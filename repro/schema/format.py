@@ -237,9 +237,9 @@ def plain_name(identifier: str) -> str:
     return identifier.replace("_", " ")
 
 
-def number_of(n: int, one: str, many: str | None = None) -> str:
+def number_of(n: int, singular: str, many: str | None = None) -> str:
     """`1 seed`, `5 seeds`."""
-    return f"{count(n)} {one if n == 1 else many or one + 's'}"
+    return f"{count(n)} {singular if n == 1 else many or singular + 's'}"
 
 
 NAMED = 5

@@ -46,11 +46,11 @@ class Mistakes:
     kept: list[Problem] = field(default_factory=list)
     counted: int = 0
 
-    def add(self, row: int, column: int, what: str, expected: str, advice: str) -> None:
+    def add(self, row: int, column: int, mistake: str, expected: str, advice: str) -> None:
         """Note a mistake; SpecError with all so far where there are too many to go on."""
         self.counted += 1
         if not self.full:
-            self.kept.append(Problem(Place(self.file, row, column), what, expected, advice))
+            self.kept.append(Problem(Place(self.file, row, column), mistake, expected, advice))
         if self.counted >= LIMIT:
             place = Place(self.file, row, column)
             more = f"{LIMIT - MOST:,} more mistakes until here, where reading stopped"

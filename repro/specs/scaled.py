@@ -134,11 +134,11 @@ class ScaledClaim:
         changed: Steps = ("scales", self.scale, "expectations", expectation.id, key)
         return (*steps, key) if self.document.get(*changed) is None else changed
 
-    def problem(self, steps: Steps, what: str, expected: str, advice: str) -> Problem:
+    def problem(self, steps: Steps, mistake: str, expected: str, advice: str) -> Problem:
         """A problem of what is written at ``steps``."""
         within = steps[:-1] if isinstance(steps[-1], int) and len(steps) > 2 else steps
         name = self.document.name(within)
-        return Problem(self.document.place(steps), f"{name}: {what}", expected, advice)
+        return Problem(self.document.place(steps), f"{name}: {mistake}", expected, advice)
 
     def resolved(self) -> Claim:
         """The claim at this scale; only for one without mistakes."""

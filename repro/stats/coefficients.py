@@ -415,8 +415,8 @@ def _zou(
         known(fisher_interval("pearson", *one, level)) for one in zip(r, n, strict=True)
     )
 
-    def reach(one: float, other: float) -> float:
-        return math.sqrt(max(0.0, one**2 + other**2 - 2 * correlation * one * other))
+    def reach(lower: float, other: float) -> float:
+        return math.sqrt(max(0.0, lower**2 + other**2 - 2 * correlation * lower * other))
 
     return (
         r[0] - r[1] - reach(r[0] - first.low, second.high - r[1]),

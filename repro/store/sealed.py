@@ -52,11 +52,11 @@ _FULL = {errno.ENOSPC, errno.EDQUOT}
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 
-def damaged(path: Path, what: str, expected: str, advice: str = "") -> StoreError:
-    """An error about a file that is not what it should be, with what to do about it."""
+def damaged(path: Path, mistake: str, expected: str, advice: str = "") -> StoreError:
+    """An error about a file that is not mistake it should be, with mistake to do about it."""
     advice = advice or _advice(path)
-    what, expected = printable(what[:LONGEST]), printable(expected[:LONGEST])
-    return StoreError(f"{path}: {what}\n  expected: {expected}\n  to do: {advice}")
+    mistake, expected = printable(mistake[:LONGEST]), printable(expected[:LONGEST])
+    return StoreError(f"{path}: {mistake}\n  expected: {expected}\n  to do: {advice}")
 
 
 def run_folder(path: Path) -> Path:

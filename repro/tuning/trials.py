@@ -134,5 +134,5 @@ def kept(stage: Stage, values: Values, outcomes: Sequence[TrialOutcome]) -> dict
     return result
 
 
-def _tries(one: TrialOutcome, path: str, value: Any) -> bool:
-    return path in one.trial.changes and one.trial.changes[path] == value
+def _tries(outcome: TrialOutcome, path: str, value: Any) -> bool:
+    return path in outcome.trial.changes and outcome.trial.changes[path] == value

@@ -106,10 +106,10 @@ def _there(chosen: Configuration, paths: Iterable[str]) -> Iterator[str]:
         yield from islice((one for one in beginnings if one in values), 1)
 
 
-def _values(tuned: Tuned, one: TrialOutcome) -> dict[str, Any]:
+def _values(tuned: Tuned, outcome: TrialOutcome) -> dict[str, Any]:
     """The values that a setting has at all paths that any stage tries; None where it has none."""
     paths = dict.fromkeys(p for stage in tuned.search.spec.stages for p in stage.grid or {})
-    training = one.trial.configuration.training().model_dump(mode="json", exclude_none=True)
+    training = outcome.trial.configuration.training().model_dump(mode="json", exclude_none=True)
     found = {}
     for path in paths:
         value: Any = training

@@ -100,9 +100,9 @@ def _text(entry: Any, position: int, place: str) -> str:
     raise _wrong(place, f"utterance {position} is not three texts")
 
 
-def _wrong(place: str, what: str) -> DataError:
+def _wrong(place: str, mistake: str) -> DataError:
     message = (
-        f"{place}: {what}\n"
+        f"{place}: {mistake}\n"
         f"  expected: a line {_EXPECTED}\n"
         "  to do: correct the line, and state the new digest of the file"
     )

@@ -243,11 +243,11 @@ def _words(text: str) -> Iterator[str]:
         yield END_OF_SENTENCE
 
 
-def check_count(path: Path, what: str, *, found: int, stated: int) -> None:
+def check_count(path: Path, unit: str, *, found: int, stated: int) -> None:
     """Raise DataError if a corpus has another number of something than its specification states."""
     if found != stated:
         message = (
-            f"{path}: {found} {what}, and the corpus specification states {stated}; "
+            f"{path}: {found} {unit}, and the corpus specification states {stated}; "
             "correct the specification"
         )
         raise DataError(message)

@@ -92,16 +92,16 @@ def on_trial(spec: Own, part: Part) -> Part:
     return copy
 
 
-def check_tensor(spec: Own, what: str, found: object, shape: tuple[int, ...], like: Tensor) -> None:
+def check_tensor(spec: Own, part: str, found: object, shape: tuple[int, ...], like: Tensor) -> None:
     """Raise DataError unless ``found`` is a finite tensor of ``shape``, of the type of ``like``."""
     if not isinstance(found, Tensor):
-        raise wrong(spec, f"{what} is a {type(found).__name__}", "a tensor")
+        raise wrong(spec, f"{part} is a {type(found).__name__}", "a tensor")
     if tuple(found.shape) != shape:
-        raise wrong(spec, f"{what} has the shape {tuple(found.shape)}", f"the shape {shape}")
+        raise wrong(spec, f"{part} has the shape {tuple(found.shape)}", f"the shape {shape}")
     if found.dtype != like.dtype:
-        raise wrong(spec, f"{what} is of type {found.dtype}", f"{like.dtype}, as its weights")
+        raise wrong(spec, f"{part} is of type {found.dtype}", f"{like.dtype}, as its weights")
     if not bool(found.isfinite().all()):
-        raise wrong(spec, f"{what} is not finite at its initial values", "finite numbers")
+        raise wrong(spec, f"{part} is not finite at its initial values", "finite numbers")
 
 
 def check_gradients(spec: Own, part: Initialised, result: Tensor, input_: Tensor) -> None:
@@ -141,28 +141,28 @@ def in_both_modes(
 @contextmanager
 def blaming(
     spec: Own,
-    what: str,
+    part: str,
     expected: str = "what docs/how-to/own-layer.md says",
 ) -> Iterator[None]:
     """Turn whatever a user's code raises into a DataError that names it."""
     try:
         yield
     except Exception as error:  # a user's code may raise anything
-        text = f"{what}: {type(error).__name__}: {error}"
+        text = f"{part}: {type(error).__name__}: {error}"
         raise wrong(spec, text, expected) from error
 
 
-def wrong(spec: Own, what: str, expected: str) -> DataError:
+def wrong(spec: Own, mistake: str, expected: str) -> DataError:
     """An error of a component that does not do what it should."""
     advice = "correct the class, or its options in the configuration"
     advice = advice if spec.options else "correct the class"
-    return DataError(f"{spec.use}: {what}\n  expected: {expected}\n  to do: {advice}")
+    return DataError(f"{spec.use}: {mistake}\n  expected: {expected}\n  to do: {advice}")
 
 
-def differs(spec: Own, what: str, expected: str, value: object) -> DataError:
+def differs(spec: Own, mistake: str, expected: str, value: object) -> DataError:
     """An error of a component that is not what the configuration states."""
     advice = f"write {value} in the configuration; that is another run"
-    return DataError(f"{spec.use}: {what}\n  expected: {expected}\n  to do: {advice}")
+    return DataError(f"{spec.use}: {mistake}\n  expected: {expected}\n  to do: {advice}")
 
 
 def _initial(spec: Own, part: Initialised) -> dict[str, Callable[..., Any]]:

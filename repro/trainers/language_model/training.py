@@ -338,12 +338,12 @@ class TrainingReplicate(Generic[M, R]):
             self.averaging, self.late_factor = True, None
         return next_stage(self.recipe, self.valid_losses)
 
-    def factor(self, stage: R, own: float) -> float:
+    def factor(self, stage: R, rate: float) -> float:
         """What a step multiplies its rates with; late, that of the averaged step before it."""
         if not (self.averaging and stage.late):
-            return own
-        before, self.late_factor = self.late_factor, own
-        return own if before is None else before
+            return rate
+        before, self.late_factor = self.late_factor, rate
+        return rate if before is None else before
 
     def end_epoch(self, losses: Losses, validate: Callable[[], float], tokens: int) -> None:
         """Validate (the average, once there is one), keep the best, decide on the switch."""
