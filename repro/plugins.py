@@ -1,23 +1,64 @@
-"""A user's own components: `module:object`, and the version in which it is here."""
+"""What others add: tables of built-ins and plugins, `module:object`, and its version here."""
 
 from __future__ import annotations
 
+import difflib
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module, metadata
 from importlib.machinery import ModuleSpec
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar, cast
 
 from repro.digest import file_digest
 from repro.errors import DataError
+
+T = TypeVar("T")
+
+
+class Table(Generic[T]):
+    """The built-ins of one seam, and what others add to it.
+
+    ``builtin`` says by name where each is, as `module:object`. An installed entry point of
+    ``group`` adds a name; nothing is imported before it is asked for.
+    """
+
+    def __init__(self, group: str, builtin: Mapping[str, str]) -> None:
+        self.group = group
+        self._builtin = dict(builtin)
+
+    def names(self) -> tuple[str, ...]:
+        """The built-ins, in their order."""
+        return tuple(self._builtin)
+
+    def get(self, name: str) -> T:
+        """A built-in, the object of an entry point, or that of `module:object`; else DataError."""
+        where = self._builtin.get(name) or self._installed().get(name)
+        if where is None and ":" not in name:
+            raise self._unknown(name)
+        return cast("T", load_object(where or name))
+
+    def _installed(self) -> dict[str, str]:
+        return {each.name: each.value for each in metadata.entry_points(group=self.group)}
+
+    def _unknown(self, name: str) -> DataError:
+        known = [*self._builtin, *(each for each in self._installed() if each not in self._builtin)]
+        guess = next(iter(difflib.get_close_matches(name[:64], known, 1, 0.6)), None)
+        advice = f"did you mean '{guess}'? " if guess else ""
+        return DataError(
+            f"'{name}': nothing of that name is in {self.group}\n"
+            f"  expected: {', '.join(known)}, or `module:object`\n"
+            f"  to do: {advice}{'Otherwise install' if guess else 'install'} the package that "
+            "has it, or name its `module:object`"
+        )
 
 
 def load_object(name: str) -> Any:
     """What ``name``, `module:object`, stands for. Raises DataError when there is no such thing."""
     module_name, _, attribute = name.partition(":")
     try:
-        return getattr(import_module(module_name), attribute)
+        return attrgetter(attribute)(import_module(module_name))
     except Exception as error:  # a module of somebody else's may raise anything
         raise _missing(name, _said(error)) from error
 

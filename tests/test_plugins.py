@@ -1,0 +1,87 @@
+"""A seam's table: built-ins, entry points, `module:object`, and what is said of other names."""
+
+from __future__ import annotations
+
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from repro.errors import DataError
+from repro.plugins import Table
+
+TABLE: Table[object] = Table(
+    "repro.tests", {"decimal": "decimal:Decimal", "fraction": "fractions:Fraction"}
+)
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A distribution with an entry point for a name of its own and one for a built-in's name."""
+    (tmp_path / "strangers_module.py").write_text("class Thing: ...\n")
+    folder = tmp_path / "stranger-1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
+    (folder / "entry_points.txt").write_text(
+        "[repro.tests]\nthing = strangers_module:Thing\ndecimal = strangers_module:Thing\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "strangers_module", raising=False)
+
+
+def test_a_built_in() -> None:
+    assert TABLE.get("decimal") is Decimal
+    assert TABLE.names() == ("decimal", "fraction")
+
+
+@pytest.mark.usefixtures("installed")
+def test_an_entry_point() -> None:
+    found = TABLE.get("thing")
+    assert found is sys.modules["strangers_module"].Thing
+    assert TABLE.names() == ("decimal", "fraction")
+
+
+@pytest.mark.usefixtures("installed")
+def test_no_entry_point_replaces_a_built_in() -> None:
+    assert TABLE.get("decimal") is Decimal
+    assert "strangers_module" not in sys.modules
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_module_and_its_object() -> None:
+    assert TABLE.get("strangers_module:Thing") is sys.modules["strangers_module"].Thing
+
+
+def test_an_unknown_name() -> None:
+    with pytest.raises(DataError) as raised:
+        TABLE.get("fractoin")
+    assert str(raised.value) == (
+        "'fractoin': nothing of that name is in repro.tests\n"
+        "  expected: decimal, fraction, or `module:object`\n"
+        "  to do: did you mean 'fraction'? Otherwise install the package that has it, "
+        "or name its `module:object`"
+    )
+
+
+@pytest.mark.usefixtures("installed")
+def test_an_unknown_name_may_be_near_to_an_entry_point() -> None:
+    with pytest.raises(DataError, match="did you mean 'thing'"):
+        TABLE.get("thign")
+
+
+def test_a_name_like_no_other() -> None:
+    with pytest.raises(DataError, match="to do: install the package that has it, or name"):
+        TABLE.get("zzz")
+
+
+def test_a_module_that_is_not_there() -> None:
+    with pytest.raises(DataError, match="No module named 'nowhere'"):
+        TABLE.get("nowhere:Thing")
+
+
+def test_nothing_is_imported_before_it_is_asked_for() -> None:
+    table: Table[object] = Table("repro.tests", {"never": "no_such_module:Thing"})
+    assert table.names() == ("never",)
+    with pytest.raises(DataError, match="no_such_module"):
+        table.get("never")
