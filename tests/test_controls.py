@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from repro.errors import DesignError
+from repro.expectations.margins import Equivalence, NonSuperiority
 from repro.judging.assemble import verdict_of
 from repro.judging.document import Document
 from repro.judging.due import Registry
@@ -18,7 +19,6 @@ from repro.judging.verdict import exit_code
 from repro.registry.record import read
 from repro.report.formats import rendered
 from repro.specs.claim import Claim, Forced, PlannedSd
-from repro.specs.expectation import Equivalence, NonSuperiority
 from repro.store.places import LEDGER
 from repro.store.runs import RunStore
 from repro.verify import Options, verify_claims

@@ -12,9 +12,9 @@ from typing import get_args
 import pytest
 
 from repro.cli import app
+from repro.expectations.kinds import Expectation
 from repro.expectations.rules import Agreement, Conclusion, FlagKind, Validity
 from repro.schema.yaml import read_document
-from repro.specs.expectation import Expectation
 from repro.specs.load import load_claim
 from repro.specs.measurement import Measurement
 from repro.trainers.language_model.spec import Output

@@ -39,10 +39,10 @@ from repro.audit.printed_table import read_table
 from repro.audit.render import to_json, to_text
 from repro.errors import ClaimError, Place, Problem, SpecError
 from repro.evidence.rounding import PrintedNumber, Rounding
+from repro.expectations.difference import Difference
 from repro.files import is_folder, resolved
 from repro.schema.yaml import Document, Steps, read_document
 from repro.specs.claim import SCALES, Claim, Published, ScaleName
-from repro.specs.expectation import Difference
 from repro.specs.load import load_claim
 from repro.terminal import printable_lines
 

@@ -4,18 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
 
 from repro.errors import ClaimError, TooFewError
 from repro.expectations import base
-from repro.expectations.base import Found, Kind, Read, labels, pair, what
+from repro.expectations.base import Context, Declared, Found, Kind, Read, labels, pair, what
 from repro.expectations.rules import Conclusion, Finding, by_p, by_sign
 from repro.expectations.sentences import against, correlation_ends, p_words, upper
 from repro.schema import format as fmt
-from repro.specs.claim import Claim
-from repro.specs.expectation import Association
-from repro.stats.coefficients import FEWEST, leave_one_out, restricted
-from repro.stats.correlation import association, magnitude
+from repro.schema.base import Magnitude, Name, Window
 from repro.stats.records import Sample, TestResult, require_sample
+
+
+class Association(Declared):
+    """Two measurements go together over points: ``measurement`` with ``against``.
+
+    A point is a replicate, or the mean of an arm; replicates of several arms are clustered by
+    arm, because they are not independent: whole arms are permuted, and all need equally many
+    replicates. The claim is a direction, or a size of the correlation without its sign.
+    ``within`` keeps the points whose ``measurement`` lies in a window, and shows what that
+    restriction alone predicts.
+    """
+
+    kind: Literal["association"]
+    of: Annotated[tuple[Name, ...], Field(min_length=1)]
+    against: Name
+    points: Literal["replicates", "arms"]
+    method: Literal["pearson", "spearman", "kendall"] = "pearson"
+    direction: Literal["positive", "negative", "different"] | None = None
+    magnitude_at_most: Magnitude | None = None
+    magnitude_at_least: Magnitude | None = None
+    within: Window | None = None
+
+    @model_validator(mode="after")
+    def _one_claim(self) -> Self:
+        claims = [self.direction, self.magnitude_at_most, self.magnitude_at_least]
+        if sum(claim is not None for claim in claims) != 1:
+            message = "an association claims one thing: either direction, "
+            raise ValueError(message + "magnitude_at_most or magnitude_at_least")
+        return self
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The names of the measurements that it reads."""
+        return (self.measurement, self.against)
+
 
 CLAIMED = {"positive": 1, "negative": -1, "different": None}
 
@@ -91,8 +126,10 @@ class AssociationKind(Kind[Association]):
         """From -1 to 1."""
         return "correlation"
 
-    def test(self, declared: Association, claim: Claim, read: Read) -> TestResult:
+    def test(self, declared: Association, context: Context, read: Read) -> TestResult:
         """The correlation's sign by its p-value, or its size by two one-sided tests."""
+        from repro.stats.correlation import association, magnitude
+
         points = points_of(declared, read)
         if declared.within is not None:
             points = points.inside(declared.within.low, declared.within.high)
@@ -106,7 +143,7 @@ class AssociationKind(Kind[Association]):
                 y,
                 method=declared.method,
                 direction=declared.direction,
-                alpha=claim.alpha,
+                alpha=context.alpha,
                 clusters=points.clusters(),
             )
         if points.clusters() is not None:
@@ -118,7 +155,7 @@ class AssociationKind(Kind[Association]):
             method=declared.method,
             at_most=None if most is None else most.value,
             at_least=None if least is None else least.value,
-            alpha=claim.alpha,
+            alpha=context.alpha,
         )
 
     def conclude(self, declared: Association, result: TestResult) -> Finding:
@@ -127,11 +164,11 @@ class AssociationKind(Kind[Association]):
             return by_p(result)
         return by_sign(result, sign=CLAIMED[declared.direction])
 
-    def statement(self, declared: Association, claim: Claim) -> str:
+    def statement(self, declared: Association, context: Context) -> str:
         """What goes with what, and how strongly."""
-        first, second = what(declared, claim), claim.measurements[declared.against].label
+        first, second = what(declared, context), context.measurements[declared.against].label
         over = f"over {'the means of arms' if declared.points == 'arms' else 'seeds'}: "
-        over += pair(labels(declared, claim))
+        over += pair(labels(declared, context))
         if declared.within is not None:
             over += f", within {declared.within.low:g} to {declared.within.high:g}"
         if declared.magnitude_at_most is not None:
@@ -142,7 +179,7 @@ class AssociationKind(Kind[Association]):
             size = "not zero" if declared.direction == "different" else f"{declared.direction}"
         return f"The correlation of {first} with {second} is {size}, {over}"
 
-    def name_of_test(self, declared: Association, claim: Claim) -> str:
+    def name_of_test(self, declared: Association, context: Context) -> str:
         """The coefficient, and how it is judged."""
         if declared.direction is None:
             return f"{NAMES[declared.method]}, one-sided tests of its size (Fisher z)"
@@ -150,17 +187,17 @@ class AssociationKind(Kind[Association]):
         how = "permutation of whole arms" if clustered else "two-sided"
         return f"{NAMES[declared.method]}, {how}"
 
-    def effect_label(self, declared: Association, claim: Claim) -> str:
+    def effect_label(self, declared: Association, context: Context) -> str:
         """The coefficient of both measurements."""
-        second = claim.measurements[declared.against].label
-        return f"{NAMES[declared.method]} of {what(declared, claim)} with {second}"
+        second = context.measurements[declared.against].label
+        return f"{NAMES[declared.method]} of {what(declared, context)} with {second}"
 
-    def sentence(self, declared: Association, claim: Claim, found: Found) -> str:
+    def sentence(self, declared: Association, context: Context, found: Found) -> str:
         """The coefficient with its interval, where it has one; then what that says of the claim."""
-        second = claim.measurements[declared.against].label
+        second = context.measurements[declared.against].label
         limits = [0.0, *(sign * size for size in _sizes(declared) for sign in (-1, 1))]
         reach = correlation_ends(found.interval, limits)
-        said = f"{NAMES[declared.method]} of {what(declared, claim)} with {second} is "
+        said = f"{NAMES[declared.method]} of {what(declared, context)} with {second} is "
         said += f"{fmt.plus(found.result.effect, 2)}{reach} over {found.result.n[0]} points."
         therefore = (
             _direction(declared, found)
@@ -169,7 +206,7 @@ class AssociationKind(Kind[Association]):
         )
         return f"{said} {therefore}".rstrip()
 
-    def limits(self, one: Association, claim: Claim) -> tuple[base.Limit, ...]:
+    def limits(self, one: Association, context: Context) -> tuple[base.Limit, ...]:
         """Zero, or the declared size on both sides."""
         declared = one.magnitude_at_most or one.magnitude_at_least
         if declared is None:
@@ -191,7 +228,7 @@ class AssociationKind(Kind[Association]):
             0.0 if declared.magnitude_at_least is None else declared.magnitude_at_least.value
         ), None
 
-    def claimed(self, declared: Association, claim: Claim) -> base.Side:
+    def claimed(self, declared: Association, context: Context) -> base.Side:
         """The claimed side of zero, between the sizes, or beyond them."""
         if declared.magnitude_at_most is not None:
             return "between"
@@ -202,6 +239,8 @@ class AssociationKind(Kind[Association]):
 
     def facts_of_points(self, declared: Association, read: Read) -> dict[str, str]:
         """What one point and what the window alone would do to the coefficient."""
+        from repro.stats.coefficients import FEWEST, restricted
+
         every = points_of(declared, read)
         used = every
         facts: dict[str, str] = {}
@@ -266,5 +305,7 @@ def _size(declared: Association, found: Found) -> str:
 
 
 def _range(samples: Sequence[Sample], declared: Association) -> str:
+    from repro.stats.coefficients import leave_one_out
+
     lowest, highest, _ = leave_one_out(samples[0], samples[1], method=declared.method)
     return f"from {fmt.plus(lowest, 2)} to {fmt.plus(highest, 2)}"

@@ -1,20 +1,117 @@
-"""What judging knows of one kind of expectation: its test, its rule, its words, its limits."""
+"""What every kind of expectation has: its declaration, its context, its test, rule and words."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, Literal, TypeAlias, TypeVar
+
+from pydantic import Field
 
 from repro.expectations.rules import Conclusion, Finding
 from repro.schema import format as fmt
-from repro.schema.base import Margin, Spec
-from repro.specs.claim import Claim
-from repro.specs.measurement import Measurement, Reported
+from repro.schema.base import Margin, Name, OrderColumn, SeedCount, Spec
 from repro.stats.records import Arm, Sample, TestResult, require_sample
-from repro.trainers.measurement import Bleu, Rank
 
-E = TypeVar("E")
+if TYPE_CHECKING:
+    from repro.stats.stopping import Question
+
+Role = Literal["decisive", "context"]
+
+
+Pair = tuple[Name, Name]
+
+
+class Declared(Spec):
+    """What a claim file declares of one expectation; a kind adds its keys.
+
+    ``of`` names arms. Of two, a and b, the effect is always a minus b, or a over b.
+    """
+
+    on_means: ClassVar[bool] = False
+    """Whether it is a contrast of two means, which alone have a sequential test."""
+
+    by_seed: ClassVar[bool] = False
+    """Whether a paired design tests it seed by seed."""
+
+    if TYPE_CHECKING:  # each kind says which, after the keys that all have
+        kind: str
+        of: tuple[Name, ...]
+
+    id: Name
+    measurement: Name
+    role: Role = "decisive"
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The names of the measurements that it reads."""
+        return (self.measurement,)
+
+
+Drift = Literal["reversed", "any"]
+"""How far a difference may move before a sequential claim is INVALID: until the seeds say the
+opposite of what was decided first (``reversed``), or not provably at all (``any``)."""
+
+
+class EProcess(Spec):
+    """Looks whenever new seeds have come; valid at every look. ``g`` scales the prior."""
+
+    method: Literal["eprocess_t"]
+    g: Annotated[float, Field(gt=0, le=100)] = 1.0
+    order: OrderColumn | None = None
+    drift: Drift = "reversed"
+
+
+class GroupSequential(Spec):
+    """Looks at numbers of seeds that were planned, the last of which is the largest."""
+
+    method: Literal["group_obf"]
+    looks: Annotated[tuple[SeedCount, ...], Field(min_length=2, max_length=20)]
+    order: OrderColumn | None = None
+    drift: Drift = "reversed"
+
+
+Sequential = Annotated[EProcess | GroupSequential, Field(discriminator="method")]
+
+
+Design = Literal["independent", "paired"]
+
+
+@dataclass(frozen=True, slots=True)
+class ArmFacts:
+    """What a kind may know of an arm: its label, its first seed, the bound d + 2 on its rank."""
+
+    label: str
+    first_seed: int = 0
+    rank_bound: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MeasurementFacts:
+    """What a kind may know of a measurement; ``digits`` are those that a reader sees."""
+
+    label: str
+    better: Literal["lower", "higher"]
+    digits: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The claim around an expectation, as far as a kind may know it.
+
+    ``min_seeds`` are the fewest with which the claim is judged.
+    """
+
+    alpha: float
+    design: Design
+    arms: Mapping[str, ArmFacts]
+    measurements: Mapping[str, MeasurementFacts]
+    min_seeds: int
+    sequential: EProcess | GroupSequential | None = None
+
+
+E = TypeVar("E", bound=Declared)
 
 
 Read: TypeAlias = Callable[[str, str], Arm]
@@ -29,7 +126,7 @@ class Kind(ABC, Generic[E]):
         return "difference"
 
     @abstractmethod
-    def test(self, declared: E, claim: Claim, read: Read) -> TestResult:
+    def test(self, declared: E, context: Context, read: Read) -> TestResult:
         """The test that is declared; ClaimError where it would mean nothing."""
 
     @abstractmethod
@@ -37,26 +134,26 @@ class Kind(ABC, Generic[E]):
         """The finding by the exact rule of the kind."""
 
     @abstractmethod
-    def statement(self, declared: E, claim: Claim) -> str:
+    def statement(self, declared: E, context: Context) -> str:
         """What the claim file declares, in a sentence without its full stop."""
 
     @abstractmethod
-    def name_of_test(self, declared: E, claim: Claim) -> str:
+    def name_of_test(self, declared: E, context: Context) -> str:
         """The test as a statistician calls it."""
 
     @abstractmethod
-    def effect_label(self, declared: E, claim: Claim) -> str:
+    def effect_label(self, declared: E, context: Context) -> str:
         """The name of the effect's axis."""
 
     @abstractmethod
-    def sentence(self, declared: E, claim: Claim, found: Found) -> str:
+    def sentence(self, declared: E, context: Context, found: Found) -> str:
         """What was found, in one sentence."""
 
-    def limits(self, declared: E, claim: Claim) -> tuple[Limit, ...]:
+    def limits(self, declared: E, context: Context) -> tuple[Limit, ...]:
         """The declared limits on the axis of the effect."""
         return ()
 
-    def claimed(self, declared: E, claim: Claim) -> Side:
+    def claimed(self, declared: E, context: Context) -> Side:
         """The side of the limits where the claim says that the effect lies."""
         return "none"
 
@@ -64,7 +161,11 @@ class Kind(ABC, Generic[E]):
         """The claimed region of the effect, positive as claimed, for planning."""
         return None, None
 
-    def details(self, declared: E, claim: Claim, result: TestResult) -> dict[str, str]:
+    def question(self, declared: E, context: Context) -> Question:
+        """What a sequential test asks; only of kinds on means."""
+        raise NotImplementedError
+
+    def details(self, declared: E, context: Context, result: TestResult) -> dict[str, str]:
         """Facts about the test that have no field of their own."""
         return {}
 
@@ -78,14 +179,14 @@ class Found:
         self.result, self.interval, self.conclusion = result, interval, conclusion
 
 
-def what(declared: Any, claim: Claim) -> str:
+def what(declared: Declared, context: Context) -> str:
     """The label of the measurement of an expectation."""
-    return claim.measurements[declared.measurement].label
+    return context.measurements[declared.measurement].label
 
 
-def labels(declared: Any, claim: Claim) -> list[str]:
+def labels(declared: Declared, context: Context) -> list[str]:
     """The labels of the arms of an expectation."""
-    return [claim.arms[arm].label for arm in declared.of]
+    return [context.arms[arm].label for arm in declared.of]
 
 
 def pair(names: list[str]) -> str:
@@ -93,25 +194,12 @@ def pair(names: list[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
-def digits(measurement: Measurement) -> int:
-    """Digits after the point that a reader sees: ranks are whole, the others as in the papers."""
-    match measurement:
-        case Reported(digits=stated):
-            return stated
-        case Rank():
-            return 0
-        case Bleu():
-            return 3
-        case _:
-            return 2
-
-
-def arms_of(declared: Any, read: Read) -> list[Arm]:
+def arms_of(declared: Declared, read: Read) -> list[Arm]:
     """What is known of every arm of an expectation."""
     return [read(arm, declared.measurement) for arm in declared.of]
 
 
-def samples_of(declared: Any, read: Read) -> list[Sample]:
+def samples_of(declared: Declared, read: Read) -> list[Sample]:
     """The sample of every arm; ClaimError for one that is known by its summary only."""
     return [require_sample(arm, declared.kind) for arm in arms_of(declared, read)]
 

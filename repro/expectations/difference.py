@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, ClassVar, Literal
+
 from repro.expectations import base
 from repro.expectations.base import (
+    Context,
+    Declared,
     Found,
     Kind,
+    Pair,
     Read,
     arms_of,
-    digits,
     labels,
     margin_limit,
     margin_words,
@@ -30,10 +34,38 @@ from repro.expectations.sentences import (
 )
 from repro.expectations.sequential import SEQUENTIAL, as_decided, is_sequential, run_sequential
 from repro.schema import format as fmt
-from repro.specs.claim import Claim
-from repro.specs.expectation import Difference
+from repro.schema.base import Margin
 from repro.stats.records import Alternative, TestResult
-from repro.stats.t_tests import TESTS
+
+if TYPE_CHECKING:
+    from repro.stats.stopping import Question
+
+TestOfDifference = Literal[
+    "welch", "student", "paired", "permutation", "paired_permutation", "brunner_munzel", "yuen"
+]
+
+
+class Difference(Declared):
+    """The mean of a is lower (or higher) than that of b.
+
+    The test follows the design unless one is named: Welch's t-test of independent arms, the
+    t-test of the differences within pairs. Its two tails find a direction at half of alpha;
+    with ``tails: 1`` it is found at alpha, as a margin is, and so is the contrary.
+    ``rule: as_published`` repeats the paper's own rule (only as context): p above alpha is read
+    as "no difference", which is what was published and is no evidence of equality.
+    """
+
+    on_means: ClassVar[bool] = True
+    by_seed: ClassVar[bool] = True
+
+    kind: Literal["difference"]
+    of: Pair
+    direction: Literal["lower", "higher", "different"]
+    test: TestOfDifference = "welch"
+    tails: Literal[1, 2] = 2
+    smallest_effect: Margin | None = None
+    rule: Literal["standard", "as_published"] = "standard"
+
 
 NAMES = {
     "welch": "Welch's t-test",
@@ -53,12 +85,21 @@ class DifferenceKind(Kind[Difference]):
         """Brunner-Munzel's effect is a probability; all others are in the measurement's units."""
         return "share" if declared.test == "brunner_munzel" else "difference"
 
-    def test(self, declared: Difference, claim: Claim, read: Read) -> TestResult:
+    def test(self, declared: Difference, context: Context, read: Read) -> TestResult:
         """The declared test, with its tails; or the sequential process."""
+        from repro.stats.t_tests import TESTS
+
         a, b = arms_of(declared, read)
-        if is_sequential(declared, claim):
-            return run_sequential(declared, claim, a, b)
-        return TESTS[declared.test](a, b, alternative=_alternative(declared), alpha=claim.alpha)
+        if is_sequential(declared, context):
+            return run_sequential(declared, self.question(declared, context), context, a, b)
+        return TESTS[declared.test](a, b, alternative=_alternative(declared), alpha=context.alpha)
+
+    def question(self, declared: Difference, context: Context) -> Question:
+        """Whether it lies on the claimed side, beyond the smallest effect if one is declared."""
+        from repro.stats import stopping as ask
+
+        smallest = 0.0 if declared.smallest_effect is None else declared.smallest_effect.size
+        return ask.difference(declared.direction, smallest_effect=smallest)
 
     def conclude(self, declared: Difference, result: TestResult) -> Finding:
         """By p and sign, or by the interval where a smallest effect is declared."""
@@ -67,9 +108,9 @@ class DifferenceKind(Kind[Difference]):
         smallest = None if declared.smallest_effect is None else declared.smallest_effect.size
         return conclude_difference(result, direction=declared.direction, smallest_effect=smallest)
 
-    def statement(self, declared: Difference, claim: Claim) -> str:
+    def statement(self, declared: Difference, context: Context) -> str:
         """What is declared of the two means."""
-        names, value = labels(declared, claim), what(declared, claim)
+        names, value = labels(declared, context), what(declared, context)
         if declared.rule == "as_published":
             return headed(value, f"the paper's own rule, {_own(declared)}, on {pair(names)}")
         if declared.direction == "different":
@@ -77,47 +118,47 @@ class DifferenceKind(Kind[Difference]):
         least = ""
         if declared.smallest_effect is not None:
             least = f" by more than {margin_words(declared.smallest_effect)}"
-        side = claimed_side(declared.direction, claim.measurements[declared.measurement].better)
+        side = claimed_side(declared.direction, context.measurements[declared.measurement].better)
         return headed(value, f"{names[0]} is {declared.direction} ({side}) than {names[1]}{least}")
 
-    def name_of_test(self, declared: Difference, claim: Claim) -> str:
+    def name_of_test(self, declared: Difference, context: Context) -> str:
         """The declared test by its name."""
         sided = "two-sided" if declared.tails == 2 else "one-sided"
         return f"{NAMES[declared.test]}, {sided}".removeprefix("the ")
 
-    def effect_label(self, declared: Difference, claim: Claim) -> str:
+    def effect_label(self, declared: Difference, context: Context) -> str:
         """A minus B, or the chance that A is larger."""
-        names, value = labels(declared, claim), what(declared, claim)
+        names, value = labels(declared, context), what(declared, context)
         if declared.test == "brunner_munzel":
             return f"{value}, share of pairs in which {names[0]} is higher than {names[1]}"
         return f"{value}, {names[0]} minus {names[1]}"
 
-    def sentence(self, declared: Difference, claim: Claim, found: Found) -> str:
+    def sentence(self, declared: Difference, context: Context, found: Found) -> str:
         """Which arm is lower, by how much and with which interval; then what follows."""
         if declared.rule == "as_published":
-            said = self._found(declared, claim, found)
-            return f"{said}. {_as_published(claim, found.result)}"
+            said = self._found(declared, context, found)
+            return f"{said}. {_as_published(context, found.result)}"
         return as_decided(
             found,
-            what(declared, claim),
-            lambda at: self._found(declared, claim, at),
-            lambda at: _therefore(declared, claim, at),
+            what(declared, context),
+            lambda at: self._found(declared, context, at),
+            lambda at: _therefore(declared, context, at),
         )
 
-    def _found(self, declared: Difference, claim: Claim, found: Found) -> str:
-        names, value = labels(declared, claim), what(declared, claim)
+    def _found(self, declared: Difference, context: Context, found: Found) -> str:
+        names, value = labels(declared, context), what(declared, context)
         if declared.test == "brunner_munzel":
             chance = fmt.share(found.result.effect)
             reach = ends(found.interval, (0.5,), lambda v, more: fmt.share(v, 3 + more))
             return headed(
                 value, f"{names[0]} is higher than {names[1]} in {chance} of pairs of seeds{reach}"
             )
-        shown = digits(claim.measurements[declared.measurement])
-        limits = [limit.value for limit in self.limits(declared, claim)]
+        shown = context.measurements[declared.measurement].digits
+        limits = [limit.value for limit in self.limits(declared, context)]
         reach = difference_ends(found.interval, (0.0, *limits), shown)
         return f"{difference_words(found.result, names, value, shown)}{reach}"
 
-    def limits(self, declared: Difference, claim: Claim) -> tuple[base.Limit, ...]:
+    def limits(self, declared: Difference, context: Context) -> tuple[base.Limit, ...]:
         """No difference, or the smallest effect of interest on the claimed side."""
         if declared.smallest_effect is None:
             value = 0.5 if declared.test == "brunner_munzel" else 0.0
@@ -129,17 +170,17 @@ class DifferenceKind(Kind[Difference]):
         """Above the smallest effect of interest, or above 0."""
         return (0.0 if declared.smallest_effect is None else declared.smallest_effect.size), None
 
-    def claimed(self, declared: Difference, claim: Claim) -> base.Side:
+    def claimed(self, declared: Difference, context: Context) -> base.Side:
         """Below or above the limit; nothing where the paper's rule is only repeated."""
         sides: dict[str, base.Side] = {"lower": "below", "higher": "above", "different": "none"}
         return "none" if declared.rule == "as_published" else sides[declared.direction]
 
 
-def _therefore(declared: Difference, claim: Claim, found: Found) -> str:
+def _therefore(declared: Difference, context: Context, found: Found) -> str:
     """What follows for the claim: as claimed, against it, or open and why."""
     if found.conclusion is None:
         return p_words(found.result).strip(" ()")
-    pair = _compared(declared, claim, found)
+    pair = _compared(declared, context, found)
     if declared.direction == "different":
         return _differs(pair, found)
     side = claimed_side(declared.direction, pair.better)
@@ -148,11 +189,11 @@ def _therefore(declared: Difference, claim: Claim, found: Found) -> str:
     return _beyond_smallest(pair, side, margin_words(declared.smallest_effect), found)
 
 
-def _compared(declared: Difference, claim: Claim, found: Found) -> Compared:
-    measurement, result = claim.measurements[declared.measurement], found.result
-    shown, ranks = digits(measurement), declared.test == "brunner_munzel"
+def _compared(declared: Difference, context: Context, found: Found) -> Compared:
+    measurement, result = context.measurements[declared.measurement], found.result
+    shown, ranks = measurement.digits, declared.test == "brunner_munzel"
     return Compared(
-        a=claim.arms[declared.of[0]].label,
+        a=context.arms[declared.of[0]].label,
         better=measurement.better,
         effect=result.effect - 0.5 if ranks else result.effect,
         interval=None if ranks else found.interval,
@@ -229,9 +270,9 @@ def _own(declared: Difference) -> str:
     return "Student's test" if declared.test == "student" else NAMES[declared.test]
 
 
-def _as_published(claim: Claim, result: TestResult) -> str:
+def _as_published(context: Context, result: TestResult) -> str:
     """The paper's own rule; a large p-value comes with the warning that it needs."""
-    if result.p is not None and result.p <= claim.alpha:
+    if result.p is not None and result.p <= context.alpha:
         return f"By the paper's rule the difference is significant{p_words(result)}."
     return (
         f"By the paper's rule the difference is not significant{p_words(result)}. "

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, Literal
+
 from repro.errors import ClaimError
 from repro.expectations import base
-from repro.expectations.base import Found, Kind, Read, arms_of, labels, what
+from repro.expectations.base import (
+    Context,
+    Declared,
+    Found,
+    Kind,
+    Pair,
+    Read,
+    arms_of,
+    labels,
+    what,
+)
 from repro.expectations.ratio import least_limit, least_ratio
 from repro.expectations.rules import Conclusion, Finding, by_interval, by_p, certain
 from repro.expectations.sentences import headed, p_words
 from repro.schema import format as fmt
-from repro.specs.claim import Claim
-from repro.specs.expectation import Bound, Separation
-from repro.stats.counts import BoundResult, bound, share
-from repro.stats.ranks import separation
+from repro.schema.base import LeastRatio, Limit, Name, Share
 from repro.stats.records import TestResult, expect
+
+
+class Separation(Declared):
+    """Every replicate of a is above every replicate of b times a factor; exact."""
+
+    by_seed: ClassVar[bool] = True
+
+    kind: Literal["separation"]
+    of: Pair
+    at_least: LeastRatio
 
 
 class SeparationKind(Kind[Separation]):
@@ -23,53 +42,62 @@ class SeparationKind(Kind[Separation]):
         """No axis: the statement is exact."""
         return "none"
 
-    def test(self, declared: Separation, claim: Claim, read: Read) -> TestResult:
+    def test(self, declared: Separation, context: Context, read: Read) -> TestResult:
         """Complete separation, with its chance were both arms alike."""
+        from repro.stats.ranks import separation
+
         a, b = arms_of(declared, read)
-        factor, paired = declared.at_least.value, claim.design == "paired"
-        return separation(a, b, direction="higher", factor=factor, alpha=claim.alpha, paired=paired)
+        factor, paired = declared.at_least.value, context.design == "paired"
+        return separation(
+            a, b, direction="higher", factor=factor, alpha=context.alpha, paired=paired
+        )
 
     def conclude(self, declared: Separation, result: TestResult) -> Finding:
         """Complete separation, either way, or nothing."""
         return by_p(result)
 
-    def statement(self, declared: Separation, claim: Claim) -> str:
+    def statement(self, declared: Separation, context: Context) -> str:
         """Every one above every one."""
-        a, b = labels(declared, claim)
-        said = f"{a} is above {least_ratio(declared)} {b} in every {_unit(claim)} of seeds"
-        return headed(what(declared, claim), said)
+        a, b = labels(declared, context)
+        said = (
+            f"{a} is above {least_ratio(declared.at_least)} {b} in every {_unit(context)} of seeds"
+        )
+        return headed(what(declared, context), said)
 
-    def name_of_test(self, declared: Separation, claim: Claim) -> str:
+    def name_of_test(self, declared: Separation, context: Context) -> str:
         """Exact."""
-        return f"complete separation{' of pairs' if claim.design == 'paired' else ''}, exact"
+        return f"complete separation{' of pairs' if context.design == 'paired' else ''}, exact"
 
-    def effect_label(self, declared: Separation, claim: Claim) -> str:
+    def effect_label(self, declared: Separation, context: Context) -> str:
         """The share of pairs."""
-        a, b = labels(declared, claim)
-        share = f"share of {_unit(claim)}s in which {a} is above {least_ratio(declared)} {b}"
-        return f"{what(declared, claim)}, {share}"
+        a, b = labels(declared, context)
+        share = (
+            f"share of {_unit(context)}s in which {a} is above {least_ratio(declared.at_least)} {b}"
+        )
+        return f"{what(declared, context)}, {share}"
 
-    def sentence(self, declared: Separation, claim: Claim, found: Found) -> str:
+    def sentence(self, declared: Separation, context: Context, found: Found) -> str:
         """In how many pairs; and whether that is all of them."""
-        a, b = labels(declared, claim)
+        a, b = labels(declared, context)
         pairs = found.result.n[0] * found.result.n[1]
         held = round(found.result.effect * pairs)
-        unit = _unit(claim)
-        said = f"{a} is above {least_ratio(declared)} {b} in {held} of {pairs} {unit}s of seeds"
-        return f"{headed(what(declared, claim), said)}. {_separated(a, b, unit, found)}".rstrip()
+        unit = _unit(context)
+        least = least_ratio(declared.at_least)
+        said = f"{a} is above {least} {b} in {held} of {pairs} {unit}s of seeds"
+        return f"{headed(what(declared, context), said)}. {_separated(a, b, unit, found)}".rstrip()
 
-    def limits(self, declared: Separation, claim: Claim) -> tuple[base.Limit, ...]:
+    def limits(self, declared: Separation, context: Context) -> tuple[base.Limit, ...]:
         """The declared factor."""
-        return (least_limit(declared),)
+        return (least_limit(declared.at_least),)
 
-    def claimed(self, declared: Separation, claim: Claim) -> base.Side:
+    def claimed(self, declared: Separation, context: Context) -> base.Side:
         """Above the factor."""
         return "above"
 
 
-def _unit(claim: Claim) -> str:
+def _unit(context: Context) -> str:
     """A seed of one arm with a seed of the other: no pair where the design has pairs of its own."""
-    return "combination" if claim.design == "paired" else "pair"
+    return "combination" if context.design == "paired" else "pair"
 
 
 def _separated(a: str, b: str, unit: str, found: Found) -> str:
@@ -83,6 +111,20 @@ def _separated(a: str, b: str, unit: str, found: Found) -> str:
     return ""
 
 
+class Bound(Declared):
+    """Every replicate of one arm is at most, or at least, a limit; exact.
+
+    With ``share``, more than that share of all replicates that could be run keeps the limit,
+    judged by the exact binomial interval.
+    """
+
+    kind: Literal["bound"]
+    of: tuple[Name]
+    at_most: Limit | None = None
+    at_least: Limit | None = None
+    share: Share | None = None
+
+
 class BoundKind(Kind[Bound]):
     """Every replicate, or more than a share of all that could be run, keeps a limit."""
 
@@ -90,55 +132,59 @@ class BoundKind(Kind[Bound]):
         """A share is estimated; a bound in every replicate is exact."""
         return "none" if declared.share is None else "share"
 
-    def test(self, declared: Bound, claim: Claim, read: Read) -> TestResult:
+    def test(self, declared: Bound, context: Context, read: Read) -> TestResult:
         """Count the replicates outside; with a share, the exact binomial test."""
+        from repro.stats.counts import bound, share
+
         (arm,) = arms_of(declared, read)
-        low, high = bound_limits(declared, claim)
+        low, high = bound_limits(declared, context)
         if declared.share is None:
-            return bound(arm, at_least=low, at_most=high, alpha=claim.alpha)
-        return share(arm, of=declared.share.value, at_least=low, at_most=high, alpha=claim.alpha)
+            return bound(arm, at_least=low, at_most=high, alpha=context.alpha)
+        return share(arm, of=declared.share.value, at_least=low, at_most=high, alpha=context.alpha)
 
     def conclude(self, declared: Bound, result: TestResult) -> Finding:
         """One beyond the limit contradicts a bound; a share is judged by its interval."""
+        from repro.stats.counts import BoundResult
+
         if declared.share is None:
             return certain(holds=not expect(result, BoundResult).violators)
         return by_interval(result, edge_is_claimed=True)
 
-    def statement(self, declared: Bound, claim: Claim) -> str:
+    def statement(self, declared: Bound, context: Context) -> str:
         """That the bound is kept."""
-        (name,) = labels(declared, claim)
-        kept = f"{name} keeps within {_bound_words(declared, claim)}"
+        (name,) = labels(declared, context)
+        kept = f"{name} keeps within {_bound_words(declared, context)}"
         often = "every seed" if declared.share is None else f"more than {_least(declared)} of seeds"
-        return headed(what(declared, claim), f"{kept} in {often}")
+        return headed(what(declared, context), f"{kept} in {often}")
 
-    def name_of_test(self, declared: Bound, claim: Claim) -> str:
+    def name_of_test(self, declared: Bound, context: Context) -> str:
         """Exact."""
         if declared.share is None:
             return "bound in every replicate, exact"
         return "exact binomial test with the Clopper-Pearson interval"
 
-    def effect_label(self, declared: Bound, claim: Claim) -> str:
+    def effect_label(self, declared: Bound, context: Context) -> str:
         """The share of seeds within."""
-        arm = labels(declared, claim)[0]
-        return f"{what(declared, claim)}, share of seeds within the bound: {arm}"
+        arm = labels(declared, context)[0]
+        return f"{what(declared, context)}, share of seeds within the bound: {arm}"
 
-    def sentence(self, declared: Bound, claim: Claim, found: Found) -> str:
+    def sentence(self, declared: Bound, context: Context, found: Found) -> str:
         """How many seeds keep it, and what that says of those that were not run."""
-        (name,) = labels(declared, claim)
+        (name,) = labels(declared, context)
         inside, n = round(found.result.effect * found.result.n[0]), found.result.n[0]
-        kept = f"{name} keeps within {_bound_words(declared, claim)} in {inside} of {n} seeds"
-        own, said = found.interval, headed(what(declared, claim), kept)
+        kept = f"{name} keeps within {_bound_words(declared, context)} in {inside} of {n} seeds"
+        own, said = found.interval, headed(what(declared, context), kept)
         if declared.share is not None and own is not None:
             low, high = (fmt.significant(100 * end) for end in (own.low or 0.0, own.high or 0.0))
             said += f", so {low}% to {high}% of all seeds would"
         return f"{said}. {_kept(declared, found)}".rstrip()
 
-    def limits(self, one: Bound, claim: Claim) -> tuple[base.Limit, ...]:
+    def limits(self, one: Bound, context: Context) -> tuple[base.Limit, ...]:
         """The bound itself, or the share on the axis of shares."""
         if one.share is not None:
             label = f"least share, {fmt.percent(one.share.value)}"
             return (base.Limit(value=one.share.value, label=label, why=one.share.why),)
-        sides = zip(bound_limits(one, claim), (one.at_least, one.at_most), strict=True)
+        sides = zip(bound_limits(one, context), (one.at_least, one.at_most), strict=True)
         return tuple(
             base.Limit(value=value, label=f"bound, {value:g}", why=declared.why)
             for value, declared in sides
@@ -149,11 +195,11 @@ class BoundKind(Kind[Bound]):
         """Above the share."""
         return (None if declared.share is None else declared.share.value), None
 
-    def claimed(self, declared: Bound, claim: Claim) -> base.Side:
+    def claimed(self, declared: Bound, context: Context) -> base.Side:
         """Above the share."""
         return "none" if declared.share is None else "above"
 
-    def details(self, declared: Bound, claim: Claim, result: TestResult) -> dict[str, str]:
+    def details(self, declared: Bound, context: Context, result: TestResult) -> dict[str, str]:
         """The limit of a bound whose axis shows shares; what the seeds say of others."""
         own = result.interval
         facts = {}
@@ -162,13 +208,13 @@ class BoundKind(Kind[Bound]):
             least = fmt.significant(100 * own.low)
             facts["other_seeds"] = f"at least {least}% of all would keep it (one-sided {level})"
         if declared.share is not None:
-            shown = [f"{v:g}" for v in bound_limits(declared, claim) if v is not None]
+            shown = [f"{v:g}" for v in bound_limits(declared, context) if v is not None]
             facts["bound"] = " and ".join(shown)
         return facts
 
 
-def _bound_words(declared: Bound, claim: Claim) -> str:
-    sides = zip(("at least", "at most"), bound_limits(declared, claim), strict=True)
+def _bound_words(declared: Bound, context: Context) -> str:
+    sides = zip(("at least", "at most"), bound_limits(declared, context), strict=True)
     limits = (f"{side} {fmt.setting(value)}" for side, value in sides if value is not None)
     return f"the bound of {' and '.join(limits)}"
 
@@ -203,9 +249,9 @@ def _others(result: TestResult) -> str:
     return f"; {seeds} {shows} that for at least {least}% of all (one-sided {level})"
 
 
-def bound_limits(declared: Bound, claim: Claim) -> tuple[float | None, float | None]:
+def bound_limits(declared: Bound, context: Context) -> tuple[float | None, float | None]:
     """The limits of a bound as numbers; ``structural`` is d + 2 of the arm's own model."""
-    structural = claim.arms[declared.of[0]].rank_bound
+    structural = context.arms[declared.of[0]].rank_bound
 
     def number(value: float | str) -> float:
         if not isinstance(value, str):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from repro.expectations import base
 from repro.expectations.base import (
+    Context,
+    Declared,
     Found,
     Kind,
+    Pair,
     Read,
     arms_of,
-    digits,
     labels,
     margin_limit,
     margin_words,
@@ -33,10 +35,45 @@ from repro.expectations.sentences import (
 )
 from repro.expectations.sequential import SEQUENTIAL, as_decided, is_sequential, run_sequential
 from repro.schema import format as fmt
-from repro.specs.claim import Claim
-from repro.specs.expectation import Equivalence, NonInferiority, NonSuperiority
-from repro.stats import t_tests as stats
+from repro.schema.base import Margin
 from repro.stats.records import TestResult
+
+if TYPE_CHECKING:
+    from repro.stats.stopping import Question
+
+
+class Equivalence(Declared):
+    """The means of a and b differ by less than the margin; two one-sided tests."""
+
+    on_means: ClassVar[bool] = True
+    by_seed: ClassVar[bool] = True
+
+    kind: Literal["equivalence"]
+    of: Pair
+    margin: Margin
+
+
+class NonSuperiority(Declared):
+    """a is not better than b by the margin or more; one-sided."""
+
+    on_means: ClassVar[bool] = True
+    by_seed: ClassVar[bool] = True
+
+    kind: Literal["non_superiority"]
+    of: Pair
+    margin: Margin
+
+
+class NonInferiority(Declared):
+    """a is not worse than b by the margin or more; one-sided."""
+
+    on_means: ClassVar[bool] = True
+    by_seed: ClassVar[bool] = True
+
+    kind: Literal["non_inferiority"]
+    of: Pair
+    margin: Margin
+
 
 M = TypeVar("M", bound=Equivalence | NonSuperiority | NonInferiority)
 
@@ -51,34 +88,34 @@ class MarginKind(Kind[M]):
         """In the units of the measurement, or relative to b."""
         return "difference" if measurement.margin.relative is None else "relative"
 
-    def effect_label(self, measurement: M, claim: Claim) -> str:
+    def effect_label(self, measurement: M, context: Context) -> str:
         """A minus B, or A relative to B."""
-        names, value = labels(measurement, claim), what(measurement, claim)
+        names, value = labels(measurement, context), what(measurement, context)
         if measurement.margin.relative is not None:
             return f"{value}, {names[0]} relative to {names[1]}"
         return f"{value}, {names[0]} minus {names[1]}"
 
-    def sentence(self, measurement: M, claim: Claim, found: Found) -> str:
+    def sentence(self, measurement: M, context: Context, found: Found) -> str:
         """How far the means lie apart, and what that says of the margin."""
         if found.conclusion is None:
-            return f"{self._found(measurement, claim, found)}."
+            return f"{self._found(measurement, context, found)}."
         return as_decided(
             found,
-            what(measurement, claim),
-            lambda at: self._found(measurement, claim, at),
-            lambda at: self.therefore(measurement, compared(measurement, claim, at), at),
+            what(measurement, context),
+            lambda at: self._found(measurement, context, at),
+            lambda at: self.therefore(measurement, compared(measurement, context, at), at),
         )
 
-    def _found(self, measurement: M, claim: Claim, found: Found) -> str:
+    def _found(self, measurement: M, context: Context, found: Found) -> str:
         names, value, size = (
-            labels(measurement, claim),
-            what(measurement, claim),
+            labels(measurement, context),
+            what(measurement, context),
             measurement.margin.size,
         )
         if measurement.margin.relative is not None:
             reach = relative_ends(found.interval, (-size, size))
             return f"{relative_words(found.result, names, value)}{reach}"
-        shown = digits(claim.measurements[measurement.measurement])
+        shown = context.measurements[measurement.measurement].digits
         reach = difference_ends(found.interval, (-size, size), shown)
         return f"{difference_words(found.result, names, value, shown)}{reach}"
 
@@ -100,21 +137,29 @@ class MarginKind(Kind[M]):
 class EquivalenceKind(MarginKind[Equivalence]):
     """The means differ by less than the margin."""
 
-    def test(self, declared: Equivalence, claim: Claim, read: Read) -> TestResult:
+    def test(self, declared: Equivalence, context: Context, read: Read) -> TestResult:
         """Two one-sided tests; a relative margin is tested as a contrast."""
-        a, b = arms_of(declared, read)
-        if is_sequential(declared, claim):
-            return run_sequential(declared, claim, a, b)
-        size, paired = declared.margin.size, claim.design == "paired"
-        if declared.margin.relative is not None:
-            return stats.tost_relative(a, b, relative=size, alpha=claim.alpha, paired=paired)
-        return stats.tost(a, b, low=-size, high=size, alpha=claim.alpha, paired=paired)
+        from repro.stats import t_tests as stats
 
-    def statement(self, declared: Equivalence, claim: Claim) -> str:
+        a, b = arms_of(declared, read)
+        if is_sequential(declared, context):
+            return run_sequential(declared, self.question(declared, context), context, a, b)
+        size, paired = declared.margin.size, context.design == "paired"
+        if declared.margin.relative is not None:
+            return stats.tost_relative(a, b, relative=size, alpha=context.alpha, paired=paired)
+        return stats.tost(a, b, low=-size, high=size, alpha=context.alpha, paired=paired)
+
+    def question(self, declared: Equivalence, context: Context) -> Question:
+        """Whether the difference lies between the margins."""
+        from repro.stats import stopping as ask
+
+        return ask.equivalence(-declared.margin.size, declared.margin.size)
+
+    def statement(self, declared: Equivalence, context: Context) -> str:
         """That the means are equal to within the margin."""
-        names = pair(labels(declared, claim))
+        names = pair(labels(declared, context))
         return headed(
-            what(declared, claim), f"{names} differ by less than {margin_words(declared.margin)}"
+            what(declared, context), f"{names} differ by less than {margin_words(declared.margin)}"
         )
 
     def asserted(self, declared: Equivalence) -> str:
@@ -137,12 +182,12 @@ class EquivalenceKind(MarginKind[Equivalence]):
             return against(f"{pair.a} looks {side} by more than {margin}", pair.reach())
         return f"That they are {asserted} is not shown{pair.reach()}."
 
-    def name_of_test(self, declared: Equivalence, claim: Claim) -> str:
+    def name_of_test(self, declared: Equivalence, context: Context) -> str:
         """TOST."""
-        tests = "paired t-tests" if claim.design == "paired" else "Welch tests"
+        tests = "paired t-tests" if context.design == "paired" else "Welch tests"
         return f"two one-sided {tests} (TOST{_of_contrast(declared)})"
 
-    def limits(self, declared: Equivalence, claim: Claim) -> tuple[base.Limit, ...]:
+    def limits(self, declared: Equivalence, context: Context) -> tuple[base.Limit, ...]:
         """The margin on both sides."""
         return tuple(margin_limit(sign, declared.margin) for sign in (-1, 1))
 
@@ -150,7 +195,7 @@ class EquivalenceKind(MarginKind[Equivalence]):
         """Between the margins."""
         return -declared.margin.size, declared.margin.size
 
-    def claimed(self, declared: Equivalence, claim: Claim) -> base.Side:
+    def claimed(self, declared: Equivalence, context: Context) -> base.Side:
         """Between the margins."""
         return "between"
 
@@ -161,16 +206,18 @@ class OneSidedKind(MarginKind[OneSided]):
     def __init__(self, side: Literal["better", "worse"]) -> None:
         self.side = side
 
-    def test(self, declared: OneSided, claim: Claim, read: Read) -> TestResult:
+    def test(self, declared: OneSided, context: Context, read: Read) -> TestResult:
         """One-sided t-test against the margin on that side."""
+        from repro.stats import t_tests as stats
+
         a, b = arms_of(declared, read)
-        if is_sequential(declared, claim):
-            return run_sequential(declared, claim, a, b)
-        better, size = claim.measurements[declared.measurement].better, declared.margin.size
+        if is_sequential(declared, context):
+            return run_sequential(declared, self.question(declared, context), context, a, b)
+        better, size = context.measurements[declared.measurement].better, declared.margin.size
         how: dict[str, Any] = {
             "better": better,
-            "alpha": claim.alpha,
-            "paired": claim.design == "paired",
+            "alpha": context.alpha,
+            "paired": context.design == "paired",
         }
         if declared.margin.relative is not None:
             relative = {
@@ -181,11 +228,18 @@ class OneSidedKind(MarginKind[OneSided]):
         plain = {"better": stats.non_superiority, "worse": stats.non_inferiority}
         return plain[self.side](a, b, margin=size, **how)
 
-    def statement(self, declared: OneSided, claim: Claim) -> str:
+    def question(self, declared: OneSided, context: Context) -> Question:
+        """Whether the difference stays short of the margin on that side."""
+        from repro.stats import stopping as ask
+
+        asked = {"better": ask.non_superiority, "worse": ask.non_inferiority}[self.side]
+        return asked(declared.margin.size, context.measurements[declared.measurement].better)
+
+    def statement(self, declared: OneSided, context: Context) -> str:
         """That a is not better, or not worse."""
-        a, b = labels(declared, claim)
+        a, b = labels(declared, context)
         size = margin_words(declared.margin)
-        return headed(what(declared, claim), f"{a} is not {self.side} than {b} by {size} or more")
+        return headed(what(declared, context), f"{a} is not {self.side} than {b} by {size} or more")
 
     def asserted(self, declared: OneSided) -> str:
         """Not better, or not worse, by the margin or more."""
@@ -207,14 +261,14 @@ class OneSidedKind(MarginKind[OneSided]):
             return against(f"{pair.a} looks {self.side} by more than {margin}", pair.reach())
         return f"That it is {asserted} is not shown{pair.reaches(self.side)}."
 
-    def name_of_test(self, declared: OneSided, claim: Claim) -> str:
+    def name_of_test(self, declared: OneSided, context: Context) -> str:
         """The t-test of the design, one-sided."""
-        test = "paired t-test" if claim.design == "paired" else "Welch's t-test"
+        test = "paired t-test" if context.design == "paired" else "Welch's t-test"
         return f"{test} against the margin, one-sided{_of_contrast(declared)}"
 
-    def limits(self, declared: OneSided, claim: Claim) -> tuple[base.Limit, ...]:
+    def limits(self, declared: OneSided, context: Context) -> tuple[base.Limit, ...]:
         """The margin on that side."""
-        return (margin_limit(self._sign(declared, claim), declared.margin),)
+        return (margin_limit(self._sign(declared, context), declared.margin),)
 
     def region(self, declared: OneSided) -> tuple[float | None, float | None]:
         """A gain below the margin, or above minus the margin."""
@@ -222,13 +276,13 @@ class OneSidedKind(MarginKind[OneSided]):
             (None, declared.margin.size) if self.side == "better" else (-declared.margin.size, None)
         )
 
-    def claimed(self, declared: OneSided, claim: Claim) -> base.Side:
+    def claimed(self, declared: OneSided, context: Context) -> base.Side:
         """On the other side of the margin."""
-        return "above" if self._sign(declared, claim) < 0 else "below"
+        return "above" if self._sign(declared, context) < 0 else "below"
 
-    def _sign(self, declared: OneSided, claim: Claim) -> int:
+    def _sign(self, declared: OneSided, context: Context) -> int:
         """Of the effect on that side: a minus b is negative where a is better and lower is."""
-        better = -1 if claim.measurements[declared.measurement].better == "lower" else 1
+        better = -1 if context.measurements[declared.measurement].better == "lower" else 1
         return better if self.side == "better" else -better
 
 
@@ -236,13 +290,13 @@ def _of_contrast(declared: Equivalence | NonSuperiority | NonInferiority) -> str
     return "" if declared.margin.relative is None else ", of a contrast with a share of b"
 
 
-def compared(declared: Equivalence | OneSided, claim: Claim, found: Found) -> Compared:
+def compared(declared: Equivalence | OneSided, context: Context, found: Found) -> Compared:
     """The pair as its sentence needs it, in units of the measurement or relative to b."""
-    measurement = claim.measurements[declared.measurement]
-    shown = digits(measurement)
+    measurement = context.measurements[declared.measurement]
+    shown = measurement.digits
     relative = declared.margin.relative is not None
     return Compared(
-        a=claim.arms[declared.of[0]].label,
+        a=context.arms[declared.of[0]].label,
         better=measurement.better,
         effect=found.result.effect,
         interval=found.interval,

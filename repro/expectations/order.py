@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
 from repro.expectations import base
-from repro.expectations.base import Found, Kind, Read, digits, labels, pair, samples_of, what
+from repro.expectations.base import (
+    Context,
+    Declared,
+    Found,
+    Kind,
+    Read,
+    labels,
+    pair,
+    samples_of,
+    what,
+)
 from repro.expectations.rules import Conclusion, Finding, by_p
 from repro.expectations.sentences import against, difference_ends, difference_words, headed, p_words
 from repro.schema import format as fmt
-from repro.specs.claim import Claim
-from repro.specs.expectation import Ordering, Trend
+from repro.schema.base import Name
 from repro.stats.records import TestResult, expect
-from repro.stats.trends import OrderingResult, linear_trend, ordering, trend
 
 OF_SLOPE = ("welch", "paired")
 """Tests of the slope of the means, in the units of the measurement."""
 
 
 WORDS = {"increasing": "rises", "decreasing": "falls"}
+
+
+class Trend(Declared):
+    """The measurement rises (or falls) along the arms, in the order in which they are named.
+
+    By the slope of the line through their means (of pairs, by the slopes of the seeds), unless a
+    rank test is named: those ask whether the arms are alike, and err where their spreads differ.
+    """
+
+    by_seed: ClassVar[bool] = True
+
+    kind: Literal["trend"]
+    of: Annotated[tuple[Name, ...], Field(min_length=3)]
+    direction: Literal["increasing", "decreasing"]
+    test: Literal["welch", "paired", "jonckheere", "kendall"] = "welch"
 
 
 class TrendKind(Kind[Trend]):
@@ -28,32 +55,34 @@ class TrendKind(Kind[Trend]):
             return "difference"
         return "share" if declared.test == "jonckheere" else "correlation"
 
-    def test(self, declared: Trend, claim: Claim, read: Read) -> TestResult:
+    def test(self, declared: Trend, context: Context, read: Read) -> TestResult:
         """The declared test of trend, one-sided."""
+        from repro.stats.trends import linear_trend, trend
+
         groups = samples_of(declared, read)
         match declared.test:
             case "welch" | "paired":
                 paired = declared.test == "paired"
                 return linear_trend(
-                    groups, direction=declared.direction, alpha=claim.alpha, paired=paired
+                    groups, direction=declared.direction, alpha=context.alpha, paired=paired
                 )
             case _:
                 return trend(
-                    groups, direction=declared.direction, test=declared.test, alpha=claim.alpha
+                    groups, direction=declared.direction, test=declared.test, alpha=context.alpha
                 )
 
     def conclude(self, declared: Trend, result: TestResult) -> Finding:
         """By p one way, and p the other."""
         return by_p(result)
 
-    def statement(self, declared: Trend, claim: Claim) -> str:
+    def statement(self, declared: Trend, context: Context) -> str:
         """That it rises, or falls, along the arms."""
         return headed(
-            what(declared, claim),
-            f"{WORDS[declared.direction]} along {pair(labels(declared, claim))}",
+            what(declared, context),
+            f"{WORDS[declared.direction]} along {pair(labels(declared, context))}",
         )
 
-    def name_of_test(self, declared: Trend, claim: Claim) -> str:
+    def name_of_test(self, declared: Trend, context: Context) -> str:
         """The test of trend."""
         if declared.test == "welch":
             return "Welch test of the slope of the means, one-sided"
@@ -63,24 +92,24 @@ class TrendKind(Kind[Trend]):
             return "Jonckheere-Terpstra test, one-sided"
         return "Kendall's tau of value on position, one-sided"
 
-    def effect_label(self, declared: Trend, claim: Claim) -> str:
+    def effect_label(self, declared: Trend, context: Context) -> str:
         """The slope, pairs in order, or tau."""
         if declared.test in OF_SLOPE:
-            return f"slope of the mean {what(declared, claim)}, from one arm to the next"
+            return f"slope of the mean {what(declared, context)}, from one arm to the next"
         if declared.test == "jonckheere":
             order = "rising" if declared.direction == "increasing" else "falling"
-            value = what(declared, claim)
+            value = what(declared, context)
             return f"share of pairs of seeds of different arms whose {value} is {order}"
-        return f"Kendall's tau of {what(declared, claim)} on position"
+        return f"Kendall's tau of {what(declared, context)} on position"
 
-    def sentence(self, declared: Trend, claim: Claim, found: Found) -> str:
+    def sentence(self, declared: Trend, context: Context, found: Found) -> str:
         """How steeply the means rise, how many pairs are in order, or tau; then what follows."""
-        return f"{self._found(declared, claim, found)}. {_trend(declared, found)}".rstrip()
+        return f"{self._found(declared, context, found)}. {_trend(declared, found)}".rstrip()
 
-    def _found(self, declared: Trend, claim: Claim, found: Found) -> str:
-        result, value = found.result, what(declared, claim)
+    def _found(self, declared: Trend, context: Context, found: Found) -> str:
+        result, value = found.result, what(declared, context)
         if declared.test in OF_SLOPE:
-            shown = digits(claim.measurements[declared.measurement])
+            shown = context.measurements[declared.measurement].digits
             side = "rises" if result.effect > 0 else "falls"
             step = fmt.fixed(abs(result.effect), shown)
             said = f"the mean {side} by {step} from arm to arm, on average"
@@ -95,12 +124,12 @@ class TrendKind(Kind[Trend]):
         normal = "" if result.exact else " (p by the normal approximation)"
         return headed(value, f"{said}{normal}")
 
-    def limits(self, declared: Trend, claim: Claim) -> tuple[base.Limit, ...]:
+    def limits(self, declared: Trend, context: Context) -> tuple[base.Limit, ...]:
         """No trend."""
         value = 0.5 if declared.test == "jonckheere" else 0.0
         return (base.Limit(value=value, label=f"no trend, {value:g}", why=""),)
 
-    def claimed(self, declared: Trend, claim: Claim) -> base.Side:
+    def claimed(self, declared: Trend, context: Context) -> base.Side:
         """Above, for pairs in the declared order; slope and tau have the direction's sign."""
         signed = declared.test != "jonckheere"
         return "below" if signed and declared.direction == "decreasing" else "above"
@@ -140,6 +169,16 @@ def _ordered(declared: Ordering, found: Found, *, several: bool) -> str:
     return f"That every pair is in order is not shown{p}."
 
 
+class Ordering(Declared):
+    """Every arm lies above (or below) each one named before it: every two of them, Holm."""
+
+    by_seed: ClassVar[bool] = True
+
+    kind: Literal["ordering"]
+    of: Annotated[tuple[Name, ...], Field(min_length=2)]
+    direction: Literal["increasing", "decreasing"]
+
+
 class OrderingKind(Kind[Ordering]):
     """Every two arms in the declared order, each by a t-test, by Holm's method."""
 
@@ -147,45 +186,49 @@ class OrderingKind(Kind[Ordering]):
         """In the units of the measurement: the least step."""
         return "difference"
 
-    def test(self, declared: Ordering, claim: Claim, read: Read) -> TestResult:
+    def test(self, declared: Ordering, context: Context, read: Read) -> TestResult:
         """One-sided t-tests of every two arms."""
-        paired, groups = claim.design == "paired", samples_of(declared, read)
-        return ordering(groups, direction=declared.direction, alpha=claim.alpha, paired=paired)
+        from repro.stats.trends import ordering
+
+        paired, groups = context.design == "paired", samples_of(declared, read)
+        return ordering(groups, direction=declared.direction, alpha=context.alpha, paired=paired)
 
     def conclude(self, declared: Ordering, result: TestResult) -> Finding:
         """All pairs in order, or one reversed, at Holm's level."""
         return by_p(result)
 
-    def statement(self, declared: Ordering, claim: Claim) -> str:
+    def statement(self, declared: Ordering, context: Context) -> str:
         """The arms in order."""
         sign = " < " if declared.direction == "increasing" else " > "
-        return headed(what(declared, claim), f"in order, {sign.join(labels(declared, claim))}")
+        return headed(what(declared, context), f"in order, {sign.join(labels(declared, context))}")
 
-    def name_of_test(self, declared: Ordering, claim: Claim) -> str:
+    def name_of_test(self, declared: Ordering, context: Context) -> str:
         """All pairs of arms."""
-        if claim.design == "paired":
+        if context.design == "paired":
             return "one-sided paired t-tests of every two arms, Holm"
         return "one-sided Welch tests of all pairs, Holm"
 
-    def effect_label(self, declared: Ordering, claim: Claim) -> str:
+    def effect_label(self, declared: Ordering, context: Context) -> str:
         """The step with the least evidence."""
-        return f"{what(declared, claim)}, the step with the least evidence"
+        return f"{what(declared, context)}, the step with the least evidence"
 
-    def sentence(self, declared: Ordering, claim: Claim, found: Found) -> str:
+    def sentence(self, declared: Ordering, context: Context, found: Found) -> str:
         """The pair with the least evidence, and whether every pair is in order."""
-        result, names = found.result, labels(declared, claim)
+        from repro.stats.trends import OrderingResult
+
+        result, names = found.result, labels(declared, context)
         a, b = expect(result, OrderingResult).weakest
-        shown = digits(claim.measurements[declared.measurement])
-        said = difference_words(result, [names[b], names[a]], what(declared, claim), shown)
+        shown = context.measurements[declared.measurement].digits
+        said = difference_words(result, [names[b], names[a]], what(declared, context), shown)
         said += difference_ends(found.interval, (0.0,), shown)
         pairs = len(names) * (len(names) - 1) // 2
         least = f" Of the {pairs} pairs, this one supports the claim least." if pairs > 1 else ""
         return f"{said}.{least} {_ordered(declared, found, several=pairs > 1)}".rstrip()
 
-    def limits(self, declared: Ordering, claim: Claim) -> tuple[base.Limit, ...]:
+    def limits(self, declared: Ordering, context: Context) -> tuple[base.Limit, ...]:
         """No step."""
         return (base.Limit(value=0, label="no difference, 0", why=""),)
 
-    def claimed(self, declared: Ordering, claim: Claim) -> base.Side:
+    def claimed(self, declared: Ordering, context: Context) -> base.Side:
         """A step up, or down."""
         return "above" if declared.direction == "increasing" else "below"

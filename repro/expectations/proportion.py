@@ -2,16 +2,55 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag
+
 from repro.errors import TooFewError
 from repro.expectations import base
-from repro.expectations.base import Found, Kind, Read, labels
+from repro.expectations.base import Context, Declared, Found, Kind, Pair, Read, labels
 from repro.expectations.rules import Conclusion, Finding, by_p
 from repro.expectations.sentences import against, p_words
 from repro.schema import format as fmt
-from repro.specs.claim import Claim
-from repro.specs.expectation import Proportion
-from repro.stats.counts import OutcomesResult, paired_outcomes
+from repro.schema.base import Name
 from repro.stats.records import Sample, TestResult, expect, require_sample, summarise
+
+
+def _form(value: Any) -> str:
+    """Which of the forms of clusters is written, so that only that one is checked."""
+    if isinstance(value, list | tuple):
+        return "list"
+    return "text" if isinstance(value, str) else "number"
+
+
+Clusters = Annotated[
+    Annotated[Literal["none"], Tag("text")]
+    | Annotated[int, Field(ge=2), Tag("number")]
+    | Annotated[tuple[tuple[Name, ...], ...], Tag("list")],
+    Discriminator(_form),
+]
+"""Which units belong together: none, so many in a row, or those in one list."""
+
+
+class Proportion(Declared):
+    """a beats b in more than a share of benchmarks, contexts or tasks; exact sign test.
+
+    The units are the replicates of ``measurement``, matched by number (contexts, tasks), or,
+    with ``also``, the measurements themselves (benchmarks), each by the means of its arms.
+    ``clusters`` says which units belong together; it must be declared: ``none``, or lists of
+    measurements, or the number of consecutive replicates that form a cluster.
+    """
+
+    kind: Literal["proportion"]
+    of: Pair
+    also: tuple[Name, ...] = ()
+    more_than: Annotated[float, Field(gt=0, lt=1)] = 0.5
+    clusters: Clusters
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The names of the measurements that it reads."""
+        return (self.measurement, *self.also)
 
 
 class ProportionKind(Kind[Proportion]):
@@ -21,46 +60,50 @@ class ProportionKind(Kind[Proportion]):
         """A share."""
         return "share"
 
-    def test(self, declared: Proportion, claim: Claim, read: Read) -> TestResult:
+    def test(self, declared: Proportion, context: Context, read: Read) -> TestResult:
         """Wins, losses and ties of a over b, unit by unit."""
-        a, b = (_units(declared, claim, read, arm) for arm in declared.of)
-        _require_partners(labels(declared, claim), a, b)
+        from repro.stats.counts import paired_outcomes
+
+        a, b = (_units(declared, context, read, arm) for arm in declared.of)
+        _require_partners(labels(declared, context), a, b)
         return paired_outcomes(
-            a, b, clusters=_clusters(declared, a), more_than=declared.more_than, alpha=claim.alpha
+            a, b, clusters=_clusters(declared, a), more_than=declared.more_than, alpha=context.alpha
         )
 
     def conclude(self, declared: Proportion, result: TestResult) -> Finding:
         """By p one way, and p the other."""
         return by_p(result)
 
-    def statement(self, declared: Proportion, claim: Claim) -> str:
+    def statement(self, declared: Proportion, context: Context) -> str:
         """That a wins in more than a share."""
-        a, b = labels(declared, claim)
-        share, name = fmt.percent(declared.more_than), _name(declared, claim)
+        a, b = labels(declared, context)
+        share, name = fmt.percent(declared.more_than), _name(declared, context)
         return f"Over {name}: {a} beats {b} in more than {share}, ties left out"
 
-    def name_of_test(self, declared: Proportion, claim: Claim) -> str:
+    def name_of_test(self, declared: Proportion, context: Context) -> str:
         """The sign test."""
         if declared.clusters == "none":
             return "exact sign test, one-sided, ties left out"
         return "sign-flip test of whole clusters, one-sided, ties left out"
 
-    def effect_label(self, declared: Proportion, claim: Claim) -> str:
+    def effect_label(self, declared: Proportion, context: Context) -> str:
         """The share of wins."""
-        a, b = labels(declared, claim)
-        return f"{_name(declared, claim)}, share in which {a} beats {b}"
+        a, b = labels(declared, context)
+        return f"{_name(declared, context)}, share in which {a} beats {b}"
 
-    def sentence(self, declared: Proportion, claim: Claim, found: Found) -> str:
+    def sentence(self, declared: Proportion, context: Context, found: Found) -> str:
         """Wins, losses, ties; then what that says of the share."""
-        a, b = labels(declared, claim)
+        from repro.stats.counts import OutcomesResult
+
+        a, b = labels(declared, context)
         found_units = expect(found.result, OutcomesResult)
-        said = f"Over {_name(declared, claim)}: {a} beats {b} in {found_units.wins}"
+        said = f"Over {_name(declared, context)}: {a} beats {b} in {found_units.wins}"
         said += f" and loses in {found_units.losses}"
         ties = found_units.ties
         left = f", {fmt.number_of(ties, 'tie')} left out" if ties else ""
         return f"{said}{left}. {_therefore(declared, found)}".rstrip()
 
-    def limits(self, declared: Proportion, claim: Claim) -> tuple[base.Limit, ...]:
+    def limits(self, declared: Proportion, context: Context) -> tuple[base.Limit, ...]:
         """The declared share."""
         label = f"share, {fmt.percent(declared.more_than)}"
         return (base.Limit(value=declared.more_than, label=label, why=""),)
@@ -69,16 +112,18 @@ class ProportionKind(Kind[Proportion]):
         """Above the declared share."""
         return declared.more_than, None
 
-    def claimed(self, declared: Proportion, claim: Claim) -> base.Side:
+    def claimed(self, declared: Proportion, context: Context) -> base.Side:
         """Above it."""
         return "above"
 
-    def details(self, declared: Proportion, claim: Claim, result: TestResult) -> dict[str, str]:
+    def details(self, declared: Proportion, context: Context, result: TestResult) -> dict[str, str]:
         """Wins, losses and ties, which the picture names; and the measurements that are units."""
+        from repro.stats.counts import OutcomesResult
+
         units = expect(result, OutcomesResult)
         facts = {"wins": f"{units.wins}", "losses": f"{units.losses}", "ties": f"{units.ties}"}
         if declared.also:
-            facts["units"] = ", ".join(claim.measurements[name].label for name in declared.reads)
+            facts["units"] = ", ".join(context.measurements[name].label for name in declared.reads)
         return facts
 
 
@@ -96,15 +141,15 @@ def _therefore(declared: Proportion, found: Found) -> str:
     return f"More than {share} is not shown{p}."
 
 
-def _name(declared: Proportion, claim: Claim) -> str:
+def _name(declared: Proportion, context: Context) -> str:
     if declared.also:
         return f"{len(declared.reads)} measurements"
-    return f"the units of {claim.measurements[declared.measurement].label}"
+    return f"the units of {context.measurements[declared.measurement].label}"
 
 
-def _units(declared: Proportion, claim: Claim, read: Read, arm: str) -> Sample:
+def _units(declared: Proportion, context: Context, read: Read, arm: str) -> Sample:
     """One value a unit, larger being better: every replicate, or the mean of every measurement."""
-    signs = [1 if claim.measurements[name].better == "higher" else -1 for name in declared.reads]
+    signs = [1 if context.measurements[name].better == "higher" else -1 for name in declared.reads]
     if declared.also:
         means = [summarise(read(arm, name)).mean for name in declared.reads]
         return Sample.of(*(sign * mean for sign, mean in zip(signs, means, strict=True)))

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, Literal
+
 from repro.expectations import base
-from repro.expectations.base import Found, Kind, Read, arms_of, labels, what
+from repro.expectations.base import (
+    Context,
+    Declared,
+    Found,
+    Kind,
+    Pair,
+    Read,
+    arms_of,
+    labels,
+    what,
+)
 from repro.expectations.rules import Conclusion, Finding, conclude_ratio
 from repro.expectations.sentences import against, apart, headed
 from repro.schema import format as fmt
-from repro.specs.claim import Claim
-from repro.specs.expectation import Ratio, Separation
+from repro.schema.base import LeastRatio
 from repro.stats.records import TestResult
-from repro.stats.t_tests import ratio_of_geometric_means
+
+
+class Ratio(Declared):
+    """The geometric mean of a is at least so many times that of b; on logarithms, one-sided."""
+
+    by_seed: ClassVar[bool] = True
+
+    kind: Literal["ratio"]
+    of: Pair
+    at_least: LeastRatio
 
 
 class RatioKind(Kind[Ratio]):
@@ -20,72 +40,76 @@ class RatioKind(Kind[Ratio]):
         """A multiple."""
         return "ratio"
 
-    def test(self, declared: Ratio, claim: Claim, read: Read) -> TestResult:
+    def test(self, declared: Ratio, context: Context, read: Read) -> TestResult:
         """The t-test on logarithms, or an exact comparison of constant arms."""
+        from repro.stats.t_tests import ratio_of_geometric_means
+
         a, b = arms_of(declared, read)
-        least, paired = declared.at_least.value, claim.design == "paired"
-        return ratio_of_geometric_means(a, b, at_least=least, alpha=claim.alpha, paired=paired)
+        least, paired = declared.at_least.value, context.design == "paired"
+        return ratio_of_geometric_means(a, b, at_least=least, alpha=context.alpha, paired=paired)
 
     def conclude(self, declared: Ratio, result: TestResult) -> Finding:
         """By the interval, which must lie above the least ratio."""
         return conclude_ratio(result)
 
-    def statement(self, declared: Ratio, claim: Claim) -> str:
+    def statement(self, declared: Ratio, context: Context) -> str:
         """At least so many times."""
-        a, b = labels(declared, claim)
-        return headed(what(declared, claim), f"{a} is at least {least_ratio(declared)} {b}")
+        a, b = labels(declared, context)
+        return headed(
+            what(declared, context), f"{a} is at least {least_ratio(declared.at_least)} {b}"
+        )
 
-    def name_of_test(self, declared: Ratio, claim: Claim) -> str:
+    def name_of_test(self, declared: Ratio, context: Context) -> str:
         """The t-test of the design, on logarithms."""
-        test = "paired t-test" if claim.design == "paired" else "Welch's t-test"
+        test = "paired t-test" if context.design == "paired" else "Welch's t-test"
         return f"{test} on logarithms, one-sided (ratio of geometric means)"
 
-    def effect_label(self, declared: Ratio, claim: Claim) -> str:
+    def effect_label(self, declared: Ratio, context: Context) -> str:
         """A over B."""
-        a, b = labels(declared, claim)
-        return f"{what(declared, claim)}, {a} / {b}"
+        a, b = labels(declared, context)
+        return f"{what(declared, context)}, {a} / {b}"
 
-    def sentence(self, declared: Ratio, claim: Claim, found: Found) -> str:
+    def sentence(self, declared: Ratio, context: Context, found: Found) -> str:
         """How many times, with its interval; then what that says of the least ratio."""
-        a, b = labels(declared, claim)
+        a, b = labels(declared, context)
         effect, reach = _texts(found.result, found.interval, declared.at_least.value)
-        said = headed(what(declared, claim), f"{a} is {effect} times {b}{reach}")
-        less = f"{a} looks less than {least_ratio(declared)} {b}"
+        said = headed(what(declared, context), f"{a} is {effect} times {b}{reach}")
+        less = f"{a} looks less than {least_ratio(declared.at_least)} {b}"
         return f"{said}. {_therefore(declared, less, found)}".rstrip()
 
-    def limits(self, declared: Ratio, claim: Claim) -> tuple[base.Limit, ...]:
+    def limits(self, declared: Ratio, context: Context) -> tuple[base.Limit, ...]:
         """The least ratio."""
-        return (least_limit(declared),)
+        return (least_limit(declared.at_least),)
 
     def region(self, declared: Ratio) -> tuple[float | None, float | None]:
         """Above the least ratio."""
         return declared.at_least.value, None
 
-    def claimed(self, declared: Ratio, claim: Claim) -> base.Side:
+    def claimed(self, declared: Ratio, context: Context) -> base.Side:
         """Above the least ratio."""
         return "above"
 
-    def details(self, declared: Ratio, claim: Claim, result: TestResult) -> dict[str, str]:
+    def details(self, declared: Ratio, context: Context, result: TestResult) -> dict[str, str]:
         """That constant arms compare exactly."""
         if not result.exact:
             return {}
         return {"exact": "every seed of an arm gives the same value, so ratios compare exactly"}
 
 
-def least_ratio(declared: Ratio | Separation) -> str:
+def least_ratio(least: LeastRatio) -> str:
     """The declared least ratio, as it was declared: `10 times`."""
-    return f"{declared.at_least.value:g} times"
+    return f"{least.value:g} times"
 
 
-def least_limit(declared: Ratio | Separation) -> base.Limit:
+def least_limit(least: LeastRatio) -> base.Limit:
     """The least ratio as a limit on the axis."""
-    label = f"at least {least_ratio(declared)}"
-    return base.Limit(value=declared.at_least.value, label=label, why=declared.at_least.why)
+    label = f"at least {least_ratio(least)}"
+    return base.Limit(value=least.value, label=label, why=least.why)
 
 
 def _therefore(declared: Ratio, less: str, found: Found) -> str:
     """What follows for the claim; ``less`` says that the ratio looks too small."""
-    least, own = least_ratio(declared), found.interval
+    least, own = least_ratio(declared.at_least), found.interval
     if found.conclusion is Conclusion.CONFIRMED:
         return f"At least {least}, as claimed."
     if found.conclusion is Conclusion.CONTRADICTED:

@@ -16,9 +16,7 @@ from enum import StrEnum
 from typing import Literal, TypeAlias
 
 from repro.errors import ClaimError
-from repro.stats.contrast import Contrast
 from repro.stats.records import TestResult, beyond, expect, known
-from repro.stats.stopping import SequentialResult
 
 
 class Validity(StrEnum):
@@ -230,6 +228,8 @@ def conclude_ratio(result: TestResult) -> Finding:
 
 def conclude_sequential(result: TestResult) -> Finding:
     """Concludes from a sequential test by its first crossing, which stands whatever came later."""
+    from repro.stats.stopping import SequentialResult
+
     words = {
         "confirmed": Conclusion.CONFIRMED,
         "contradicted": Conclusion.CONTRADICTED,
@@ -266,6 +266,8 @@ def _against_smallest_effect(result: TestResult, direction: Direction, smallest:
 
 def _beyond_smallest_effect(result: TestResult, sign: int, smallest: float) -> tuple[float, float]:
     """The p of an effect beyond the smallest one, and of one short of it."""
+    from repro.stats.contrast import Contrast
+
     oriented = Contrast(sign * result.effect, known(result.se), known(result.df))
     tails = 1 if result.p_opposite is not None else 2
     return (

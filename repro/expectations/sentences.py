@@ -14,8 +14,6 @@ from typing import Literal
 from repro.expectations import base
 from repro.schema import format as fmt
 from repro.stats.records import TestResult
-from repro.stats.stopping import SequentialResult
-from repro.stats.t_tests import TESTS
 
 
 def apart(
@@ -114,6 +112,9 @@ def p_words(result: TestResult, *, opposite: bool = False, against: str = "") ->
 
     ``against`` names the null where the sentence speaks of another: ` against no difference`.
     """
+    from repro.stats.stopping import SequentialResult
+    from repro.stats.t_tests import TESTS
+
     p = result.p_opposite if opposite and result.p_opposite is not None else result.p
     one_tail = result.test in TESTS and result.alternative != "two-sided"
     if p is None:

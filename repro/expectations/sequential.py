@@ -11,21 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from repro.errors import ClaimError, TooFewError
-from repro.expectations.base import Found
+from repro.expectations.base import Context, Declared, EProcess, Found
 from repro.expectations.sentences import upper
-from repro.specs.claim import Claim, EProcess
-from repro.specs.expectation import Difference, Equivalence, NonInferiority, NonSuperiority
-from repro.stats import stopping as ask
-from repro.stats.anytime import balanced, sequential, single_look
-from repro.stats.group_sequential import group_obf, group_obf_single_look
 from repro.stats.records import Arm, Sample, expect, require_sample
-from repro.stats.stopping import Question, SequentialResult
 
-OnMeans: TypeAlias = Difference | Equivalence | NonSuperiority | NonInferiority
-
+if TYPE_CHECKING:
+    from repro.stats.stopping import Question, SequentialResult
 
 SEQUENTIAL = ("eprocess_t", "group_obf")
 
@@ -38,32 +32,20 @@ NAMES = {
 }
 
 
-def is_sequential(declared: OnMeans, claim: Claim) -> bool:
+def is_sequential(declared: Declared, context: Context) -> bool:
     """Whether the expectation is judged at every look: the decisive ones of such a claim are."""
-    return claim.sequential is not None and declared.role == "decisive"
+    decisive = declared.on_means and declared.role == "decisive"
+    return context.sequential is not None and decisive
 
 
-def question_of(declared: OnMeans, claim: Claim) -> Question:
-    """What the expectation asserts of mean a minus mean b."""
-    better = claim.measurements[declared.measurement].better
-    match declared:
-        case Difference():
-            smallest = 0.0 if declared.smallest_effect is None else declared.smallest_effect.size
-            return ask.difference(declared.direction, smallest_effect=smallest)
-        case Equivalence():
-            return ask.equivalence(-declared.margin.size, declared.margin.size)
-        case NonSuperiority():
-            return ask.non_superiority(declared.margin.size, better)
-        case NonInferiority():
-            return ask.non_inferiority(declared.margin.size, better)
-
-
-def run_sequential(declared: OnMeans, claim: Claim, a: Arm, b: Arm) -> SequentialResult:
+def run_sequential(
+    declared: Declared, asked: Question, context: Context, a: Arm, b: Arm
+) -> SequentialResult:
     """The result after all seeds so far; ClaimError while there are too few for a first look."""
-    arms = aligned(declared, claim, a, b)
+    arms = aligned(declared, context, a, b)
     if not in_order(arms):
-        return _at_once(declared, claim, arms)
-    return at_looks(declared, claim, arms, looks_so_far(claim, arms))
+        return _at_once(asked, context, arms)
+    return at_looks(asked, context, arms, looks_so_far(context, arms))
 
 
 def in_order(arms: tuple[Sample, Sample]) -> bool:
@@ -78,21 +60,21 @@ class Level(TypedDict):
     paired: bool
 
 
-def level_of(claim: Claim) -> Level:
+def level_of(context: Context) -> Level:
     """The level and the design, for a test of the claim's looks."""
-    return {"alpha": claim.alpha, "paired": claim.design == "paired"}
+    return {"alpha": context.alpha, "paired": context.design == "paired"}
 
 
-def aligned(declared: OnMeans, claim: Claim, a: Arm, b: Arm) -> tuple[Sample, Sample]:
+def aligned(declared: Declared, context: Context, a: Arm, b: Arm) -> tuple[Sample, Sample]:
     """The samples with replicates counted from the first of each arm, so that pairs match.
 
     Where a table declares an order, they are counted in that order; but what pairs the arms of a
     paired design is the number of the seed, and a pair is complete when the later one is.
     """
     first, second = require_sample(a, declared.kind), require_sample(b, declared.kind)
-    if claim.design == "paired" and "declared" in (first.order, second.order):
+    if context.design == "paired" and "declared" in (first.order, second.order):
         return _pairs_in_order(first, second)
-    start_a, start_b = (claim.arms[arm].first_seed for arm in declared.of)
+    start_a, start_b = (context.arms[arm].first_seed for arm in declared.of)
     return _from(first, start_a), _from(second, start_b)
 
 
@@ -112,13 +94,15 @@ def _pairs_in_order(a: Sample, b: Sample) -> tuple[Sample, Sample]:
     return counted(a), counted(b)
 
 
-def looks_so_far(claim: Claim, arms: tuple[Sample, Sample]) -> tuple[int, ...]:
+def looks_so_far(context: Context, arms: tuple[Sample, Sample]) -> tuple[int, ...]:
     """The numbers of pairs at which the claim has been judged."""
+    from repro.stats.anytime import balanced
+
     pairs = balanced(*arms)[0].n
-    if isinstance(claim.sequential, EProcess):
-        looks = tuple(range(claim.seeds.min, pairs + 1))
+    if isinstance(context.sequential, EProcess):
+        looks = tuple(range(context.min_seeds, pairs + 1))
     else:
-        planned = () if claim.sequential is None else claim.sequential.looks
+        planned = () if context.sequential is None else context.sequential.looks
         looks = tuple(n for n in planned if n <= pairs)
     if not looks:
         raise TooFewError(f"{pairs} pairs of seeds are fewer than the first look needs")
@@ -126,28 +110,34 @@ def looks_so_far(claim: Claim, arms: tuple[Sample, Sample]) -> tuple[int, ...]:
 
 
 def at_looks(
-    declared: OnMeans, claim: Claim, arms: tuple[Sample, Sample], looks: tuple[int, ...]
+    asked: Question, context: Context, arms: tuple[Sample, Sample], looks: tuple[int, ...]
 ) -> SequentialResult:
     """The result at the last of ``looks``."""
-    asked, how = question_of(declared, claim), claim.sequential
+    from repro.stats.anytime import sequential
+    from repro.stats.group_sequential import group_obf
+
+    how = context.sequential
     if how is None:
         raise ClaimError("this claim is not sequential")
     if isinstance(how, EProcess):
-        return sequential(*arms, asked, looks=looks, g=how.g, **level_of(claim))
-    return group_obf(*arms, asked, looks=looks, planned_looks=how.looks, **level_of(claim))
+        return sequential(*arms, asked, looks=looks, g=how.g, **level_of(context))
+    return group_obf(*arms, asked, looks=looks, planned_looks=how.looks, **level_of(context))
 
 
-def _at_once(declared: OnMeans, claim: Claim, arms: tuple[Sample, Sample]) -> SequentialResult:
+def _at_once(asked: Question, context: Context, arms: tuple[Sample, Sample]) -> SequentialResult:
     """The result of all seeds together, in whatever order they are numbered."""
-    asked, how = question_of(declared, claim), claim.sequential
-    fewest = min(arm.n for arm in (balanced(*arms) if claim.design == "paired" else arms))
+    from repro.stats.anytime import balanced, single_look
+    from repro.stats.group_sequential import group_obf_single_look
+
+    how = context.sequential
+    fewest = min(arm.n for arm in (balanced(*arms) if context.design == "paired" else arms))
     if how is None:
         raise ClaimError("this claim is not sequential")
-    if fewest < claim.seeds.min:
+    if fewest < context.min_seeds:
         raise ClaimError(f"{fewest} seeds are fewer than the first look needs")
     if isinstance(how, EProcess):
-        return single_look(*arms, asked, g=how.g, **level_of(claim))
-    return group_obf_single_look(*arms, asked, planned_looks=how.looks, **level_of(claim))
+        return single_look(*arms, asked, g=how.g, **level_of(context))
+    return group_obf_single_look(*arms, asked, planned_looks=how.looks, **level_of(context))
 
 
 def as_decided(
@@ -158,6 +148,8 @@ def as_decided(
     ``said`` gives what was found of ``value``, which heads it, and ``therefore`` what follows for
     the claim. A sentence beside the word of a verdict has the numbers on which that word rests.
     """
+    from repro.stats.stopping import SequentialResult
+
     early = _at_crossing(found)
     if early is None:
         return f"{said(found)}. {therefore(found)}".rstrip()
@@ -173,6 +165,8 @@ def _at_crossing(found: Found) -> Found | None:
 
     It has no p: that of the result is the smallest of all looks.
     """
+    from repro.stats.stopping import SequentialResult
+
     result, last = found.result, found.interval
     if not isinstance(result, SequentialResult) or result.crossing is None:
         return None

@@ -11,20 +11,16 @@ from dataclasses import replace
 from decimal import Decimal
 
 from repro.errors import ClaimError
-from repro.expectations.base import digits
+from repro.expectations.difference import Difference
+from repro.expectations.kinds import Expectation
+from repro.expectations.margins import Equivalence, NonInferiority, NonSuperiority
+from repro.expectations.ratio import Ratio
 from repro.expectations.rules import Agreement, Validity
 from repro.judging import document as part
 from repro.judging.document_parts import ReplicationPart
 from repro.schema import format as fmt
 from repro.specs.claim import Claim, ComparedArm, Published
-from repro.specs.expectation import (
-    Difference,
-    Equivalence,
-    Expectation,
-    NonInferiority,
-    NonSuperiority,
-    Ratio,
-)
+from repro.specs.measurement import digits
 from repro.stats.records import Arm, Interval, Sample, Summary, TestResult
 from repro.stats.replication import (
     OriginalTest,

@@ -8,9 +8,10 @@ from statistics import stdev
 
 from repro.evidence.base import Evidence
 from repro.expectations import base
-from repro.expectations.association import AssociationKind, points_of
+from repro.expectations.association import Association, AssociationKind, points_of
 from repro.expectations.base import Found
-from repro.expectations.kinds import heading, kind_of, name_of_test
+from repro.expectations.kinds import Expectation, kind_of, name_of_test
+from repro.expectations.proportion import Proportion
 from repro.expectations.rules import Agreement, Conclusion, Flag, FlagKind, Validity, Verdict
 from repro.judging import document as doc
 from repro.judging import next_steps as words
@@ -29,14 +30,13 @@ from repro.judging.document_parts import DesignPart, Level, RegistrationPart, Ro
 from repro.judging.fragility import flags
 from repro.judging.interim import sequential_parts
 from repro.judging.judge import Judgement, judge_claim, judge_families
-from repro.judging.judged import Judged, all_must_hold, published_rule
+from repro.judging.judged import Judged, all_must_hold, heading, published_rule
 from repro.judging.next_steps import settling, what_would_change
 from repro.judging.registration import Past, control_part, registration_part
 from repro.judging.robustness import Case, left_out, robustness
 from repro.judging.strength import measured_levels, strength_of, strength_of_claim
 from repro.schema import format as fmt
 from repro.specs.claim import Claim
-from repro.specs.expectation import Association, Expectation, Proportion
 from repro.specs.measurement import Reported
 from repro.stats.group_sequential import GroupResult
 from repro.stats.records import TestResult
@@ -262,31 +262,32 @@ def as_entry(
     ``cases`` are the claim without each seed in turn.
     """
     one, result, kind = judged.expectation, judged.result, kind_of(judged.expectation)
+    context = claim.context()
     concludes = valid and not published_rule(one)
     conclusion = judged.conclusion if concludes else None
     interval = None if result is None else _interval(result)
     scale = kind.scale(one)
     text = _not_tested(judged)
     if result is not None:
-        text = kind.sentence(one, claim, Found(result, interval, conclusion))
+        text = kind.sentence(one, context, Found(result, interval, conclusion))
         more = settling(judged, claim, evidence) if concludes else None
         text = text if more is None else f"{text} {more.text}"
     return doc.Result(
         id=one.id,
         kind=one.kind,
         role=one.role,
-        statement=kind.statement(one, claim),
+        statement=kind.statement(one, context),
         measurement=one.measurement,
         against=one.against if isinstance(one, Association) else None,
         arms=one.of,
-        test=name_of_test(one, claim),
+        test=name_of_test(one, context),
         alpha=claim.alpha,
         scale=scale,
-        effect_label=kind.effect_label(one, claim),
+        effect_label=kind.effect_label(one, context),
         effect=None if result is None else result.effect,
         interval=None if scale == "none" else interval,
-        limits=kind.limits(one, claim),
-        claimed=kind.claimed(one, claim),
+        limits=kind.limits(one, context),
+        claimed=kind.claimed(one, context),
         p=None if result is None else result.p,
         p_against=None if result is None else result.p_opposite,
         df=None if result is None else result.df,
@@ -369,7 +370,7 @@ def _details(
 ) -> dict[str, str]:
     """Facts about the test that have no field of their own."""
     kind = kind_of(expectation)
-    facts = kind.details(expectation, claim, result)
+    facts = kind.details(expectation, claim.context(), result)
     if isinstance(expectation, Association) and isinstance(kind, AssociationKind):
         return {**facts, **kind.facts_of_points(expectation, evidence.read)}
     if isinstance(result, SequentialResult) and result.left_out:

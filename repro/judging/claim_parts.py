@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from repro.evidence.base import Evidence, PrintedSummary, Replicate, State
-from repro.expectations.base import digits
 from repro.judging import document as doc
 from repro.judging.document import Provenance
 from repro.machine import cores, now, package_version, processor
@@ -19,7 +18,7 @@ from repro.schema import format as fmt
 from repro.specs.arm import Arm, PublishedArm
 from repro.specs.claim import Claim
 from repro.specs.configuration import AnyConfiguration
-from repro.specs.measurement import Measurement
+from repro.specs.measurement import Measurement, digits
 from repro.stats.records import Sample
 from repro.trainers.measurement import Rank
 

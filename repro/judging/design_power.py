@@ -7,25 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from repro.errors import ClaimError, DesignError
-from repro.expectations.kinds import kind_of
-from repro.expectations.sequential import OnMeans, is_sequential
+from repro.expectations.association import Association
+from repro.expectations.base import EProcess
+from repro.expectations.difference import Difference
+from repro.expectations.exact import Bound, Separation
+from repro.expectations.kinds import Expectation, kind_of
+from repro.expectations.margins import Equivalence, NonInferiority, NonSuperiority
+from repro.expectations.order import Ordering, Trend
+from repro.expectations.proportion import Proportion
+from repro.expectations.ratio import Ratio
+from repro.expectations.sequential import is_sequential
 from repro.judging.document_parts import DesignPart
-from repro.specs.claim import Claim, EProcess, Published
-from repro.specs.expectation import (
-    BY_SEED,
-    Association,
-    Bound,
-    Difference,
-    Equivalence,
-    Expectation,
-    NonInferiority,
-    NonSuperiority,
-    Ordering,
-    Proportion,
-    Ratio,
-    Separation,
-    Trend,
-)
+from repro.specs.claim import Claim, Published
 from repro.stats.planning import Assessment, PlannedTest, assess
 
 NO_SCATTER = (Bound, Association, Proportion, Trend, Ordering)
@@ -103,7 +96,7 @@ def _note(expectation: Expectation, claim: Claim, found: Assessment) -> str:
         return "The power is that of Welch's t-test, whose t the permutation test uses."
     if found.monte_carlo_error:
         return f"The power is simulated, with a standard error of {found.monte_carlo_error:.3f}."
-    looks = isinstance(expectation, OnMeans) and is_sequential(expectation, claim)
+    looks = is_sequential(expectation, claim.context())
     return f"The power is {FIXED}." if looks and found.power is not None else ""
 
 
@@ -211,7 +204,7 @@ def _planned(
         effect=effect,
         low=low,
         high=high,
-        paired=claim.design == "paired" and isinstance(expectation, BY_SEED),
+        paired=claim.design == "paired" and expectation.by_seed,
     )
 
 

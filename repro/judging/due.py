@@ -16,6 +16,7 @@ from pathlib import Path
 from repro.errors import StoreError, StoreUnreachableError
 from repro.evidence.base import Evidence
 from repro.evidence.gather import gather
+from repro.expectations.base import GroupSequential
 from repro.expectations.rules import Validity
 from repro.judging.interim import sequential_parts, should_stop
 from repro.judging.judge import Judgement, judge_claim
@@ -24,7 +25,7 @@ from repro.machine import package_version
 from repro.registry import record
 from repro.registry.log import Entry, History, Look, Seen
 from repro.running.plan import plan_runs
-from repro.specs.claim import Claim, GroupSequential
+from repro.specs.claim import Claim
 from repro.stats.anytime import EProcessResult
 from repro.stats.records import TestResult
 from repro.store.places import LEDGER, check_root

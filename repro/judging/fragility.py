@@ -12,18 +12,25 @@ from itertools import product
 
 from repro.evidence.base import Evidence
 from repro.expectations.base import Read
-from repro.expectations.kinds import heading
+from repro.expectations.ratio import Ratio
 from repro.expectations.rules import Conclusion, Flag, FlagKind
 from repro.judging import document as doc
 from repro.judging.agreement import half_unit
 from repro.judging.document_parts import Robustness
 from repro.judging.interim import drift_flags
-from repro.judging.judged import Judged, all_must_hold, decisive, detail_reader, joined, judge
+from repro.judging.judged import (
+    Judged,
+    all_must_hold,
+    decisive,
+    detail_reader,
+    heading,
+    joined,
+    judge,
+)
 from repro.judging.robustness import Case
 from repro.judging.validity import caveats
 from repro.schema import format as fmt
 from repro.specs.claim import Claim
-from repro.specs.expectation import Ratio
 from repro.stats.records import Arm, Summary
 from repro.trainers.measurement import Rank
 

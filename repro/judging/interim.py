@@ -17,21 +17,21 @@ from typing import Literal
 
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence
+from repro.expectations.base import Context, EProcess
+from repro.expectations.kinds import Expectation, kind_of
 from repro.expectations.rules import Conclusion, Finding, Flag, FlagKind, conclude_sequential
 from repro.expectations.sequential import (
-    OnMeans,
     aligned,
     at_looks,
     in_order,
     is_sequential,
     level_of,
     looks_so_far,
-    question_of,
 )
 from repro.judging.document_parts import LookPart, SequentialPart
 from repro.judging.judged import Judged
 from repro.schema import format as fmt
-from repro.specs.claim import Claim, EProcess
+from repro.specs.claim import Claim
 from repro.stats.anytime import EProcessResult, predicted_power
 from repro.stats.group_sequential import conditional_power
 from repro.stats.records import Sample
@@ -47,8 +47,7 @@ def sequential_parts(
     return tuple(
         _part(one.expectation, one.result, claim, evidence)
         for one in judged
-        if isinstance(one.expectation, OnMeans)
-        and is_sequential(one.expectation, claim)
+        if is_sequential(one.expectation, claim.context())
         and isinstance(one.result, SequentialResult)
     )
 
@@ -61,16 +60,16 @@ def should_stop(finding: Finding, parts: tuple[SequentialPart, ...]) -> bool:
 
 
 def _part(
-    expectation: OnMeans, result: SequentialResult, claim: Claim, evidence: Evidence
+    expectation: Expectation, result: SequentialResult, claim: Claim, evidence: Evidence
 ) -> SequentialPart:
+    context = claim.context()
+    question = kind_of(expectation).question(expectation, context)
     arms = aligned(
         expectation,
-        claim,
+        context,
         *(evidence.sample(arm, expectation.measurement) for arm in expectation.of),
     )
-    results = (
-        _at_every_look(expectation, claim, arms) if in_order(arms) else {min(result.n): result}
-    )
+    results = _at_every_look(question, context, arms) if in_order(arms) else {min(result.n): result}
     evidence_based = isinstance(claim.sequential, EProcess)
     return SequentialPart(
         expectation=expectation.id,
@@ -81,7 +80,7 @@ def _part(
         looks=tuple(_look(n, each) for n, each in results.items()),
         order=_order(arms),
         crossing=result.decided_at if in_order(arms) else None,
-        stop=_stop(question_of(expectation, claim), claim, arms, result),
+        stop=_stop(question, claim, arms, result),
         sensitivity={f"g = {each.g:g}": each.e for each in result.sensitivity}
         if isinstance(result, EProcessResult)
         else {},
@@ -89,12 +88,12 @@ def _part(
 
 
 def _at_every_look(
-    expectation: OnMeans, claim: Claim, arms: tuple[Sample, Sample]
+    question: Question, context: Context, arms: tuple[Sample, Sample]
 ) -> dict[int, SequentialResult]:
-    looks, results = looks_so_far(claim, arms), {}
+    looks, results = looks_so_far(context, arms), {}
     for place, n in enumerate(looks, start=1):
         with suppress(ClaimError):  # nothing varied yet, so that a look says nothing
-            results[n] = at_looks(expectation, claim, arms, looks[:place])
+            results[n] = at_looks(question, context, arms, looks[:place])
     return results
 
 
@@ -127,15 +126,16 @@ def _stop(
     if result.decided is not None:
         return stop(result) or "go on"
     how, most = claim.sequential, claim.seeds.max or claim.seeds.plan
+    context = claim.context()
     if not in_order(arms):
         chance = 0.0 if min(result.n) >= most else 1.0
     elif isinstance(how, EProcess):
-        chance = predicted_power(*arms, question, maximum=most, g=how.g, **level_of(claim))
+        chance = predicted_power(*arms, question, maximum=most, g=how.g, **level_of(context))
     else:
         planned = () if how is None else how.looks
-        looks = looks_so_far(claim, arms)
+        looks = looks_so_far(context, arms)
         chance = conditional_power(
-            *arms, question, looks=looks, planned_looks=planned, **level_of(claim)
+            *arms, question, looks=looks, planned_looks=planned, **level_of(context)
         )
     return stop(result, chance=chance) or "go on"
 

@@ -8,12 +8,17 @@ from dataclasses import dataclass
 
 from repro.errors import ClaimError, TooFewError
 from repro.evidence.base import Evidence
+from repro.expectations.association import Association
 from repro.expectations.base import Read
-from repro.expectations.kinds import kind_of
+from repro.expectations.difference import Difference
+from repro.expectations.kinds import Expectation, kind_of
+from repro.expectations.proportion import Proportion
 from repro.expectations.rules import NOT_TESTED, Conclusion, Finding
+from repro.expectations.sentences import upper
 from repro.judging.verdict import conclude_conjunction, conclude_tree
+from repro.schema import format as fmt
 from repro.specs.claim import Claim
-from repro.specs.expectation import All, Association, Difference, Expectation, Proportion
+from repro.specs.expectation import All
 from repro.stats.records import TestResult, UnmatchedError
 
 
@@ -50,7 +55,7 @@ def judge(expectation: Expectation, claim: Claim, read: Read) -> Judged:
     """Test and judge one expectation."""
     kind = kind_of(expectation)
     try:
-        result = kind.test(expectation, claim, read)
+        result = kind.test(expectation, claim.context(), read)
         found = NOTHING if published_rule(expectation) else kind.conclude(expectation, result)
     except UnmatchedError as error:
         told = error.told([claim.arms[arm].label for arm in expectation.of])
@@ -103,3 +108,15 @@ def goes_whole(expectation: Expectation) -> bool:
     if isinstance(expectation, Association):
         return expectation.points == "replicates" and len(expectation.of) > 1
     return isinstance(expectation, Proportion) and not expectation.also
+
+
+def heading(expectation: Expectation, claim: Claim) -> str:
+    """What a reader calls an expectation: measurement and arms, kind and id where needed."""
+    context = claim.context()
+    label = kind_of(expectation).effect_label(expectation, context)
+    kinds = [
+        each.kind
+        for each in claim.expectations
+        if kind_of(each).effect_label(each, context) == label
+    ]
+    return f"{upper(label)}{fmt.told_apart(expectation.id, expectation.kind, kinds)}"

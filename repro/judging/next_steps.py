@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence, Replicate
 from repro.expectations.base import margin_words
-from repro.expectations.kinds import heading
+from repro.expectations.difference import Difference
 from repro.expectations.rules import Conclusion, Validity, Verdict
 from repro.expectations.sequential import SEQUENTIAL
 from repro.judging import document as doc
 from repro.judging.claim_parts import shown_file
 from repro.judging.document_parts import DesignPart
 from repro.judging.interim import reversals
-from repro.judging.judged import Judged, all_must_hold, joined
+from repro.judging.judged import Judged, all_must_hold, heading, joined
 from repro.schema import format as fmt
 from repro.specs.claim import SCALES, Claim
-from repro.specs.expectation import All, Difference, Tree
+from repro.specs.expectation import All, Tree
 from repro.stats.planning import seeds_to_settle
 from repro.stats.records import TestResult
 

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from repro.evidence.base import Evidence
+from repro.expectations.association import Association
+from repro.expectations.proportion import Proportion
 from repro.expectations.rules import Flag, FlagKind
 from repro.judging.judged import goes_whole
 from repro.schema import format as fmt
 from repro.specs.claim import Claim
-from repro.specs.expectation import Association, Proportion
 from repro.specs.measurement import Reported
 from repro.stats.data_signs import Level, Shared, correlated, factor_between, factor_within, shared
 from repro.stats.records import Sample

@@ -13,20 +13,15 @@ from dataclasses import dataclass, replace
 
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence
-from repro.expectations.base import Read
-from repro.expectations.kinds import kind_of, name_of_test
+from repro.expectations.base import EProcess, GroupSequential, Read
+from repro.expectations.difference import Difference, TestOfDifference
+from repro.expectations.kinds import Expectation, kind_of, name_of_test
+from repro.expectations.order import Trend
+from repro.expectations.proportion import Proportion
 from repro.judging.document_parts import Analysis, Choice, Robustness
 from repro.judging.judged import Judged, detail_reader, goes_whole, judge
 from repro.schema import format as fmt
-from repro.specs.claim import Claim, EProcess, GroupSequential
-from repro.specs.expectation import (
-    BY_SEED,
-    Difference,
-    Expectation,
-    Proportion,
-    TestOfDifference,
-    Trend,
-)
+from repro.specs.claim import Claim
 from repro.specs.measurement import Measurement
 from repro.stats.records import Arm, Sample
 from repro.trainers.measurement import Bleu, Perplexity, Rank
@@ -85,7 +80,7 @@ def robustness(
 
 
 def _declared(expectation: Expectation, claim: Claim) -> str:
-    return f"as declared: {name_of_test(expectation, claim)}"
+    return f"as declared: {name_of_test(expectation, claim.context())}"
 
 
 def _distinct(analyses: Sequence[Analysis]) -> Iterator[Analysis]:
@@ -126,7 +121,7 @@ def _tests(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analy
 def _ignoring_pairs(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
     """As if the arms shared nothing: what the pairs are worth, and no doubt of the conclusion."""
     one = declared.expectation
-    if claim.design != "paired" or not isinstance(one, BY_SEED):
+    if claim.design != "paired" or not one.by_seed:
         return
     if isinstance(one, Difference | Trend):
         one = one.model_copy(update={"test": "welch"})

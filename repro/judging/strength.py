@@ -7,11 +7,13 @@ from typing import Literal
 
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence
+from repro.expectations.base import GroupSequential
+from repro.expectations.ratio import Ratio
 from repro.expectations.rules import Conclusion
 from repro.judging.document_parts import Level, Strength
 from repro.judging.judged import Judged, all_must_hold
-from repro.specs.claim import Claim, GroupSequential
-from repro.specs.expectation import All, AtLeastOne, Node, Ratio
+from repro.specs.claim import Claim
+from repro.specs.expectation import All, AtLeastOne, Node
 from repro.stats.error_rates import (
     Design,
     design_of_one,

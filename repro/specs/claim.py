@@ -12,11 +12,12 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from repro.digest import digest
+from repro.expectations.base import ArmFacts, Context, Design, MeasurementFacts, Sequential
+from repro.expectations.kinds import Expectation
 from repro.schema.base import (
     Decimal,
     DivergedPolicy,
     Name,
-    OrderColumn,
     Reason,
     SeedCount,
     SeedNumber,
@@ -24,8 +25,8 @@ from repro.schema.base import (
     Spec,
 )
 from repro.specs.arm import Arm, ArmSpec, PublishedArm
-from repro.specs.expectation import Expectation, ExpectationOverride, Family, Tree
-from repro.specs.measurement import Measurement, Reported
+from repro.specs.expectation import ExpectationOverride, Family, Tree
+from repro.specs.measurement import Measurement, Reported, digits
 from repro.trainers.run import PlannedRun, RunSpec
 
 
@@ -47,32 +48,6 @@ class Seeds(Spec):
     def excludable(self) -> int:
         """How many replicates an arm may lose to divergence by being left out."""
         return int(self.diverged.partition("<=")[2] or 0)
-
-
-Drift = Literal["reversed", "any"]
-"""How far a difference may move before a sequential claim is INVALID: until the seeds say the
-opposite of what was decided first (``reversed``), or not provably at all (``any``)."""
-
-
-class EProcess(Spec):
-    """Looks whenever new seeds have come; valid at every look. ``g`` scales the prior."""
-
-    method: Literal["eprocess_t"]
-    g: Annotated[float, Field(gt=0, le=100)] = 1.0
-    order: OrderColumn | None = None
-    drift: Drift = "reversed"
-
-
-class GroupSequential(Spec):
-    """Looks at numbers of seeds that were planned, the last of which is the largest."""
-
-    method: Literal["group_obf"]
-    looks: Annotated[tuple[SeedCount, ...], Field(min_length=2, max_length=20)]
-    order: OrderColumn | None = None
-    drift: Drift = "reversed"
-
-
-Sequential = Annotated[EProcess | GroupSequential, Field(discriminator="method")]
 
 
 class Forced(Spec):
@@ -114,9 +89,6 @@ ScaleName = Literal["quick", "bench", "paper"]
 
 
 SCALES: tuple[ScaleName, ...] = ("quick", "bench", "paper")
-
-
-Design = Literal["independent", "paired"]
 
 
 Sameness = Literal["corpus", "precision", "epochs", "averaging", "schedule", "tuning"]
@@ -328,6 +300,23 @@ class Claim(Spec):
             PlannedRun(run=self.run(arm, self.numbers(arm)[place]), measurements=measurements)
             for place in range(self.wanted)
             for arm in self.trained
+        )
+
+    def context(self) -> Context:
+        """What the kinds of expectations may know of the claim."""
+        return Context(
+            alpha=self.alpha,
+            design=self.design,
+            arms={
+                name: ArmFacts(arm.label, arm.first_seed, arm.rank_bound)
+                for name, arm in self.arms.items()
+            },
+            measurements={
+                name: MeasurementFacts(each.label, each.better, digits(each))
+                for name, each in self.measurements.items()
+            },
+            min_seeds=self.seeds.min,
+            sequential=self.sequential,
         )
 
     def at_night(self, *, so_far: int | None = None, night: int = 0) -> Claim:

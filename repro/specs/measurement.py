@@ -25,3 +25,16 @@ class Reported(Spec):
 
 
 Measurement = Annotated[Perplexity | Rank | Bleu | Reported, Field(discriminator="kind")]
+
+
+def digits(measurement: Measurement) -> int:
+    """Digits after the point that a reader sees: ranks are whole, the others as in the papers."""
+    match measurement:
+        case Reported(digits=stated):
+            return stated
+        case Rank():
+            return 0
+        case Bleu():
+            return 3
+        case _:
+            return 2

@@ -8,10 +8,11 @@ from itertools import pairwise
 from typing import Any
 
 from repro.errors import Place, Problem
+from repro.expectations.kinds import Expectation
 from repro.schema.messages import choose, listed
 from repro.schema.yaml import Document, Steps
 from repro.specs.claim import SCALES, ClaimFile, RankBound, Scale
-from repro.specs.expectation import All, Expectation, Node, Tree
+from repro.specs.expectation import All, Node, Tree
 
 SEVERAL = ("association", "ordering", "trend")
 """Kinds of any number of arms."""

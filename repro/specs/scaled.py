@@ -9,19 +9,18 @@ from typing import get_args
 from pydantic import BaseModel
 
 from repro.errors import Problem
+from repro.expectations.base import Design
+from repro.expectations.difference import Difference
+from repro.expectations.exact import Separation
+from repro.expectations.kinds import Expectation
+from repro.expectations.order import Trend
+from repro.expectations.ratio import Ratio
 from repro.schema.base import LeastRatio, Limit
 from repro.schema.messages import bare, choose, listed
 from repro.schema.yaml import Document, Steps
 from repro.specs.arm import Arm, ArmSpec
-from repro.specs.claim import Claim, ClaimFile, Design, Scale, ScaleName, Seeds
-from repro.specs.expectation import (
-    Difference,
-    Expectation,
-    ExpectationOverride,
-    Ratio,
-    Separation,
-    Trend,
-)
+from repro.specs.claim import Claim, ClaimFile, Scale, ScaleName, Seeds
+from repro.specs.expectation import ExpectationOverride
 from repro.specs.measurement import Measurement
 from repro.specs.resolve import Configurations, resolve
 from repro.trainers.run import AnyTraining

@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from repro.expectations.base import EProcess
 from repro.judging.document import Document
 from repro.judging.due import Registry, with_seeds_due
 from repro.judging.registration import control_part
 from repro.registry.log import Entry, Seen
 from repro.registry.record import read, record
-from repro.specs.claim import Claim, EProcess, Seeds
+from repro.specs.claim import Claim, Seeds
 from repro.store.places import LEDGER
 from tests.judging.nights import Nights, shipped
 from tests.test_controls import control

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from repro.errors import ClaimError
+from repro.expectations.kinds import kind_of
+from repro.expectations.margins import Equivalence
 from repro.expectations.sequential import aligned, run_sequential
 from repro.judging.design_power import design_parts
 from repro.judging.document_parts import Analysis
 from repro.specs.claim import Claim
-from repro.specs.expectation import Equivalence
 from repro.stats.anytime import balanced
 from repro.stats.planning import seeds_to_settle
 from repro.stats.power import power_paired_above, power_paired_equivalence
@@ -264,7 +265,7 @@ def test_pairs_keep_their_seeds_in_a_declared_order() -> None:
     assert isinstance(one, Equivalence)
     a = Sample((10.0, 11.0, 12.0, 13.0), (3, 0, 7, 1), order="declared")
     b = Sample((20.0, 21.0, 22.0, 23.0), (0, 1, 3, 9), order="declared")
-    first, second = balanced(*aligned(one, claim, a, b))
+    first, second = balanced(*aligned(one, claim.context(), a, b))
     assert list(zip(first.values, second.values, strict=True)) == [
         (11.0, 20.0),
         (10.0, 22.0),
@@ -280,9 +281,12 @@ def test_a_table_without_an_order_is_judged_once_by_its_pairs() -> None:
     a = Sample(A, (0, 1, 2, 3, 4, 5), order="unknown")
     b = Sample(B, (0, 1, 2, 3, 4, 5), order="unknown")
     turned = [Sample(arm.values[::-1], arm.replicates[::-1], order="unknown") for arm in (a, b)]
-    found, again = run_sequential(one, claim, a, b), run_sequential(one, claim, *turned)
+    context = claim.context()
+    asked = kind_of(one).question(one, context)
+    found = run_sequential(one, asked, context, a, b)
+    again = run_sequential(one, asked, context, *turned)
     assert found.paired
     assert known(found.p) == pytest.approx(known(again.p))
     late = Sample(B, (4, 5, 6, 7, 8, 9), order="unknown")
     with pytest.raises(ClaimError, match="2 seeds are fewer than the first look needs"):
-        run_sequential(one, claim, a, late)
+        run_sequential(one, asked, context, a, late)

@@ -10,9 +10,10 @@ import pydantic
 import pytest
 
 from repro.errors import ShapeError, SpecError
+from repro.expectations.difference import Difference
+from repro.expectations.exact import Bound
 from repro.specs.claim import SCALES, Claim
 from repro.specs.configuration import Configuration
-from repro.specs.expectation import Bound, Difference
 from repro.specs.load import load_claim, load_claims
 from repro.specs.measurement import Reported
 from repro.trainers.language_model.spec import MoS, Softmax

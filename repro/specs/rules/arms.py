@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from repro.errors import Problem
-from repro.specs.expectation import Difference
+from repro.expectations.difference import Difference
 from repro.specs.rules.training import idle_settings, short_texts, unnamed_files
 from repro.specs.scaled import ScaledClaim
 from repro.trainers.language_model.spec import TrainingSpec

@@ -6,10 +6,15 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from repro.errors import Problem
+from repro.expectations.association import Association
+from repro.expectations.base import EProcess
+from repro.expectations.difference import Difference
+from repro.expectations.order import Trend
 from repro.schema.yaml import Steps
-from repro.specs.claim import EProcess
-from repro.specs.expectation import PAIRED_TESTS, Association, Difference, Trend
 from repro.specs.scaled import ScaledClaim
+
+PAIRED_TESTS = ("paired", "paired_permutation")
+"""Tests of differences, or trends, of a paired design; all others take arms as independent."""
 
 
 def _pairs(claim: ScaledClaim) -> Iterator[Problem]:

@@ -6,16 +6,12 @@ from collections.abc import Iterator
 from itertools import product
 
 from repro.errors import Problem
+from repro.expectations.difference import Difference
+from repro.expectations.kinds import Expectation
+from repro.expectations.margins import Equivalence, NonInferiority, NonSuperiority
+from repro.expectations.proportion import Proportion
 from repro.schema.yaml import Steps
 from repro.specs.arm import PublishedArm
-from repro.specs.expectation import (
-    Difference,
-    Equivalence,
-    Expectation,
-    NonInferiority,
-    NonSuperiority,
-    Proportion,
-)
 from repro.specs.measurement import Reported
 from repro.specs.scaled import ScaledClaim
 

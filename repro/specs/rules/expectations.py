@@ -7,8 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from repro.errors import Problem
+from repro.expectations.association import Association
+from repro.expectations.difference import Difference
+from repro.expectations.exact import Bound
+from repro.expectations.proportion import Proportion
 from repro.schema.yaml import Steps
-from repro.specs.expectation import Association, Bound, Difference, Proportion
 from repro.specs.scaled import ScaledClaim
 
 WITHOUT_UNITS = ("permutation", "paired_permutation", "brunner_munzel")

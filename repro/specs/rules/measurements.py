@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from repro.errors import Problem
+from repro.expectations.exact import Bound
 from repro.schema.messages import Words
 from repro.schema.yaml import Steps
 from repro.specs.claim import KnownRank, RankBound
-from repro.specs.expectation import Bound
 from repro.specs.measurement import Reported
 from repro.specs.rules.training import LEAST_TOKENS, streams, too_short
 from repro.specs.scaled import ScaledClaim

@@ -7,20 +7,16 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from repro.errors import Problem
+from repro.expectations.association import Association
+from repro.expectations.base import EProcess, GroupSequential
+from repro.expectations.difference import Difference
+from repro.expectations.exact import Bound, Separation
+from repro.expectations.kinds import Expectation
+from repro.expectations.margins import Equivalence, NonInferiority, NonSuperiority
+from repro.expectations.order import Trend
+from repro.expectations.proportion import Proportion
 from repro.schema.yaml import Steps
-from repro.specs.claim import EProcess, GroupSequential, Seeds
-from repro.specs.expectation import (
-    Association,
-    Bound,
-    Difference,
-    Equivalence,
-    Expectation,
-    NonInferiority,
-    NonSuperiority,
-    Proportion,
-    Separation,
-    Trend,
-)
+from repro.specs.claim import Seeds
 from repro.specs.rules.expectations import fewest_points, fewest_units
 from repro.specs.scaled import ScaledClaim
 
