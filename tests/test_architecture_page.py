@@ -30,7 +30,7 @@ def wings() -> list[str]:
 def test_every_wing_has_a_row() -> None:
     """The table has every module at the top of `repro`, and no other."""
     top = {path.stem for path in (ROOT / "repro").iterdir() if not path.name.startswith(("_", "."))}
-    assert sorted(wings()) == sorted(top - {"py"})
+    assert sorted(wings()) == sorted(top - {"py"}), "give each module a row in The tree"
 
 
 def test_the_table_is_in_the_order_of_the_layers() -> None:
@@ -38,7 +38,7 @@ def test_the_table_is_in_the_order_of_the_layers() -> None:
     order = layers()
     places = [order.index(name) for name in wings()]
     rows = [line for line in order if line in wings()]
-    assert [order[place] for place in places] == rows
+    assert [order[place] for place in places] == rows, "order its rows as the layers"
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = {"statistics": "METHODS", "facts": "FACTS"}
-"""Page of docs/explanation -> the name by which older docstrings cite it."""
+PAGES = ("statistics", "facts")
 
 SOURCES = sorted(
     path for folder in ("repro", "tests", "benchmarks") for path in (ROOT / folder).rglob("*.py")
@@ -32,8 +31,7 @@ def sections(page: str) -> set[str]:
 def cited(page: str) -> Iterator[tuple[str, str]]:
     """Every citation of a section, with the file that has it."""
     number = r"\d(?:\.\d)?(?: [a-z]\b)?"
-    name = rf"\b(?:{page}\.md|{PAGES[page]}(?:\.md)?)"
-    listed = re.compile(rf"{name},? ({number}(?:(?:,| and) {number})*)")
+    listed = re.compile(rf"\b{page}\.md,? ({number}(?:(?:,| and) {number})*)")
     for path in SOURCES:
         text = re.sub(r"\s*\n\s*(?:#: ?|# ?)?", " ", path.read_text(encoding="utf-8"))
         for match in listed.finditer(text):

@@ -16,7 +16,7 @@ from repro.trainers.measurement import Rank
 CLAIMS = Path(__file__).parents[1] / "claims"
 FILES = sorted(CLAIMS.glob("*.yaml"))
 
-# FACTS.md 1.3: what the papers print, and the exact counts behind it.
+# facts.md 1.3: what the papers print, and the exact counts behind it.
 PARAMETERS = {
     ("mos_rank", "softmax"): 24_221_600,
     ("mos_rank", "moc"): 21_500_620,

@@ -10,7 +10,7 @@ P-values that equal, digit by digit, those of one test on the rounded summaries.
 
 A test on the runs themselves hits the digits of the test on their rounded summaries only by
 chance. Where it happens too often, the p-values were computed from what is printed, by that test.
-METHODS.md 1.5.
+statistics.md 1.5.
 """
 
 from __future__ import annotations

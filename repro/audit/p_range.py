@@ -4,7 +4,7 @@ The printed numbers are a box. For fixed deviations p falls as the difference gr
 the deviations need a search. Student's p rises with either of them, so its extremes lie at
 corners. Welch's degrees of freedom depend on the ratio of the two deviations alone, so along
 a ray from 0 its p rises too, and its extremes lie on the two lower or the two upper edges of
-the box; there it may have a peak or a trough inside, which is searched. METHODS.md 1.5.
+the box; there it may have a peak or a trough inside, which is searched. statistics.md 1.5.
 A one-sided p against the printed difference is 1 minus the one in its direction.
 """
 

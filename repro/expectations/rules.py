@@ -1,6 +1,6 @@
-"""The words of a verdict, and the rules from one test result to one finding (METHODS.md 2.1).
+"""The words of a verdict, and the rules from one test result to one finding (statistics.md 2.1).
 
-From one test result to one finding, by the exact rule of its kind (METHODS.md 2.1).
+From one test result to one finding, by the exact rule of its kind (statistics.md 2.1).
 
 Orientation: positive is as claimed. ``alpha`` is two-sided for a difference and an association
 and one-sided for everything else, whose interval therefore has level ``1 - 2 alpha``.

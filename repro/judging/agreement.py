@@ -51,7 +51,7 @@ def agree(prediction: Prediction | None, result: TestResult) -> Agreement:
     differs from the paper's and our own result excludes *no difference*, else LARGER or
     SMALLER by size signed so that the paper's effect is positive. A paper's effect of exactly
     none has no opposite and can only be exceeded. NOT-CHECKABLE, too, for a test whose effect
-    is not in the units of the paper's number. METHODS.md 2.1.
+    is not in the units of the paper's number. statistics.md 2.1.
     """
     if prediction is None or result.test in OTHER_UNITS:
         return Agreement.NOT_CHECKABLE

@@ -5,7 +5,7 @@ Sequential claims whose later seeds contradict what was decided first: INVALID, 
 The first crossing stands, because stopping there was allowed. But it speaks of one difference,
 and once the seeds show that there is not one, no word for it is right: a claim whose seeds say
 the opposite of what was decided is INVALID. A smaller movement is a flag, unless the claim
-declares `drift: any`, so that a declaration can only make it stricter. METHODS 2.1.
+declares `drift: any`, so that a declaration can only make it stricter. statistics.md 2.1.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ Statuses for a shell, the gravest first: 70 the program failed, 5 infrastructure
 usage, 1 a decided conclusion that is not the expected one, 3 INCONCLUSIVE, NOT-TESTED or no
 conclusion where another was expected, 0 all as expected.
 
-Findings joined: all of them, at least one, any tree of both (METHODS.md 2.1).
+Findings joined: all of them, at least one, any tree of both (statistics.md 2.1).
 
 ``p`` of a joined finding is the evidence for the whole, ``p_opposite`` that for its contrary;
 each is a p-value again, so that nodes can be joined further, and families of claims too.

@@ -7,7 +7,7 @@ difference ``delta = (mean A - mean B) / sd`` has a normal prior of variance ``g
 the right Haar prior. Then e, a ratio of two likelihoods of all t statistics so far, is a test
 martingale: whatever one does after seeing it, it ever reaches 1/alpha with a chance of at most
 alpha if there is no difference. Gönen et al. 2005 (the formula); Hendriksen, de Heide &
-Grünwald 2021 and Pérez-Ortiz et al. 2024 (why stopping is free); METHODS.md 1.8.
+Grünwald 2021 and Pérez-Ortiz et al. 2024 (why stopping is free); statistics.md 1.8.
 
 Arms that are paired by seed are one normal sample of differences: then delta is their mean in
 standard deviations, the number of pairs takes the place of ``n_a n_b / (n_a + n_b)``, and the

@@ -300,7 +300,7 @@ def restricted(
     Choosing points by y shrinks the correlation mechanically. For a linear relation of even
     scatter the full-range r becomes ``r u / sqrt(1 + r^2 (u^2 - 1))`` (Thorndike 1949,
     case 2, run forwards). ``ClaimError`` as ``association`` for the points, all of them and
-    those in the window. METHODS.md 1.4; FACTS.md 6.1 a.
+    those in the window. statistics.md 1.4; facts.md 6.1 a.
     """
     if not check_finite("low", low) < check_finite("high", high):
         raise ClaimError(f"a window runs from low to high, not {low} to {high}")

@@ -8,7 +8,7 @@ The difference of two means as a share of the second: A over B minus 1, with its
 
 That mean A lies above ``(1 + r)`` times mean B is tested as it stands, by the contrast
 ``mean A - (1 + r) mean B``. To take ``r`` times the *observed* mean of B as a margin would
-forget that this mean has an error too, and lose the level (METHODS.md 2.2).
+forget that this mean has an error too, and lose the level (statistics.md 2.2).
 """
 
 from __future__ import annotations
@@ -275,7 +275,7 @@ def scaled_contrast(
     """Mean A minus ``factor`` times mean B: estimate, standard error, degrees of freedom.
 
     Each arm is its mean, the standard error of it, and its size; numbers or arrays of one
-    shape. Satterthwaite 1946; METHODS.md 2.2.
+    shape. Satterthwaite 1946; statistics.md 2.2.
     """
     (mean_a, error_a, n_a), (mean_b, error_b, n_b) = a, b
     scaled = np.abs(factor) * error_b

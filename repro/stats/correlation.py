@@ -88,7 +88,7 @@ def association(
     ``ClaimError`` for points that do not match, a constant variable, fewer than four points
     (Kendall: five) or five clusters, clusters of different sizes, and where no order of the
     points, or of the clusters, could reach alpha.
-    Fisher 1921; Bonett & Wright 2000; Efron 1987; METHODS.md 1.4.
+    Fisher 1921; Bonett & Wright 2000; Efron 1987; statistics.md 1.4.
     """
     check_alpha(alpha)
     _check(direction, interval)
@@ -195,7 +195,7 @@ def magnitude(
     Meant for normal data: with t4 tails a Pearson bound of .5 errs in .08 to .135 of cases,
     and Kendall's with ten normal points in .07. ``ClaimError`` unless exactly one bound lies
     between 0 and 1, for a perfect correlation, and as ``association`` for the points.
-    Fisher 1921; Schuirmann 1987; METHODS.md 1.4, 2.2.
+    Fisher 1921; Schuirmann 1987; statistics.md 1.4, 2.2.
     """
     check_alpha(alpha)
     bound = _only_bound(at_most, at_least)

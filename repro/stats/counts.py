@@ -55,7 +55,7 @@ def bound(
     outside, those that diverged among them; a limit is kept up to round-off. ``effect`` is the
     share inside and ``interval`` its Clopper-Pearson interval of level ``1 - 2 alpha``: what
     these replicates say about those that were not run. ``ClaimError`` for a summary or without
-    a limit. Clopper & Pearson 1934; METHODS.md 1.3.
+    a limit. Clopper & Pearson 1934; statistics.md 1.3.
     """
     sample, violators = _outside(a, "bound", at_least, at_most)
     return _result("bound", sample, violators, alpha)
@@ -72,7 +72,7 @@ def share(
     """Exact binomial test: more than the share ``of`` of all replicates lies within the limits.
 
     ``p`` and ``p_opposite`` are one-sided; effect, interval and errors as ``bound``,
-    and ``ClaimError`` unless ``0 < of < 1``. METHODS.md 2.1.
+    and ``ClaimError`` unless ``0 < of < 1``. statistics.md 2.1.
     """
     if not 0 < of < 1:
         raise ClaimError(f"a share lies between 0 and 1, not {of}")
@@ -163,7 +163,7 @@ def sign_test(
     untied, ``interval`` its Clopper-Pearson interval of level ``1 - 2 alpha``; ``p`` and
     ``p_opposite`` are one-sided. ``ClaimError`` for counts below 0, no untied unit, a share
     outside (0, 1), and where no outcome of so many units could reach ``alpha``.
-    Dixon & Mood 1946; METHODS.md 2.1.
+    Dixon & Mood 1946; statistics.md 2.1.
     """
     from scipy.stats import binomtest  # noqa: PLC0415 - slow to import
 
@@ -209,7 +209,7 @@ def paired_outcomes(
 
     ``ClaimError`` as ``sign_test``, for a summary, a unit that one arm lacks or that has no
     cluster, another share than one half with clusters, and too few clusters to reach ``alpha``.
-    METHODS.md 2.1.
+    statistics.md 2.1.
     """
     check_alpha(alpha)
     first, second = match((a, b), "paired_outcomes")

@@ -3,7 +3,7 @@
 Lan & DeMets 1983, in the two-sided form that rpact and gsDesign use: until the share ``t`` of
 the planned pairs, ``4 (1 - Phi(z_{alpha/4} / sqrt(t)))`` of alpha is spent (the form
 ``2 (1 - Phi(z_{alpha/2} / sqrt(t)))`` spends more early). Boundaries by recursive integration
-(Armitage, McPherson & Rowe 1969). METHODS.md 1.8.
+(Armitage, McPherson & Rowe 1969). statistics.md 1.8.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
 
     Comparing each with alpha keeps the chance of any false rejection in the family at or
     below alpha, however the tests depend on each other. ``ClaimError`` for a number that is
-    no probability. Holm 1979; METHODS.md 1.6. The same as ``multipletests`` of statsmodels,
+    no probability. Holm 1979; statistics.md 1.6. The same as ``multipletests`` of statsmodels,
     which collects garbage at every call (0.1 s) and takes most of a second to import.
     """
     _check_probabilities(p_values)
@@ -30,7 +30,7 @@ def benjamini_hochberg(p_values: Sequence[float]) -> tuple[float, ...]:
 
     Comparing each with alpha keeps the expected share of false ones among the rejections at or
     below alpha where the tests are independent or positively dependent (a shared baseline).
-    ``ClaimError`` as ``holm``. Benjamini & Hochberg 1995; METHODS.md 1.6. The same bits as
+    ``ClaimError`` as ``holm``. Benjamini & Hochberg 1995; statistics.md 1.6. The same bits as
     ``false_discovery_control`` of scipy.stats, whose import takes as long as a whole audit.
     """
     _check_probabilities(p_values)
@@ -48,7 +48,7 @@ def e_bh(e_values: Sequence[float], alpha: float = 0.05) -> tuple[bool, ...]:
     The k largest, for the largest k whose k-th e-value is at least ``m / (alpha k)``: the
     expected share of false rejections is at most alpha however the e-values depend on each
     other. Give the current e-values, never their maxima over time. ``ClaimError`` as
-    ``adjusted_e_values``, and for a bad alpha. Wang & Ramdas 2022; METHODS.md 1.6, 2.1.
+    ``adjusted_e_values``, and for a bad alpha. Wang & Ramdas 2022; statistics.md 1.6, 2.1.
     """
     check_alpha(alpha)
     return tuple(alpha * value >= 1 for value in adjusted_e_values(e_values))

@@ -3,7 +3,7 @@
 Arms that share their randomness are not independent, but their differences within a seed are a
 sample like any other: its mean is the difference of the means, and its spread is all the error
 that there is. So each test of paired arms is Student's test of one sample, exact for normal
-differences whatever the spreads and the correlation of the arms (Student 1908; METHODS.md 1.1).
+differences whatever the spreads and the correlation of the arms (Student 1908; statistics.md 1.1).
 """
 
 from __future__ import annotations

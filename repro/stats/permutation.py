@@ -56,7 +56,7 @@ def permutation(
     interval: every point of it would take all the splits again, and under unequal variances
     no shift makes the arms alike. ``ClaimError`` for a summary, as for ``welch``, and where
     even the most extreme split could not reach ``alpha`` (3 and 3, two-sided: 0.10).
-    Pitman 1937; Janssen 1997; Phipson & Smyth 2010; METHODS.md 1.1, 2.2.
+    Pitman 1937; Janssen 1997; Phipson & Smyth 2010; statistics.md 1.1, 2.2.
     """
     check_alpha(alpha)
     first, second = require_sample(a, "permutation"), require_sample(b, "permutation")

@@ -1,7 +1,7 @@
 """How often would a design decide? The power of the tests that are really run.
 
 Welch's test with estimated variances, not the pooled test with known degrees of freedom:
-at n = 3 the usual formula promises .80 where Welch has .70 (METHODS.md 2.2).
+at n = 3 the usual formula promises .80 where Welch has .70 (statistics.md 2.2).
 
 With ``W`` the scaled variance estimates of the two arms, ``W_a + W_b`` is chi-squared and
 independent of the share ``W_a / (W_a + W_b)``, which is beta distributed and alone fixes

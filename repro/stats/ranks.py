@@ -43,7 +43,7 @@ def brunner_munzel(
     and ``exact`` is true. That p can be larger than one just short of separation.
     Not safe below ten replicates (level 0 to .14 at n = 3, .08 at n = 5, .054 at n = 10).
     ``ClaimError`` for a summary, fewer than two values in an arm, and where all values agree.
-    Brunner & Munzel 2000; METHODS.md 1.1, 2.2.
+    Brunner & Munzel 2000; statistics.md 1.1, 2.2.
     """
     check_alpha(alpha)
     first, second = _checked(a, b)
@@ -141,7 +141,7 @@ def separation(
     ``2 ** -n``, and that is the p. ``effect`` is the share of pairs in which A is beyond B.
 
     ``ClaimError`` for a summary, a factor below 1, values not above 0 under a factor, and
-    where even complete separation could not reach ``alpha``. METHODS.md 1.3, 2.1; not safe
+    where even complete separation could not reach ``alpha``. statistics.md 1.3, 2.1; not safe
     at n = 3 with unequal spreads (2.2).
     """
     check_alpha(alpha)
@@ -217,7 +217,7 @@ def probability_of_less(a: Arm, b: Arm, *, level: float = 0.95) -> EffectSize:
     interval cut at 0 and 1, and none where one arm lies wholly beyond the other. From
     summaries it is that of two normal distributions, without interval. ``ClaimError`` for an
     arm of one value and, from summaries, where neither varies. McGraw & Wong 1992;
-    Brunner & Munzel 2000; METHODS.md 1.1.
+    Brunner & Munzel 2000; statistics.md 1.1.
     """
     first, second = summarise(a), summarise(b)
     spread = math.hypot(first.spread, second.spread)

@@ -122,7 +122,7 @@ def predict_difference(
     original's arms count as independent all the same, so the interval covers .95 if they are,
     and more if they were positively correlated pairs. An arm without variance counts as exact.
     ``ClaimError`` for an arm whose variance is unknown, where no arm varies, for pairs that the
-    paired t-test refuses, and for pairs with a shared baseline. METHODS.md 1.9.
+    paired t-test refuses, and for pairs with a shared baseline. statistics.md 1.9.
     """
     contrast = _predict(original, ours, shared_baseline=shared_baseline, paired=paired)
     return Prediction(contrast.effect, contrast.interval(level), 0.0, contrast.df)
@@ -271,7 +271,7 @@ def replicate(
     B is the same printed baseline in both (``shared_baseline``) the two effects share its
     error, which every part allows for but the sceptical p-value, which is left out.
     ``ClaimError`` where a variance is unknown, where both arms of a pair are constant, and as
-    for ``predict_difference``. METHODS.md 1.9.
+    for ``predict_difference``. statistics.md 1.9.
     """
     level = 1 - check_alpha(alpha)
     prediction = predict_difference(

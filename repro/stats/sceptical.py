@@ -60,7 +60,7 @@ def sceptical(z_original: float, z_ours: float, variance_ratio: float) -> Scepti
     """The sceptical p-values of two z-values; ``variance_ratio`` is the original's over ours.
 
     ``z²`` solves ``(z_o²/z² - 1)(z_r²/z² - 1) = variance_ratio``. ``ClaimError`` for a number
-    that is not finite and a ratio not above 0. METHODS.md 1.9.
+    that is not finite and a ratio not above 0. statistics.md 1.9.
     """
     check_finite("a z-value", z_original)
     check_finite("a z-value", z_ours)

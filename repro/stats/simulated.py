@@ -103,7 +103,7 @@ def eprocess(a: Array, b: Array, alpha: float, *, scale: float = 1.0) -> Confirm
     """The t e-process, looked at after every balanced pair: does it first cross with A higher?
 
     ``scale`` is the prior variance g of the standardised effect. Both arms have the same
-    number of replicates. METHODS.md 1.8.
+    number of replicates. statistics.md 1.8.
     """
     n = np.arange(2, a.shape[1] + 1)
     mean_a, squares_a = _running(a)

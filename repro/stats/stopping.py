@@ -45,7 +45,7 @@ class Question:
 
     ``None`` is no limit; without any, a difference of either sign is asserted. For a
     difference ``alpha`` is two-sided, for all else one-sided, so that its interval has level
-    ``1 - 2 alpha`` (METHODS.md 2.1). Make it with the four functions below.
+    ``1 - 2 alpha`` (statistics.md 2.1). Make it with the four functions below.
     """
 
     kind: Kind
@@ -71,7 +71,7 @@ class Question:
         return [sign * contrast.statistic(limit) for limit, sign in signed if limit is not None]
 
     def decide(self, interval: Interval) -> Decision | None:
-        """What an interval decides by the rules of METHODS.md 2.1; None while a border is in it."""
+        """What an interval decides (statistics.md 2.1); None while a border is in it."""
         if any(border in interval for border in self.borders):
             return None
         if self.low is None and self.high is None:

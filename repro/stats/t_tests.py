@@ -55,7 +55,7 @@ def welch(
     The interval is the one the p-value belongs to: level ``1 - alpha`` two-sided, and
     ``1 - 2 alpha`` for a one-sided alternative. An arm of variance 0 leaves the other's
     ``n - 1`` degrees of freedom. ``ClaimError`` if an arm has fewer than two values, or if
-    both have variance 0. Welch 1947; METHODS.md 1.1.
+    both have variance 0. Welch 1947; statistics.md 1.1.
     """
     return _mean_test("welch", welch_contrast(a, b), (a, b), alternative, alpha)
 
@@ -66,7 +66,7 @@ def student(
     """Student's t-test with pooled variance, to repeat what a paper did.
 
     Not safe where the variances differ (level .075 at n = 3 and a 3:1 ratio of standard
-    deviations). Interval and errors as ``welch``. Student 1908; METHODS.md 1.1, 2.2.
+    deviations). Interval and errors as ``welch``. Student 1908; statistics.md 1.1, 2.2.
     """
     return _mean_test("student", student_contrast(a, b), (a, b), alternative, alpha)
 
@@ -79,7 +79,7 @@ def paired(
     Replicates with the same number are a pair, wherever they stand; only a design that gives
     both arms the same randomness makes them one. Effect and interval (levels as ``welch``)
     are the mean difference. ``ClaimError`` for a summary, replicates without a partner, fewer
-    than two pairs, and differences that do not vary. Student 1908; METHODS.md 1.1.
+    than two pairs, and differences that do not vary. Student 1908; statistics.md 1.1.
     """
     return _mean_test("paired", paired_contrast((a, b)), (a, b), alternative, alpha)
 
@@ -99,7 +99,7 @@ def yuen(
     ``welch``) are the difference of the trimmed means. Not safe where standard deviations
     are 3:1 (level .062 at n = 5, .059 at n = 10). ``ClaimError`` for a summary, fewer than
     two values left in an arm, a ``trim`` outside [0, 0.5), and where in both arms all values
-    between those trimmed agree. Yuen 1974; METHODS.md 1.1, 2.2.
+    between those trimmed agree. Yuen 1974; statistics.md 1.1, 2.2.
     """
     arms = require_sample(a, "yuen"), require_sample(b, "yuen")
     if not 0 <= trim < 0.5:
@@ -204,7 +204,7 @@ def tost(
     ``p`` is the larger of the two one-sided p-values, ``p_opposite`` the smaller p of *the
     difference lies beyond one of the margins*; the interval has level ``1 - 2 alpha``.
     ``ClaimError`` unless ``low < 0 < high``, and as for ``welch`` or ``paired``. Schuirmann 1987;
-    Lakens 2017; METHODS.md 1.2.
+    Lakens 2017; statistics.md 1.2.
     """
     check_finite("the lower margin", low)
     check_finite("the upper margin", high)
@@ -219,7 +219,7 @@ def non_superiority(
     """One-sided t-test: A is not better than B by ``margin`` or more.
 
     ``better`` says which values are good. The gain of A must lie below ``margin``, which is
-    in the units of the measurement and not negative (``ClaimError``). METHODS.md 2.1.
+    in the units of the measurement and not negative (``ClaimError``). statistics.md 2.1.
     """
     _check_margin(margin)
     low, high = (None, margin) if _higher(better) else (-margin, None)
@@ -249,7 +249,7 @@ def tost_relative(
     ``1 - 2 alpha``), ``low``, ``high`` and the smallest confirmable margin are shares of mean
     B; ``statistic``, ``df`` and ``se`` are those of the contrast that decides. ``ClaimError``
     unless ``0 < relative < 1``, where mean B is not safely different from 0, and as for
-    ``welch`` or ``paired``. METHODS.md 1.2, 2.2.
+    ``welch`` or ``paired``. statistics.md 1.2, 2.2.
     """
     _check_relative(relative, above_zero=True)
     return _relative_test("tost_relative", (a, b), -relative, relative, alpha, paired=paired)
@@ -402,7 +402,7 @@ def ratio_of_geometric_means(
     degrees of freedom, and ``constant_arm`` names it.
 
     ``ClaimError`` for a summary, for pairs as ``paired``, for values not above 0, for fewer than
-    two replicates in an arm, and for a ratio that is not positive. METHODS.md 1.3, 2.1.
+    two replicates in an arm, and for a ratio that is not positive. statistics.md 1.3, 2.1.
     """
     check_alpha(alpha)
     if not (math.isfinite(at_least) and at_least > 0):

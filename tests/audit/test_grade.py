@@ -75,7 +75,7 @@ def test_the_papers_rows():
 
 
 def test_the_grades_stand_in_the_order_of_the_rules():
-    """METHODS.md 2.1: the worst first; each has its line in the legend."""
+    """statistics.md 2.1: the worst first; each has its line in the legend."""
     assert [str(grade) for grade in sorted(Grade, key=lambda one: one.rank)] == [
         "DECISION-INCONSISTENT",
         "DECISION-FRAGILE",

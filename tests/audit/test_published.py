@@ -17,7 +17,7 @@ AUDITS = {Path(audit.source).stem: audit for audit in audit_paths([PUBLISHED])}
 ROWS = {name: {row.id: row for row in audit.rows} for name, audit in AUDITS.items()}
 P_VALUES = "parthiban2021_p_values"
 
-# FACTS.md 6.4: printed p, Student's p of the rounded numbers, its interval over all rounding,
+# facts.md 6.4: printed p, Student's p of the rounded numbers, its interval over all rounding,
 # and Welch's p; every number to the digits given there.
 ELEVEN = {
     "ptb_ss": ("3.92e-1", "3.92e-1", ".288", ".508", "3.94e-1"),
@@ -98,7 +98,7 @@ def test_gss_on_wt2_fails_holm_over_the_eight() -> None:
 
 
 def test_the_frozen_layer_differs_from_softmax() -> None:
-    """No p is printed for it; Student's are 9e-6 and 4e-5 (FACTS.md 6.1 j)."""
+    """No p is printed for it; Student's are 9e-6 and 4e-5 (facts.md 6.1 j)."""
     ptb, wt2 = (found(P_VALUES, f"{set_}_frozen_against_softmax") for set_ in ("ptb", "wt2"))
     assert ptb.grade is wt2.grade is Grade.NOT_CHECKABLE
     assert ptb.p_student == pytest.approx(9e-6, rel=0.01)
@@ -199,7 +199,7 @@ CONFLICTS = {
 
 @pytest.mark.parametrize("file", CONFLICTS)
 def test_these_and_no_other_tables_disagree(file: str) -> None:
-    """Numbers that are printed twice and differ, with their difference (FACTS.md 6.2)."""
+    """Numbers that are printed twice and differ, with their difference (facts.md 6.2)."""
     disagreeing = {
         row.id: row.details["difference"]
         for row in AUDITS[file].rows
@@ -209,7 +209,7 @@ def test_these_and_no_other_tables_disagree(file: str) -> None:
 
 
 def test_every_printed_rank_of_a_softmax_is_beyond_the_stated_bound() -> None:
-    """The bound d + 1 is stated, 402, 282 and 302 are printed, d + 2 each (FACTS.md 6.2 g)."""
+    """The bound d + 1 is stated, 402, 282 and 302 are printed, d + 2 each (facts.md 6.2 g)."""
     beyond = {
         row.id: set(row.details["beyond"])  # type: ignore[arg-type]
         for row in AUDITS["parthiban2021_ranks"].rows
@@ -220,13 +220,13 @@ def test_every_printed_rank_of_a_softmax_is_beyond_the_stated_bound() -> None:
 
 
 def test_the_complexity_on_wt2_does_not_follow() -> None:
-    """2.25e14 is not the product of the numbers beside it; 9e12 on PTB is (FACTS.md 6.2 h)."""
+    """2.25e14 is not the product of the numbers beside it; 9e12 on PTB is (facts.md 6.2 h)."""
     assert found("lim2018_table_1", "complexity_wt2").grade is Grade.INCONSISTENT
     assert found("lim2018_table_1", "complexity_ptb").grade is Grade.CONSISTENT
 
 
 def test_the_rank_that_kanai_reported_is_outside_the_spread_of_seeds() -> None:
-    """4,640 is 5.6 sd below 5,113±85; no other single run is outside (FACTS.md 6.2 n)."""
+    """4,640 is 5.6 sd below 5,113±85; no other single run is outside (facts.md 6.2 n)."""
     outside = {
         row.id: row.details["sd_away"]
         for audit in AUDITS.values()
@@ -237,7 +237,7 @@ def test_the_rank_that_kanai_reported_is_outside_the_spread_of_seeds() -> None:
 
 
 def test_eleven_seeds_are_the_ten_and_the_authors_run() -> None:
-    """All means and deviations of Table 2 fit those of the supplement (FACTS.md 6.2 o)."""
+    """All means and deviations of Table 2 fit those of the supplement (facts.md 6.2 o)."""
     rows = [row for row in AUDITS["parthiban2021_table_2"].rows if row.kind == "pooled"]
     assert len(rows) == 10
     for row in rows:
@@ -246,7 +246,7 @@ def test_eleven_seeds_are_the_ten_and_the_authors_run() -> None:
 
 
 def test_the_counts_of_figure_4_follow_from_the_scores() -> None:
-    """All 60 counts are those of the 13 benchmarks of the supplement (FACTS.md 4)."""
+    """All 60 counts are those of the 13 benchmarks of the supplement (facts.md 4)."""
     for name in ("ptb_wins", "wt2_wins"):
         row = found("parthiban2021_figure_4", name)
         assert row.grade is Grade.CONSISTENT
@@ -254,7 +254,7 @@ def test_the_counts_of_figure_4_follow_from_the_scores() -> None:
         assert row.details["benchmarks"] == 13
 
 
-# FACTS.md 6.2 k and 3.3: the printed rank and that of the digitised singular values.
+# facts.md 6.2 k and 3.3: the printed rank and that of the digitised singular values.
 SPECTRA = {
     "ptb_softmax": ("effective_1e-5", 335),
     "ptb_lms_plif": ("press", 407),

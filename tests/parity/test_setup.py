@@ -33,7 +33,7 @@ SIZES = [
 
 @pytest.mark.parametrize(("name", "vocabulary", "sizes", "components", "published"), SIZES)
 def test_parameter_counts_are_theirs(root, name, vocabulary, sizes, components, published):
-    """At the papers' sizes, their model and ours have the number that FACTS 1.3 derives."""
+    """At the papers' sizes, their model and ours have the number that facts.md 1.3 derives."""
     embedding, hidden, context = sizes
     output: Softmax | MoS = Softmax()
     if components:

@@ -39,7 +39,7 @@ KNOWN = {
     ("yuen", 10, 3.0): 0.059,
     ("separation", 3, 3.0): 0.070,
 }
-"""Rates that were known before (METHODS.md 2.2), normal tails."""
+"""Rates that were known before (statistics.md 2.2), normal tails."""
 
 
 @pytest.mark.parametrize("experiment", GATED, ids=lambda one: one.name)

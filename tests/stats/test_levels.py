@@ -105,7 +105,7 @@ def test_welch_has_the_planned_power(n, sd):
 )
 def test_student_loses_its_level_where_spreads_differ(n, sd, level):
     """
-    Student's test errs in .05 of cases with equal spreads, and as METHODS 2.2 lists at 3:1.
+    Student's test errs in .05 of cases with equal spreads, and as statistics.md 2.2 lists at 3:1.
     """
     rng = generator(n, sd, 2)
     pairs = zip(summaries(rng, n, 0, sd), summaries(rng, n, 0, 1), strict=True)

@@ -25,7 +25,7 @@ def told(test, n, ratio=None, others=None, shapes=()):
 
 def test_student_is_known_to_err_where_spreads_differ():
     """
-    At three replicates and 3:1 Student's test errs in 7.5 % of cases (METHODS.md 2.2).
+    At three replicates and 3:1 Student's test errs in 7.5 % of cases (statistics.md 2.2).
     """
     said = told("student", 3, 3.0)
     assert said is not None

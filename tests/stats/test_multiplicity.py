@@ -59,7 +59,7 @@ def test_a_p_value_is_a_probability(bad):
 
 def test_the_papers_eight_by_benjamini_and_hochberg():
     """
-    Among the paper's eight tests GSS on WikiText-2 becomes .0365 (METHODS.md 1.6).
+    Among the paper's eight tests GSS on WikiText-2 becomes .0365 (statistics.md 1.6).
     """
     assert round(benjamini_hochberg(PAPER)[5], 4) == 0.0365
 

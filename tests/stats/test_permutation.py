@@ -69,7 +69,7 @@ def test_scipy_agrees(alternative):
 
 def test_complete_separation_has_the_smallest_p():
     """
-    Five wholly above five: one split in 252, two-sided .0079 (METHODS.md 1.1).
+    Five wholly above five: one split in 252, two-sided .0079 (statistics.md 1.1).
     """
     a, b = Sample.of(6.0, 7.1, 8.0, 9.0, 10.0), Sample.of(1.0, 2.0, 3.2, 4.0, 5.0)
     assert permutation(a, b).p == pytest.approx(2 / 252)

@@ -62,7 +62,7 @@ def test_students_power_with_unequal_spreads():
     With 3:1 spreads Student's power and level are those of simulated tests (.075 at n = 3).
     """
     design = Design(3, 1, 3, 3)
-    assert 2 * power_student(design, 0.0) == pytest.approx(0.075, abs=5e-4)  # METHODS.md 2.2
+    assert 2 * power_student(design, 0.0) == pytest.approx(0.075, abs=5e-4)  # statistics.md 2.2
     test = stats.ttest_ind(*arms(3, 1, 3, 3, 4.0), axis=1)
     rate = np.mean((test.pvalue <= 0.05) & (test.statistic > 0))
     assert power_student(design, 4.0) == pytest.approx(rate, abs=within(rate))
@@ -194,7 +194,7 @@ def test_the_power_of_the_e_process():
     """
     Looking every night to 60 pairs: .994 at d = 1, half of them by 18; 8 at d = 2; .021 at 0.
     """
-    sixty = Design(1, 1, 60, 60)  # METHODS.md 1.8
+    sixty = Design(1, 1, 60, 60)  # statistics.md 1.8
     assert simulated_power(sixty, 1.0, eprocess)[0] == pytest.approx(0.994, abs=0.005)
     assert 2 * simulated_power(sixty, 0.0, eprocess)[0] == pytest.approx(0.021, abs=0.009)
     for pairs, effect in ((18, 1.0), (8, 2.0)):

@@ -45,7 +45,7 @@ SEEDS = Design(0.15, 0.15, 10, 10)
 )
 def test_equivalence_of_seeds(n, margin, power):
     """
-    With sd .15 and no true difference, equivalence has the power of the table in METHODS 1.2.
+    With sd .15 and no true difference, equivalence has the power of the table in statistics.md 1.2.
     """
     found = power_equivalence(SEEDS.balanced(n), 0.0, low=-margin, high=margin)
     assert found == pytest.approx(power, abs=0.0075)

@@ -107,7 +107,7 @@ def test_the_kernel_takes_many_rows():
 def test_the_level_with_enough_replicates(n):
     """
     With ten replicates an arm and standard deviations 3:1 it errs in .054 of cases, with
-    thirty in .05 (METHODS.md 2.2).
+    thirty in .05 (statistics.md 2.2).
     """
     draws, expected = 20_000, {10: 0.054, 30: 0.05}[n]
     rng = np.random.default_rng([SEED, n])

@@ -168,7 +168,7 @@ def test_the_smallest_confirmable_margin_is_the_border(a, b):
 def test_the_level_of_the_contrast():
     """
     At its border, r = .2 with ten replicates an arm, the contrast errs in .05 of cases where
-    the observed baseline as a margin errs in .066 (METHODS.md 2.2): 100,000 draws.
+    the observed baseline as a margin errs in .066 (statistics.md 2.2): 100,000 draws.
     """
     draws, n, r = 100_000, 10, 0.2
     rng = np.random.default_rng(SEED)

@@ -190,7 +190,7 @@ def test_d33_has_a_third_of_the_power(n):
     if n == 20:
         assert found.d33 / 2 == pytest.approx(0.5, abs=0.005)  # Simonsohn 2015
     if n == 10:
-        assert found.d33 / 2 == pytest.approx(0.72, abs=0.005)  # METHODS.md 1.2
+        assert found.d33 / 2 == pytest.approx(0.72, abs=0.005)  # statistics.md 1.2
 
 
 def test_small_telescopes_by_simulation():

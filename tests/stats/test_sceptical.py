@@ -120,7 +120,7 @@ def test_opposite_signs_never_succeed():
 
 def test_z_is_the_quantile_of_p_and_no_ratio():
     """
-    MoS on PTB: Student's t is 25, and z only 7.9 (METHODS.md 1.9).
+    MoS on PTB: Student's t is 25, and z only 7.9 (statistics.md 1.9).
     """
     contrast = Contrast(-2.20, math.hypot(0.26, 0.10) / math.sqrt(10), 18)
     assert contrast.statistic() == pytest.approx(-25, abs=0.05)

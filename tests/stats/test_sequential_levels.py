@@ -1,6 +1,6 @@
 """Error rates of the e-process under nightly peeking, by simulation.
 
-The seed is written once; the rates are those that METHODS.md 1.8 states.
+The seed is written once; the rates are those that statistics.md 1.8 states.
 """
 
 from __future__ import annotations

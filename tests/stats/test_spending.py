@@ -145,7 +145,7 @@ def test_times_that_do_not_increase_are_refused(times):
 def test_welch_at_the_nominal_levels_holds_alpha(ratio):
     """
     Four looks at Welch's p err in 5 % of cases, in .053 at a 3:1 ratio of standard deviations,
-    where Student's errs in .059 (METHODS.md 1.8).
+    where Student's errs in .059 (statistics.md 1.8).
     """
     rng = np.random.default_rng([SEED, int(ratio)])
     a, b = ratio * rng.standard_normal((DRAWS, 20)), rng.standard_normal((DRAWS, 20))

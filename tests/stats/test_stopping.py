@@ -51,7 +51,7 @@ DECISIONS = [
 @pytest.mark.parametrize(("name", "ends", "decision"), DECISIONS)
 def test_the_rules_of_decision(name, ends, decision):
     """
-    An interval decides by the table of METHODS.md 2.1.
+    An interval decides by the table of statistics.md 2.1.
     """
     assert QUESTIONS[name].decide(Interval(ends[0], ends[1], 0.95)) == decision
 

@@ -13,7 +13,7 @@ from tests.trainers import small
 MOS15 = {"kind": "mos", "components": 15}
 MOC15 = {"kind": "moc", "components": 15}
 
-# vocabulary, embedding, hidden, context, output, parameters: FACTS, published counts
+# vocabulary, embedding, hidden, context, output, parameters: facts.md 1.3, published counts
 PUBLISHED = [
     (10_000, 400, 1150, 400, {"kind": "softmax"}, 24_221_600),
     (10_000, 400, 1150, 400, {"kind": "plif"}, 24_321_600),
