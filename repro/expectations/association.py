@@ -122,6 +122,8 @@ def points_of(declared: Association, read: Read) -> Points:
 class AssociationKind(Kind[Association]):
     """A correlation, its sign or its size."""
 
+    counts_seeds = False
+
     def scale(self, declared: Association) -> base.EffectScale:
         """From -1 to 1."""
         return "correlation"
@@ -256,6 +258,32 @@ class AssociationKind(Kind[Association]):
         if len(used.x) > FEWEST[declared.method]:
             facts["without_one_point"] = _range(used.samples(), declared)
         return facts
+
+    def either_way(self, declared: Association) -> bool:
+        """Whether a correlation of either sign is claimed."""
+        return declared.direction == "different"
+
+    def goes_whole(self, declared: Association) -> bool:
+        """Clusters of points that change places need equally many points each."""
+        return declared.points == "replicates" and len(declared.of) > 1
+
+    def against(self, declared: Association) -> str:
+        """The measurement on the other axis."""
+        return declared.against
+
+    def points(self, declared: Association, read: Read) -> tuple[base.Point, ...]:
+        """Every point, and whether it lies in the window."""
+        every, window = points_of(declared, read), declared.within
+        return tuple(
+            base.Point(
+                arm=arm,
+                replicate=seed,
+                x=x,
+                y=y,
+                counted=window is None or window.low <= y <= window.high,
+            )
+            for arm, seed, x, y in zip(every.arms, every.seeds, every.x, every.y, strict=True)
+        )
 
 
 SIGNS = {"positive": "negative", "negative": "positive"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
@@ -15,6 +15,7 @@ from repro.schema.base import Margin, Name, OrderColumn, SeedCount, Spec
 from repro.stats.records import Arm, Sample, TestResult, require_sample
 
 if TYPE_CHECKING:
+    from repro.stats.replication import OriginalTest
     from repro.stats.stopping import Question
 
 Role = Literal["decisive", "context"]
@@ -169,6 +170,88 @@ class Kind(ABC, Generic[E]):
         """Facts about the test that have no field of their own."""
         return {}
 
+    counts_seeds: ClassVar[bool] = True
+    """Whether the test counts the seeds of each arm; others count points, or units."""
+
+    compares_means: ClassVar[bool] = False
+    """Whether the effect is a difference or ratio of two means, as the papers print them."""
+
+    def concludes(self, declared: E) -> bool:
+        """Whether it comes to a conclusion; the paper's own rule is only repeated."""
+        return True
+
+    def either_way(self, declared: E) -> bool:
+        """Whether an effect of either sign is what the claim says."""
+        return False
+
+    def goes_whole(self, declared: E) -> bool:
+        """Whether seeds of one number leave all its arms together, in any design."""
+        return False
+
+    def keeps_seeds(self, declared: E) -> str:
+        """Why no seed can be left out; empty where one can."""
+        return ""
+
+    def is_slow(self, declared: E, n: Sequence[int]) -> bool:
+        """Whether the test takes too long on so many seeds to be repeated for each."""
+        return False
+
+    def other_tests(
+        self, declared: E, n: Sequence[int], *, paired: bool
+    ) -> tuple[OtherTest[E], ...]:
+        """The other tests that the design admits."""
+        return ()
+
+    def unpaired(self, declared: E) -> E | None:
+        """The same as if the arms shared nothing; None where pairs are no part of its test."""
+        return declared if declared.by_seed else None
+
+    def on_logarithms(self, declared: E) -> bool:
+        """Whether the same test of logarithms asks much the same."""
+        return False
+
+    def original_test(self, declared: E) -> OriginalTest:
+        """The t-test that the paper is taken to have used."""
+        return "welch"
+
+    def against(self, declared: E) -> str | None:
+        """The measurement against which its own is held, point by point."""
+        return None
+
+    def points(self, declared: E, read: Read) -> tuple[Point, ...]:
+        """The points of its picture."""
+        return ()
+
+    def facts_of_points(self, declared: E, read: Read) -> dict[str, str]:
+        """What single points do to the effect."""
+        return {}
+
+    def border(self, declared: E) -> float:
+        """The difference, a minus b, that must be exceeded where the test itself names none."""
+        return 0.0
+
+    def way(self, declared: E, result: TestResult) -> str:
+        """Which way more seeds would decide, were the effect the one that was found."""
+        low = float("-inf") if result.low is None else result.low
+        high = float("inf") if result.high is None else result.high
+        return "" if low <= result.effect <= high else AGAINST
+
+
+AGAINST = ", against the claim"
+
+
+@dataclass(frozen=True, slots=True)
+class OtherTest(Generic[E]):
+    """An expectation by another test; ``refused`` says why it is not computed.
+
+    Only of the same question do two tests disagree; one of ranks asks another than one of means.
+    """
+
+    declared: E
+    name: str
+    same_question: bool
+    refused: str = ""
+
 
 class Found:
     """What a test found, as the sentences need it."""
@@ -243,3 +326,17 @@ class Limit(Spec):
     value: float
     label: str
     why: str
+
+
+class Point(Spec):
+    """One point of an association: ``x`` of ``against``, ``y`` of the measurement itself.
+
+    The replicate is absent where the point is an arm's mean; ``counted`` is false outside the
+    declared window.
+    """
+
+    arm: str
+    replicate: int | None
+    x: float
+    y: float
+    counted: bool

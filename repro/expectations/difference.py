@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from repro.expectations import base
@@ -38,6 +40,7 @@ from repro.schema.base import Margin
 from repro.stats.records import Alternative, TestResult
 
 if TYPE_CHECKING:
+    from repro.stats.replication import OriginalTest
     from repro.stats.stopping import Question
 
 TestOfDifference = Literal[
@@ -78,8 +81,33 @@ NAMES = {
 }
 
 
+INDEPENDENT: Mapping[TestOfDifference, str] = {
+    "welch": "Welch's t-test",
+    "student": "Student's t-test (equal variances)",
+    "permutation": "permutation of Welch's t",
+    "brunner_munzel": "Brunner-Munzel test (ranks)",
+    "yuen": "Yuen's test (trimmed means)",
+}
+
+
+PAIRED: Mapping[TestOfDifference, str] = {
+    "paired": "the paired t-test",
+    "paired_permutation": "the permutation test within pairs",
+}
+
+
+OF_MEANS = ("welch", "student", "permutation", *PAIRED)
+"""Tests of the same question, whether the means differ; ranks and trimmed means are others."""
+
+
+SLOW_SPLITS = 20_000
+"""With more splits than this (8 and 8 have 12,870) a permutation test takes a second or more."""
+
+
 class DifferenceKind(Kind[Difference]):
     """Which of two arms has the lower mean (Brunner-Munzel: which tends to lower values)."""
+
+    compares_means = True
 
     def scale(self, declared: Difference) -> base.EffectScale:
         """Brunner-Munzel's effect is a probability; all others are in the measurement's units."""
@@ -174,6 +202,62 @@ class DifferenceKind(Kind[Difference]):
         """Below or above the limit; nothing where the paper's rule is only repeated."""
         sides: dict[str, base.Side] = {"lower": "below", "higher": "above", "different": "none"}
         return "none" if declared.rule == "as_published" else sides[declared.direction]
+
+    def concludes(self, declared: Difference) -> bool:
+        """The paper's own rule is repeated, and concludes nothing."""
+        return declared.rule != "as_published"
+
+    def either_way(self, declared: Difference) -> bool:
+        """Whether only a difference is claimed, of either sign."""
+        return declared.direction == "different"
+
+    def is_slow(self, declared: Difference, n: Sequence[int]) -> bool:
+        """A permutation test of many splits."""
+        return declared.test == "permutation" and math.comb(sum(n), n[0]) > SLOW_SPLITS
+
+    def other_tests(
+        self, declared: Difference, n: Sequence[int], *, paired: bool
+    ) -> tuple[base.OtherTest[Difference], ...]:
+        """Every other test of the design; a permutation test only where it is quick."""
+        found = []
+        for test, name in (PAIRED if paired else INDEPENDENT).items():
+            if test != declared.test:
+                other = declared.model_copy(update={"test": test})
+                slow = self.is_slow(other, n)
+                refused = "its splits are too many to be tried again here" if slow else ""
+                same = {test, declared.test} <= set(OF_MEANS)
+                found.append(base.OtherTest(other, name, same_question=same, refused=refused))
+        return tuple(found)
+
+    def unpaired(self, declared: Difference) -> Difference:
+        """By Welch's test."""
+        return declared.model_copy(update={"test": "welch"})
+
+    def on_logarithms(self, declared: Difference) -> bool:
+        """Of means, with no size in the units of the measurement."""
+        of_means = declared.test in ("welch", "student", "paired", "yuen")
+        return of_means and declared.smallest_effect is None
+
+    def original_test(self, declared: Difference) -> OriginalTest:
+        """Student's, where that is declared."""
+        return "student" if declared.test == "student" else "welch"
+
+    def border(self, declared: Difference) -> float:
+        """The smallest effect of interest, on the claimed side."""
+        if declared.smallest_effect is None:
+            return 0.0
+        return declared.smallest_effect.size * (-1 if declared.direction == "lower" else 1)
+
+    def way(self, declared: Difference, result: TestResult) -> str:
+        """As claimed, as too small to matter, or against the claim."""
+        if declared.direction == "different":
+            return ""
+        effect = result.effect * (-1 if declared.direction == "lower" else 1)
+        if effect < 0:
+            return base.AGAINST
+        if declared.smallest_effect is None or effect >= declared.smallest_effect.size:
+            return ""
+        return f", as not more than {margin_words(declared.smallest_effect)}"
 
 
 def _therefore(declared: Difference, context: Context, found: Found) -> str:

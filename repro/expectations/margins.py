@@ -84,6 +84,8 @@ OneSided: TypeAlias = NonSuperiority | NonInferiority
 class MarginKind(Kind[M]):
     """What the three kinds share: a margin, absolute or relative, and one-sided tests."""
 
+    compares_means = True
+
     def scale(self, measurement: M) -> base.EffectScale:
         """In the units of the measurement, or relative to b."""
         return "difference" if measurement.margin.relative is None else "relative"

@@ -134,6 +134,10 @@ class TrendKind(Kind[Trend]):
         signed = declared.test != "jonckheere"
         return "below" if signed and declared.direction == "decreasing" else "above"
 
+    def unpaired(self, declared: Trend) -> Trend:
+        """By Welch's test of the slope."""
+        return declared.model_copy(update={"test": "welch"})
+
 
 def _trend(declared: Trend, found: Found) -> str:
     p, contrary = p_words(found.result), p_words(found.result, opposite=True)

@@ -56,6 +56,8 @@ class Proportion(Declared):
 class ProportionKind(Kind[Proportion]):
     """Exact sign test over units; with clusters, the cluster is the unit."""
 
+    counts_seeds = False
+
     def scale(self, declared: Proportion) -> base.EffectScale:
         """A share."""
         return "share"
@@ -125,6 +127,16 @@ class ProportionKind(Kind[Proportion]):
         if declared.also:
             facts["units"] = ", ".join(context.measurements[name].label for name in declared.reads)
         return facts
+
+    def goes_whole(self, declared: Proportion) -> bool:
+        """The units are matched by number."""
+        return not declared.also
+
+    def keeps_seeds(self, declared: Proportion) -> str:
+        """Clusters may be so many units in a row."""
+        if not isinstance(declared.clusters, int):
+            return ""
+        return "clusters are so many units in a row, and one fewer would move all after it"
 
 
 def _therefore(declared: Proportion, found: Found) -> str:

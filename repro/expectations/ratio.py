@@ -36,6 +36,8 @@ class Ratio(Declared):
 class RatioKind(Kind[Ratio]):
     """One-sided t-test on logarithms, of the design."""
 
+    compares_means = True
+
     def scale(self, declared: Ratio) -> base.EffectScale:
         """A multiple."""
         return "ratio"

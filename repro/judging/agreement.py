@@ -11,10 +11,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from repro.errors import ClaimError
-from repro.expectations.difference import Difference
-from repro.expectations.kinds import Expectation
-from repro.expectations.margins import Equivalence, NonInferiority, NonSuperiority
-from repro.expectations.ratio import Ratio
+from repro.expectations.kinds import Expectation, kind_of
 from repro.expectations.rules import Agreement, Validity
 from repro.judging import document as part
 from repro.judging.document_parts import ReplicationPart
@@ -23,7 +20,6 @@ from repro.specs.claim import Claim, ComparedArm, Published
 from repro.specs.measurement import digits
 from repro.stats.records import Arm, Interval, Sample, Summary, TestResult
 from repro.stats.replication import (
-    OriginalTest,
     Prediction,
     Replication,
     predict_difference,
@@ -97,12 +93,8 @@ def replication_part(
     ``shared_baseline``: b is the paper's own printed arm on both sides. ``paired``: our
     replicates with the same number are pairs.
     """
-    compare = replicate_ratio if isinstance(expectation, Ratio) else replicate
-    named: OriginalTest = (
-        "student"
-        if isinstance(expectation, Difference) and expectation.test == "student"
-        else "welch"
-    )
+    kind = kind_of(expectation)
+    compare = replicate_ratio if kind.scale(expectation) == "ratio" else replicate
     try:
         found = compare(
             original,
@@ -110,7 +102,7 @@ def replication_part(
             alpha=alpha,
             shared_baseline=shared_baseline,
             paired=paired,
-            original_test=named,
+            original_test=kind.original_test(expectation),
         )
         return _part(found)
     except ClaimError:
@@ -150,10 +142,6 @@ def _part(found: Replication) -> ReplicationPart:
         q_p=pooled.q_p,
         notes=notes,
     )
-
-
-COMPARES = Difference | Equivalence | NonSuperiority | NonInferiority | Ratio
-"""The kinds whose effect is a difference or ratio of two means, as the papers print them."""
 
 
 Judged = Mapping[str, tuple[TestResult, Pair]]
@@ -219,7 +207,7 @@ def _replication(claim: Claim, printed: Published, judged: Judged) -> Replicatio
     None where arm a is the paper's own: the measures are those of a new a against b.
     """
     one = next(one for one in claim.expectations if one.id == printed.expectation)
-    if printed.expectation not in judged or not isinstance(one, COMPARES):
+    if printed.expectation not in judged or not kind_of(one).compares_means:
         return None
     try:
         original = (_summary(printed, one.of[0]), _summary(printed, one.of[1]))
@@ -246,15 +234,16 @@ def _agreement(
     if validity is not Validity.VALID:
         return Agreement.NOT_CHECKABLE, f"the evidence is {validity}"
     expectation = next(one for one in claim.expectations if one.id == printed.expectation)
-    if printed.expectation not in judged or not isinstance(expectation, COMPARES):
+    if printed.expectation not in judged or not kind_of(expectation).compares_means:
         return Agreement.NOT_CHECKABLE, "nothing of ours to compare with the printed numbers"
     result, ours = judged[printed.expectation]
     if result.test in OTHER_UNITS:
         return Agreement.NOT_CHECKABLE, "our effect is in other units than the printed means"
-    ratio = isinstance(expectation, Ratio)
+    ratio = kind_of(expectation).scale(expectation) == "ratio"
     try:
         paired = _paired(claim, ours)
-        prediction = _predict(printed, expectation.of, ours, ratio=ratio, paired=paired)
+        a, b = expectation.of
+        prediction = _predict(printed, (a, b), ours, ratio=ratio, paired=paired)
     except ClaimError as error:
         return Agreement.NOT_CHECKABLE, str(error)
     shown = digits(claim.measurements[expectation.measurement])

@@ -8,10 +8,8 @@ from statistics import stdev
 
 from repro.evidence.base import Evidence
 from repro.expectations import base
-from repro.expectations.association import Association, AssociationKind, points_of
 from repro.expectations.base import Found
 from repro.expectations.kinds import Expectation, kind_of, name_of_test
-from repro.expectations.proportion import Proportion
 from repro.expectations.rules import Agreement, Conclusion, Flag, FlagKind, Validity, Verdict
 from repro.judging import document as doc
 from repro.judging import next_steps as words
@@ -30,7 +28,7 @@ from repro.judging.document_parts import DesignPart, Level, RegistrationPart, Ro
 from repro.judging.fragility import flags
 from repro.judging.interim import sequential_parts
 from repro.judging.judge import Judgement, judge_claim, judge_families
-from repro.judging.judged import Judged, all_must_hold, heading, published_rule
+from repro.judging.judged import Judged, all_must_hold, heading
 from repro.judging.next_steps import settling, what_would_change
 from repro.judging.registration import Past, control_part, registration_part
 from repro.judging.robustness import Case, left_out, robustness
@@ -263,7 +261,7 @@ def as_entry(
     """
     one, result, kind = judged.expectation, judged.result, kind_of(judged.expectation)
     context = claim.context()
-    concludes = valid and not published_rule(one)
+    concludes = valid and kind.concludes(one)
     conclusion = judged.conclusion if concludes else None
     interval = None if result is None else _interval(result)
     scale = kind.scale(one)
@@ -278,7 +276,7 @@ def as_entry(
         role=one.role,
         statement=kind.statement(one, context),
         measurement=one.measurement,
-        against=one.against if isinstance(one, Association) else None,
+        against=kind.against(one),
         arms=one.of,
         test=name_of_test(one, context),
         alpha=claim.alpha,
@@ -295,7 +293,7 @@ def as_entry(
         sentence=text,
         smallest_confirmable_margin=_smallest_margin(result),
         left_out=_left_out(one, cases) if concludes and result is not None else (),
-        points=_points(one, evidence) if result is not None else (),
+        points=kind.points(one, evidence.read) if result is not None else (),
         details={} if result is None else _details(one, claim, evidence, result),
         strength=strength_of(judged) if concludes else None,
     )
@@ -348,41 +346,22 @@ def _smallest_margin(result: TestResult | None) -> float | None:
     return result.smallest_confirmable_margin if isinstance(result, MarginResult) else None
 
 
-def _points(expectation: Expectation, evidence: Evidence) -> tuple[doc.Point, ...]:
-    """The points of an association, for its picture."""
-    if not isinstance(expectation, Association):
-        return ()
-    every = points_of(expectation, evidence.read)
-    inside = [
-        expectation.within is None or expectation.within.low <= y <= expectation.within.high
-        for y in every.y
-    ]
-    return tuple(
-        doc.Point(arm=arm, replicate=seed, x=x, y=y, counted=counted)
-        for arm, seed, x, y, counted in zip(
-            every.arms, every.seeds, every.x, every.y, inside, strict=True
-        )
-    )
-
-
 def _details(
     expectation: Expectation, claim: Claim, evidence: Evidence, result: TestResult
 ) -> dict[str, str]:
     """Facts about the test that have no field of their own."""
     kind = kind_of(expectation)
     facts = kind.details(expectation, claim.context(), result)
-    if isinstance(expectation, Association) and isinstance(kind, AssociationKind):
-        return {**facts, **kind.facts_of_points(expectation, evidence.read)}
+    facts |= kind.facts_of_points(expectation, evidence.read)
     if isinstance(result, SequentialResult) and result.left_out:
         alone = ", ".join(map(str, result.left_out))
         facts = {**facts, "without_a_partner": f"{alone}; left out"}
     if isinstance(result, GroupResult) and result.waiting:
         waiting = f"{result.waiting}, which count at the next planned look"
         facts = {**facts, "pairs_after_the_last_look": waiting}
-    units = isinstance(expectation, Proportion)
     seeds = list(dict.fromkeys(fmt.count(n) for n in result.n))
     said = f"{seeds[0]} per arm" if len(seeds) == 1 < len(result.n) else " and ".join(seeds)
-    return ({} if units else {"seeds": said}) | facts
+    return ({"seeds": said} if kind.counts_seeds else {}) | facts
 
 
 MOST = 12

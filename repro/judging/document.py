@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from repro.expectations.base import EffectScale, Interval, Limit, Side
+from repro.expectations.base import EffectScale, Interval, Limit, Point, Side
 from repro.judging.document_parts import (
     ConclusionWord,
     ControlPart,
@@ -190,20 +190,6 @@ class LeftOut(Spec):
     replicate: int
     conclusion: ConclusionWord | None
     refused: str = ""
-
-
-class Point(Spec):
-    """One point of an association: ``x`` of ``against``, ``y`` of the measurement itself.
-
-    The replicate is absent where the point is an arm's mean; ``counted`` is false outside the
-    declared window.
-    """
-
-    arm: str
-    replicate: int | None
-    x: float
-    y: float
-    counted: bool
 
 
 class Result(Spec):

@@ -12,7 +12,7 @@ from itertools import product
 
 from repro.evidence.base import Evidence
 from repro.expectations.base import Read
-from repro.expectations.ratio import Ratio
+from repro.expectations.kinds import kind_of
 from repro.expectations.rules import Conclusion, Flag, FlagKind
 from repro.judging import document as doc
 from repro.judging.agreement import half_unit
@@ -192,7 +192,8 @@ def _test_choice(claim: Claim, analyses: tuple[Robustness, ...]) -> list[Flag]:
 def _ceiling(claim: Claim, evidence: Evidence, judgements: Judgements) -> list[Flag]:
     for judged in _on_ranks(claim, judgements):
         one = judged.expectation
-        if not isinstance(one, Ratio) or not evidence.detailed(one.of[0], one.measurement):
+        multiple = kind_of(one).scale(one) == "ratio"
+        if not multiple or not evidence.detailed(one.of[0], one.measurement):
             continue
         runs = evidence.counted(one.of[0])
         details = [run.details[one.measurement] for run in runs]

@@ -8,11 +8,8 @@ from dataclasses import dataclass
 
 from repro.errors import ClaimError, TooFewError
 from repro.evidence.base import Evidence
-from repro.expectations.association import Association
 from repro.expectations.base import Read
-from repro.expectations.difference import Difference
 from repro.expectations.kinds import Expectation, kind_of
-from repro.expectations.proportion import Proportion
 from repro.expectations.rules import NOT_TESTED, Conclusion, Finding
 from repro.expectations.sentences import upper
 from repro.judging.verdict import conclude_conjunction, conclude_tree
@@ -20,12 +17,6 @@ from repro.schema import format as fmt
 from repro.specs.claim import Claim
 from repro.specs.expectation import All
 from repro.stats.records import TestResult, UnmatchedError
-
-
-def published_rule(expectation: Expectation) -> bool:
-    """Whether the expectation only repeats the paper's own rule, which concludes nothing."""
-    return isinstance(expectation, Difference) and expectation.rule == "as_published"
-
 
 NOTHING = Finding(Conclusion.INCONCLUSIVE, 1.0, 1.0)
 """What is found by a rule that is only repeated, and concludes nothing."""
@@ -56,7 +47,7 @@ def judge(expectation: Expectation, claim: Claim, read: Read) -> Judged:
     kind = kind_of(expectation)
     try:
         result = kind.test(expectation, claim.context(), read)
-        found = NOTHING if published_rule(expectation) else kind.conclude(expectation, result)
+        found = kind.conclude(expectation, result) if kind.concludes(expectation) else NOTHING
     except UnmatchedError as error:
         told = error.told([claim.arms[arm].label for arm in expectation.of])
         return Judged(expectation, None, NOT_TESTED, told, too_few=True)
@@ -97,17 +88,6 @@ def joined(claim: Claim, judged: Iterable[Judged]) -> Finding:
     if claim.combine is None:
         return conclude_conjunction(list(own.values()), alpha=claim.alpha)
     return conclude_tree(claim.combine, own, alpha=claim.alpha)
-
-
-def goes_whole(expectation: Expectation) -> bool:
-    """Whether seeds of one number leave all arms of an expectation together, in any design.
-
-    The units of a proportion are matched by number; clusters of points that change places need
-    equally many points each.
-    """
-    if isinstance(expectation, Association):
-        return expectation.points == "replicates" and len(expectation.of) > 1
-    return isinstance(expectation, Proportion) and not expectation.also
 
 
 def heading(expectation: Expectation, claim: Claim) -> str:

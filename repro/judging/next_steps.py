@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence, Replicate
-from repro.expectations.base import margin_words
-from repro.expectations.difference import Difference
+from repro.expectations.kinds import kind_of
 from repro.expectations.rules import Conclusion, Validity, Verdict
 from repro.expectations.sequential import SEQUENTIAL
 from repro.judging import document as doc
@@ -270,9 +269,6 @@ def _planned(judged: Judged, design: tuple[DesignPart, ...]) -> str:
     return ""
 
 
-AGAINST = ", against the claim"
-
-
 @dataclass(frozen=True, slots=True)
 class Settling:
     """What would settle it, as a sentence; ``seeds`` per arm, where a number is computed."""
@@ -304,7 +300,7 @@ def _seeds(judged: Judged, evidence: Evidence, result: TestResult) -> Settling:
     one = judged.expectation
     try:
         a, b = (evidence.read(arm, one.measurement) for arm in _two(one.of))
-        seeds = seeds_to_settle(result, a, b, border=_border(judged))
+        seeds = seeds_to_settle(result, a, b, border=kind_of(one).border(one))
     except ClaimError:
         return Settling("More seeds may settle it; how many is not computed.")
     if seeds is None:
@@ -315,7 +311,8 @@ def _seeds(judged: Judged, evidence: Evidence, result: TestResult) -> Settling:
     many = "pairs of seeds" if result.paired else "seeds per arm"
     many = f"{fmt.count(seeds)} {many}"
     chance = "with a chance of 80 %, were effect and scatter as found"
-    return Settling(f"About {many} would settle it{_how(judged)}, {chance}.", seeds)
+    way = kind_of(one).way(one, result)
+    return Settling(f"About {many} would settle it{way}, {chance}.", seeds)
 
 
 def _two(arms: tuple[str, ...]) -> tuple[str, str]:
@@ -331,34 +328,3 @@ def _at_looks(claim: Claim, evidence: Evidence) -> str:
     if min(len(evidence.arms[arm]) for arm in growing) >= most:
         return f"All {fmt.count(most)} planned seeds per arm are there, so it stays open."
     return f"More seeds may settle it, up to the planned {fmt.count(most)} per arm."
-
-
-def _border(judged: Judged) -> float:
-    one = judged.expectation
-    if not isinstance(one, Difference) or one.smallest_effect is None:
-        return 0.0
-    return one.smallest_effect.size * (-1 if one.direction == "lower" else 1)
-
-
-def _how(judged: Judged) -> str:
-    """Which way so many seeds would decide, were the effect the one that was found."""
-    one, result = judged.expectation, judged.result
-    if result is None:
-        return ""
-    if not isinstance(one, Difference):
-        return "" if _claimed(result) else AGAINST
-    if one.direction == "different":
-        return ""
-    effect = result.effect * (-1 if one.direction == "lower" else 1)
-    if effect < 0:
-        return AGAINST
-    if one.smallest_effect is None or effect >= one.smallest_effect.size:
-        return ""
-    return f", as not more than {margin_words(one.smallest_effect)}"
-
-
-def _claimed(result: TestResult) -> bool:
-    """Whether the effect lies in the region that the claim asserts."""
-    low = float("-inf") if result.low is None else result.low
-    high = float("inf") if result.high is None else result.high
-    return low <= result.effect <= high

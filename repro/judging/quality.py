@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from repro.evidence.base import Evidence
-from repro.expectations.association import Association
-from repro.expectations.proportion import Proportion
+from repro.expectations.kinds import kind_of
 from repro.expectations.rules import Flag, FlagKind
-from repro.judging.judged import goes_whole
 from repro.schema import format as fmt
 from repro.specs.claim import Claim
 from repro.specs.measurement import Reported
@@ -86,7 +84,9 @@ def examine(claim: Claim, evidence: Evidence) -> Quality:
 
 
 def _tables(claim: Claim, evidence: Evidence) -> Iterator[Table]:
-    matched = {name for one in claim.expectations if goes_whole(one) for name in one.reads}
+    matched = {
+        name for one in claim.expectations if kind_of(one).goes_whole(one) for name in one.reads
+    }
     for name, measurement in claim.measurements.items():
         samples = {}
         for arm in claim.arms:
@@ -321,7 +321,7 @@ class Gate:
         """Arms of which one has half as many seeds as the other, and few."""
         told = set()
         for one in self.claim.expectations:
-            if one.role != "decisive" or isinstance(one, Association | Proportion):
+            if one.role != "decisive" or not kind_of(one).counts_seeds:
                 continue
             for pair in combinations(sorted(one.of, key=self._seeds), 2):
                 few, many = map(self._seeds, pair)

@@ -14,36 +14,14 @@ from dataclasses import dataclass, replace
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence
 from repro.expectations.base import EProcess, GroupSequential, Read
-from repro.expectations.difference import Difference, TestOfDifference
 from repro.expectations.kinds import Expectation, kind_of, name_of_test
-from repro.expectations.order import Trend
-from repro.expectations.proportion import Proportion
 from repro.judging.document_parts import Analysis, Choice, Robustness
-from repro.judging.judged import Judged, detail_reader, goes_whole, judge
+from repro.judging.judged import Judged, detail_reader, judge
 from repro.schema import format as fmt
 from repro.specs.claim import Claim
 from repro.specs.measurement import Measurement
 from repro.stats.records import Arm, Sample
 from repro.trainers.measurement import Bleu, Perplexity, Rank
-
-INDEPENDENT: Mapping[TestOfDifference, str] = {
-    "welch": "Welch's t-test",
-    "student": "Student's t-test (equal variances)",
-    "permutation": "permutation of Welch's t",
-    "brunner_munzel": "Brunner-Munzel test (ranks)",
-    "yuen": "Yuen's test (trimmed means)",
-}
-
-
-PAIRED: Mapping[TestOfDifference, str] = {
-    "paired": "the paired t-test",
-    "paired_permutation": "the permutation test within pairs",
-}
-
-
-OF_MEANS = ("welch", "student", "permutation", *PAIRED)
-"""Tests of the same question, whether the means differ; ranks and trimmed means are others."""
-
 
 PRIORS = (0.25, 1.0, 4.0)
 
@@ -106,42 +84,39 @@ def _others(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Anal
 
 
 def _tests(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
-    one = declared.expectation
-    if not isinstance(one, Difference) or claim.sequential:
+    if claim.sequential:
         return
-    for test, name in (PAIRED if claim.design == "paired" else INDEPENDENT).items():
-        choice: Choice = "test" if {test, one.test} <= set(OF_MEANS) else "quantity"
-        if test == "permutation" != one.test and many_splits(*_sizes(one, evidence)):
-            yield _not_computed(choice, name, "its splits are too many to be tried again here")
-        elif test != one.test:
-            again = judge(one.model_copy(update={"test": test}), claim, evidence.read)
-            yield _analysis(declared, again, choice, name)
+    expectation, paired = declared.expectation, claim.design == "paired"
+    n = _sizes(expectation, evidence)
+    for other in kind_of(expectation).other_tests(expectation, n, paired=paired):
+        choice: Choice = "test" if other.same_question else "quantity"
+        if other.refused:
+            yield _not_computed(choice, other.name, other.refused)
+        else:
+            again = judge(other.declared, claim, evidence.read)
+            yield _analysis(declared, again, choice, other.name)
 
 
 def _ignoring_pairs(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
     """As if the arms shared nothing: what the pairs are worth, and no doubt of the conclusion."""
-    one = declared.expectation
-    if claim.design != "paired" or not one.by_seed:
+    unpaired = kind_of(declared.expectation).unpaired(declared.expectation)
+    if claim.design != "paired" or unpaired is None:
         return
-    if isinstance(one, Difference | Trend):
-        one = one.model_copy(update={"test": "welch"})
     independent = claim.model_copy(update={"design": "independent"})
-    again = judge(one, independent, evidence.read)
+    again = judge(unpaired, independent, evidence.read)
     yield _analysis(declared, again, "design", "the arms as independent, pairs ignored")
 
 
 def _logarithms(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
     """A difference of logarithms, shown as the difference it means at the mean of b."""
-    one = declared.expectation
-    if not isinstance(one, Difference) or one.smallest_effect is not None or claim.sequential:
+    expectation = declared.expectation
+    if claim.sequential or not kind_of(expectation).on_logarithms(expectation):
         return
-    if one.test not in ("welch", "student", "paired", "yuen"):
-        return
-    arms = [evidence.read(arm, one.measurement) for arm in one.of]
+    arms = [evidence.read(arm, expectation.measurement) for arm in expectation.of]
     samples = [arm for arm in arms if isinstance(arm, Sample)]
     if len(samples) < 2 or min(min(sample.values) for sample in samples) <= 0:
         return
-    again = judge(one, claim, _in_logs(evidence.read))
+    again = judge(expectation, claim, _in_logs(evidence.read))
     mean = samples[1].geometric_mean
     yield _analysis(declared, again, "scale", "on logarithms", unit=mean)
 
@@ -224,7 +199,7 @@ def _seeds(
     claim: Claim, evidence: Evidence, declared: Judged, cases: tuple[Case, ...]
 ) -> Iterator[Analysis]:
     one = declared.expectation
-    if is_slow(one, evidence):
+    if kind_of(one).is_slow(one, _sizes(one, evidence)):
         why = "the splits of the permutation test are too many to be tried for every seed"
         yield _not_computed("seed", "without each seed in turn", why)
         return
@@ -235,9 +210,12 @@ def _seeds(
             yield _analysis(declared, again, "seed", f"without {which}")
 
 
-def _sizes(expectation: Expectation, evidence: Evidence) -> tuple[int, int]:
-    a, b = expectation.of[0], expectation.of[-1]
-    return len(evidence.counted(a)), len(evidence.counted(b))
+def _sizes(expectation: Expectation, evidence: Evidence) -> list[int]:
+    return [len(evidence.counted(arm)) for arm in expectation.of]
+
+
+def _goes_whole(expectation: Expectation) -> bool:
+    return kind_of(expectation).goes_whole(expectation)
 
 
 def _not_computed(choice: Choice, name: str, why: str) -> Analysis:
@@ -302,10 +280,6 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-MOST_SPLITS = 20_000
-"""With more splits than this (8 and 8 have 12,870) a permutation test takes a second or more."""
-
-
 @dataclass(frozen=True, slots=True)
 class Case:
     """All expectations, by id, without one seed of ``arm``; ``pair``: without its partners too.
@@ -321,15 +295,15 @@ class Case:
     def concerns(self, expectation: Expectation) -> bool:
         """Whether ``expectation`` counts this as a case: a number that goes whole is one case."""
         return self.pair or self.arm in (
-            expectation.of[:1] if goes_whole(expectation) else expectation.of
+            expectation.of[:1] if _goes_whole(expectation) else expectation.of
         )
 
     def names(self, claim: Claim, *of: Expectation) -> tuple[str, str]:
         """What is left out in such cases, and in this one, as far as these expectations go."""
         own = [one for one in of if self.arm in one.of]
-        if self.pair or (own and all(goes_whole(one) and len(one.of) == 2 for one in own)):
+        if self.pair or (own and all(_goes_whole(one) and len(one.of) == 2 for one in own)):
             return "pair", f"pair {self.number}"
-        if own and all(goes_whole(one) for one in own):
+        if own and all(_goes_whole(one) for one in own):
             return "seed of every arm", f"seed {self.number} of every arm"
         return "seed", f"seed {self.number} ({claim.arms[self.arm].label})"
 
@@ -355,19 +329,6 @@ def left_out(
     )
 
 
-def is_slow(expectation: Expectation, evidence: Evidence) -> bool:
-    """Whether the declared test is too slow to be repeated for every seed."""
-    if not isinstance(expectation, Difference) or expectation.test != "permutation":
-        return False
-    a, b = (len(evidence.counted(arm)) for arm in expectation.of)
-    return many_splits(a, b)
-
-
-def many_splits(a: int, b: int) -> bool:
-    """Whether a permutation test of so many replicates takes a second or more."""
-    return math.comb(a + b, a) > MOST_SPLITS
-
-
 def _again(
     claim: Claim, evidence: Evidence, judged: tuple[Judged, ...], gone: tuple[str, ...], number: int
 ) -> Iterator[tuple[str, Judged]]:
@@ -377,14 +338,13 @@ def _again(
         if not set(one.of) & set(gone):
             yield one.id, before
             continue
-        whole = tuple(arm for arm in one.of if goes_whole(one) and arm not in gone)
+        whole = tuple(arm for arm in one.of if _goes_whole(one) and arm not in gone)
         rest = _rest(claim, evidence, (*gone, *whole), number)
-        if isinstance(one, Proportion) and isinstance(one.clusters, int):
-            reason = "clusters are so many units in a row, and one fewer would move all after it"
+        if reason := kind_of(one).keeps_seeds(one):
             yield one.id, replace(before, result=None, refused=reason)
         elif not all(rest.known(arm) for arm in one.of):
             yield one.id, replace(before, result=None, refused="no seed is left")
-        elif not is_slow(one, rest):
+        elif not kind_of(one).is_slow(one, _sizes(one, rest)):
             yield one.id, judge(one, claim, rest.read)
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence
 from repro.expectations.base import GroupSequential
-from repro.expectations.ratio import Ratio
+from repro.expectations.kinds import kind_of
 from repro.expectations.rules import Conclusion
 from repro.judging.document_parts import Level, Strength
 from repro.judging.judged import Judged, all_must_hold
@@ -43,7 +43,7 @@ def strength_of(judged: Judged) -> Strength | None:
         return None
     if result.p is None:
         return Strength(one_sided_level=None)
-    either = getattr(judged.expectation, "direction", "") == "different"
+    either = kind_of(judged.expectation).either_way(judged.expectation)
     halved = _two_sided(result) and not either
     return Strength(
         one_sided_level=result.alpha / 2 if halved else result.alpha,
@@ -139,8 +139,9 @@ def _has_any(node: Node) -> bool:
 def _designs(judged: Judged, result: TestResult, evidence: Evidence) -> tuple[Design, ...]:
     """What the arms, or the differences within pairs, look like; none where nothing is known."""
     try:
-        arms = [evidence.read(arm, judged.expectation.measurement) for arm in judged.expectation.of]
-        if isinstance(judged.expectation, Ratio):
+        expectation = judged.expectation
+        arms = [evidence.read(arm, expectation.measurement) for arm in expectation.of]
+        if kind_of(expectation).scale(expectation) == "ratio":
             arms = [_logarithms(arm) for arm in arms]
         if result.paired:
             return (design_of_one(_differences(arms)),)

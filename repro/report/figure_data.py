@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from repro.judging.document import Arm, Curve, Document, MeasurementPart, Point, Result, Summary
+from repro.expectations.base import Point
+from repro.judging.document import Arm, Curve, Document, MeasurementPart, Result, Summary
 from repro.report import words
 from repro.report.blocks import (
     CurveLine,
