@@ -23,11 +23,30 @@ _PUBLIC = {
     "judge": "repro.verify",
     "load_claim": "repro.specs.load",
     "load_claims": "repro.specs.load",
-    "plan_runs": "repro.running.plan",
+    "plan_runs": "repro.verify",
     "read_document": "repro.report.write",
     "verify_claims": "repro.verify",
     "write_report": "repro.report.write",
 }
+
+__all__ = [
+    "Claim",
+    "Document",
+    "Options",
+    "ReproError",
+    "RunSpec",
+    "RunStore",
+    "check_claim",
+    "execute",
+    "gather",
+    "judge",
+    "load_claim",
+    "load_claims",
+    "plan_runs",
+    "read_document",
+    "verify_claims",
+    "write_report",
+]
 
 moved.install()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,14 +21,16 @@ from repro.evidence.table import TidyTable, frame_table, read_table
 from repro.judging.assemble import check_claim, document_of
 from repro.judging.design_power import refuse_designs
 from repro.judging.document import Document
-from repro.judging.due import Registry, with_seeds_due
 from repro.judging.judge import Judgement, agree_on_families, judge_claim, judge_in_family
-from repro.judging.registration import UNDECLARED
+from repro.judging.registration import recorded, undecided
+from repro.registry.due import with_seeds_so_far, with_seeds_tonight
+from repro.registry.record import UNDECLARED, Registry
 from repro.report.write import FAILED, write_failure, write_index, write_report
 from repro.running.engine import RunOptions
-from repro.running.plan import Plan, code_to_run, plan_runs
+from repro.running.plan import Plan, make_plan
 from repro.running.preflight import require
 from repro.specs.claim import Claim
+from repro.store.runs import RunStore
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,77 +93,103 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     registry = Registry(options.store, make=options.train)
     stopped: list[Stopped] = []
     named = {_subject(claim): claim for claim in claims}
-    claims = claims if options.results else _prepared(claims, registry, options, stopped)
-    planned = plan_runs(() if options.results else claims, options.store, workers=options.workers)
-    trained = 0
-    failures: tuple[str, ...] = ()
-    if options.train and planned.missing:
-        with apart("training", stopped, (ReproError, OSError)):
-            trained, failures = _execute(planned, claims, options)
-    judged = []
+    planned = plan_runs((), options.store)
+    if options.results is None:
+        claims = _with_seeds_due(claims, registry, options, stopped)
+        planned = plan_runs(claims, options.store, workers=options.workers)
+        if options.train:
+            _refuse(claims, planned, options)
+        for claim in claims:
+            registry.register(claim, visible=not planned.lacks(claim.runs()))
+    trained, failures = _trained(planned, claims, options, stopped)
+    judged: list[Judgement] = []
+    missing: set[str] = set()
+    damaged: set[str] = set()
     for claim in claims:
         with apart(_subject(claim), stopped):
             evidence = _evidence(claim, tables[claim.id], options)
+            missing |= evidence.keys("missing", "stale")
+            damaged |= evidence.keys("damaged")
             judged.append(_judged(claim, evidence, registry, options))
     documents, written, unwritten = _reported(judged, options, stopped)
     with apart("failed.txt", stopped):
         written += _failed(stopped, named, options.reports)
     with apart("index.html", stopped):
         written.append(write_index(options.reports))
-    missing = len(plan_runs(claims, options.store).missing) if planned.missing else 0
-    damaged = len(_damaged(judged))
     return Verified(
         documents,
         tuple(written),
         trained,
-        len(planned.runs) - trained - missing - damaged,
-        missing,
+        len(planned.runs) - trained - len(missing) - len(damaged),
+        len(missing),
         (*failures, *unwritten),
         tuple(stopped),
-        damaged,
+        len(damaged),
     )
 
 
-def _damaged(judged: Sequence[Judgement]) -> set[str]:
-    """The keys of the runs whose files are not whole."""
-    every = [each for one in judged for arm in one.evidence.arms.values() for each in arm]
-    return {each.key for each in every if each.state == "damaged"}
+def plan_runs(claims: Sequence[Claim], store: RunStore, *, workers: int | None = None) -> Plan:
+    """The distinct runs of ``claims``, merged over claims that share them."""
+    return make_plan((run for claim in claims for run in claim.runs()), store, workers=workers)
+
+
+def code_to_run(claims: Sequence[Claim], plan: Plan) -> dict[str, str]:
+    """What has to be imported of others for the missing runs of ``claims``, in a sentence each.
+
+    By `module:object`, and with the place in the claim that leads to it.
+    """
+    missing = {planned.run.key for planned in plan.missing}
+    found: dict[str, str] = {}
+    for claim in claims:
+        for name in claim.trained:
+            keys = {claim.run(name, number).key for number in claim.numbers(name)}
+            for code in claim.arms[name].code if keys & missing else ():
+                text = f"arm {name} needs {code.use}, which {code.place} names"
+                found.setdefault(code.use, f"{code.arm}: {text}: code of others to be run here")
+    return found
 
 
 def _subject(claim: Claim) -> str:
     return f"{claim.id} ({claim.scale})"
 
 
-def _prepared(
+def _with_seeds_due(
     claims: Sequence[Claim], registry: Registry, options: Options, stopped: list[Stopped]
 ) -> tuple[Claim, ...]:
-    """The claims with the seeds that they should have now, registered before they are run.
-
-    DesignError for a design that could hardly decide, and PreflightError for what training needs
-    and is not there, before anything is timed or trained.
-    """
-    now = []
+    """The claims with the seeds that they should have now, new ones among them at night."""
+    due = []
     for claim in claims:
         with apart(_subject(claim), stopped, (ReproError, OSError)):
-            now.append(with_seeds_due(claim, registry, nightly=options.nightly))
-    if options.train:
-        _refuse_code(now, options)
-        planned = plan_runs(now, options.store)
-        missing = {each.run.key for each in planned.missing}
-        if not options.force:
-            refuse_designs([one for one in now if missing & {each.run.key for each in one.runs()}])
-        require(planned.missing, planned.arms, options)
-    for claim in now:
-        registry.register(claim)
-    return tuple(now)
+            looks = registry.history(claim).looks
+            due.append(
+                with_seeds_tonight(claim, looks, partial(undecided, store=options.store))
+                if options.nightly
+                else with_seeds_so_far(claim, looks)
+            )
+    return tuple(due)
 
 
-def _refuse_code(claims: Sequence[Claim], options: Options) -> None:
-    """CodeError, before anything is registered, where claims would import code of others."""
-    if options.allow_code or not any(arm.code for claim in claims for arm in claim.arms.values()):
-        return
-    if found := code_to_run(claims, plan_runs(claims, options.store)):
+def _refuse(claims: Sequence[Claim], planned: Plan, options: Options) -> None:
+    """Errors before anything is registered, timed or trained.
+
+    CodeError where claims would import code of others, DesignError for a design that could hardly
+    decide, and PreflightError for what training needs and is not there.
+    """
+    if not options.allow_code and (found := code_to_run(claims, planned)):
         raise CodeError(found)
+    if not options.force:
+        refuse_designs([claim for claim in claims if planned.lacks(claim.runs())])
+    require(planned.missing, options)
+
+
+def _trained(
+    planned: Plan, claims: Sequence[Claim], options: Options, stopped: list[Stopped]
+) -> tuple[int, tuple[str, ...]]:
+    """Run what is missing; the number of runs done, and what failed in words."""
+    if options.train and planned.missing:
+        with apart("training", stopped, (ReproError, OSError)):
+            return _execute(planned, claims, options)
+    return 0, ()
 
 
 def _reported(
@@ -204,7 +233,7 @@ def _judged(claim: Claim, evidence: Evidence, registry: Registry, options: Optio
     one = judge_claim(claim, evidence)
     if options.results is not None:
         return replace(one, past=UNDECLARED)
-    return registry.recorded(one)
+    return recorded(one, registry)
 
 
 def judge(claim: Claim, frame: pd.DataFrame) -> Document:
@@ -267,11 +296,10 @@ def _in_arms(found: Mapping[str, str], claims: Sequence[Claim]) -> dict[str, str
 def _execute(
     planned: Plan, claims: Sequence[Claim], options: Options
 ) -> tuple[int, tuple[str, ...]]:
-    """Run what is missing; the number of runs done, and what failed in words."""
     from repro.running.execute import execute_with
 
     try:
-        done, failed = execute_with(options, planned.missing, planned.labels)
+        done, failed = execute_with(options, planned.missing)
         options.store.prepare()  # what is judged next is what was trained
     except OwnPartError as error:  # a mistake in a configuration, and nothing was run
         raise OwnPartError(_in_arms(error.found, claims)) from None

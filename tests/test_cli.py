@@ -15,11 +15,11 @@ import yaml
 
 import repro
 from repro.cli import app
-from repro.running.plan import plan_runs
 from repro.specs.load import load_claims
 from repro.store.runs import RunStore
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.spec import TextCorpus
+from repro.verify import plan_runs
 from tests.judging.evidence import claim, evidence, ranks
 
 ROOT = Path(__file__).parents[1]

@@ -14,9 +14,8 @@ from repro.errors import DesignError
 from repro.expectations.margins import Equivalence, NonSuperiority
 from repro.judging.assemble import verdict_of
 from repro.judging.document import Document
-from repro.judging.due import Registry
 from repro.judging.verdict import exit_code
-from repro.registry.record import read
+from repro.registry.record import Registry, read
 from repro.report.formats import rendered
 from repro.specs.claim import Claim, Forced, PlannedSd
 from repro.store.places import LEDGER
@@ -30,7 +29,7 @@ SEED = 20260406
 @pytest.fixture(autouse=True)
 def _not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports are not written here: that takes a second each, and has tests of its own."""
-    monkeypatch.setattr("repro.report.write.write_report", lambda document, folder: [])
+    monkeypatch.setattr("repro.verify.write_report", lambda document, folder: [])
 
 
 def code(document: Document) -> int:
@@ -119,7 +118,9 @@ def test_a_claim_is_registered_before_its_first_look(tmp_path: Path) -> None:
 def test_an_edit_before_any_run_is_no_edit_after_results(tmp_path: Path) -> None:
     """Registered, changed and registered again, and only then run: before, with its path."""
     of = ordinary()
-    Registry(RunStore(tmp_path / "store")).register(of.model_copy(update={"alpha": 0.01}))
+    Registry(RunStore(tmp_path / "store")).register(
+        of.model_copy(update={"alpha": 0.01}), visible=False
+    )
     (document,) = sound(tmp_path, of).verify(of)
     part = document.registration
     assert part is not None
@@ -221,7 +222,7 @@ def test_an_edit_that_cannot_be_written_is_flagged_all_the_same(
     path = nights.store.root / LEDGER / of.id / f"{of.scale}.jsonl"
     before, asked = path.read_bytes(), os.access
     monkeypatch.setattr(
-        "repro.judging.due.os.access", lambda at, mode: at != place and asked(at, mode)
+        "repro.registry.record.os.access", lambda at, mode: at != place and asked(at, mode)
     )
     (document,) = nights.verify(stricter(of), train=train)
     assert path.read_bytes() == before
@@ -257,7 +258,7 @@ def test_a_store_without_the_right_to_write_gets_no_ledger(
     nights = sound(tmp_path, of, registered=False)
     asked = os.access
     monkeypatch.setattr(
-        "repro.judging.due.os.access",
+        "repro.registry.record.os.access",
         lambda path, mode: path != nights.store.root and asked(path, mode),
     )
     (document,) = nights.verify(of)

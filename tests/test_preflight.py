@@ -47,9 +47,9 @@ def text_run(folder: Path | None = None) -> PlannedRun:
 
 
 def lacks(tmp_path: Path, *missing: PlannedRun, **means: object) -> list[str]:
-    arms = {each.run.key: "MoS (quick/mos)" for each in missing}
+    named = [each.model_copy(update={"arm": "MoS (quick/mos)"}) for each in missing]
     options = RunOptions(RunStore(tmp_path / "store"), **means)  # type: ignore[arg-type]
-    return lacking(missing, arms, options)
+    return lacking(named, options)
 
 
 def test_nothing_is_missing_for_a_synthetic_language(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from repro.cli import app
 from repro.cli.doctor import examine
 from repro.cli.runs import check_runs, export_runs
-from repro.judging.due import Registry
+from repro.registry.record import Registry
 from repro.report.write import read_document
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim
@@ -34,7 +34,7 @@ RANKS = {"mos": 30.0, "moc": 7.0, "softmax": 7.0}
 def filled(root: Path) -> RunStore:
     """A store with every run of tiny_rank at quick, registered, as training leaves them."""
     store, claim = RunStore(root), load_claim(FILE, "quick")
-    Registry(store).register(claim)
+    Registry(store).register(claim, visible=False)
     for arm in claim.trained:
         for number in claim.numbers(arm):
             put(store, claim, arm, number)

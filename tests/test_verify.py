@@ -17,11 +17,10 @@ from repro.evidence.gather import gather
 from repro.judging.document import Document
 from repro.report.formats import rendered
 from repro.report.write import read_document
-from repro.running.plan import plan_runs
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim, load_claims
 from repro.store.runs import RunStore
-from repro.verify import Options, verify_claims
+from repro.verify import Options, plan_runs, verify_claims
 from tests.evidence.tidy import MOS, RANKS, printed_softmax, rank_csv
 from tests.judging.evidence import claim
 
@@ -282,7 +281,11 @@ def test_a_plan_has_only_the_arms_that_are_trained(tmp_path: Path) -> None:
     later = of.arms["mos"].model_copy(update={"first_seed": 7})
     of = of.model_copy(update={"arms": {**of.arms, "mos": later}})
     planned = plan_runs([of], RunStore(tmp_path / "store"))
-    assert [one.label for one in planned.runs] == ["MoS, seed 7", "MoS, seed 8", "MoS, seed 9"]
+    assert [one.planned.label for one in planned.runs] == [
+        "MoS, seed 7",
+        "MoS, seed 8",
+        "MoS, seed 9",
+    ]
     assert [one.planned.run.replicate for one in planned.runs] == [7, 8, 9]
     found = gather(of, RunStore(tmp_path / "store"))
     assert [one.number for one in found.arms["mos"]] == [7, 8, 9]

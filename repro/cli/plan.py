@@ -47,11 +47,12 @@ def plan(
     Trains nothing.
     """
     with problems():
-        from repro.judging.due import Registry, with_seeds_due
+        from repro.registry.due import with_seeds_so_far
+        from repro.registry.record import Registry
         from repro.running.engine import RunOptions
-        from repro.running.plan import code_to_run, plan_runs
         from repro.running.preflight import lacking
         from repro.specs.load import load_claims
+        from repro.verify import code_to_run, plan_runs
 
         runs = open_store(store)
         registry = Registry(runs, make=False)
@@ -60,14 +61,14 @@ def plan(
         stopped: list[Stopped] = []
         for claim in loaded:
             with apart(f"{claim.id} ({claim.scale})", stopped, (ReproError, OSError)):
-                now.append(with_seeds_due(claim, registry, nightly=False))
+                now.append(with_seeds_so_far(claim, registry.history(claim).looks))
         planned = plan_runs(now, runs, workers=workers)
         _say_runs(planned)
         for text in code_to_run(now, planned).values():
             say(f"{text}, with --allow-code alone")
         place = None if data is None else data.resolve()
         options = RunOptions(runs, place, device.value, workers=workers)
-        for line in lacking(planned.missing, planned.arms, options):
+        for line in lacking(planned.missing, options):
             say(line)
         refused = []
         for claim in now:
@@ -88,7 +89,7 @@ def _say_runs(planned: Plan) -> None:
         seconds = rough_duration(one.work / planned.rate) if one.state == "missing" else "-"
         parameters = count(one.planned.run.training.parameters)
         key = one.planned.run.key[:12]
-        say(f"{one.state:9} {key}  {one.label}  {parameters} parameters  {seconds}")
+        say(f"{one.state:9} {key}  {one.planned.label}  {parameters} parameters  {seconds}")
     missing = len(planned.missing)
     rough = f": very roughly {rough_duration(planned.seconds)} on {planned.workers} CPU cores"
     say(f"{len(planned.runs)} runs, {missing} to train or measure{rough if missing else ''}")

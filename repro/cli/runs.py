@@ -11,8 +11,8 @@ import typer
 
 from repro.cli.options import Scale, Store, open_store, problems, say
 from repro.errors import StoreError, StoreUnreachableError
-from repro.judging.due import Registry, with_every_night, with_seeds_due
 from repro.registry import record
+from repro.registry.due import with_every_night, with_seeds_so_far
 from repro.running.cost import merged
 from repro.specs.claim import Claim
 from repro.store.places import LEDGER
@@ -96,8 +96,9 @@ def _chosen(store: RunStore, claims: Sequence[Claim]) -> Chosen:
     """The runs that are meant: all in the store, or those that claims have used by now."""
     if not claims:
         return dict.fromkeys(store.keys())
-    ledger = Registry(store, make=False)
-    now = [with_every_night(with_seeds_due(claim, ledger, nightly=False)) for claim in claims]
+    registry = record.Registry(store, make=False)
+    so_far = [with_seeds_so_far(claim, registry.history(claim).looks) for claim in claims]
+    now = [with_every_night(claim) for claim in so_far]
     runs = merged([planned for claim in now for planned in claim.runs()])
     return {planned.run.key: planned.measurements for planned in runs}
 

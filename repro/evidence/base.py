@@ -96,6 +96,11 @@ class Evidence:
             return "numbers"
         return "unknown" if self.tables[arm].order is None else "declared"
 
+    def keys(self, *states: State) -> set[str]:
+        """The keys of the runs that are in one of these states."""
+        every = (one for replicates in self.arms.values() for one in replicates)
+        return {one.key for one in every if one.key and one.state in states}
+
     def known(self, arm: str) -> bool:
         """Whether anything is known that a test could use."""
         return bool(self.published.get(arm) or self.counted(arm))

@@ -30,9 +30,10 @@ from repro.judging.interim import sequential_parts
 from repro.judging.judge import Judgement, judge_claim, judge_families
 from repro.judging.judged import Judged, all_must_hold, heading
 from repro.judging.next_steps import settling, what_would_change
-from repro.judging.registration import Past, control_part, registration_part
+from repro.judging.registration import control_part, registration_part
 from repro.judging.robustness import Case, left_out, robustness
 from repro.judging.strength import measured_levels, strength_of, strength_of_claim
+from repro.registry.record import Past
 from repro.schema import format as fmt
 from repro.specs.claim import Claim
 from repro.specs.measurement import Reported

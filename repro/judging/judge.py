@@ -13,9 +13,9 @@ from repro.judging import document as doc
 from repro.judging.document_parts import FamilyMember, FamilyPart
 from repro.judging.judged import Judged, joined, judge
 from repro.judging.quality import Quality, examine
-from repro.judging.registration import Past
 from repro.judging.validity import judge_canaries, judge_validity
 from repro.judging.verdict import adjust_family, adjust_family_by_e
+from repro.registry.record import Past
 from repro.specs.claim import Claim
 from repro.specs.expectation import Family
 from repro.stats.anytime import EProcessResult

@@ -1,33 +1,106 @@
-"""What the ledger of looks says about a claim: when it was declared, and how often looked at."""
+"""What judging reads from the registry of a claim, and the look that it leaves there."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal
 
+from repro.errors import StoreError, StoreUnreachableError
+from repro.evidence.base import Evidence
+from repro.evidence.gather import gather
+from repro.expectations.rules import Validity
 from repro.judging import document_parts as part
-from repro.registry.log import History, Look, RegistrationVersion
+from repro.judging.interim import sequential_parts, should_stop
+from repro.judging.judge import Judgement, judge_claim
+from repro.machine import package_version
+from repro.registry.due import nights, with_every_night
+from repro.registry.log import Entry, Seen
+from repro.registry.record import Past, Registry
 from repro.specs.claim import Claim
+from repro.stats.anytime import EProcessResult
 from repro.stats.counts import clopper_pearson
+from repro.stats.records import TestResult
+from repro.store.runs import RunStore
 
 LEVEL = 0.95
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
-    """The registrations of a claim at a scale, and the looks of its processes.
+def undecided(claim: Claim, store: RunStore) -> bool:
+    """Whether the seeds so far are all there and leave it open; else more would not help.
 
-    ``on_record`` False: the last registration could not be written down.
+    A member of a family goes on until it is decided at alpha divided by the number of members,
+    which is enough in the family, whatever the others find.
     """
+    if claim.family is not None:
+        share = claim.alpha / len(claim.family.members)
+        claim = claim.model_copy(update={"alpha": share})
+    judgement = judge_claim(claim, gather(claim, store))
+    if judgement.finding is None:
+        return False
+    parts = sequential_parts(claim, judgement.evidence, judgement.judged)
+    return not should_stop(judgement.finding, parts)
 
-    registrations: Sequence[RegistrationVersion]
-    history: History
-    on_record: bool = True
+
+def recorded(judgement: Judgement, registry: Registry) -> Judgement:
+    """The judgement, with this look on record and the past that now includes it.
+
+    A look is a claim by itself: what its family makes of it depends on which others are
+    judged, and is not recorded. Where a value that an earlier look saw has changed, the
+    evidence is INVALID, and so is what was found in it.
+    """
+    claim, evidence = judgement.claim, judgement.evidence
+    if judgement.valid:
+        try:
+            registry.record(claim, _entry(judgement, registry.store))
+        except StoreUnreachableError:
+            raise
+        except StoreError as error:
+            reason = str(error).replace("\n", " ")
+            judgement = replace(judgement, validity=Validity.INVALID, reason=reason, finding=None)
+    visible = not evidence.keys("missing", "stale")
+    return replace(judgement, past=registry.past(claim, visible=visible))
 
 
-UNDECLARED = Past((), History((), {}, ()))
-"""What is on record of a claim that is judged on a user's own results: nothing."""
+def _entry(judgement: Judgement, store: RunStore) -> Entry:
+    """What is written down of a look; of a control, the values of its earlier nights too."""
+    claim, evidence = judgement.claim, judgement.evidence
+    if claim.control is not None:
+        evidence = gather(with_every_night(claim), store)
+    return Entry(
+        claim_id=claim.id,
+        scale=claim.scale,
+        digest=claim.digest(),
+        values=_values(evidence),
+        results={each.expectation.id: _numbers(each.result) for each in judgement.decisive},
+        conclusion="" if judgement.finding is None else judgement.finding.conclusion.value,
+        version=package_version("repro-verdict"),
+        planned=claim.wanted,
+    )
+
+
+def _values(evidence: Evidence) -> Seen:
+    return {
+        arm: {
+            each.number: {**each.values, **_place(evidence, arm, place)}
+            for place, each in enumerate(evidence.counted(arm))
+        }
+        for arm, replicates in evidence.arms.items()
+        if replicates
+    }
+
+
+def _place(evidence: Evidence, arm: str, place: int) -> dict[str, float]:
+    """Which seed it is in the order that a table declares: a look saw that too."""
+    return {"order in time": place} if evidence.order(arm) == "declared" else {}
+
+
+def _numbers(result: TestResult | None) -> Mapping[str, float | None]:
+    """The numbers of a test that a later reader of the log may want."""
+    if result is None:
+        return {}
+    found = {"p": result.p}
+    return {**found, "e": result.e} if isinstance(result, EProcessResult) else found
 
 
 def registration_part(claim: Claim, past: Past) -> part.RegistrationPart:
@@ -46,31 +119,6 @@ def registration_part(claim: Claim, past: Past) -> part.RegistrationPart:
         earlier_processes=sum(bool(looks) for looks in past.history.others.values()),
         on_record=past.on_record,
     )
-
-
-def nights(claim: Claim, looks: Sequence[Look]) -> dict[int, Look]:
-    """The nights of a negative control that were judged, each with the first look at it.
-
-    A night is a block of fresh seeds, numbered from 0, not a line of the ledger. Judged again,
-    by another version of the program say, it is the same night, and the first judgement stands,
-    as the first crossing of a sequential claim does: nobody can judge a night until it fits.
-    What was said later stays on record.
-    """
-    found: dict[int, Look] = {}
-    for look in looks:
-        found.setdefault(_night(claim, look), look)
-    return found
-
-
-def _night(claim: Claim, look: Look) -> int:
-    """The block of the last seed that was looked at; a look sees all nights until then."""
-    last = {name: max(arm.replicates) for name, arm in look.arms.items() if arm.replicates}
-    blocks = [
-        (last[name] - claim.arms[name].first_seed) // claim.seeds.plan
-        for name in claim.trained
-        if name in last
-    ]
-    return max(blocks, default=0)
 
 
 def control_part(claim: Claim, past: Past) -> part.ControlPart | None:

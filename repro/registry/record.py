@@ -1,10 +1,12 @@
-"""Recording and reading looks and registrations."""
+"""Recording and reading looks and registrations: by place, and of a claim in its store."""
 
 from __future__ import annotations
 
 import hashlib
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,6 +29,9 @@ from repro.registry.log import (
     log_path,
     parse,
 )
+from repro.specs.claim import Claim
+from repro.store.places import LEDGER, check_root
+from repro.store.runs import RunStore
 from repro.store.sealed import damaged, is_folder, read_bytes
 
 Made = TypeVar("Made", Look, Registration)
@@ -37,6 +42,83 @@ Numbers = Mapping[str, Mapping[str, float | None]]
 
 ROUND_OFF = 1e-9
 """Relative; numbers that lie no further apart are one number on two machines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The registrations of a claim at a scale, and the looks of its processes.
+
+    ``on_record`` False: the last registration could not be written down.
+    """
+
+    registrations: Sequence[RegistrationVersion]
+    history: History
+    on_record: bool = True
+
+
+UNDECLARED = Past((), History((), {}, ()))
+"""What is on record of a claim that is judged on a user's own results: nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """The registrations and looks in one store. ``make`` False makes no store."""
+
+    store: RunStore
+    make: bool = True
+
+    def writes(self, claim: Claim) -> bool:
+        """Whether to write about a claim: a store that can only be read is judged all the same."""
+        root = self.store.root
+        if not root.exists():
+            return self.make
+        folder = root / LEDGER / claim.id
+        places = (root, folder.parent, folder, folder / f"{claim.scale}.jsonl")
+        return all(os.access(place, os.W_OK) for place in places if place.exists())
+
+    def history(self, claim: Claim) -> History:
+        """The looks at a claim at its scale."""
+        check_root(self.store.root)
+        return history(self._place, claim.id, claim.scale, claim.digest())
+
+    def past(self, claim: Claim, *, visible: bool) -> Past:
+        """What is on record about a claim at its scale.
+
+        A declaration that could not be written is judged as if it had been, and said to be
+        missing from the record; ``visible``: all its results are there already.
+        """
+        seen, digest = self.history(claim), claim.digest()
+        made = registrations(self._place, claim.id, claim.scale)
+        if not claim.trained or (made and made[-1].registration.digest == digest):
+            return Past(made, seen)
+        fields = claim.decisive_fields()
+        declared = unwritten(self._place, claim.id, claim.scale, digest, fields, visible=visible)
+        return Past(declared, seen, on_record=False)
+
+    def register(self, claim: Claim, *, visible: bool) -> None:
+        """Write down the decisive fields, before anything of them can be seen.
+
+        ``visible``: all results of the claim are there already. A claim of which nothing is run
+        was declared beside results that exist, and is not registered.
+        """
+        if claim.trained and self.writes(claim):
+            self.store.prepare()
+            fields, digest = claim.decisive_fields(), claim.digest()
+            register(self._place, claim.id, claim.scale, digest, fields, visible=visible)
+
+    def record(self, claim: Claim, entry: Entry) -> None:
+        """Write down a look at a claim whose evidence is valid, where it is watched.
+
+        StoreError where a value that an earlier look saw has changed.
+        """
+        watched = claim.trained or claim.sequential is not None
+        if watched and self.writes(claim):
+            self.store.prepare()
+            record(self._place, entry)
+
+    @property
+    def _place(self) -> Path:
+        return self.store.root / LEDGER
 
 
 def record(place: Path, entry: Entry) -> Look:

@@ -38,7 +38,7 @@ def merged(plan: Iterable[PlannedRun]) -> list[PlannedRun]:
         key = planned.run.key
         before = wanted[key].measurements if key in wanted else ()
         both = tuple(dict.fromkeys((*before, *planned.measurements)))
-        wanted[key] = PlannedRun(run=planned.run, measurements=both)
+        wanted[key] = planned.model_copy(update={"measurements": both})
     return list(wanted.values())
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -104,12 +104,10 @@ def execute(  # noqa: PLR0913 - one parameter an option
 
 
 def execute_with(
-    options: RunOptions, plan: Sequence[PlannedRun], labels: Mapping[str, str]
+    options: RunOptions, plan: Sequence[PlannedRun]
 ) -> tuple[Execution, tuple[str, ...]]:
-    """``execute`` with progress on the terminal; what became of the runs, and what failed in words.
-
-    ``labels`` is what a reader calls a run, by its key.
-    """
+    """``execute`` with progress on the terminal; what became of the runs, and what failed."""
+    labels = {planned.run.key: planned.label for planned in plan}
     done = execute(
         plan,
         options.store,

@@ -12,7 +12,7 @@ comes after a day, is said here at once, and once for all seeds.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Literal
@@ -23,13 +23,12 @@ from repro.machine import available_memory, cores, free_disk
 from repro.running.engine import Pool, RunOptions, task_memory
 from repro.running.pool import WorkerLostError
 from repro.running.worker import TRAINED
-from repro.specs.configuration import code_of
 from repro.store.runs import RunStore
 from repro.trainers.devices import has_driver, resolve_device
 from repro.trainers.dialog.spec import DialogCorpus
 from repro.trainers.language_model.spec import Digests, SyntheticCorpus
 from repro.trainers.measurement import Rank
-from repro.trainers.run import AnyCorpus, AnyTraining, PlannedRun
+from repro.trainers.run import AnyCorpus, AnyTraining, PlannedRun, code_of
 
 SPLITS = ("train", "valid", "test")
 
@@ -42,19 +41,14 @@ ENTRY = 8.0
 """Bytes of one singular value."""
 
 
-def require(missing: Sequence[PlannedRun], arms: Mapping[str, str], options: RunOptions) -> None:
-    """PreflightError with a line for each thing that the missing runs need and that is not there.
-
-    ``arms`` is what a reader calls the arm of a run, by its key.
-    """
-    lacks = lacking(missing, arms, options)
+def require(missing: Sequence[PlannedRun], options: RunOptions) -> None:
+    """PreflightError with a line for each thing that the missing runs need and is not there."""
+    lacks = lacking(missing, options)
     if lacks:
         raise PreflightError(lacks)
 
 
-def lacking(
-    missing: Sequence[PlannedRun], arms: Mapping[str, str], options: RunOptions
-) -> list[str]:
+def lacking(missing: Sequence[PlannedRun], options: RunOptions) -> list[str]:
     """The lines of ``require``; none where nothing is missing."""
     if not missing:
         return []
@@ -64,7 +58,7 @@ def lacking(
         *lines,
         *_device(options.device),
         *_room(missing, options),
-        *_memory(missing, arms, options),
+        *_memory(missing, options),
     ]
 
 
@@ -143,17 +137,14 @@ def _spectra(planned: PlannedRun) -> float:
     return ENTRY * ranks * planned.run.training.corpus.vocabulary
 
 
-def _memory(
-    missing: Sequence[PlannedRun], arms: Mapping[str, str], options: RunOptions
-) -> Iterator[str]:
+def _memory(missing: Sequence[PlannedRun], options: RunOptions) -> Iterator[str]:
     """Arms of which not even one run fits; who names a number of processes is believed."""
     if options.workers is not None or options.device == "cuda" or _may_use_gpu(options):
         return
     free = available_memory()
     needs: dict[str, float] = {}
     for planned in missing:
-        arm = arms[planned.run.key]
-        needs[arm] = max(needs.get(arm, 0.0), task_memory([planned]))
+        needs[planned.arm] = max(needs.get(planned.arm, 0.0), task_memory([planned]))
     for arm, need in needs.items():
         if need > free:
             yield (

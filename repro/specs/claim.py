@@ -297,7 +297,12 @@ class Claim(Spec):
             one for one in self.measurements.values() if not isinstance(one, Reported)
         )
         return tuple(
-            PlannedRun(run=self.run(arm, self.numbers(arm)[place]), measurements=measurements)
+            PlannedRun(
+                run=self.run(arm, self.numbers(arm)[place]),
+                measurements=measurements,
+                label=f"{self.arms[arm].label}, seed {self.numbers(arm)[place]}",
+                arm=f"{self.arms[arm].label} ({self.arms[arm].configuration_id})",
+            )
             for place in range(self.wanted)
             for arm in self.trained
         )

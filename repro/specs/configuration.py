@@ -15,8 +15,7 @@ from pydantic import Field
 from repro.schema.base import Count, Reason, Spec
 from repro.trainers.dialog.spec import DialogCorpus, DialogRecipe, DialogTrainingSpec, Seq2Seq
 from repro.trainers.language_model.recipe import Recipe
-from repro.trainers.language_model.spec import Corpus, Model, Own, TrainingSpec
-from repro.trainers.run import AnyTraining
+from repro.trainers.language_model.spec import Corpus, Model, TrainingSpec
 
 
 class NamedCode(Spec):
@@ -29,13 +28,6 @@ class NamedCode(Spec):
     version: str
     place: str
     arm: str
-
-
-def code_of(training: AnyTraining) -> dict[str, Own]:
-    """The parts of a model that are code of others, `trunk` before `output`."""
-    trunk = training.model.trunk if isinstance(training, TrainingSpec) else None
-    parts = {"trunk": trunk, "output": training.model.output}
-    return {name: part for name, part in parts.items() if isinstance(part, Own)}
 
 
 class Tuning(Spec):

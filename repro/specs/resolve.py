@@ -18,10 +18,10 @@ from repro.specs.configuration import (
     AnyConfiguration,
     Configuration,
     NamedCode,
-    code_of,
     configuration_class,
 )
 from repro.trainers.language_model.spec import Own, parts
+from repro.trainers.run import code_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-import torch
-
 from repro.errors import DeviceError
 from repro.machine import package_version, processor
 
@@ -106,6 +104,8 @@ def numerics(device: Literal["cpu", "cuda"]) -> Iterator[Facts]:
     the training steps of a recipe that declares it. Raises DeviceError when CUDA is asked for
     and is not there.
     """
+    import torch  # noqa: PLC0415 - to resolve a device none is needed
+
     if device == "cuda" and not torch.cuda.is_available():
         raise DeviceError("device 'cuda': torch sees no GPU\n  to do: use --device cpu")
     threads = torch.get_num_threads()
@@ -129,6 +129,8 @@ def numerics(device: Literal["cpu", "cuda"]) -> Iterator[Facts]:
 
 def _facts(device: str) -> Facts:
     """What was used, apart from where."""
+    import torch  # noqa: PLC0415 - as above
+
     software = {name: package_version(name) for name in PACKAGES}
     return {
         "software": {"python": platform.python_version(), **software},

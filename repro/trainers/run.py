@@ -15,13 +15,20 @@ from repro.digest import digest
 from repro.schema.base import Spec
 from repro.trainers.base import RUN_SCHEMA, older_revisions
 from repro.trainers.dialog.spec import DialogCorpus, DialogTrainingSpec
-from repro.trainers.language_model.spec import Corpus, TrainingSpec
+from repro.trainers.language_model.spec import Corpus, Own, TrainingSpec
 from repro.trainers.measurement import Measurable
 
 AnyTraining = TrainingSpec | DialogTrainingSpec
 
 
 AnyCorpus = Corpus | DialogCorpus
+
+
+def code_of(training: AnyTraining) -> dict[str, Own]:
+    """The parts of a model that are code of others, `trunk` before `output`."""
+    trunk = training.model.trunk if isinstance(training, TrainingSpec) else None
+    parts = {"trunk": trunk, "output": training.model.output}
+    return {name: part for name, part in parts.items() if isinstance(part, Own)}
 
 
 class RunSpec(Spec):
@@ -76,7 +83,12 @@ class RunSpec(Spec):
 
 
 class PlannedRun(Spec):
-    """A run and the measurements that are wanted of it."""
+    """A run and the measurements that are asked for.
+
+    ``label`` is what a reader calls it, ``arm`` its arm and the name of its configuration.
+    """
 
     run: RunSpec
     measurements: tuple[Measurable, ...]
+    label: str = ""
+    arm: str = ""

@@ -9,10 +9,9 @@ from typing import Any
 from repro.errors import ClaimError, CodeError, Problem, RunError, SpecError
 from repro.machine import cores
 from repro.running.engine import RunOptions
-from repro.running.plan import state_of
+from repro.running.plan import make_plan
 from repro.running.preflight import require
 from repro.trainers.cost import FLOPS_PER_CORE, cost
-from repro.trainers.run import PlannedRun
 from repro.tuning.search_file import Changes, Search
 from repro.tuning.trials import Trial, TrialOutcome, kept, outcome, ranked, size, trials
 
@@ -204,16 +203,12 @@ def _train(found: Sequence[Trial], options: RunOptions) -> None:
     """Do the runs of some trials; PreflightError where they cannot be, RunError where one fails."""
     from repro.running.execute import execute_with  # noqa: PLC0415 - a plan needs no engine
 
-    runs: list[PlannedRun] = []
-    labels: dict[str, str] = {}
-    settings: dict[str, str] = {}
-    for number, trial in enumerate(found, start=1):
-        for planned in trial.runs():
-            runs.append(planned)
-            settings[planned.run.key] = f"{trial.stage} {number}"
-            labels[planned.run.key] = f"{trial.stage} {number}, seed {planned.run.replicate}"
-    missing = [planned for planned in runs if state_of(options.store, planned)[0] == "missing"]
-    require(missing, settings, options)
-    _, failed = execute_with(options, runs, labels)
+    runs = [
+        planned
+        for number, trial in enumerate(found, start=1)
+        for planned in trial.runs(f"{trial.stage} {number}")
+    ]
+    require(make_plan(runs, options.store).missing, options)
+    _, failed = execute_with(options, runs)
     if failed:
         raise RunError(list(failed))

@@ -39,13 +39,18 @@ class Trial:
         """SHA-256 of what determines numbers: settings of one digest are one setting."""
         return self.configuration.training().digest()
 
-    def runs(self) -> tuple[PlannedRun, ...]:
-        """A run a seed, without any measurement: validation losses are in the history."""
+    def runs(self, name: str = "") -> tuple[PlannedRun, ...]:
+        """A run per seed, without any measurement: validation losses are in the history.
+
+        ``name`` is what a reader calls the trial.
+        """
         training, spec = self.configuration.training(), self.search.spec
         return tuple(
             PlannedRun(
                 run=RunSpec(training=training, replicate=number, root=spec.root, streams="paired"),
                 measurements=(),
+                label=f"{name}, seed {number}",
+                arm=name,
             )
             for number in range(spec.seeds)
         )

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from repro.judging.document import Document
-from repro.judging.due import Registry
+from repro.registry.record import Registry
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim
 from repro.specs.measurement import Reported
 from repro.store.runs import RunStore
-from repro.verify import Options, verify_claims
+from repro.verify import Options, plan_runs, verify_claims
 
 GOOD = Path(__file__).parents[1] / "specs" / "good"
 WEIGHTS = {"output.weight": np.zeros(2, dtype=np.float32)}
@@ -55,7 +55,8 @@ class Nights:
 
     def train_all(self, claim: Claim, seeds: int) -> None:
         """Register, and put the first seeds of every arm into the store, as nights would."""
-        Registry(self.store).register(claim)
+        visible = not plan_runs([claim], self.store).missing
+        Registry(self.store).register(claim, visible=visible)
         for arm in claim.trained:
             first = claim.arms[arm].first_seed
             self.train(claim, arm, range(first, first + seeds))

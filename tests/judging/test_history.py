@@ -10,10 +10,10 @@ import pytest
 
 from repro.expectations.base import EProcess
 from repro.judging.document import Document
-from repro.judging.due import Registry, with_seeds_due
-from repro.judging.registration import control_part
+from repro.judging.registration import control_part, undecided
+from repro.registry.due import with_seeds_so_far, with_seeds_tonight
 from repro.registry.log import Entry, Seen
-from repro.registry.record import read, record
+from repro.registry.record import Registry, read, record
 from repro.specs.claim import Claim, Seeds
 from repro.store.places import LEDGER
 from tests.judging.nights import Nights, shipped
@@ -25,7 +25,7 @@ SEED = 20260407
 @pytest.fixture(autouse=True)
 def _not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports are not written here: that takes a second each, and has tests of its own."""
-    monkeypatch.setattr("repro.report.write.write_report", lambda document, folder: [])
+    monkeypatch.setattr("repro.verify.write_report", lambda document, folder: [])
 
 
 def counted(document: Document) -> tuple[int, int]:
@@ -55,9 +55,16 @@ def look(nights: Nights, of: Claim, blocks: Sequence[int], version: str) -> None
     record(nights.store.root / LEDGER, entry)
 
 
+def due(nights: Nights, of: Claim) -> tuple[Claim, Claim]:
+    """The claim with the seeds that it has by now, and with those of the next night."""
+    looks = Registry(nights.store).history(of).looks
+    tonight = with_seeds_tonight(of, looks, lambda so_far: undecided(so_far, nights.store))
+    return with_seeds_so_far(of, looks), tonight
+
+
 def by(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """From here on another version of the program judges."""
-    monkeypatch.setattr("repro.machine.package_version", lambda package: version)
+    monkeypatch.setattr("repro.judging.registration.package_version", lambda package: version)
 
 
 def test_a_night_that_another_version_judges_again_is_one_night(
@@ -88,7 +95,7 @@ def test_the_first_judgement_of_a_night_counts(
     nights, of = control(tmp_path, 2, false=0)
     (first,) = nights.verify(of)
     look(nights, of, [0], "0.2.0")
-    past = Registry(nights.store).past(of)
+    past = Registry(nights.store).past(of, visible=True)
     assert [look.conclusion for look in past.history.looks] == ["CONFIRMED", "INCONCLUSIVE"]
     assert control_part(of, past) == first.control
 
@@ -110,11 +117,11 @@ def test_a_block_that_was_skipped_once_is_not_counted(tmp_path: Path) -> None:
     nights, of = control(tmp_path, 4)
     for version, blocks in (("0.1.0", [0]), ("0.2.0", [0]), ("0.2.0", [0, 2])):
         look(nights, of, blocks, version)
-    ledger = Registry(nights.store)
-    part = control_part(of, ledger.past(of))
+    past = Registry(nights.store).past(of, visible=True)
+    part = control_part(of, past)
     assert part is not None
     assert (part.nights, part.found) == (2, 0)
-    assert [with_seeds_due(of, ledger, nightly=new).night for new in (False, True)] == [2, 3]
+    assert [each.night for each in due(nights, of)] == [2, 3]
 
 
 @pytest.mark.parametrize("first_seed", [900, 899_990])
@@ -127,9 +134,9 @@ def test_looks_at_seeds_that_the_claim_no_longer_has_are_invalid(
     other = of.arms["other"].model_copy(update={"first_seed": first_seed})
     moved = of.model_copy(update={"arms": {**of.arms, "other": other}})
     assert moved.digest() == of.digest()
-    ledger = Registry(nights.store)
-    assert with_seeds_due(moved, ledger, nightly=False).night == 0
-    assert with_seeds_due(moved, ledger, nightly=True).night <= 1
+    now, tonight = due(nights, moved)
+    assert now.night == 0
+    assert tonight.night <= 1
     nights.train_all(moved, 5)
     assert nights.verify(moved)[0].verdict.validity == "INVALID"
 
@@ -154,7 +161,7 @@ def test_another_version_adds_no_look_to_a_sequential_claim(
     assert lines(nights, of) == 3
     assert numbers(again) == numbers(last)
     assert (again.sequential, again.verdict) == (last.sequential, last.verdict)
-    ledger = Registry(nights.store)
-    assert with_seeds_due(of, ledger, nightly=False).so_far == len(numbers(last))
+    now, tonight = due(nights, of)
+    assert now.so_far == len(numbers(last))
     steps = {"eprocess_t": 1, "group_obf": 5}
-    assert with_seeds_due(of, ledger, nightly=True).so_far == len(numbers(last)) + steps[method]
+    assert tonight.so_far == len(numbers(last)) + steps[method]

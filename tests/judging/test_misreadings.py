@@ -14,8 +14,9 @@ from repro.evidence.table import TidyTable
 from repro.judging.assemble import check_claim, document_of
 from repro.judging.design_power import design_parts
 from repro.judging.document import Document
-from repro.judging.due import Registry
 from repro.judging.judge import judge_claim, judge_families
+from repro.judging.registration import recorded
+from repro.registry.record import Registry
 from repro.specs.arm import Arm
 from repro.specs.claim import Claim
 from repro.store.runs import RunStore
@@ -219,9 +220,9 @@ def test_seeds_without_a_partner_are_named() -> None:
 def test_a_claim_on_a_table_is_never_called_declared_beforehand(tmp_path: Path) -> None:
     """Nothing of it is run, so its numbers were there first: no record is made or claimed."""
     of = made(difference())
-    ledger = Registry(RunStore(tmp_path / "store"))
-    ledger.register(of)
-    one = ledger.recorded(judge_claim(of, from_table(of, table(LOW, HIGH))))
+    registry = Registry(RunStore(tmp_path / "store"))
+    registry.register(of, visible=True)
+    one = recorded(judge_claim(of, from_table(of, table(LOW, HIGH))), registry)
     registration = document_of(one).registration
     assert registration is not None
     assert registration.state == "none"
