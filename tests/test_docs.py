@@ -16,8 +16,8 @@ from repro.expectations.kinds import Expectation
 from repro.expectations.rules import Agreement, Conclusion, FlagKind, Validity
 from repro.schema.yaml import read_document
 from repro.specs.load import load_claim
-from repro.specs.measurement import Measurement
 from repro.trainers.language_model.spec import Output
+from repro.trainers.measurement import Measurement
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"

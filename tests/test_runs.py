@@ -19,10 +19,9 @@ from repro.registry.record import Registry
 from repro.report.write import read_document
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim
-from repro.specs.measurement import Reported
 from repro.store.runs import RunStore
 from repro.store.sealed import read_sealed
-from repro.trainers.measurement import Rank
+from repro.trainers.measurement import Rank, Reported
 from tests.judging.evidence import rank_details
 
 FILE = Path(__file__).parent / "end_to_end" / "claims" / "tiny_rank.yaml"

@@ -12,7 +12,6 @@ from repro.evidence.base import Evidence, PrintedSummary, Replicate, State
 from repro.evidence.readings import table_schema
 from repro.evidence.table import TidyTable, read_table
 from repro.specs.claim import Claim
-from repro.specs.measurement import Reported
 from repro.trainers.run import RunSpec
 
 if TYPE_CHECKING:
@@ -109,7 +108,7 @@ def _read(claim: Claim, run: RunSpec, store: RunStore) -> Replicate:
     stored = {
         name: store.measurement(key, spec)
         for name, spec in claim.measurements.items()
-        if not isinstance(spec, Reported)
+        if spec.trainers
     }
     found = {name: one for name, one in stored.items() if one is not None}
     store.see(key, found.values())

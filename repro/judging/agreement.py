@@ -17,7 +17,6 @@ from repro.judging import document as part
 from repro.judging.document_parts import ReplicationPart
 from repro.schema import format as fmt
 from repro.specs.claim import Claim, ComparedArm, Published
-from repro.specs.measurement import digits
 from repro.stats.records import Arm, Interval, Sample, Summary, TestResult
 from repro.stats.replication import (
     Prediction,
@@ -246,7 +245,7 @@ def _agreement(
         prediction = _predict(printed, (a, b), ours, ratio=ratio, paired=paired)
     except ClaimError as error:
         return Agreement.NOT_CHECKABLE, str(error)
-    shown = digits(claim.measurements[expectation.measurement])
+    shown = claim.measurements[expectation.measurement].digits
     low, high, own = _distinct(
         (prediction.interval.low, prediction.interval.high, result.effect), shown, ratio=ratio
     )

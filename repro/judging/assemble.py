@@ -36,7 +36,6 @@ from repro.judging.strength import measured_levels, strength_of, strength_of_cla
 from repro.registry.record import Past
 from repro.schema import format as fmt
 from repro.specs.claim import Claim
-from repro.specs.measurement import Reported
 from repro.stats.group_sequential import GroupResult
 from repro.stats.records import TestResult
 from repro.stats.stopping import SequentialResult
@@ -365,9 +364,6 @@ def _details(
     return ({"seeds": said} if kind.counts_seeds else {}) | facts
 
 
-MOST = 12
-
-
 def with_digits(claim: Claim, evidence: Evidence) -> Claim:
     """The claim as it is worded: of each reported measurement so many digits that it varies.
 
@@ -375,14 +371,10 @@ def with_digits(claim: Claim, evidence: Evidence) -> Claim:
     them there are more, two of the scatter's own: 0.04 below 0.05 would be all that is seen of
     0.0423 and 0.0497. Without scatter over seeds that of all values counts.
     """
-    measurements = dict(claim.measurements)
-    for name, one in claim.measurements.items():
-        if isinstance(one, Reported):
-            scatter = _scatter(name, evidence)
-            if 0 < scatter < 10.0**-one.digits:
-                shown = min(MOST, 1 - math.floor(math.log10(scatter)))
-                measurements[name] = one.model_copy(update={"digits": shown})
-    return claim.model_copy(update={"measurements": measurements})
+    worded = {
+        name: one.at_scatter(_scatter(name, evidence)) for name, one in claim.measurements.items()
+    }
+    return claim.model_copy(update={"measurements": worded})
 
 
 def _scatter(name: str, evidence: Evidence) -> float:

@@ -18,9 +18,8 @@ from repro.schema import format as fmt
 from repro.specs.arm import Arm, PublishedArm
 from repro.specs.claim import Claim
 from repro.specs.configuration import AnyConfiguration
-from repro.specs.measurement import Measurement, digits
 from repro.stats.records import Sample
-from repro.trainers.measurement import Rank
+from repro.trainers.measurement import Measurement
 
 SHOWN: Mapping[State, Literal["finished", "excluded", "imputed", "missing"]] = {
     "finished": "finished",
@@ -89,7 +88,7 @@ def measurement_parts(claim: Claim) -> tuple[doc.MeasurementPart, ...]:
     """Every measurement of the claim, by its name there."""
     return tuple(
         doc.MeasurementPart(
-            key=name, label=one.label, kind=one.kind, better=one.better, digits=digits(one)
+            key=name, label=one.label, kind=one.kind, better=one.better, digits=one.digits
         )
         for name, one in claim.measurements.items()
     )
@@ -193,31 +192,28 @@ def _summary(name: str, measurement: Measurement, sample: Sample) -> doc.Summary
         n=summary.n,
         mean=summary.mean,
         sd=summary.sd,
-        geometric_mean=sample.geometric_mean
-        if positive and isinstance(measurement, Rank)
-        else None,
+        geometric_mean=sample.geometric_mean if positive and measurement.logarithmic else None,
         low=min(sample.values),
         high=max(sample.values),
     )
 
 
 def curves(claim: Claim, evidence: Evidence) -> tuple[doc.Curve, ...]:
-    """rank(tolerance) of every arm and every rank measurement."""
+    """What each measurement would have been at other thresholds, of every arm."""
     found = []
     for name, one in claim.measurements.items():
-        if not isinstance(one, Rank):
-            continue
         for arm in claim.arms:
             details = [r.details[name] for r in evidence.finished(arm) if r.details.get(name)]
-            grids = {tuple(each["tolerances"]) for each in details}
+            known = [curve for each in details if (curve := one.curve(each)) is not None]
+            grids = {curve.tolerances for curve in known}
             if len(grids) == 1:  # else they are of matrices of several shapes, and not comparable
                 found.append(
                     doc.Curve(
                         arm=arm,
                         measurement=name,
-                        tolerances=tuple(details[0]["tolerances"]),
-                        ranks=tuple(tuple(d["curve"]) for d in details),
-                        threshold=details[0]["relative_threshold"],
+                        tolerances=known[0].tolerances,
+                        ranks=tuple(curve.counts for curve in known),
+                        threshold=known[0].threshold,
                     )
                 )
     return tuple(found)

@@ -92,7 +92,7 @@ class MeasurementPart(Spec):
 
     key: str
     label: str
-    kind: Literal["perplexity", "rank", "bleu", "reported"]
+    kind: str
     better: Literal["lower", "higher"]
     digits: Annotated[int, Field(ge=0, le=100)]
 

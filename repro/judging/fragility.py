@@ -32,7 +32,6 @@ from repro.judging.validity import caveats
 from repro.schema import format as fmt
 from repro.specs.claim import Claim
 from repro.stats.records import Arm, Summary
-from repro.trainers.measurement import Rank
 
 CEILING = 0.99
 """Share of the largest possible rank from which on a ratio can hardly grow."""
@@ -134,29 +133,21 @@ def _multiplicity(claim: Claim, judgements: Judgements, conclusion: Conclusion) 
     ]
 
 
-def _on_ranks(claim: Claim, judgements: Judgements) -> list[Judged]:
-    return [
-        one
-        for one in judgements
-        if isinstance(claim.measurements[one.expectation.measurement], Rank)
-    ]
-
-
 def _tolerance(claim: Claim, evidence: Evidence, judgements: Judgements) -> list[Flag]:
     found = []
-    for one in _on_ranks(claim, judgements):
+    for one in judgements:
         arms, measurement = one.expectation.of, one.expectation.measurement
         if one.refused or not all(evidence.detailed(arm, measurement) for arm in arms):
             continue
-        for name, words in (("tenth", "a tenth of"), ("tenfold", "ten times")):
+        for name, words in claim.measurements[measurement].readings.items():
             other = judge(one.expectation, claim, detail_reader(evidence, name)).conclusion
             if other is not one.conclusion:
                 reads = " and ".join(
                     _reads(claim, evidence, arm, measurement, name) for arm in arms
                 )
                 text = (
-                    f"{heading(one.expectation, claim)}: at {words} Press's threshold, where "
-                    f"{reads}, this expectation would be {other}."
+                    f"{heading(one.expectation, claim)}: at {words}, where {reads}, "
+                    f"this expectation would be {other}."
                 )
                 found.append(Flag(FlagKind.TOLERANCE, text))
     return found
@@ -190,14 +181,16 @@ def _test_choice(claim: Claim, analyses: tuple[Robustness, ...]) -> list[Flag]:
 
 
 def _ceiling(claim: Claim, evidence: Evidence, judgements: Judgements) -> list[Flag]:
-    for judged in _on_ranks(claim, judgements):
+    for judged in judgements:
         one = judged.expectation
         multiple = kind_of(one).scale(one) == "ratio"
         if not multiple or not evidence.detailed(one.of[0], one.measurement):
             continue
-        runs = evidence.counted(one.of[0])
-        details = [run.details[one.measurement] for run in runs]
-        largest = [min(each["rows"], each["columns"]) for each in details]
+        runs, measurement = evidence.counted(one.of[0]), claim.measurements[one.measurement]
+        known = [measurement.largest(run.details[one.measurement]) for run in runs]
+        largest = [each for each in known if each is not None]
+        if not largest:
+            continue
         values = evidence.sample(one.of[0], one.measurement).values
         if any(v >= CEILING * top for v, top in zip(values, largest, strict=True)):
             span = fmt.span(fmt.count(int(min(values))), fmt.count(int(max(values))))

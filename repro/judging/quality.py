@@ -15,7 +15,6 @@ from repro.expectations.kinds import kind_of
 from repro.expectations.rules import Flag, FlagKind
 from repro.schema import format as fmt
 from repro.specs.claim import Claim
-from repro.specs.measurement import Reported
 from repro.stats.data_signs import Level, Shared, correlated, factor_between, factor_within, shared
 from repro.stats.records import Sample
 from repro.stats.sample_signs import (
@@ -98,7 +97,7 @@ def _tables(claim: Claim, evidence: Evidence) -> Iterator[Table]:
             }
             if having:
                 samples[arm] = Sample(tuple(having.values()), tuple(having))
-        declared = measurement.granularity if isinstance(measurement, Reported) else None
+        declared = measurement.least_step()
         together = [value for sample in samples.values() for value in sample.values]
         steps = {
             arm: declared or granularity(sample.values, together) for arm, sample in samples.items()

@@ -8,7 +8,7 @@ The headline stays the declared analysis; this says how much hangs on it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from repro.errors import ClaimError
@@ -19,17 +19,12 @@ from repro.judging.document_parts import Analysis, Choice, Robustness
 from repro.judging.judged import Judged, detail_reader, judge
 from repro.schema import format as fmt
 from repro.specs.claim import Claim
-from repro.specs.measurement import Measurement
 from repro.stats.records import Arm, Sample
-from repro.trainers.measurement import Bleu, Perplexity, Rank
 
 PRIORS = (0.25, 1.0, 4.0)
 
 
 SCHEDULES = {0.5: "after half of the epochs", 1.0: "after the last epoch"}
-
-
-TOLERANCES = {"tenth": "a tenth of", "tenfold": "ten times"}
 
 
 def robustness(
@@ -145,49 +140,38 @@ def _measurements(claim: Claim, evidence: Evidence, declared: Judged) -> Iterato
     one = declared.expectation
     own = claim.measurements[one.measurement]
     for name, other in claim.measurements.items():
-        if name != one.measurement and _same_but_split(own, other) and len(one.reads) == 1:
+        if name != one.measurement and own.same_elsewhere(other) and len(one.reads) == 1:
             again = judge(one.model_copy(update={"measurement": name}), claim, evidence.read)
             yield _analysis(declared, again, "measurement", f"on the {other.label}")
 
 
-def _same_but_split(a: Measurement, b: Measurement) -> bool:
-    """Whether two measurements differ in which held-out split they read, and in that alone."""
-    if isinstance(a, Perplexity) and isinstance(b, Perplexity):
-        return "train" not in (a.split, b.split) and a.mode == b.mode == "evaluation"
-    if isinstance(a, Bleu) and isinstance(b, Bleu):
-        return a.model_copy(update={"split": b.split}) == b and "train" not in (a.split, b.split)
-    return isinstance(a, Rank) and isinstance(b, Rank)
-
-
 def _tolerances(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
     one = declared.expectation
-    if not isinstance(claim.measurements[one.measurement], Rank):
-        return
     if not all(evidence.detailed(arm, one.measurement) for arm in one.of):
         return
-    for name, words in TOLERANCES.items():
+    for name, words in claim.measurements[one.measurement].readings.items():
         again = judge(one, claim, detail_reader(evidence, name))
-        yield _analysis(declared, again, "tolerance", f"at {words} Press's threshold")
+        yield _analysis(declared, again, "tolerance", f"at {words}")
 
 
 def _schedules(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
     """The same expectation on validation perplexity, had training ended elsewhere."""
     one = declared.expectation
-    own = claim.measurements[one.measurement]
-    if not isinstance(own, Perplexity) or own.split == "train" or len(one.reads) > 1:
+    known = claim.measurements[one.measurement].from_history()
+    if known is None or len(one.reads) > 1:
         return
+    label, value_of = known
     for share, words in SCHEDULES.items():
         try:
-            samples = {arm: _in_unit(own, evidence.at_epoch(arm, share)) for arm in one.of}
+            samples = {arm: _mapped(value_of, evidence.at_epoch(arm, share)) for arm in one.of}
         except ClaimError:
             return
         again = judge(one, claim, _fixed(samples))
-        yield _analysis(declared, again, "schedule", f"validation {own.quantity} {words}")
+        yield _analysis(declared, again, "schedule", f"{label} {words}")
 
 
-def _in_unit(measurement: Perplexity, sample: Sample) -> Sample:
-    """Perplexities in the unit of a measurement."""
-    return replace(sample, values=tuple(map(measurement.in_unit, sample.values)))
+def _mapped(value_of: Callable[[float], float], sample: Sample) -> Sample:
+    return replace(sample, values=tuple(map(value_of, sample.values)))
 
 
 def _fixed(samples: Mapping[str, Sample]) -> Read:

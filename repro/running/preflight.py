@@ -27,7 +27,6 @@ from repro.store.runs import RunStore
 from repro.trainers.devices import has_driver, resolve_device
 from repro.trainers.dialog.spec import DialogCorpus
 from repro.trainers.language_model.spec import Digests, SyntheticCorpus
-from repro.trainers.measurement import Rank
 from repro.trainers.run import AnyCorpus, AnyTraining, PlannedRun, code_of
 
 SPLITS = ("train", "valid", "test")
@@ -35,10 +34,6 @@ SPLITS = ("train", "valid", "test")
 
 CHECKPOINT = 6.0
 """Copies of the weights in a checkpoint while it is replaced: now, mean and best, old and new."""
-
-
-ENTRY = 8.0
-"""Bytes of one singular value."""
 
 
 def require(missing: Sequence[PlannedRun], options: RunOptions) -> None:
@@ -115,7 +110,9 @@ def _device(device: str) -> Iterator[str]:
 def _room(missing: Sequence[PlannedRun], options: RunOptions) -> Iterator[str]:
     """The disk: weights and spectra of what is missing, and checkpoints meanwhile."""
     weights = [_weights(planned) for planned in missing]
-    spectra = sum(_spectra(planned) for planned in missing)
+    spectra = sum(
+        each.stored(planned.run.training) for planned in missing for each in planned.measurements
+    )
     at_once = sorted(weights, reverse=True)[: options.workers or cores()]
     root = options.store.root
     need, free = sum(weights) + spectra + CHECKPOINT * sum(at_once), free_disk(root)
@@ -130,11 +127,6 @@ def _room(missing: Sequence[PlannedRun], options: RunOptions) -> Iterator[str]:
 def _weights(planned: PlannedRun) -> float:
     spec = planned.run.training
     return spec.parameters * {"float32": 4.0, "float64": 8.0}[spec.recipe.precision]
-
-
-def _spectra(planned: PlannedRun) -> float:
-    ranks = sum(isinstance(each, Rank) for each in planned.measurements)
-    return ENTRY * ranks * planned.run.training.corpus.vocabulary
 
 
 def _memory(missing: Sequence[PlannedRun], options: RunOptions) -> Iterator[str]:

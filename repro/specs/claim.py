@@ -26,7 +26,7 @@ from repro.schema.base import (
 )
 from repro.specs.arm import Arm, ArmSpec, PublishedArm
 from repro.specs.expectation import ExpectationOverride, Family, Tree
-from repro.specs.measurement import Measurement, Reported, digits
+from repro.trainers.measurement import Measurement
 from repro.trainers.run import PlannedRun, RunSpec
 
 
@@ -293,9 +293,7 @@ class Claim(Spec):
 
     def runs(self) -> tuple[PlannedRun, ...]:
         """All planned runs, replicate by replicate, so that arms grow together."""
-        measurements = tuple(
-            one for one in self.measurements.values() if not isinstance(one, Reported)
-        )
+        measurements = tuple(one for one in self.measurements.values() if one.trainers)
         return tuple(
             PlannedRun(
                 run=self.run(arm, self.numbers(arm)[place]),
@@ -317,7 +315,7 @@ class Claim(Spec):
                 for name, arm in self.arms.items()
             },
             measurements={
-                name: MeasurementFacts(each.label, each.better, digits(each))
+                name: MeasurementFacts(each.label, each.better, each.digits)
                 for name, each in self.measurements.items()
             },
             min_seeds=self.seeds.min,

@@ -21,8 +21,8 @@ from repro.schema.yaml import Document, Steps
 from repro.specs.arm import Arm, ArmSpec
 from repro.specs.claim import Claim, ClaimFile, Scale, ScaleName, Seeds
 from repro.specs.expectation import ExpectationOverride
-from repro.specs.measurement import Measurement
 from repro.specs.resolve import Configurations, resolve
+from repro.trainers.measurement import Measurement
 from repro.trainers.run import AnyTraining
 
 

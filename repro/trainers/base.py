@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 from repro.digest import digest
 from repro.schema.base import Spec
+from repro.schema.messages import Words
 
 REVISIONS: Mapping[str, int] = {}
 """Component (kind of an output layer, corpus or measurement, or `training`) -> revision above 1."""
@@ -35,8 +36,15 @@ def older_revisions(components: Iterable[str]) -> Iterator[dict[str, int]]:
             yield {name: revision for name, revision in named.items() if revision > 1}
 
 
-class _Resolved(Spec):
-    """What language models and dialog models have in common."""
+class Training(Spec):
+    """A resolved configuration: all that training depends on but the seed.
+
+    ``built_in`` is the name of its trainer in the table; ``noun`` is what messages call what it
+    trains.
+    """
+
+    built_in: ClassVar[str] = ""
+    noun: ClassVar[str] = "a model"
 
     @property
     def components(self) -> tuple[str, ...]:
@@ -58,3 +66,17 @@ class _Resolved(Spec):
 
 
 RUN_SCHEMA = 1
+
+
+LEAST_TOKENS = 2
+"""A stream of fewer tokens has no pair of a word and its successor, so nothing to predict."""
+
+
+def too_short(subject: str, size: int, count: int, split: str) -> Words:
+    """What to say of a text that is read in more streams than it fills."""
+    what = (
+        f"{subject} is {size:,}: the {count:,} tokens of the {split} split leave "
+        f"{count // size} a stream, and a prediction needs {LEAST_TOKENS}"
+    )
+    expected = f"at most {max(1, count // LEAST_TOKENS):,}"
+    return what, expected, "choose a smaller batch, or a longer text"

@@ -38,7 +38,7 @@ from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.optimiser import learning_rates
 from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.language_model.training import DTYPES
-from repro.trainers.measurement import Bleu, Measurable, Perplexity, Rank
+from repro.trainers.measurement import Measurable, Perplexity, Rank
 from repro.trainers.run import AnyCorpus, AnyTraining, RunSpec
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def measure(
 
 
 def _of_text(
-    measurement: Measurable,
+    measurement: Any,
     model: LanguageModel,
     corpus: CorpusData,
     device: torch.device,
@@ -155,11 +155,11 @@ def _of_text(
         case Rank(batch_size=streams, contexts=first):
             value, details, spectrum = measure_rank(model, tokens, streams, first)
             return Measured(value, details, {"singular_values": spectrum})
-        case Bleu():
+        case _:
             raise ValueError("a language model answers nothing: it has no BLEU")
 
 
-def _of_dialogs(measurement: Measurable, model: DialogModel, corpus: DialogData) -> Measured:
+def _of_dialogs(measurement: Any, model: DialogModel, corpus: DialogData) -> Measured:
     split = corpus.split(measurement.split)
     match measurement:
         case Perplexity(mode="dynamic"):
@@ -170,5 +170,5 @@ def _of_dialogs(measurement: Measurable, model: DialogModel, corpus: DialogData)
         case Rank(contexts=first):
             value, details, spectrum = dialog_rank(model, split, first)
             return Measured(value, details, {"singular_values": spectrum})
-        case Bleu():
+        case _:
             return Measured(*dialog_bleu(measurement, model, split, corpus.words))

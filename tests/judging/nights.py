@@ -13,8 +13,8 @@ from repro.judging.document import Document
 from repro.registry.record import Registry
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim
-from repro.specs.measurement import Reported
 from repro.store.runs import RunStore
+from repro.trainers.measurement import Reported
 from repro.verify import Options, plan_runs, verify_claims
 
 GOOD = Path(__file__).parents[1] / "specs" / "good"

@@ -15,8 +15,8 @@ from repro.expectations.exact import Bound
 from repro.specs.claim import SCALES, Claim
 from repro.specs.configuration import Configuration
 from repro.specs.load import load_claim, load_claims
-from repro.specs.measurement import Reported
 from repro.trainers.language_model.spec import MoS, Softmax
+from repro.trainers.measurement import Perplexity, Rank
 
 GOOD = Path(__file__).parent / "good"
 CLAIMS = Path(__file__).parents[2] / "claims"
@@ -45,7 +45,7 @@ def configuration(claim: Claim, arm: str = "mos") -> Configuration:
 
 def split(claim: Claim, name: str) -> str:
     measurement = claim.measurements[name]
-    assert not isinstance(measurement, Reported)
+    assert isinstance(measurement, Perplexity | Rank)
     return measurement.split
 
 

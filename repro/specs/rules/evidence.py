@@ -12,7 +12,6 @@ from repro.expectations.margins import Equivalence, NonInferiority, NonSuperiori
 from repro.expectations.proportion import Proportion
 from repro.schema.yaml import Steps
 from repro.specs.arm import PublishedArm
-from repro.specs.measurement import Reported
 from repro.specs.scaled import ScaledClaim
 
 SUMMARY_TESTS = ("welch", "student")
@@ -106,7 +105,7 @@ def _lacking(printed: PublishedArm, *, means_only: bool) -> list[str]:
 def _reported(claim: ScaledClaim) -> Iterator[Problem]:
     """What is only reported is not measured on what is trained here."""
     measurements = claim.measurements.items()
-    reported = {name for name, each in measurements if isinstance(each, Reported)}
+    reported = {name for name, each in measurements if not each.trainers}
     for steps, expectation in claim.placed():
         trained = [name for name in expectation.of if name in claim.trained]
         for name in expectation.reads if trained else ():

@@ -6,113 +6,25 @@ from collections.abc import Iterator
 
 from repro.errors import Problem
 from repro.expectations.exact import Bound
-from repro.schema.messages import Words
 from repro.schema.yaml import Steps
 from repro.specs.claim import KnownRank, RankBound
-from repro.specs.measurement import Reported
-from repro.specs.rules.training import LEAST_TOKENS, streams, too_short
 from repro.specs.scaled import ScaledClaim
-from repro.trainers.dialog.spec import DialogTrainingSpec
-from repro.trainers.language_model.spec import BOUNDED, TrainingSpec
-from repro.trainers.measurement import Bleu, Measurable, Perplexity, Rank
-from repro.trainers.run import AnyTraining
-
-
-def _taken(claim: ScaledClaim) -> Iterator[tuple[Steps, Measurable]]:
-    """The measurements that are taken here, and where each is written."""
-    for name, measurement in claim.measurements.items():
-        if not isinstance(measurement, Reported):
-            yield claim.steps("measurements", name), measurement
-
-
-def _texts(claim: ScaledClaim) -> Iterator[tuple[str, TrainingSpec]]:
-    """The arms that train a language model, on a text that is read in parallel streams."""
-    for name, training in claim.trainings.items():
-        if isinstance(training, TrainingSpec):
-            yield name, training
-
-
-def _measured_batches_fit(claim: ScaledClaim) -> Iterator[Problem]:
-    for steps, measurement in _taken(claim):
-        for key, size, split in streams(measurement):
-            for name, training in _texts(claim):
-                count = getattr(training.corpus.tokens, split)
-                if count // size < LEAST_TOKENS:
-                    subject = f"{key}, for arm '{name}',"
-                    words = too_short(subject, size, count, split)
-                    yield claim.problem(steps, *words)
-                    break
-
-
-def _contexts_fit(claim: ScaledClaim) -> Iterator[Problem]:
-    for steps, measurement in _taken(claim):
-        if not isinstance(measurement, Rank) or measurement.contexts is None:
-            continue
-        for name, training in _texts(claim):
-            rows = measurement.rows(getattr(training.corpus.tokens, measurement.split))
-            if 0 < rows < measurement.contexts:
-                what = (
-                    f"contexts is {measurement.contexts:,}, and the {measurement.split} split of "
-                    f"arm '{name}' has {rows:,}"
-                )
-                advice = "take fewer, or leave it out for all"
-                yield claim.problem((*steps, "contexts"), what, f"at most {rows:,}", advice)
-                break
-
-
-def _training_mode(claim: ScaledClaim) -> Iterator[Problem]:
-    for steps, value in _taken(claim):
-        if isinstance(value, Perplexity) and value.mode == "training" and value.split != "train":
-            what = f"nothing is trained on the {value.split} split, so mode training has no value"
-            advice = "write `split: train`, or leave the mode out"
-            yield claim.problem((*steps, "split"), what, "train", advice)
+from repro.trainers.language_model.spec import BOUNDED
+from repro.trainers.measurement import Rank
 
 
 def _measurements_apply(claim: ScaledClaim) -> Iterator[Problem]:
     """What is taken is taken of every arm that is trained; the first that has it not is named."""
-    for steps, measurement in _taken(claim):
-        for name, training in claim.trainings.items():
-            found = list(_inapplicable(measurement, training, f"arm '{name}'"))
-            for key, words in found:
-                yield claim.problem((*steps, key), *words)
-            if found:
+    for key, measurement in claim.measurements.items():
+        steps = claim.steps("measurements", key)
+        found = list(measurement.mistakes())
+        for name, training in claim.trainings.items() if measurement.trainers else ():
+            unsuited = list(measurement.unsuited(training, f"arm '{name}'"))
+            found += unsuited
+            if unsuited:
                 break
-
-
-def _inapplicable(
-    measurement: Measurable, training: AnyTraining, whose: str
-) -> Iterator[tuple[str, Words]]:
-    """The key of each setting that such a model has not, and what to say of it."""
-    if isinstance(training, DialogTrainingSpec):
-        yield from _of_dialogs(measurement, training, whose)
-    elif isinstance(measurement, Bleu):
-        what = f"{whose} is a language model, and only a dialog model answers"
-        yield "kind", (what, "perplexity or rank", "measure something else, or name other arms")
-
-
-def _of_dialogs(
-    measurement: Measurable, training: DialogTrainingSpec, whose: str
-) -> Iterator[tuple[str, Words]]:
-    if isinstance(measurement, Bleu):
-        return
-    if measurement.batch_size != 1:
-        what = f"batch_size changes nothing of {whose}: responses are read one by one"
-        yield "batch_size", (what, "no batch_size", "leave it out")
-    if isinstance(measurement, Perplexity) and measurement.mode == "dynamic":
-        what = f"{whose} is a dialog model, and only a language model has a dynamic evaluation"
-        yield "mode", (what, "evaluation or training", "leave out mode and dynamic")
-    if isinstance(measurement, Perplexity) and measurement.weight is not None:
-        what = f"{whose} is a dialog model, which is trained without windows"
-        yield "weight", (what, "no weight", "leave it out")
-    if isinstance(measurement, Rank) and measurement.contexts is not None:
-        rows: int = getattr(training.corpus.tokens, measurement.split)
-        if rows < measurement.contexts:
-            what = (
-                f"contexts is {measurement.contexts:,}, and the {measurement.split} split of "
-                f"{whose} has {rows:,}"
-            )
-            advice = "take fewer, or leave it out for all"
-            yield "contexts", (what, f"at most {rows:,}", advice)
+        for setting, words in found:
+            yield claim.problem((*steps, setting) if setting else steps, *words)
 
 
 def _structural_bounds(claim: ScaledClaim) -> Iterator[Problem]:
@@ -135,7 +47,7 @@ def _structural(claim: ScaledClaim, bound: Bound, steps: Steps) -> Iterator[Prob
 
 
 def _canaries(claim: ScaledClaim) -> Iterator[Problem]:
-    """Every rank of what is trained that an expectation reads is controlled by both kinds.
+    """What is trained is controlled wherever an expectation reads what needs a control.
 
     A canary of an unknown measurement may be meant for any of them.
     """
@@ -146,14 +58,15 @@ def _canaries(claim: ScaledClaim) -> Iterator[Problem]:
     for name in dict.fromkeys(
         name for expectation in claim.expectations for name in expectation.reads
     ):
-        if not isinstance(claim.measurements.get(name), Rank):
-            continue
-        kinds = [k for k in ("rank_bound", "known_rank") if (name, k) not in controlled]
-        if kinds:
-            what = f"nothing controls this rank: no canary of kind {' or '.join(kinds)}"
+        measurement = claim.measurements.get(name)
+        needed = () if measurement is None else measurement.controls
+        kinds = [kind for kind in needed if (name, kind) not in controlled]
+        if measurement is not None and kinds:
+            missing = " or ".join(kinds)
+            what = f"nothing controls this {measurement.kind}: no canary of kind {missing}"
             advice = f"add {{id: ..., kind: {kinds[0]}, measurement: {name}}} to canaries"
-            steps = ("measurements", name)
-            yield claim.problem(steps, what, "canaries of kinds rank_bound, known_rank", advice)
+            expected = f"canaries of kinds {', '.join(needed)}"
+            yield claim.problem(("measurements", name), what, expected, advice)
 
 
 def _canaries_apply(claim: ScaledClaim) -> Iterator[Problem]:
@@ -194,9 +107,6 @@ def _unbounded(claim: ScaledClaim) -> dict[str, str]:
 
 
 RULES = (
-    _measured_batches_fit,
-    _contexts_fit,
-    _training_mode,
     _measurements_apply,
     _structural_bounds,
     _canaries,

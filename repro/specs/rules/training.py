@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from repro.schema.messages import Words
+from repro.trainers.base import LEAST_TOKENS, too_short
 from repro.trainers.language_model.recipe import Recipe, Window
-from repro.trainers.language_model.spec import Model, TextCorpus, TrainingSpec
-from repro.trainers.measurement import Bleu, Measurable, Perplexity
+from repro.trainers.language_model.spec import (
+    Model,
+    TextCorpus,
+    TrainingSpec,
+)
 from repro.trainers.run import AnyTraining
-
-LEAST_TOKENS = 2
-"""A stream of fewer tokens has no pair of a word and its successor, so nothing to predict."""
 
 
 class Idle(NamedTuple):
@@ -82,23 +83,3 @@ def short_texts(training: TrainingSpec, whose: str) -> Iterator[Words]:
     ):
         if count // size < LEAST_TOKENS:
             yield too_short(f"recipe.{key} {whose}", size, count, split)
-
-
-def streams(measurement: Measurable) -> Iterator[tuple[str, int, str]]:
-    """What says in how many streams a split is read, how many, and of which split."""
-    if isinstance(measurement, Bleu):
-        return
-    yield "batch_size", measurement.batch_size, measurement.split
-    if isinstance(measurement, Perplexity) and measurement.dynamic is not None:
-        size = measurement.dynamic.statistics_batch_size
-        yield "dynamic.statistics_batch_size", size, "train"
-
-
-def too_short(subject: str, size: int, count: int, split: str) -> Words:
-    """What to say of a text that is read in more streams than it fills."""
-    what = (
-        f"{subject} is {size:,}: the {count:,} tokens of the {split} split leave "
-        f"{count // size} a stream, and a prediction needs {LEAST_TOKENS}"
-    )
-    expected = f"at most {max(1, count // LEAST_TOKENS):,}"
-    return what, expected, "choose a smaller batch, or a longer text"

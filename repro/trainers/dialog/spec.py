@@ -11,12 +11,13 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from repro.schema.base import Count, Name, Positive, Probability, Spec
-from repro.trainers.base import _Resolved
+from repro.trainers.base import Training
 from repro.trainers.language_model.recipe import Averaging, Finetuning, NoAveraging, Products, Stop
 from repro.trainers.language_model.spec import (
     Digests,
     Output,
     SplitTokens,
+    decoded_weights,
     maps_contexts,
     output_parameters,
     structural_bound,
@@ -194,8 +195,12 @@ def gru_parameters(inputs: int, size: int) -> int:
     return 3 * size * (inputs + size + 2)
 
 
-class DialogTrainingSpec(_Resolved):
+class DialogTrainingSpec(Training):
     """A resolved configuration of a dialog model."""
+
+    built_in: ClassVar[str] = "dialog"
+    noun: ClassVar[str] = "a dialog model"
+    in_streams: ClassVar[bool] = False
 
     model: Seq2Seq
     corpus: DialogCorpus
@@ -216,3 +221,35 @@ class DialogTrainingSpec(_Resolved):
         """How many tokens a step of training predicts, on average."""
         tokens, responses = self.corpus.tokens.train, self.corpus.responses.train
         return self.recipe.batch_size * tokens / responses
+
+    def tokens(self, split: str) -> int:
+        """How many tokens are predicted in a split."""
+        return int(getattr(self.corpus.tokens, split))
+
+    def predicted(self, split: str, streams: int = 1) -> int:
+        """As many: responses are read one by one."""
+        del streams
+        return self.tokens(split)
+
+    def responses(self, split: str) -> int:
+        """How many responses a split has."""
+        return int(getattr(self.corpus.responses, split))
+
+    @property
+    def decoded_weights(self) -> float:
+        """Weights of the output layer that a matrix product touches for each predicted token."""
+        model, words = self.model, self.corpus.vocabulary
+        return decoded_weights(model.output, model.context_size, model.decoder_size, words)
+
+    @property
+    def multiplied_weights(self) -> float:
+        """Weights that a matrix product touches for each predicted token.
+
+        All utterances of a context are read for each response to it.
+        """
+        model, corpus = self.model, self.corpus
+        utterance, response = model.utterance_size, corpus.tokens.train / corpus.responses.train
+        read = corpus.context * 2 * gru_parameters(model.embedding_size, utterance)
+        dialog = corpus.context * gru_parameters(2 * utterance, model.dialog_size) / response
+        written = gru_parameters(model.embedding_size, model.context_size)
+        return read + dialog + written + self.decoded_weights

@@ -9,12 +9,12 @@ the last layer), V vocabulary, K components.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Annotated, Literal, Self, assert_never
+from typing import Annotated, ClassVar, Literal, Self, assert_never
 
 from pydantic import Field, model_validator
 
 from repro.schema.base import Count, Name, ObjectName, Positive, Sha256, Spec
-from repro.trainers.base import _Resolved
+from repro.trainers.base import Training
 from repro.trainers.language_model.recipe import Recipe
 
 LSTM = ("input_weight", "recurrent_weight", "input_bias", "recurrent_bias")
@@ -326,8 +326,18 @@ def structural_bound(output: Output, decoder_size: int) -> int | None:
             assert_never(output)
 
 
-class TrainingSpec(_Resolved):
+def decoded_weights(output: Output, context_size: int, decoder_size: int, vocabulary: int) -> float:
+    """Weights of an output layer that are multiplied; a mixture of softmaxes decodes K times."""
+    latent = latent_contexts(output) * context_size * (decoder_size + 1)
+    return float(latent + softmaxes(output) * vocabulary * decoder_size)
+
+
+class TrainingSpec(Training):
     """A resolved configuration: all that training depends on but the seed."""
+
+    built_in: ClassVar[str] = "language_model"
+    noun: ClassVar[str] = "a language model"
+    in_streams: ClassVar[bool] = True
 
     model: Model
     corpus: Corpus
@@ -347,3 +357,24 @@ class TrainingSpec(_Resolved):
     def step_tokens(self) -> float:
         """How many tokens a step of training predicts, about."""
         return float(self.recipe.batch_size * self.recipe.window.base)
+
+    def tokens(self, split: str) -> int:
+        """How many tokens a split has."""
+        return int(getattr(self.corpus.tokens, split))
+
+    def predicted(self, split: str, streams: int = 1) -> int:
+        """How many tokens of a split have a context, read in so many streams."""
+        return (self.tokens(split) // streams - 1) * streams
+
+    @property
+    def decoded_weights(self) -> float:
+        """Weights of the output layer that a matrix product touches for each predicted token."""
+        model, words = self.model, self.corpus.vocabulary
+        return decoded_weights(model.output, model.context_size, model.decoder_size, words)
+
+    @property
+    def multiplied_weights(self) -> float:
+        """Weights that a matrix product touches for each predicted token."""
+        trunk = self.model.trunk
+        layers = sum(4 * size * (before + size) for before, size in self.model.layer_sizes())
+        return self.decoded_weights + (layers if trunk is None else trunk.parameters)

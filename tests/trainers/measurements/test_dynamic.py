@@ -14,12 +14,12 @@ from torch.func import functional_call
 from torch.nn import functional as F
 
 from repro.errors import ClaimError
-from repro.trainers.cost import STEP, cost, memory
+from repro.trainers.cost import cost, memory
 from repro.trainers.language_model.corpus import CorpusData, load_corpus
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.spec import MoC, MoS, Softmax
-from repro.trainers.measurement import Dynamic, Perplexity, measurement_key
+from repro.trainers.measurement import STEP, Dynamic, Perplexity, measurement_key
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.table import Measured, measure
 from tests.trainers import small

@@ -47,6 +47,10 @@ CORPUS = SyntheticCorpus(
 )
 
 
+MODEL = Model(embedding_size=6, hidden_size=9, context_size=6, layers=2, output=Softmax())
+RECIPE = Recipe(epochs=1, batch_size=2, learning_rate=1.0, window=Window(base=5))
+
+
 def low_rank(rows: int, columns: int, rank: int, seed: int = 0) -> torch.Tensor:
     """A float64 matrix whose singular values fall from 1 to 1e-5, and are 0 after ``rank``."""
     generator = torch.Generator().manual_seed(seed)
@@ -61,9 +65,8 @@ def model_of(
     vocabulary: int = CORPUS.vocabulary,
 ) -> LanguageModel:
     """A model with the weights that training would start from, scaled up to spread its logits."""
-    spec = Model(embedding_size=6, hidden_size=9, context_size=6, layers=2, output=output)
-    recipe = Recipe(epochs=1, batch_size=2, learning_rate=1.0, window=Window(base=5))
-    run = RunSpec(training=TrainingSpec(model=spec, corpus=CORPUS, recipe=recipe), replicate=0)
+    spec = MODEL.model_copy(update={"output": output})
+    run = RunSpec(training=TrainingSpec(model=spec, corpus=CORPUS, recipe=RECIPE), replicate=0)
     dtype = torch.float64 if precision == "float64" else torch.float32
     model = LanguageModel(spec, vocabulary, dtype)
     initialise(model, Streams(run))
@@ -251,11 +254,13 @@ def test_as_many_contexts_as_there_are_is_all_of_them() -> None:
 
 def test_the_papers_contexts_of_wikitext_2_are_whole_windows_until_rows_outnumber_words() -> None:
     """476 windows of 70 is the least number with more rows than the 33,278 words."""
+    text = CORPUS.model_copy(update={"tokens": SplitTokens(train=1, valid=1, test=245_569)})
     windows = next(n for n in range(1, 1000) if 70 * n > 33_278)
     assert (windows, 70 * windows) == (476, 33_320)
     rank = Rank(contexts=70 * windows)
     assert rank.label == "test rank (first 33,320 contexts)"
-    assert rank.rows(245_569) == 245_568
+    training = TrainingSpec(model=MODEL, corpus=text, recipe=RECIPE)
+    assert training.predicted("test", rank.batch_size) == 245_568
     assert measurement_key(rank) != measurement_key(Rank())
     assert "contexts" not in Rank().model_dump(exclude_none=True)
 
