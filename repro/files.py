@@ -1,8 +1,8 @@
 """Files: guarded reads, atomic writes, and where those that come with repro are.
 
-Where the files beside the code are: templates, claims, and the papers' configurations.
+Where the files that come with the code are: templates, claims, and the papers' configurations.
 
-In a checkout they lie beside the package, where people edit them; in an installed wheel they
+In a checkout they lie next to the package, where people edit them; in an installed wheel they
 lie inside it, below `_data`. Nothing else in `repro` needs to know which of the two it is.
 
 Guarded files: only regular files of a sane size are read, and a write is whole or absent.

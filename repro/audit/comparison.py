@@ -126,7 +126,7 @@ class PrintedComparison:
     ``test`` and ``tails`` only where the paper declares them. Comparisons with the same
     ``family`` are corrected together; those without one are a family of their own. ``items`` is
     the size of the test set, where the means are shares of it (or percentages) that were got right.
-    Raises ClaimError for a p that is no probability, an alpha outside 0 to 0.5, and a paired
+    Raises ClaimError for a p that is not a probability, an alpha outside 0 to 0.5, and a paired
     test of arms of different sizes.
     """
 
@@ -198,7 +198,7 @@ class AuditRow:
 
     @property
     def n(self) -> tuple[int | None, int | None]:
-        """The stated sizes."""
+        """The stated numbers of seeds."""
         return self.comparison.a.n, self.comparison.b.n
 
     @property

@@ -71,7 +71,7 @@ class Correlation:
 
 @dataclass(frozen=True, slots=True)
 class PointsAudit:
-    """What is printed of a set of points, or of a window, beside what the points give.
+    """What is printed about a set of points, or a window, and what the points give.
 
     ``selections`` are the ways to cut the window, one where they keep the same points.
     ``matches`` name every way to get at the printed r; ``sign_matches`` is whether the points

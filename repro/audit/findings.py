@@ -109,7 +109,7 @@ def _by_pairs(row: AuditRow) -> str:
 
 
 def _would_take(row: AuditRow, assumed: Variant) -> str:
-    """The difference that would give the printed p, beside that of the printed means."""
+    """The difference that would give the printed p, and that of the printed means."""
     p, contrast = row.comparison.p, row.contrast(assumed)
     if p is None or p.relation != "=" or contrast is None or not 0 < p.value < 1:
         return ""

@@ -23,7 +23,7 @@ Columns = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class LoadedAudit:
-    """An audit and the tables that lie beside it, by file name."""
+    """An audit and the tables in its folder, by file name."""
 
     document: Document
     audit: AuditFile

@@ -184,7 +184,7 @@ def needs_values(test: Declared | None) -> TypeGuard[ByRanks]:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A test, its tails, the ddof of the printed deviations, and n as stated or one beside it.
+    """A test, its tails, the ddof of the printed deviations, and n as stated, or one more or less.
 
     The alternative of a one-sided test has the direction of the printed difference, or, with
     ``against``, the opposite one. ``ddof`` 0 means that the printed deviations had n in the

@@ -138,7 +138,7 @@ def _wrong_length(place: Place, fields: Sequence[str], header: Sequence[str]) ->
     return Problem(
         place,
         f"row {place.line} has {len(fields)} fields",
-        f"{len(header)} fields, one a column",
+        f"{len(header)} fields, one per column",
         "an empty field for what is not printed; quotes around a text with a comma",
     )
 

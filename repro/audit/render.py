@@ -25,7 +25,7 @@ MARKS = {
 
 
 def to_json(audits: Sequence[Audit]) -> str:
-    """An array with one object a row, in the order of the files."""
+    """An array with one object per row, in the order of the files."""
     rows = [_object(audit, row) for audit in audits for row in audit.rows]
     return json.dumps(rows, indent=2, allow_nan=False)
 

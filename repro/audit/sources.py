@@ -122,7 +122,7 @@ NEVER = "never"
 def audit_paths(paths: Sequence[Path], *, rounding: Rounding = "round") -> tuple[Audit, ...]:
     """The audit of every file, each once, in the order given.
 
-    Of a folder its claim files (`*.yaml`) are audited, or its tables (`*.csv`) if it holds no
+    In a folder, its claim files (`*.yaml`) are audited, or its tables (`*.csv`) if it holds no
     claim. ``rounding`` is the model for tables; a claim file names its own. Raises SpecError
     with the mistakes of all files together.
     """
@@ -238,7 +238,7 @@ def audit_loaded(loaded: LoadedAudit) -> Audit:
 
 
 def audit_claim(claim: Claim, document: Document) -> Audit:
-    """What an ordinary claim says was published; one row an entry, checkable or not."""
+    """What an ordinary claim says was published; one row per entry, checkable or not."""
     read = _Reader(document)
     entries = list(read.all("published", claim.published, lambda one: (_published(claim, one),)))
     names = _distinct([entry.expectation for entry in claim.published])

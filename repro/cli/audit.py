@@ -18,7 +18,9 @@ def audit(
             show_default=False,
         ),
     ],
-    json: Annotated[bool, typer.Option("--json", help="Print an array, one object a row.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print an array, one object per row.")
+    ] = False,
     rounding: Annotated[
         RoundingChoice, typer.Option(help="How the digits of a table were dropped.")
     ] = RoundingChoice.round,

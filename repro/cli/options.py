@@ -81,7 +81,7 @@ AllowCode = Annotated[
 Workers = Annotated[
     int | None,
     typer.Option(
-        min=1, max=1024, help="Processes; default one a core, fewer where memory is short."
+        min=1, max=1024, help="Processes; default one per core, fewer where memory is short."
     ),
 ]
 

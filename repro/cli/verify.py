@@ -152,7 +152,7 @@ def verify(
 
 
 def _traceback(stopped: Stopped, claims: Sequence[Claim], reports: Path) -> str:
-    """Where the traceback of a claim that crashed is; nothing for what is no claim."""
+    """Where the traceback of a claim that crashed is; empty for anything else."""
     from repro.report.write import FAILED
 
     named = {f"{one.id} ({one.scale})": reports / one.id / one.scale / FAILED for one in claims}

@@ -50,7 +50,7 @@ def nights(claim: Claim, looks: Sequence[Look]) -> dict[int, Look]:
     """The nights of a negative control that were judged, each with the first look at it.
 
     A night is a block of fresh seeds, numbered from 0, not a line of the ledger. Judged again,
-    by another version of the program say, it is the same night, and the first judgement stands,
+    by another version of the program, say, it is the same night, and the first judgement counts,
     as the first crossing of a sequential claim does: nobody can judge a night until it fits.
     What was said later stays on record.
     """

@@ -43,7 +43,7 @@ class SeenArm(Spec):
 class Look(Spec):
     """One look: ``number`` counts from 1 within its process, ``time`` is provenance only.
 
-    ``planned`` is how many replicates an arm had by then, those that diverged included;
+    ``planned`` is how many replicates each arm had by then, those that diverged included;
     ``results`` holds, for each expectation, the numbers that were reported (e, p).
     """
 

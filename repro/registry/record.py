@@ -99,7 +99,7 @@ class Registry:
         """Write down the decisive fields, before anything of them can be seen.
 
         ``visible``: all results of the claim are there already. A claim of which nothing is run
-        was declared beside results that exist, and is not registered.
+        was declared when its results existed, and is not registered.
         """
         if claim.trained and self.writes(claim):
             self.store.prepare()
@@ -125,7 +125,7 @@ def record(place: Path, entry: Entry) -> Look:
     """Append a look and return it; a look that only repeats the last one is not written again.
 
     A repeat saw the same and says the same up to round-off, by the same version of the program.
-    What another version says of the same values is on record beside it.
+    What another version says of the same values is recorded as well.
 
     ``StoreError`` if a value that an earlier look of this process saw is now another one or
     gone, for names or values that cannot be recorded, and for a ledger that was tampered with.

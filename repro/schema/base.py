@@ -207,7 +207,7 @@ FileName = Annotated[
         pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}){0,3}$"
     ),
 ]
-"""A file beside the claim file or in a folder below it."""
+"""A file in the folder of the claim file, or below it."""
 
 
 SeedCount = Annotated[int, Field(ge=2, le=10_000)]

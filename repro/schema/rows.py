@@ -116,7 +116,7 @@ def _cell(delimiter: str) -> re.Pattern[str]:
 
 
 def _split(number: int, line: str, pattern: re.Pattern[str], mistakes: Mistakes) -> CsvRow | None:
-    """The cells of a line; None for one that is no row, which is a mistake."""
+    """The cells of a line; None for a line that is not a row, which is a mistake."""
     if found := _CONTROL.search(line):
         what = f"row {number}: character U+{ord(found[0]):04X} is not allowed"
         mistakes.add(number, found.start() + 1, what, "visible characters", "remove it")

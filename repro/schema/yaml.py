@@ -2,7 +2,7 @@
 
 Scalars follow the core schema of YAML 1.2 (``no`` is a text, ``1e-3`` a number). What a reader
 could take in two ways, or what could make a small file large, is refused: tags, anchors and
-aliases, duplicate keys, keys that are no texts, numbers with leading zeros, several documents.
+aliases, duplicate keys, keys that are not texts, numbers with leading zeros, several documents.
 The text is read as a stream of events, so that a hostile one is left at its first excess.
 """
 

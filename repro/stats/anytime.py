@@ -109,7 +109,7 @@ def threshold(
     """The size of t from which on ``e_value`` is at least ``1/alpha``; infinite if it never is.
 
     With ``r = (sqrt(a) / alpha) ** (2 / (nu + 1))`` it is ``sqrt(nu (r - 1) / (1 - r / a))``;
-    three values an arm cannot decide, for with ``g = 1`` no t gives more than 6.25; nor can four
+    three values per arm cannot decide, for with ``g = 1`` no t gives more than 6.25; nor can four
     pairs, for which it is 11.2.
     """
     nu, a = _sizes(n_a, n_b, g, df)
@@ -179,7 +179,7 @@ def confidence_sequence(
 
 @dataclass(frozen=True, slots=True)
 class EProcess:
-    """The e-process of *no difference* over the looks so far; each tuple has one entry a look.
+    """The e-process of *no difference* over the looks so far; each tuple has one entry per look.
 
     ``e`` is the evidence at the look (the last one is what e-BH takes, never the largest),
     ``p`` the smallest ``1/e`` so far, valid at any time, and ``intervals`` the confidence
@@ -203,7 +203,7 @@ class EProcess:
 def eprocess_t(
     a: Sample, b: Sample, *, looks: Sequence[int], alpha: float = 0.05, g: float = 1.0
 ) -> EProcess:
-    """The two-sided e-process of two means, at so many balanced pairs a look.
+    """The two-sided e-process of two means, at so many balanced pairs per look.
 
     *No difference* is rejected at the first look with ``e >= 1/alpha``, exactly where the
     interval of that look, of level ``1 - alpha``, first excludes 0. ``ClaimError`` for bad
@@ -251,7 +251,7 @@ def _first(sample: Sample, n: int) -> Sample:
 
 
 SENSITIVITY = (0.25, 1.0, 4.0)
-"""Variances of the prior for which the result is shown beside the declared one."""
+"""Variances of the prior for which the result is shown as well as for the declared one."""
 
 
 PATHS = 2000

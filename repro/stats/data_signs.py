@@ -125,7 +125,7 @@ MOST_ORDERS = 100_000
 
 
 def correlated(a: Sample, b: Sample, level: float) -> tuple[float, int] | None:
-    """Pearson's r over the seeds that both arms have, and how many, where it is no chance.
+    """Pearson's r over the seeds that both arms have, and how many; None where it may be chance.
 
     Two tests must agree, so that neither tails nor one seed that collapsed in both make an
     alarm: Pearson's at ``level``, and Spearman's at twice that, by permutation (of 5 seeds
@@ -206,7 +206,7 @@ def factor_between(a: Level, b: Level) -> int | None:
 
     Its mean and its standard deviation must both be about so many times those of the other:
     different means in one unit mostly come with like deviations. Where one arm lies between 0
-    and 1 and the other between 1 and 100, percents beside fractions are likely enough that the
+    and 1 and the other between 1 and 100, percents mixed with fractions are likely enough that the
     means may differ by two fifths. A factor of 10 between arms that are rounded to the same decimal
     is taken for a difference. ``None`` for arms of two signs, wide arms and constant ones.
     """

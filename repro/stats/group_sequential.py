@@ -182,7 +182,7 @@ def conditional_power(
 ) -> float:
     """Chance that the last planned look decides, if the present estimates are the truth.
 
-    Of the final estimate the part seen is fixed and the rest is normal around the present
+    The part of the final estimate that was seen is fixed; the rest is normal around the present
     one; the standard error shrinks with the root of n. Planned looks before the last are
     passed over, so the chance of deciding at all is slightly larger. Either decision counts.
     0 when the plan is at its end.

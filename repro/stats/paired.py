@@ -116,7 +116,7 @@ class PairedRelativeDifference:
         return paired_contrast((self.a, self.b), test=self.test)
 
     def _covariance(self) -> float:
-        """Of the means of difference and B."""
+        """The covariance of the means of the difference and of B."""
         mean_a, mean_b = self.a.summary().mean, self.b.summary().mean
         n = self.a.n
         products = (

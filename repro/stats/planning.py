@@ -392,7 +392,7 @@ def cannot_decide(planned: PlannedTest) -> str:
 
 
 def _smallest_p(a: int, b: int, *, paired: bool) -> float:
-    """Of the e-process with prior variance 1, whose t is infinite."""
+    """The p of an e-process with prior variance 1 and infinite t."""
     if paired:
         return float((1 + a) ** ((1 - a) / 2))
     return float((1 + a * b / (a + b)) ** (1 - (a + b) / 2))

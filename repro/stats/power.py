@@ -235,7 +235,7 @@ def _angles(nu_a: int, nu_b: int) -> tuple[Array, Array]:
 def chi_nodes(half: float, limit: Array) -> tuple[Array, Array]:
     """Quadrature of the chi distribution with ``2 half`` degrees of freedom, up to each limit.
 
-    Nodes and weights, one row a limit.
+    Nodes and weights, one row per limit.
     """
     lowest = math.sqrt(2 * float(gammaincinv(half, _TAIL)))
     highest = np.minimum(math.sqrt(2 * float(gammainccinv(half, _TAIL))), limit)

@@ -138,7 +138,7 @@ def predict_ratio(
 ) -> Prediction:
     """Prediction interval of our ratio A over B, from the original's; see ``predict_difference``.
 
-    Computed on logarithms. Of an arm known only by its summary the logarithm of the mean is
+    Computed on logarithms. For an arm known only by its summary the logarithm of the mean is
     used, with standard error ``sd / (mean sqrt(n))`` (delta method): good to a per cent
     while sd/mean stays below about 0.15, because then arithmetic and geometric means agree
     that well. ``ClaimError`` also for a mean or value not above 0, and for a ratio above 1e308.
@@ -211,7 +211,7 @@ class FixedEffect:
 
     ``se`` is the textbook's, which takes the weights as known. ``interval`` and ``p`` allow for
     their being estimated (Meier 1953), and use Student's t with Satterthwaite's degrees of
-    freedom: with five seeds an arm they cover .95 where the textbook's cover .90. ``q_p``
+    freedom: with five seeds per arm they cover .95 where the textbook's cover .90. ``q_p``
     refers Q to F with the degrees of freedom of the prediction interval, so that it is below
     alpha exactly where our effect lies outside that; ``q_p_chi_squared`` is the textbook's,
     too small for a few seeds.
@@ -294,7 +294,7 @@ def replicate_ratio(
 ) -> Replication:
     """Compares our ratio A over B with the original's, on logarithms; see ``replicate``.
 
-    Of an arm known by its summary the logarithm is taken as in ``predict_ratio``. ``ClaimError``
+    The logarithm of an arm known by its summary is taken as in ``predict_ratio``. ``ClaimError``
     also for means and values not above 0.
     """
     level = 1 - check_alpha(alpha)

@@ -276,7 +276,7 @@ def gaps(numbers: Collection[int], other: Collection[int]) -> tuple[int, ...]:
 
     Arms that share less than half of their numbers are numbered each in its own way, and nothing
     is missing: 42 and 1337 are seeds, and one arm may have 0 to 9, the other 10 to 19. Two shared
-    numbers are enough where the other arm is numbered without a gap: 0, 3, 7, 8, 9 beside 0 to 4
+    numbers are enough where the other arm is numbered without a gap: 0, 3, 7, 8, 9 against 0 to 4
     are five of ten. What is missing at the end only is a smaller number of seeds.
     """
     mine, theirs = set(numbers), set(other)

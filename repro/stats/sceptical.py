@@ -90,7 +90,7 @@ def both_positive(z: float, variance_ratio: float) -> float:
     from scipy.integrate import quad  # noqa: PLC0415 - slow to import, needed only here
 
     def log_chance(distance: float) -> float:
-        """Of an original so far above ``z``; exact also where the distance is tiny."""
+        """The log chance of an original this far above ``z``, however small the distance."""
         beyond = distance / z * (distance / z + 2)
         if beyond <= 0:
             return -math.inf

@@ -26,7 +26,7 @@ Confirmed: TypeAlias = npt.NDArray[np.bool_]
 
 
 Decide: TypeAlias = Callable[[Array, Array, float], Confirmed]
-"""From values of A and of B (one row a draw) and the two-sided level: was A found higher?"""
+"""From values of A and of B (one row per draw) and the two-sided level: was A found higher?"""
 
 
 DRAWS = 4000
@@ -36,7 +36,7 @@ SPLITS = 1000
 
 
 ALL_EXCHANGES = 10
-"""Of so many pairs all exchanges are tried: 1,024."""
+"""With so many pairs or fewer all exchanges are tried: 1,024."""
 
 
 _CHUNK = 500
@@ -147,7 +147,7 @@ def _running(values: Array) -> tuple[Array, Array]:
 
 
 def _splits(n_a: int, n: int) -> Array:
-    """One column a split, with 1 for a member of A; the first is the one observed."""
+    """One column per split, with 1 for a member of A; the first is the one observed."""
     if math.comb(n, n_a) <= SPLITS:
         rows = [np.isin(range(n), chosen) for chosen in itertools.combinations(range(n), n_a)]
         return np.array(rows, dtype=float).T
@@ -157,7 +157,7 @@ def _splits(n_a: int, n: int) -> Array:
 
 
 def _signs(n: int) -> Array:
-    """One column an exchange, with -1 for a pair that is turned; the first is the one observed."""
+    """One column per exchange, with -1 for a pair that is turned; the first is the one observed."""
     if n <= ALL_EXCHANGES:
         turned = np.arange(2**n) >> np.arange(n)[:, None] & 1
     else:

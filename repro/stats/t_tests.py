@@ -92,7 +92,7 @@ def yuen(
     alpha: float = 0.05,
     trim: float = 0.2,
 ) -> TestResult:
-    """Yuen's t-test of trimmed means, for outliers that are no fault.
+    """Yuen's t-test of trimmed means, for arms with genuine outliers.
 
     From each end of each arm the share ``trim`` of the replicates is left out, rounded down:
     with .2 none below five, where the test is Welch's. Effect and interval (levels as

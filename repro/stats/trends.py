@@ -293,7 +293,7 @@ def _steps(dealt: Sizes, sizes: Sizes, count: int) -> Iterator[tuple[Sizes, int,
 
 @lru_cache(maxsize=64)
 def _shares(count: int, groups: int) -> npt.NDArray[np.integer[Any]]:
-    """Every way to deal ``count`` equal values to so many groups, one a row."""
+    """Every way to deal ``count`` equal values to so many groups, one per row."""
     if groups == 1:
         return np.array([[count]])
     return np.array(
