@@ -12,12 +12,21 @@ _NAMES = {
     "OutputLayer": "repro.trainers.language_model.output.layer",
     "OwnTrunk": "repro.trainers.language_model.custom",
     "PointwiseOutput": "repro.trainers.language_model.output.pointwise",
+    "ReportFormat": "repro.report.formats",
     "TrunkOutput": "repro.trainers.language_model.trunk",
     "linear": "repro.trainers.language_model.precision",
     "uniform": "repro.trainers.language_model.randomness",
 }
 
-__all__ = ["OutputLayer", "OwnTrunk", "PointwiseOutput", "TrunkOutput", "linear", "uniform"]
+__all__ = [
+    "OutputLayer",
+    "OwnTrunk",
+    "PointwiseOutput",
+    "ReportFormat",
+    "TrunkOutput",
+    "linear",
+    "uniform",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -25,6 +25,7 @@ from repro.judging.judge import Judgement, agree_on_families, judge_claim, judge
 from repro.judging.registration import recorded, undecided
 from repro.registry.due import with_seeds_so_far, with_seeds_tonight
 from repro.registry.record import UNDECLARED, Registry
+from repro.report.formats import ReportFormat, added
 from repro.report.write import FAILED, write_failure, write_index, write_report
 from repro.running.engine import RunOptions
 from repro.running.plan import Plan, make_plan
@@ -47,6 +48,7 @@ class Options(RunOptions):
     ``train`` False judges only what the store has. ``results`` is a tidy CSV
     of the user's own, which is judged instead of runs. ``nightly`` adds seeds to sequential claims
     and takes fresh ones for negative controls; ``force`` trains designs that could hardly decide.
+    ``formats`` names report formats that are written beside the usual ones.
     """
 
     reports: Path = field(kw_only=True)
@@ -55,6 +57,7 @@ class Options(RunOptions):
     results: Path | None = None
     nightly: bool = False
     force: bool = False
+    formats: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,7 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     store is not.
     """
     agree_on_families(claims)
+    formats = added(options.formats, allow_code=options.allow_code)
     tables = {claim.id: own for claim, own in zip(claims, _tables(claims, options), strict=True)}
     _make_folder(options.reports)
     registry = Registry(options.store, make=options.train)
@@ -111,7 +115,7 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
             missing |= evidence.keys("missing", "stale")
             damaged |= evidence.keys("damaged")
             judged.append(_judged(claim, evidence, registry, options))
-    documents, written, unwritten = _reported(judged, options, stopped)
+    documents, written, unwritten = _reported(judged, options, formats, stopped)
     with apart("failed.txt", stopped):
         written += _failed(stopped, named, options.reports)
     with apart("index.html", stopped):
@@ -193,7 +197,10 @@ def _trained(
 
 
 def _reported(
-    judged: Sequence[Judgement], options: Options, stopped: list[Stopped]
+    judged: Sequence[Judgement],
+    options: Options,
+    formats: Sequence[ReportFormat],
+    stopped: list[Stopped],
 ) -> tuple[tuple[Document, ...], list[Path], tuple[str, ...]]:
     """The documents, the files of their reports, and what could not be written."""
     documents: list[Document] = []
@@ -204,7 +211,7 @@ def _reported(
         with apart(_subject(one.claim), stopped):
             document = document_of(judge_in_family(one, judged), command=options.command)
             try:
-                written += write_report(document, folder)
+                written += write_report(document, folder, formats)
                 (folder / FAILED).unlink(missing_ok=True)
             except OSError as error:
                 unwritten.append(f"{folder}: {error.strerror or error}")

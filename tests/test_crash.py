@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import repro.judging.design_power
-import repro.report.formats
+import repro.report.write
 import repro.verify
 from repro.cli import app
 from repro.errors import StoreError
@@ -21,7 +22,7 @@ from tests.faults.tables import FAMILY, table_claim
 STAGES = {
     "judging": (repro.verify, "judge_claim"),
     "document": (repro.verify, "document_of"),
-    "writing": (repro.report.formats, "rendered"),
+    "writing": (repro.report.write, "rendered"),
 }
 
 
@@ -141,7 +142,7 @@ def test_a_crash_of_any_command_is_status_70(monkeypatch: pytest.MonkeyPatch) ->
     def crash(*_: object) -> None:
         raise RuntimeError("boom\n::error::forged")
 
-    monkeypatch.setattr("repro.cli.doctor.examine", crash)
+    monkeypatch.setattr(sys.modules["repro.cli.doctor"], "examine", crash)
     done = CliRunner().invoke(app, ["doctor"])
     assert done.exit_code == 70
     assert "repro itself failed: RuntimeError in repro/" in done.stderr

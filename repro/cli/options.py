@@ -72,8 +72,20 @@ AllowCode = Annotated[
     bool,
     typer.Option(
         "--allow-code",
-        help="Import and run the code that configurations name, `use: module:object`; it has "
+        help="Import and run the code that files and options name, `module:object`; it has "
         "your rights.",
+    ),
+]
+
+
+Formats = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--format",
+        metavar="NAME|MODULE:OBJECT",
+        help="Write one file more with each report, in a format that an installed package adds, "
+        "or that is code of yours (with --allow-code).",
+        show_default=False,
     ),
 ]
 

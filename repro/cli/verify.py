@@ -17,6 +17,7 @@ from repro.cli.options import (
     DeviceChoice,
     Engine,
     EngineChoice,
+    Formats,
     Scale,
     Store,
     Workers,
@@ -110,6 +111,7 @@ def verify(
     allow_code: AllowCode = False,
     limit: Limit = None,
     json: AsJson = False,
+    format: Formats = None,  # noqa: A002 - the name of the option
 ) -> None:
     """Train what is missing, judge the claims, and write their reports."""
     with problems():
@@ -134,6 +136,7 @@ def verify(
             force=force,
             allow_code=allow_code,
             limit=None if limit is None else 60 * limit,
+            formats=tuple(format or ()),
         )
         verified = verify_claims(loaded, options)
         if results is not None and scale is None:
@@ -175,11 +178,12 @@ def _report_verdicts(
     from repro.cli.told import tell, tell_status
     from repro.judging.assemble import verdict_of
     from repro.judging.verdict import exit_code
+    from repro.report.formats import page
     from repro.report.markdown import summary as markdown
 
     for document in verified.documents:
         folder = options.reports / document.claim.id / document.scale.name
-        tell(document, folder / "report.html", err=err)
+        tell(document, folder / page(), err=err)
     lost = f", {verified.missing} missing" if verified.missing else ""
     damaged = f", {verified.damaged} damaged" if verified.damaged else ""
     done = f"{verified.trained} runs trained or measured, {verified.reused} as they were"

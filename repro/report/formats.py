@@ -1,26 +1,107 @@
-"""One document -> the bytes of each of its files. Loads matplotlib, Jinja and Typst."""
+"""Report formats: the table of those that are here, and what others add to it.
+
+A format makes one file of a document. Those of the table are written for every report; another
+is named by `--format`: a name that an installed package adds, or `module:object`.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from repro.errors import ClaimError, CodeError, DataError
 from repro.judging.document import Document
-from repro.report.figures import draw
-from repro.report.html import html
-from repro.report.junit import junit
-from repro.report.pdf import pdf
-from repro.report.view import view
+from repro.plugins import Table
 
 
-def rendered(document: Document) -> dict[str, bytes]:
-    """Everything that people and build servers read, by file name."""
-    shown = view(document)
-    drawings = {
-        f"{figure.name}-{width}": draw(figure, phone=width == "phone")
-        for figure in shown.figures()
-        for width in ("page", "phone")
-    }
-    sheets = {figure.name: draw(figure, paper=True) for figure in shown.figures()}
-    return {
-        "report.html": html(shown, drawings).encode(),
-        "report.pdf": pdf(shown, sheets, document.provenance.created),
-        "junit.xml": junit(document).encode(),
-    }
+@dataclass(frozen=True, slots=True)
+class ReportFormat:
+    """A file of a report: its name, and what makes its bytes of a document.
+
+    ``failure`` makes those of a claim (`claim.scale`) that could not be judged, and why.
+    """
+
+    file: str
+    render: Callable[[Document], bytes]
+    failure: Callable[[str, str], bytes] | None = None
+
+
+FORMATS: Table[ReportFormat] = Table(
+    "repro.report_formats",
+    {
+        "html": "repro.report.html:HTML",
+        "pdf": "repro.report.pdf:PDF",
+        "junit": "repro.report.junit:JUNIT",
+    },
+)
+"""The first is what a reader opens. The document itself is report.json."""
+
+
+_FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+
+
+def builtin() -> tuple[ReportFormat, ...]:
+    """The formats of every report. Loads matplotlib, Jinja and Typst."""
+    return tuple(FORMATS.get(name) for name in FORMATS.names())
+
+
+def page() -> str:
+    """The name of the file that a reader opens."""
+    return FORMATS.get(FORMATS.names()[0]).file
+
+
+def added(names: Iterable[str], *, allow_code: bool) -> tuple[ReportFormat, ...]:
+    """The formats of ``names`` that are not written anyway.
+
+    CodeError for `module:object` without consent, ClaimError for what is no format.
+    """
+    asked = [name for name in dict.fromkeys(names) if name not in FORMATS.names()]
+    foreign = [name for name in asked if ":" in name]
+    code = {name: f"--format {name}: code of others to be run here" for name in foreign}
+    if code and not allow_code:
+        raise CodeError(code)
+    return tuple(_format(name) for name in asked)
+
+
+def _format(name: str) -> ReportFormat:
+    try:
+        found = FORMATS.get(name)
+    except DataError as error:
+        raise ClaimError(f"--format {error}") from None
+    taken = {"report.json", *(each.file for each in builtin())}
+    if not isinstance(found, ReportFormat):
+        wrong = f"is no ReportFormat, but {type(found).__name__}"
+    elif not _FILE.fullmatch(found.file) or found.file in taken:
+        wrong = f"cannot write {found.file!r}"
+    else:
+        return found
+    raise ClaimError(
+        f"--format {name}: {wrong}\n"
+        "  expected: a repro.extend.ReportFormat with a file name of its own\n"
+        "  to do: correct the format; docs/how-to/add-a-report-format.md shows one"
+    )
+
+
+def rendered(document: Document, formats: Iterable[ReportFormat] = ()) -> dict[str, bytes]:
+    """The files of every report, and those of ``formats``, by name.
+
+    DataError where a format of others raises anything, or makes no bytes.
+    """
+    files = {each.file: each.render(document) for each in builtin()}
+    return files | {each.file: _foreign(each, document) for each in formats}
+
+
+def _foreign(added_format: ReportFormat, document: Document) -> bytes:
+    try:
+        content = added_format.render(document)
+    except Exception as error:
+        raise DataError(f"{added_format.file}: {type(error).__name__}: {error}") from error
+    if not isinstance(content, bytes):
+        raise DataError(f"{added_format.file}: its format makes {type(content).__name__}, no bytes")
+    return content
+
+
+def failures(name: str, why: str) -> dict[str, bytes]:
+    """What the formats that tell of failures write of a claim that could not be judged."""
+    return {each.file: each.failure(name, why) for each in builtin() if each.failure is not None}

@@ -10,8 +10,12 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
 from repro.files import template
+from repro.judging.document import Document
 from repro.report import palette, words
-from repro.report.blocks import Figure, ReportView
+from repro.report.blocks import Figure
+from repro.report.figures import draw
+from repro.report.formats import ReportFormat
+from repro.report.view import view
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
@@ -25,9 +29,19 @@ LINKS = (
 """The files beside a page: navigation, which a PDF and paper do without."""
 
 
-def html(view: ReportView, drawings: Mapping[str, Sequence[str]]) -> str:
-    """The page of a report; ``drawings`` holds the panels of each figure, by name and width."""
-    return render("report.html.j2", view=view, links=LINKS, figure=_figures(drawings))
+def html(document: Document) -> bytes:
+    """The page of a report, each figure drawn for wide and for narrow screens."""
+    shown = view(document)
+    drawings = {
+        f"{figure.name}-{width}": draw(figure, phone=width == "phone")
+        for figure in shown.figures()
+        for width in ("page", "phone")
+    }
+    page = render("report.html.j2", view=shown, links=LINKS, figure=_figures(drawings))
+    return page.encode()
+
+
+HTML = ReportFormat("report.html", html)
 
 
 def render(name: str, **context: Any) -> str:

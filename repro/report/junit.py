@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 from repro.judging.document import Document, Result
 from repro.report import words
+from repro.report.formats import ReportFormat
 from repro.report.sections.analyses import agreement_of_analyses, several_analyses
 from repro.report.sections.interim_looks import looks_said
 from repro.report.sections.statements import level_said
@@ -33,6 +34,13 @@ def junit_error(name: str, why: str) -> str:
     suite = ET.Element("testsuite", name=fmt.clean(name))
     _outcome(_case(suite, name, "judged", why), "error", "NOT-JUDGED", why)
     return _text(suite)
+
+
+JUNIT = ReportFormat(
+    "junit.xml",
+    lambda document: junit(document).encode(),
+    lambda name, why: junit_error(name, why).encode("utf-8", "backslashreplace"),
+)
 
 
 def _text(suite: ET.Element) -> str:

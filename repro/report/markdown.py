@@ -10,7 +10,6 @@ from math import prod
 from repro.crash import Stopped
 from repro.judging.document import Document
 from repro.report import words
-from repro.report.html import render
 from repro.report.view import Line, line, ordered
 from repro.schema import format as fmt
 
@@ -56,6 +55,8 @@ def index(lines: Sequence[Line], broken: Sequence[tuple[str, str]] = ()) -> str:
     said = ", ".join(f"{n} {word}" for word, n in sorted(found.items()))
     total = f"{fmt.number_of(len(lines), 'verdict')}{': ' + said if said else ''}"
     failures = [(fmt.clean(path), fmt.clean(why)) for path, why in broken]
+    from repro.report.html import render  # noqa: PLC0415 - loads matplotlib and Jinja
+
     return render(
         "index.html.j2", lines=ordered(lines), total=total, broken=failures, chance=_chance(lines)
     )

@@ -14,8 +14,12 @@ from typing import Any
 import typst
 
 from repro.files import template
+from repro.judging.document import Document
 from repro.report import palette, words
 from repro.report.blocks import ReportView
+from repro.report.figures import draw
+from repro.report.formats import ReportFormat
+from repro.report.view import view
 from repro.report.words import INVISIBLE, fonts, spelled
 from repro.schema import format as fmt
 
@@ -29,13 +33,12 @@ BREAK = "\ue000"
 """A place to break a word, of which the template leaves nothing in the text of the page."""
 
 
-def pdf(view: ReportView, drawings: Mapping[str, Sequence[str]], created: str) -> bytes:
-    """The pages of a report.
-
-    ``drawings`` holds the parts of each figure by name; ``created`` is the file's own time.
-    """
-    at = fmt.moment(created)
-    sources: Any = _sources(view, drawings)  # in memory: a kill leaves nothing behind
+def pdf(document: Document) -> bytes:
+    """The pages of a report, whose time of creation is that of the document."""
+    shown = view(document)
+    drawings = {figure.name: draw(figure, paper=True) for figure in shown.figures()}
+    at = fmt.moment(document.provenance.created)
+    sources: Any = _sources(shown, drawings)  # in memory: a kill leaves nothing behind
     compiler = typst.Compiler(sources, font_paths=[str(fonts())], ignore_system_fonts=True)
     made = compiler.compile(
         format="pdf", pdf_standards=["ua-1"], timestamp=max(int(at.timestamp()), 0) if at else 0
@@ -45,10 +48,13 @@ def pdf(view: ReportView, drawings: Mapping[str, Sequence[str]], created: str) -
     return made
 
 
-def _sources(view: ReportView, drawings: Mapping[str, Sequence[str]]) -> dict[str, bytes]:
+PDF = ReportFormat("report.pdf", pdf)
+
+
+def _sources(shown: ReportView, drawings: Mapping[str, Sequence[str]]) -> dict[str, bytes]:
     """The files that Typst sets, by name: the template, its data, figures and icons."""
     texts = {"main.typ": template("report.typ")}
-    data = _printable(asdict(view)) | {"palette": palette.PRINT, "drawings": {}}
+    data = _printable(asdict(shown)) | {"palette": palette.PRINT, "drawings": {}}
     for name, parts in drawings.items():
         data["drawings"][name] = [f"{name}-{i}.svg" for i in range(len(parts))]
         for file, part in zip(data["drawings"][name], parts, strict=True):

@@ -11,9 +11,6 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-import matplotlib as mpl
-from matplotlib.ft2font import FT2Font
-
 from repro.expectations.base import Interval
 from repro.judging.document import Canary, Document, MeasurementPart, Summary, VerdictPart
 from repro.judging.document_parts import Strength
@@ -30,11 +27,15 @@ INVISIBLE = "\N{ZERO WIDTH SPACE}"
 
 def fonts() -> Path:
     """The folder of the fonts that come with matplotlib."""
+    import matplotlib as mpl  # noqa: PLC0415 - a document is read without it
+
     return Path(mpl.get_data_path()) / "fonts" / "ttf"
 
 
 @lru_cache(maxsize=1)
 def _covered() -> frozenset[str]:
+    from matplotlib.ft2font import FT2Font  # noqa: PLC0415 - as above
+
     face = FT2Font(str(fonts() / "DejaVuSans.ttf"))
     return frozenset(chr(code) for code in face.get_charmap())
 

@@ -12,7 +12,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from repro.crash import Stopped
 from repro.errors import Place, Problem, SpecError
 from repro.files import NotRegularError, TooLargeError, read_bytes, try_lock, write_atomically
 from repro.judging.document import Document
-from repro.report.junit import junit_error
+from repro.report.formats import ReportFormat, failures, page, rendered
 from repro.report.view import Line, line
 
 FAILED = "failed.txt"
@@ -58,11 +58,14 @@ COUNTED = 2**63
 """No whole number of a report is beyond this, so that each has a float beside it."""
 
 
-def write_report(document: Document, folder: Path) -> list[Path]:
-    """Write report.json, report.html, report.pdf and junit.xml; return their paths."""
-    from repro.report.formats import rendered  # noqa: PLC0415 - loads matplotlib, Jinja and Typst
+def write_report(
+    document: Document, folder: Path, formats: Iterable[ReportFormat] = ()
+) -> list[Path]:
+    """Write report.json, report.html, report.pdf and junit.xml, and the files of ``formats``.
 
-    files = {"report.json": document_text(document).encode(), **rendered(document)}
+    Returns their paths.
+    """
+    files = {"report.json": document_text(document).encode(), **rendered(document, formats)}
     sweep(folder)
     return [replace(folder / name, content) for name, content in files.items()]
 
@@ -117,11 +120,9 @@ def write_failure(stopped: Stopped, claim: str, scale: str, folder: Path) -> lis
     A report that is there is older, and stays; the index names the failure instead of it.
     """
     text = f"{stopped.why}\n" + (f"\n{stopped.trace}" if stopped.trace else "")
-    files = {FAILED: text, "junit.xml": junit_error(f"{claim}.{scale}", stopped.why)}
-    return [
-        replace(folder / name, content.encode("utf-8", "backslashreplace"))
-        for name, content in files.items()
-    ]
+    told = {FAILED: text.encode("utf-8", "backslashreplace")}
+    files = told | failures(f"{claim}.{scale}", stopped.why)
+    return [replace(folder / name, content) for name, content in files.items()]
 
 
 def write_index(folder: Path) -> Path:
@@ -145,7 +146,7 @@ def _rows(folder: Path) -> tuple[list[Line], list[tuple[str, str]]]:
             continue
         try:
             document = read_document(place / "report.json")
-            lines.append(line(document, (inside / "report.html").as_posix()))
+            lines.append(line(document, (inside / page()).as_posix()))
         except SpecError as error:
             broken.append(((inside / "report.json").as_posix(), error.problems[0].what))
     return lines, broken
