@@ -1,6 +1,6 @@
 """The two halves joined: load, plan, execute what is missing, gather, check, write.
 
-A user's own results are judged by the same road, without its first half.
+A user's own results are judged in the same way, without training.
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ def _evidence(claim: Claim, tables: Tables, options: Options) -> Evidence:
 
 
 def _judged(claim: Claim, evidence: Evidence, registry: Registry, options: Options) -> Judgement:
-    """The claim judged by itself, and this look on record; of a user's own results none is."""
+    """The claim judged alone, and this look on record; a user's own results leave no record."""
     one = judge_claim(claim, evidence)
     if options.results is not None:
         return replace(one, past=UNDECLARED)
@@ -247,7 +247,7 @@ def judge(claim: Claim, frame: pd.DataFrame) -> Document:
     """Judge ``claim`` on a user's own results: a frame with arm, seed, measurement, value.
 
     Raises SpecError with every mistake in the frame, by the position of its row, and ClaimError
-    for what is no frame.
+    for anything but a frame.
     """
     if not hasattr(frame, "columns"):
         raise ClaimError(f"results are a pandas frame, not {type(frame).__name__}")

@@ -106,7 +106,7 @@ class Evidence:
         return bool(self.published.get(arm) or self.counted(arm))
 
     def sample(self, arm: str, measurement: str) -> Sample:
-        """One value a replicate that counts; ClaimError when there is none, or only a summary."""
+        """One value per replicate that counts; ClaimError when there is none, or only a summary."""
         if arm in self.published:
             message = f"of '{arm}' only printed numbers are known, not the value of every seed"
             raise ClaimError(message)
@@ -126,7 +126,7 @@ class Evidence:
         return printed.summary(arm)
 
     def detailed(self, arm: str, measurement: str) -> bool:
-        """Whether details are known beside every value, as runs have them and tables have not."""
+        """Whether details are known for every value: runs have them, tables do not."""
         counted = self.counted(arm)
         return bool(counted) and all(one.details.get(measurement) for one in counted)
 

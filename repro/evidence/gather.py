@@ -1,4 +1,4 @@
-"""A claim -> its evidence: runs from the store, tables beside the claim, printed numbers."""
+"""A claim -> its evidence: runs from the store, tables next to the claim, printed numbers."""
 
 from __future__ import annotations
 

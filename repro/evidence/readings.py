@@ -32,7 +32,7 @@ for the claim's policy on runs that diverge."""
 
 
 MAX_DIGITS = 1_000
-"""A cell that is longer is no number."""
+"""A longer cell is not a number."""
 
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")

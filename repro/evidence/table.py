@@ -4,7 +4,7 @@ A user's own results: a tidy CSV with the columns arm, seed, measurement, value.
 
 Read strictly, because a value that is taken for another arm or seed changes a verdict without a
 sign: every mistake is named with its row (the line of the file) and its column, all at once.
-Other columns, and measurements that the claim has not, are left unread, and the report says so.
+Other columns, and measurements that are not declared, are left unread, and the report says so.
 
 A pandas frame of results in the same tidy form as a CSV, with the same checks.
 
@@ -91,7 +91,7 @@ class TidyTable:
 def read_table(path: Path, schema: TableSchema) -> TidyTable:
     """The table in a CSV file; SpecError with every mistake in it.
 
-    Lines end as on any system, a byte-order mark is no mistake, and cells may be separated by
+    Lines end as on any system, a byte-order mark is allowed, and cells may be separated by
     semicolons or tabs: spreadsheets write all of them.
     """
     text = read_text(path, "a CSV file", MAX_BYTES)
@@ -137,9 +137,9 @@ class Reader:
     columns: dict[str, int] = field(default_factory=dict)
     """The places in a row of the columns that are read."""
     not_ours: dict[str, Unread] = field(default_factory=dict)
-    """Arms that the claim has not, or reads elsewhere."""
+    """Arms that the claim does not declare, or reads elsewhere."""
     others: dict[tuple[str, int], tuple[str, Unread]] = field(default_factory=dict)
-    """(arm, seed) -> a measurement of it that the claim has not."""
+    """(arm, seed) -> a measurement of it that the claim does not declare."""
     ignored: dict[str, None] = field(default_factory=dict)
 
     def table(self, rows: Iterator[CsvRow], source: TableSource) -> TidyTable:
@@ -359,7 +359,7 @@ class Reader:
     # all rows
 
     def _unread_arms(self) -> None:
-        """Each arm that the claim has not, or reads elsewhere, once: where it first stands."""
+        """Each arm that the claim does not declare, or reads elsewhere, at its first place."""
         for name, place in self.not_ours.items():
             reason = self.schema.elsewhere.get(name)
             what = f"the claim has no arm '{short(name)}'"

@@ -54,7 +54,7 @@ class Agreement(StrEnum):
 
 
 class FlagKind(StrEnum):
-    """What a conclusion may hang on, or what a reader must know beside it."""
+    """What a conclusion may hang on, or what a reader should know as well."""
 
     ROUNDING = "rounding"
     MULTIPLICITY = "multiplicity"

@@ -155,7 +155,7 @@ WORST_FIRST = (Agreement.OPPOSITE, Agreement.LARGER, Agreement.SMALLER, Agreemen
 
 
 def judge_published(claim: Claim, validity: Validity, judged: Judged) -> tuple[part.Published, ...]:
-    """Every printed comparison beside ours; only valid evidence at the paper's scale compares."""
+    """Every printed comparison and ours; only valid evidence at the paper's scale compares."""
     return tuple(_one(claim, printed, validity, judged) for printed in claim.published)
 
 

@@ -158,7 +158,7 @@ def _names(claim: Claim) -> dict[str, str]:
 def _levels(judgement: Judgement, levels: tuple[Level, ...]) -> tuple[Flag, ...]:
     """A test that decides and is known to err too often in designs like this one.
 
-    Of a conjunction that some parts contradict, these parts decide. Holm's method joins them all.
+    Where some parts contradict a conjunction, these parts decide. Holm's method joins them all.
     """
     deciding = judgement.decisive
     contradicted = (

@@ -100,7 +100,7 @@ class MeasurementPart(Spec):
 class Summary(Spec):
     """Values over the replicates of one arm; sd has n - 1 and is absent for n = 1.
 
-    Of a published arm these are the printed numbers, without a range, and n may be unknown;
+    For a published arm these are the printed numbers, without a range, and n may be unknown;
     ``as_printed`` is how they are printed, digit by digit.
     """
 

@@ -173,7 +173,7 @@ class FamilyPart(Spec):
 
 
 class ReplicationPart(Spec):
-    """Our effect beside the paper's, by the measures of replication research.
+    """Our effect and the paper's, by the measures of replication research.
 
     Effects are differences (or logarithms of ratios, when ``scale`` says so). An interval end
     that is absent is infinite or does not exist. The sceptical p-values are one-sided.

@@ -48,7 +48,7 @@ def flags(
     cases: tuple[Case, ...],
     analyses: tuple[Robustness, ...],
 ) -> tuple[Flag, ...]:
-    """Every reason why the conclusion is fragile, or what a reader must know beside it.
+    """Every reason why the conclusion is fragile, or what a reader should know as well.
 
     ``cases`` are the claim without each seed in turn, ``analyses`` the other admissible ones.
     """
@@ -166,8 +166,8 @@ def _test_choice(claim: Claim, analyses: tuple[Robustness, ...]) -> list[Flag]:
     Welch's, Student's and the permutation test ask whether the means differ: where they disagree,
     the conclusion hangs on the choice of test. Ranks and trimmed means are other quantities, and
     tests of them have other nulls and another power: of a difference that Welch's test finds at
-    p = .02, Yuen's on six seeds an arm keeps four and will often find nothing. That is no reason to
-    doubt the means, so it is no flag; the report counts it beside the flags.
+    p = .02, Yuen's on six seeds per arm keeps four and will often find nothing. That is no reason
+    to doubt the means, so it is no flag; the report counts it after the flags.
     """
     names = {one.id: heading(one, claim) for one in claim.expectations}
     found = []

@@ -54,7 +54,7 @@ class Judgement:
 
 
 def judge_claim(claim: Claim, evidence: Evidence) -> Judgement:
-    """Judge ``claim`` by itself."""
+    """Judge ``claim`` alone."""
     evidence = settled(claim, evidence)
     canaries = judge_canaries(claim, evidence)
     quality = examine(claim, evidence)
@@ -128,10 +128,9 @@ def _in_family(judgement: Judgement, family: Family, by_id: dict[str, Judgement]
 def e_values(judgement: Judgement) -> tuple[float, float]:
     """The e-values of a claim and of its contrary.
 
-    Of a conjunction the least of its parts, and of its contrary, that some part fails, the
-    largest divided by the number of parts. Of any other tree the least either way: where the
-    tree is wrongly said to hold, or to fail, at least one part is. A part without an e-value
-    counts as 0.
+    A conjunction has the least of its parts; its contrary, that some part fails, has the largest
+    divided by the number of parts. Any other tree has the least either way: where the tree is
+    wrongly said to hold, or to fail, at least one part is. A part without an e-value counts as 0.
     """
     found = [part.result for part in judgement.decisive]
     own = [part.e if isinstance(part, EProcessResult) else 0.0 for part in found]

@@ -108,7 +108,7 @@ def _tables(claim: Claim, evidence: Evidence) -> Iterator[Table]:
 
 @dataclass(slots=True)
 class Gate:
-    """Looks at the tables of a claim, one a measurement, and words what it finds."""
+    """Looks at the tables of a claim, one per measurement, and words what it finds."""
 
     claim: Claim
     evidence: Evidence
@@ -335,7 +335,7 @@ class Gate:
                 self._flag(FlagKind.UNEQUAL, text)
 
     def _seeds(self, arm: str) -> int:
-        """How many seeds an arm has; of a printed one, the largest number that is printed."""
+        """How many seeds an arm has; for a printed one, the largest number that is printed."""
         printed = self.evidence.published.get(arm, {}).values()
         return len(self.evidence.counted(arm)) or max((one.n or 0 for one in printed), default=0)
 

@@ -45,7 +45,7 @@ def undecided(claim: Claim, store: RunStore) -> bool:
 def recorded(judgement: Judgement, registry: Registry) -> Judgement:
     """The judgement, with this look on record and the past that now includes it.
 
-    A look is a claim by itself: what its family makes of it depends on which others are
+    A look is about one claim alone: what its family makes of it depends on which others are
     judged, and is not recorded. Where a value that an earlier look saw has changed, the
     evidence is INVALID, and so is what was found in it.
     """

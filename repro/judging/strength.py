@@ -112,7 +112,7 @@ def measured_levels(
 
 
 def _together(claim: Claim, judged: tuple[Judged, ...], evidence: Evidence) -> Iterator[Level]:
-    """Of what Holm's method joins: parts of which one is enough, and claims of a family."""
+    """The levels of what Holm's method joins: parts of which one is enough, claims of a family."""
     decisive = [one for one in judged if one.expectation.role == "decisive" and one.result]
     designs = [
         design

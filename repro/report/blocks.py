@@ -175,7 +175,7 @@ class DotRow:
 
 @dataclass(frozen=True, slots=True)
 class DotPanel:
-    """One measurement: every seed a dot, a row an arm."""
+    """One measurement: one dot per seed, one row per arm."""
 
     title: str
     axis: str

@@ -26,7 +26,7 @@ LINKS = (
     ("JUnit", "junit.xml"),
     ("All verdicts", "../../index.html"),
 )
-"""The files beside a page: navigation, which a PDF and paper do without."""
+"""The files that go with a page: navigation, which a PDF and paper do without."""
 
 
 def html(document: Document) -> bytes:
@@ -69,7 +69,7 @@ def _kept_together(value: Any) -> Any:
 
 
 def icon(name: str) -> Markup:
-    """The outline of an icon; the words beside it say the same."""
+    """The outline of an icon; the words next to it say the same."""
     path = f'<path d="{words.ICONS[name]}"/>'
     return Markup(f'<svg class="icon" viewBox="0 0 40 40" aria-hidden="true">{path}</svg>')  # noqa: S704 - our own constant
 

@@ -1,4 +1,4 @@
-"""Report -> JUnit XML: what a build server shows, a suite for the claim and a case a statement.
+"""Report -> JUnit XML: what a build server shows, a suite per claim and a case per statement.
 
 A claim that comes out as its file expects is a pass, whatever the word, and any other is a
 failure, one that nothing could be concluded of too: a build is red when something changed or is

@@ -179,7 +179,7 @@ def _conclusion_reason(document: Document) -> str:
 
 
 def _cautions(document: Document) -> tuple[Paragraph, ...]:
-    """What makes a conclusion fragile and why, or is to be known beside one that decides nothing.
+    """What makes a conclusion fragile and why, or what to know about one that decides nothing.
 
     A paragraph for each kind of flag.
     """

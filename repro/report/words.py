@@ -170,7 +170,7 @@ def conclusion(word: str | None) -> Badge:
 
 
 def strength(part: Strength | None) -> str:
-    """How strong a conclusion is, for a place beside its word; empty where nothing is known."""
+    """How strong a conclusion is, to follow its word; empty where nothing is known."""
     if part is None:
         return ""
     if part.one_sided_level is None:
@@ -236,7 +236,7 @@ def _controls(canaries: tuple[Canary, ...]) -> str:
 
 
 def cautions(document: Document) -> tuple[Chip, ...]:
-    """What a reader must know of how the judgement was reached, beside the verdict's flags."""
+    """What a reader should know of how the judgement was reached, besides the verdict's flags."""
     chips = []
     declared = document.registration
     if declared is not None and any(edit.after_results for edit in declared.edits):

@@ -27,7 +27,7 @@ from repro.report.formats import ReportFormat, failures, page, rendered
 from repro.report.view import Line, line
 
 FAILED = "failed.txt"
-"""What stands beside a report, or in its place, when the claim could not be judged."""
+"""What is written next to a report, or in its place, when the claim could not be judged."""
 
 
 ROWS = ("report.json", FAILED)
@@ -55,7 +55,7 @@ Location = tuple[int | str, ...]
 
 
 COUNTED = 2**63
-"""No whole number of a report is beyond this, so that each has a float beside it."""
+"""No whole number of a report is beyond this, so that each is also a float."""
 
 
 def write_report(

@@ -31,7 +31,7 @@ from repro.trainers.run import PlannedRun, RunSpec
 
 
 class Seeds(Spec):
-    """How many replicates an arm: ``plan`` are trained, numbered from 0 (or the arm's first).
+    """How many replicates each arm has: ``plan`` are trained, numbered from 0 (or the arm's first).
 
     A planned one that is missing is INCOMPLETE. ``diverged`` is what becomes of replicates that
     diverge; ``min`` finished ones must be left. ``max`` is where a sequential claim ends.
@@ -46,7 +46,7 @@ class Seeds(Spec):
 
     @property
     def excludable(self) -> int:
-        """How many replicates an arm may lose to divergence by being left out."""
+        """How many replicates each arm may lose to divergence by being left out."""
         return int(self.diverged.partition("<=")[2] or 0)
 
 
@@ -124,7 +124,7 @@ class RankBound(Spec):
 
 
 class KnownRank(Spec):
-    """Canary: beside every rank, a synthetic matrix of known rank must come out exactly."""
+    """Canary: a synthetic matrix of known rank, measured with every rank, must come out exactly."""
 
     kind: Literal["known_rank"]
     id: Name
@@ -151,7 +151,7 @@ class ComparedArm(PublishedArm):
 
 
 class Published(Spec):
-    """A printed comparison that one expectation is about; ``note`` is shown beside its locator."""
+    """A printed comparison that one expectation is about; ``note`` is shown with its locator."""
 
     expectation: Name
     locator: Annotated[str, Field(min_length=2, max_length=200)]
@@ -231,7 +231,7 @@ DECISIVE = {
     *("design", "alpha", "seeds", "comparable", "measurements", "expectations", "combine"),
     *("family", "sequential", "control", "canaries", "forced"),
 }
-"""The fields of a claim that decide its verdict, beside its arms. What is expected decides none."""
+"""The fields of a claim that decide its verdict, apart from its arms and what is expected."""
 
 
 class Claim(Spec):
@@ -275,7 +275,7 @@ class Claim(Spec):
 
     @property
     def wanted(self) -> int:
-        """How many replicates an arm should have now: those planned, or a sequential claim's."""
+        """How many replicates each arm should have now: those planned, or a sequential claim's."""
         return self.so_far or self.seeds.plan
 
     def numbers(self, arm: str) -> range:

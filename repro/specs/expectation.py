@@ -66,7 +66,7 @@ Tree = Annotated[
     Annotated[All, Tag("all")] | Annotated[AtLeastOne, Tag("any")],
     Discriminator(lambda value: _branch(value).replace("leaf", "all")),
 ]
-"""A whole tree; one expectation by itself is none."""
+"""A whole tree; one expectation alone is not a tree."""
 
 
 class Family(Spec):
@@ -74,7 +74,7 @@ class Family(Spec):
 
     ``holm`` keeps the chance of any false conclusion, ``bh`` the share of false ones among
     those drawn, ``e_bh`` the same for e-values, which sequential claims have. A member that is
-    not judged beside the others counts as having found nothing.
+    not judged with the others counts as having found nothing.
     """
 
     name: Name

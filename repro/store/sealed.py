@@ -24,7 +24,7 @@ from repro.errors import StoreError, StoreUnreachableError
 from repro.terminal import printable
 
 SCHEMA = 1
-"""Of all files of a store."""
+"""The schema of all files of a store."""
 
 
 MARKER = "repro-store.json"

@@ -11,7 +11,7 @@ from repro.report.lookup import digits_of, result_of, scale_of, title_of, upper_
 from repro.schema import format as fmt
 
 FEW = 12
-"""Looks whose table stands beside their picture; those of more wait in a fold."""
+"""Looks whose table is shown with their picture; a longer table is folded."""
 
 
 def watching(document: Document) -> tuple[Block, ...]:

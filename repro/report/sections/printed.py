@@ -1,4 +1,4 @@
-"""Printed numbers beside ours, and whether ours repeat the paper's finding."""
+"""Printed numbers and ours, and whether ours repeat the paper's finding."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def _fitting_test(
 
 
 def _shown_only(expectation: Difference | Trend) -> bool:
-    """A difference beside the claim may repeat the test of a paper, whatever the design."""
+    """A difference that is only shown may repeat the test of a paper, whatever the design."""
     return isinstance(expectation, Difference) and expectation.role == "context"
 
 
@@ -78,7 +78,7 @@ def _same_seeds(claim: ScaledClaim) -> Iterator[Problem]:
 
 
 def _family(claim: ScaledClaim) -> Iterator[Problem]:
-    """A family that leaves out the claim itself, or asks for evidence that it has not."""
+    """A family that leaves out the claim itself, or asks for evidence that it lacks."""
     family, name = claim.file.family, claim.file.id
     if family is None:
         return

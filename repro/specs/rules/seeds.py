@@ -79,7 +79,7 @@ def _enough_seeds(claim: ScaledClaim) -> Iterator[Problem]:
 
 
 def _least_seeds(expectation: Expectation, alpha: float, *, paired: bool) -> int:
-    """Fewest seeds an arm with which the expectation could be confirmed."""
+    """Fewest seeds per arm with which the expectation could be confirmed."""
     least = LEAST_SEEDS
     if isinstance(expectation, Bound):
         least = 1
@@ -106,8 +106,8 @@ def _least_of_association(expectation: Association, alpha: float) -> int:
 def _least_splits(alpha: float, tails: int) -> int:
     """Fewest n with which complete separation of n from n is unlikely enough.
 
-    Of the C(2n, n) splits of all values, which are equally likely when the arms are equal, one
-    has all of a above all of b, and one all of b above all of a.
+    All C(2n, n) splits of the values are equally likely when the arms are equal. One
+    of them has all of a above all of b, and one all of b above all of a.
     """
     n = 1
     while tails / math.comb(2 * n, n) > alpha:
@@ -225,7 +225,7 @@ def _first_look(claim: ScaledClaim, method: EProcess, seeds: Seeds) -> Iterator[
 
 
 def _log_largest(n: int, g: float, *, paired: bool) -> float:
-    """Logarithm of the e-value of n seeds an arm, or pairs, whose t is infinite.
+    """Logarithm of the e-value of n seeds per arm, or pairs, whose t is infinite.
 
     It is ``1 + g n / 2`` to the power ``n - 1``; of pairs, ``1 + g n`` to half of that.
     """

@@ -62,7 +62,7 @@ K = 5.0
 
 
 class PrecisionRecall(NamedTuple):
-    """Of several responses to one context, from 0 to 1."""
+    """Mean BLEU of several responses to one context, from 0 to 1."""
 
     precision: float
     recall: float
@@ -225,7 +225,7 @@ def _answered(
 
 
 def _sha256(model: DialogModel) -> str:
-    """Of all weights."""
+    """SHA-256 of all weights."""
     summary = hashlib.sha256()
     for tensor in model.state_dict().values():
         summary.update(tensor.detach().cpu().numpy().tobytes())

@@ -104,7 +104,7 @@ class Written(NamedTuple):
     """What the decoder makes of words of responses."""
 
     context: Tensor
-    """(1, N, D), one row a word in packed order: what the output layer sees."""
+    """(1, N, D), one row per word in packed order: what the output layer sees."""
     state: Tensor
     """(1, B, D), where each response goes on."""
 

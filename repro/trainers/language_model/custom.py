@@ -185,7 +185,7 @@ TRIED_STREAMS = 2
 
 
 class OwnTrunk(Initialised):
-    """Embedded words -> contexts, one a word; what a user's own trunk derives from.
+    """Embedded words -> contexts, one per word; what a user's own trunk derives from.
 
     It is made by ``(embedding_size, hidden_size, context_size, layers, dtype, **options)``. Its
     state is a tensor, or a tuple of states; it may be empty.
@@ -276,7 +276,7 @@ def own_output(
     """The layer that ``spec`` names, called with these sizes and its options; it is not filled.
 
     Raises DataError when it is not there, is no output layer, is not what ``spec`` states, has
-    a decoder of another size or learning rates of what it has not, or, tried on a few contexts,
+    a decoder of another size or learning rates of parts that it lacks, or, tried on a few contexts,
     gives no finite log-probabilities of the right shape that sum to 1, a loss that is not the
     mean of those of the targets or not the same twice, or one that does not train all of it.
     """

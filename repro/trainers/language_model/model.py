@@ -65,7 +65,7 @@ class LanguageModel(nn.Module):
 
     @property
     def embedding_matrix(self) -> Tensor:
-        """(V, E), one row a word."""
+        """(V, E), one row per word."""
         return self.output.weight if self.embedding is None else self.embedding.weight
 
     def zero_state(self, batch_size: int) -> State:
@@ -75,7 +75,7 @@ class LanguageModel(nn.Module):
     def forward(
         self, tokens_TB: Tensor, state: State, regularisation: Regularisation = QUIET
     ) -> TrunkOutput:
-        """(T, B) words -> contexts (T, B, D), one a word, and the state after them."""
+        """(T, B) words -> contexts (T, B, D), one per word, and the state after them."""
         output: TrunkOutput = self.trunk(
             regularisation.embed(tokens_TB, self.embedding_matrix), state, regularisation
         )

@@ -51,7 +51,7 @@ class Regularisation:
     def embed(self, tokens_TB: Tensor, embedding_VE: Tensor) -> Tensor:
         """Look up (T, B) words with whole rows of the matrix dropped, then add noise: (T, B, E).
 
-        One draw a word of the vocabulary: a dropped word is missing at each of its places. The
+        One draw per word of the vocabulary: a dropped word is missing at each of its places. The
         noise is not masked by the dropout.
         """
         vectors_TBE = F.embedding(tokens_TB, embedding_VE)

@@ -23,7 +23,7 @@ class PointwiseOutput(OutputLayer):
     """
 
     def parameters_of_transform(self) -> tuple[Tensor, ...]:
-        """Tensors that f depends on beside the logit; none by default."""
+        """Tensors that f depends on besides the logit; none by default."""
         return ()
 
     @abstractmethod
