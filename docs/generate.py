@@ -39,7 +39,7 @@ PARTS: Mapping[str, Sequence[str]] = {
     "What is measured": ("Reported", "Perplexity", "Dynamic", "Rank", "Bleu", "Beam"),
     "What is expected of the arms": (
         *("Difference", "Equivalence", "NonSuperiority", "NonInferiority", "Ratio", "Separation"),
-        *("Bound", "Association", "Trend", "Ordering", "Proportion"),
+        *("Bound", "Association", "Trend", "Ordering", "Proportion", "OfOthers"),
     ),
     "Sizes and their reasons": (
         *("Margin", "ShareOfGain", "LeastRatio", "Limit", "Share", "Magnitude", "Window"),

@@ -32,6 +32,10 @@ class Table(Generic[T]):
         """The built-ins, in their order."""
         return tuple(self._builtin)
 
+    def has(self, name: str) -> bool:
+        """Whether it is the name of a built-in, or of an installed entry point."""
+        return name in self._builtin or name in self._installed()
+
     def get(self, name: str) -> T:
         """A built-in, the object of an entry point, or that of `module:object`; else DataError."""
         where = self._builtin.get(name) or self._installed().get(name)

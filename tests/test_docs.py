@@ -7,13 +7,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
 from repro.cli import app
 from repro.expectations.kinds import Expectation
 from repro.expectations.rules import Agreement, Conclusion, FlagKind, Validity
+from repro.schema.messages import all_kinds
 from repro.schema.yaml import read_document
 from repro.specs.load import load_claim
 from repro.trainers.language_model.spec import Output
@@ -28,8 +28,7 @@ COMMANDS = sorted(c.callback.__name__ for c in app.registered_commands if c.call
 
 def kinds(union: object) -> list[str]:
     """The `kind` of every member of a discriminated union."""
-    members = get_args(get_args(union)[0])
-    return sorted(get_args(member.model_fields["kind"].annotation)[0] for member in members)
+    return sorted(all_kinds(union))
 
 
 def page(name: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from repro.cli.options import (
+    AllowCode,
     Claims,
     Data,
     Device,
@@ -38,6 +39,7 @@ def plan(
     store: Store = None,
     device: Device = DeviceChoice.auto,
     data: Data = None,
+    allow_code: AllowCode = False,
     force: Annotated[
         bool, typer.Option("--force", help="End with 0 although a design could hardly decide.")
     ] = False,
@@ -56,7 +58,7 @@ def plan(
 
         runs = open_store(store)
         registry = Registry(runs, make=False)
-        loaded = load_claims(claims, None if scale is None else scale.value)
+        loaded = load_claims(claims, None if scale is None else scale.value, allow_code=allow_code)
         now: list[Claim] = []
         stopped: list[Stopped] = []
         for claim in loaded:

@@ -118,7 +118,7 @@ def verify(
         from repro.specs.load import load_claims
         from repro.verify import Options, verify_claims
 
-        loaded = load_claims(claims, None if scale is None else scale.value)
+        loaded = load_claims(claims, None if scale is None else scale.value, allow_code=allow_code)
         append(summary, "")
         command = shlex.join(["repro", *sys.argv[1:]])
         place = data.resolve() if data is not None else None

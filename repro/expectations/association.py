@@ -122,6 +122,8 @@ def points_of(declared: Association, read: Read) -> Points:
 class AssociationKind(Kind[Association]):
     """A correlation, its sign or its size."""
 
+    Declared = Association
+    paired = False
     counts_seeds = False
 
     def scale(self, declared: Association) -> base.EffectScale:

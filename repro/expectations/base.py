@@ -11,7 +11,7 @@ from pydantic import Field
 
 from repro.expectations.rules import Conclusion, Finding
 from repro.schema import format as fmt
-from repro.schema.base import Margin, Name, OrderColumn, SeedCount, Spec
+from repro.schema.base import Margin, Name, ObjectName, OrderColumn, SeedCount, Spec
 from repro.stats.records import Arm, Sample, TestResult, require_sample
 
 if TYPE_CHECKING:
@@ -30,12 +30,6 @@ class Declared(Spec):
     ``of`` names arms. Of two, a and b, the effect is always a minus b, or a over b.
     """
 
-    on_means: ClassVar[bool] = False
-    """Whether it is a contrast of two means, which alone have a sequential test."""
-
-    by_seed: ClassVar[bool] = False
-    """Whether a paired design tests it seed by seed."""
-
     if TYPE_CHECKING:  # each kind says which, after the keys that all have
         kind: str
         of: tuple[Name, ...]
@@ -48,6 +42,17 @@ class Declared(Spec):
     def reads(self) -> tuple[str, ...]:
         """The names of the measurements that it reads."""
         return (self.measurement,)
+
+
+class Own(Declared):
+    """What a claim file declares of an expectation whose kind is not built in.
+
+    ``use`` is `module:object`, a class below ``Kind``, and ``version`` that in which it is here.
+    """
+
+    kind: str = "own"
+    use: ObjectName
+    version: Annotated[str, Field(min_length=1, max_length=100)] = ""
 
 
 Drift = Literal["reversed", "any"]
@@ -121,6 +126,15 @@ Read: TypeAlias = Callable[[str, str], Arm]
 
 class Kind(ABC, Generic[E]):
     """One kind of expectation. Each kind is one class; nothing else knows its details."""
+
+    Declared: ClassVar[type[Declared]]
+    """The keys that a claim file gives to an expectation of this kind."""
+
+    paired: ClassVar[bool] = True
+    """Whether a paired design tests it pair by pair."""
+
+    on_means: ClassVar[bool] = False
+    """Whether it is a contrast of two means, which alone have a sequential test."""
 
     def scale(self, declared: E) -> EffectScale:
         """The scale of effect, interval and limits."""
@@ -204,7 +218,7 @@ class Kind(ABC, Generic[E]):
 
     def unpaired(self, declared: E) -> E | None:
         """The same as if the arms shared nothing; None where pairs are no part of its test."""
-        return declared if declared.by_seed else None
+        return declared if self.paired else None
 
     def on_logarithms(self, declared: E) -> bool:
         """Whether the same test of logarithms asks much the same."""

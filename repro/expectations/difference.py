@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 from repro.expectations import base
 from repro.expectations.base import (
@@ -58,9 +58,6 @@ class Difference(Declared):
     as "no difference", which is what was published and is no evidence of equality.
     """
 
-    on_means: ClassVar[bool] = True
-    by_seed: ClassVar[bool] = True
-
     kind: Literal["difference"]
     of: Pair
     direction: Literal["lower", "higher", "different"]
@@ -107,6 +104,8 @@ SLOW_SPLITS = 20_000
 class DifferenceKind(Kind[Difference]):
     """Which of two arms has the lower mean (Brunner-Munzel: which tends to lower values)."""
 
+    Declared = Difference
+    on_means = True
     compares_means = True
 
     def scale(self, declared: Difference) -> base.EffectScale:

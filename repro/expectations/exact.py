@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from repro.errors import ClaimError
 from repro.expectations import base
@@ -28,8 +28,6 @@ from repro.stats.records import TestResult, expect
 class Separation(Declared):
     """Every replicate of a is above every replicate of b times a factor; exact."""
 
-    by_seed: ClassVar[bool] = True
-
     kind: Literal["separation"]
     of: Pair
     at_least: LeastRatio
@@ -37,6 +35,8 @@ class Separation(Declared):
 
 class SeparationKind(Kind[Separation]):
     """Every replicate of a lies beyond every one of b."""
+
+    Declared = Separation
 
     def scale(self, declared: Separation) -> base.EffectScale:
         """No axis: the statement is exact."""
@@ -127,6 +127,9 @@ class Bound(Declared):
 
 class BoundKind(Kind[Bound]):
     """Every replicate, or more than a share of all that could be run, keeps a limit."""
+
+    Declared = Bound
+    paired = False
 
     def scale(self, declared: Bound) -> base.EffectScale:
         """A share is estimated; a bound in every replicate is exact."""

@@ -1,65 +1,88 @@
-"""The kinds of expectations: one class each, by the name that claim files use."""
+"""The kinds of expectations: where each is, and the union of what claim files declare of them."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pydantic import Field
+from pydantic import ConfigDict
 
-from repro.expectations.association import Association, AssociationKind
-from repro.expectations.base import Context, Kind
-from repro.expectations.difference import Difference, DifferenceKind
-from repro.expectations.exact import Bound, BoundKind, Separation, SeparationKind
-from repro.expectations.margins import (
-    Equivalence,
-    EquivalenceKind,
-    NonInferiority,
-    NonSuperiority,
-    OneSidedKind,
-)
-from repro.expectations.order import Ordering, OrderingKind, Trend, TrendKind
-from repro.expectations.proportion import Proportion, ProportionKind
-from repro.expectations.ratio import Ratio, RatioKind
+from repro.errors import DataError
+from repro.expectations.base import Context, Declared, Kind, Own
 from repro.expectations.sequential import NAMES, is_sequential
+from repro.plugins import Table
+from repro.schema.base import ObjectName, Spec
+from repro.schema.union import open_union
 
-Expectation = Annotated[
-    Difference
-    | Equivalence
-    | NonSuperiority
-    | NonInferiority
-    | Ratio
-    | Separation
-    | Bound
-    | Association
-    | Trend
-    | Ordering
-    | Proportion,
-    Field(discriminator="kind"),
-]
-
-
-_KINDS: dict[str, Kind[Any]] = {
-    "difference": DifferenceKind(),
-    "equivalence": EquivalenceKind(),
-    "non_superiority": OneSidedKind("better"),
-    "non_inferiority": OneSidedKind("worse"),
-    "ratio": RatioKind(),
-    "separation": SeparationKind(),
-    "bound": BoundKind(),
-    "association": AssociationKind(),
-    "trend": TrendKind(),
-    "ordering": OrderingKind(),
-    "proportion": ProportionKind(),
-}
+KINDS: Table[type[Kind[Any]]] = Table(
+    "repro.expectations",
+    {
+        "difference": "repro.expectations.difference:DifferenceKind",
+        "equivalence": "repro.expectations.margins:EquivalenceKind",
+        "non_superiority": "repro.expectations.margins:NonSuperiorityKind",
+        "non_inferiority": "repro.expectations.margins:NonInferiorityKind",
+        "ratio": "repro.expectations.ratio:RatioKind",
+        "separation": "repro.expectations.exact:SeparationKind",
+        "bound": "repro.expectations.exact:BoundKind",
+        "association": "repro.expectations.association:AssociationKind",
+        "trend": "repro.expectations.order:TrendKind",
+        "ordering": "repro.expectations.order:OrderingKind",
+        "proportion": "repro.expectations.proportion:ProportionKind",
+    },
+)
+"""A new kind of ours is one line here, and its file."""
 
 
-def kind_of(expectation: Expectation) -> Kind[Any]:
+class OfOthers(Spec):
+    """An expectation of a kind that is not built in: ``use`` names it, all other keys are its."""
+
+    model_config = ConfigDict(extra="allow", json_schema_extra={"required": ["use"]})
+
+    use: ObjectName = ""
+
+
+if TYPE_CHECKING:
+    Expectation: TypeAlias = Declared
+else:
+    Expectation = open_union(
+        [KINDS.get(name).Declared for name in KINDS.names()], OfOthers, Own, KINDS.has
+    )
+
+
+def kind_of(expectation: Declared) -> Kind[Any]:
     """What judging knows of the kind of an expectation."""
-    return _KINDS[expectation.kind]
+    return _kind(expectation.use if isinstance(expectation, Own) else expectation.kind)
 
 
-def name_of_test(expectation: Expectation, context: Context) -> str:
+def kind_of_others(name: str) -> tuple[str, type[Own]]:
+    """Where a kind that is not built in is, and its keys; DataError for what is no kind."""
+    found: Any = KINDS.get(name)
+    if not (isinstance(found, type) and issubclass(found, Kind)):
+        raise _no_kind(f"{name}: this is no kind of expectation")
+    if lacking := sorted(found.__abstractmethods__):
+        raise _no_kind(f"{name}: the kind does not say {', '.join(lacking)}")
+    declared = getattr(found, "Declared", None)
+    if not (isinstance(declared, type) and issubclass(declared, Own)):
+        raise _no_kind(f"{name}: the kind has no keys that a claim file can give it")
+    return f"{found.__module__}:{found.__qualname__}", declared
+
+
+def _no_kind(what: str) -> DataError:
+    return DataError(
+        f"{what}\n"
+        "  expected: a class below Kind, whose Declared is a class below Own\n"
+        "  to do: see docs/how-to/add-an-expectation.md"
+    )
+
+
+@cache
+def _kind(name: str) -> Kind[Any]:
+    return KINDS.get(name)()
+
+
+def name_of_test(expectation: Declared, context: Context) -> str:
     """The test as a statistician calls it: in a sequential claim, that of its looks."""
-    if context.sequential is not None and is_sequential(expectation, context):
+    found = kind_of(expectation)
+    if context.sequential is not None and found.on_means and is_sequential(expectation, context):
         return NAMES[context.sequential.method, context.design]
-    return kind_of(expectation).name_of_test(expectation, context)
+    return found.name_of_test(expectation, context)

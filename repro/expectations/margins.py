@@ -45,9 +45,6 @@ if TYPE_CHECKING:
 class Equivalence(Declared):
     """The means of a and b differ by less than the margin; two one-sided tests."""
 
-    on_means: ClassVar[bool] = True
-    by_seed: ClassVar[bool] = True
-
     kind: Literal["equivalence"]
     of: Pair
     margin: Margin
@@ -56,9 +53,6 @@ class Equivalence(Declared):
 class NonSuperiority(Declared):
     """a is not better than b by the margin or more; one-sided."""
 
-    on_means: ClassVar[bool] = True
-    by_seed: ClassVar[bool] = True
-
     kind: Literal["non_superiority"]
     of: Pair
     margin: Margin
@@ -66,9 +60,6 @@ class NonSuperiority(Declared):
 
 class NonInferiority(Declared):
     """a is not worse than b by the margin or more; one-sided."""
-
-    on_means: ClassVar[bool] = True
-    by_seed: ClassVar[bool] = True
 
     kind: Literal["non_inferiority"]
     of: Pair
@@ -84,6 +75,7 @@ OneSided: TypeAlias = NonSuperiority | NonInferiority
 class MarginKind(Kind[M]):
     """What the three kinds share: a margin, absolute or relative, and one-sided tests."""
 
+    on_means = True
     compares_means = True
 
     def scale(self, measurement: M) -> base.EffectScale:
@@ -138,6 +130,8 @@ class MarginKind(Kind[M]):
 
 class EquivalenceKind(MarginKind[Equivalence]):
     """The means differ by less than the margin."""
+
+    Declared = Equivalence
 
     def test(self, declared: Equivalence, context: Context, read: Read) -> TestResult:
         """Two one-sided tests; a relative margin is tested as a contrast."""
@@ -205,8 +199,7 @@ class EquivalenceKind(MarginKind[Equivalence]):
 class OneSidedKind(MarginKind[OneSided]):
     """a is not better than b by the margin or more; or, the other way, not worse."""
 
-    def __init__(self, side: Literal["better", "worse"]) -> None:
-        self.side = side
+    side: ClassVar[Literal["better", "worse"]]
 
     def test(self, declared: OneSided, context: Context, read: Read) -> TestResult:
         """One-sided t-test against the margin on that side."""
@@ -286,6 +279,20 @@ class OneSidedKind(MarginKind[OneSided]):
         """Of the effect on that side: a minus b is negative where a is better and lower is."""
         better = -1 if context.measurements[declared.measurement].better == "lower" else 1
         return better if self.side == "better" else -better
+
+
+class NonSuperiorityKind(OneSidedKind):
+    """a is not better than b by the margin or more."""
+
+    Declared = NonSuperiority
+    side = "better"
+
+
+class NonInferiorityKind(OneSidedKind):
+    """a is not worse than b by the margin or more."""
+
+    Declared = NonInferiority
+    side = "worse"
 
 
 def _of_contrast(declared: Equivalence | NonSuperiority | NonInferiority) -> str:

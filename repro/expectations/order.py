@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -38,8 +38,6 @@ class Trend(Declared):
     rank test is named: those ask whether the arms are alike, and err where their spreads differ.
     """
 
-    by_seed: ClassVar[bool] = True
-
     kind: Literal["trend"]
     of: Annotated[tuple[Name, ...], Field(min_length=3)]
     direction: Literal["increasing", "decreasing"]
@@ -48,6 +46,8 @@ class Trend(Declared):
 
 class TrendKind(Kind[Trend]):
     """The slope of the means; Jonckheere-Terpstra; or Kendall's tau of value on position."""
+
+    Declared = Trend
 
     def scale(self, declared: Trend) -> base.EffectScale:
         """In the units of the measurement; the share of pairs in order; or a correlation."""
@@ -176,8 +176,6 @@ def _ordered(declared: Ordering, found: Found, *, several: bool) -> str:
 class Ordering(Declared):
     """Every arm lies above (or below) each one named before it: every two of them, Holm."""
 
-    by_seed: ClassVar[bool] = True
-
     kind: Literal["ordering"]
     of: Annotated[tuple[Name, ...], Field(min_length=2)]
     direction: Literal["increasing", "decreasing"]
@@ -185,6 +183,8 @@ class Ordering(Declared):
 
 class OrderingKind(Kind[Ordering]):
     """Every two arms in the declared order, each by a t-test, by Holm's method."""
+
+    Declared = Ordering
 
     def scale(self, declared: Ordering) -> base.EffectScale:
         """In the units of the measurement: the least step."""

@@ -56,6 +56,8 @@ class Proportion(Declared):
 class ProportionKind(Kind[Proportion]):
     """Exact sign test over units; with clusters, the cluster is the unit."""
 
+    Declared = Proportion
+    paired = False
     counts_seeds = False
 
     def scale(self, declared: Proportion) -> base.EffectScale:

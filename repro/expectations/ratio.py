@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from repro.expectations import base
 from repro.expectations.base import (
@@ -26,8 +26,6 @@ from repro.stats.records import TestResult
 class Ratio(Declared):
     """The geometric mean of a is at least so many times that of b; on logarithms, one-sided."""
 
-    by_seed: ClassVar[bool] = True
-
     kind: Literal["ratio"]
     of: Pair
     at_least: LeastRatio
@@ -36,6 +34,7 @@ class Ratio(Declared):
 class RatioKind(Kind[Ratio]):
     """One-sided t-test on logarithms, of the design."""
 
+    Declared = Ratio
     compares_means = True
 
     def scale(self, declared: Ratio) -> base.EffectScale:

@@ -34,8 +34,7 @@ NAMES = {
 
 def is_sequential(declared: Declared, context: Context) -> bool:
     """Whether the expectation is judged at every look: the decisive ones of such a claim are."""
-    decisive = declared.on_means and declared.role == "decisive"
-    return context.sequential is not None and decisive
+    return context.sequential is not None and declared.role == "decisive"
 
 
 def run_sequential(

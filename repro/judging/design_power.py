@@ -204,7 +204,7 @@ def _planned(
         effect=effect,
         low=low,
         high=high,
-        paired=claim.design == "paired" and expectation.by_seed,
+        paired=claim.design == "paired" and kind_of(expectation).paired,
     )
 
 

@@ -25,6 +25,7 @@ from repro.schema.base import (
     SettingPath,
     Sha256,
 )
+from repro.schema.union import READ, UNREAD
 from repro.schema.yaml import Document, Steps
 
 
@@ -69,7 +70,8 @@ def kinds(member: Any) -> tuple[object, ...]:
 
 def all_kinds(union: Any) -> list[str]:
     """All kinds that a union tells apart."""
-    return [str(kind) for member in get_args(bare(union)) for kind in kinds(member)]
+    named = [str(kind) for member in get_args(bare(union)) for kind in kinds(member)]
+    return [kind for kind in named if kind not in (READ, UNREAD)]
 
 
 def keys_of(model: Any) -> list[str]:
@@ -190,13 +192,16 @@ Words = tuple[str, str, str]
 """What, expected, advice."""
 
 
-def problems_of(error: ValidationError, root: Any, document: Document) -> list[Problem]:
+def problems_of(
+    error: ValidationError, root: Any, document: Document, before: Steps = ()
+) -> list[Problem]:
     """Every mistake that pydantic found in a document, once, in our words.
 
+    ``before`` leads to the part of the document that it read, the whole unless something is said.
     A misspelt key is one mistake, although pydantic finds an unknown key and a missing one.
     """
     errors = [e for e in error.errors(include_url=False) if not _is_echo(e)]
-    found = [_Found(e, root) for e in errors[:MOST]]
+    found = [_Found(e, root, before) for e in errors[:MOST]]
     missing = {f.steps for f in found if f.kind == "missing"}
     meant: set[Steps] = set()
     problems: dict[tuple[Steps, str], Problem] = {}
@@ -256,7 +261,7 @@ def shown(value: Any) -> str:
 class _Found:
     """One error of pydantic, with the steps to it in the document and the type it belongs to."""
 
-    def __init__(self, error: ErrorDetails, root: Any) -> None:
+    def __init__(self, error: ErrorDetails, root: Any, before: Steps) -> None:
         self.kind = error["type"]
         self.input = error["input"]
         self.context: dict[str, Any] = error.get("ctx", {})
@@ -264,12 +269,12 @@ class _Found:
         self.in_union = False
         self.is_key = False
         self.keys: list[str] = []
-        self.steps: Steps = ()
+        self.steps = before
         self.type = self.holder = root
         for element in error["loc"]:
             self._step(element)
         if self.kind in {"union_tag_invalid", "union_tag_not_found"}:
-            self.steps = (*self.steps, self.context["discriminator"].strip("'"))
+            self.steps = (*self.steps, self.context["discriminator"].strip("'()"))
         if self.kind == "missing" and self.steps and isinstance(self.steps[-1], int):
             self.steps, self.kind = self.steps[:-1], "missing_entry"
 

@@ -20,6 +20,7 @@ from repro.schema.document import validated
 from repro.schema.messages import MOST, listed
 from repro.schema.yaml import Document, read_document
 from repro.specs.claim import SCALES, Claim, ClaimFile, ScaleName
+from repro.specs.others import with_others
 from repro.specs.references import references
 from repro.specs.resolve import Configurations
 from repro.specs.rules import broken_rules
@@ -52,19 +53,22 @@ def _one(sort: Sort) -> str:
     return f"{'an' if sort == 'audit' else 'a'} {sort}"
 
 
-def load_claim(path: Path, scale: ScaleName) -> Claim:
+def load_claim(path: Path, scale: ScaleName, *, allow_code: bool = False) -> Claim:
     """The claim of one file at a scale.
 
     ShapeError with every mistake of its shape; for one of the right shape, RuleError with every
-    rule that it breaks at any scale.
+    rule that it breaks at any scale; CodeError for expectations of others without consent.
     """
-    return load_claims([path], scale)[0]
+    return load_claims([path], scale, allow_code=allow_code)[0]
 
 
-def load_claims(where: Path | Sequence[Path], scale: ScaleName | None = None) -> tuple[Claim, ...]:
+def load_claims(
+    where: Path | Sequence[Path], scale: ScaleName | None = None, *, allow_code: bool = False
+) -> tuple[Claim, ...]:
     """The claims of files, and of folders: all `*.yaml` directly in a folder, by name.
 
-    Each at ``scale``, or at the smallest that its file has.
+    Each at ``scale``, or at the smallest that its file has. ``allow_code`` imports the kinds of
+    expectations that they name of others, `use: module:object`.
     """
     problems: list[Problem] = []
     refused: type[SpecError] = RuleError
@@ -73,7 +77,7 @@ def load_claims(where: Path | Sequence[Path], scale: ScaleName | None = None) ->
     places: dict[str, Place] = {}
     for path in _files([where] if isinstance(where, Path) else where, problems):
         try:
-            document, file = _read(path)
+            document, file = _read(path, allow_code=allow_code)
             problems += _same_id(document, file, places)
             claims.append(_claim(document, file, scale, configurations))
         except SpecError as error:
@@ -109,12 +113,13 @@ def _same_id(document: Document, file: ClaimFile, places: dict[str, Place]) -> I
     places.setdefault(file.id, place)
 
 
-def _read(path: Path) -> tuple[Document, ClaimFile]:
+def _read(path: Path, *, allow_code: bool) -> tuple[Document, ClaimFile]:
     """The first stage: a file and its shape."""
     document = read_document(path)
     if other := list(other_sort(document, "claim")):
         raise ShapeError(other)
-    return document, validated(document, ClaimFile)
+    file = validated(document, ClaimFile)
+    return document, with_others(document, file, allow_code=allow_code)
 
 
 def _claim(

@@ -72,8 +72,8 @@ def test_a_scale_changes_what_it_names():
     assert claim.seeds.plan == 3
     assert split(claim, "ppl") == "valid"
     assert split(claim, "rank") == "test"
-    assert claim.expectations[2].margin.abs == 1  # type: ignore[union-attr]
-    assert claim.expectations[0].at_least.value == 2  # type: ignore[union-attr]
+    assert claim.expectations[2].margin.abs == 1  # type: ignore[attr-defined]
+    assert claim.expectations[0].at_least.value == 2  # type: ignore[attr-defined]
     assert claim.expect is not None
     assert claim.expect.conclusion == "inconclusive"
     assert claim.notice.startswith("A synthetic language")
