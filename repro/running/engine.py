@@ -15,7 +15,6 @@ from repro.running.pool import ProcessPool
 from repro.store.runs import RunStore
 from repro.trainers.cost import PROCESS_MEMORY, memory
 from repro.trainers.dialog.spec import DialogTrainingSpec
-from repro.trainers.language_model.spec import latent_contexts
 from repro.trainers.run import AnyTraining, PlannedRun
 
 P = ParamSpec("P")
@@ -229,7 +228,7 @@ def replicate_memory(training: AnyTraining) -> float:
     else:
         tokens *= (training.recipe.small_batch_size or recipe.batch_size) / recipe.batch_size
         numbers = ACTIVATIONS * sum(size for _, size in training.model.layer_sizes())
-    numbers += 4.0 * latent_contexts(model.output) * model.decoder_size
+    numbers += 4.0 * model.output.latent_contexts * model.decoder_size
     size = 8.0 if recipe.precision == "float64" else 4.0
     return size * (KEPT * training.parameters + tokens * numbers)
 

@@ -14,7 +14,8 @@ from torch.nn.utils.rnn import PackedSequence
 from repro.trainers.dialog.corpus import Batch, DialogSplit, packed
 from repro.trainers.dialog.spec import Beam, DialogRecipe, Seq2Seq
 from repro.trainers.language_model.evaluation import full_precision
-from repro.trainers.language_model.model import Embedding, build_output
+from repro.trainers.language_model.model import Embedding
+from repro.trainers.language_model.output.layer import OutputLayer
 from repro.trainers.language_model.randomness import (
     Distribution,
     Initialised,
@@ -128,8 +129,8 @@ class DialogModel(nn.Module):
         self.dialog_encoder = Gru(2 * spec.utterance_size, spec.dialog_size, dtype)
         self.bridge = Bridge(spec.dialog_size, spec.context_size, dtype)
         self.decoder = Gru(size, spec.context_size, dtype)
-        self.output = build_output(
-            spec.output, vocabulary, spec.decoder_size, spec.context_size, dtype
+        self.output: OutputLayer = spec.output.build(
+            vocabulary, spec.decoder_size, spec.context_size, dtype
         )
 
     def encode(self, batch: Batch, regularisation: Regularisation = QUIET) -> Tensor:

@@ -18,9 +18,6 @@ from repro.trainers.language_model.spec import (
     Output,
     SplitTokens,
     decoded_weights,
-    maps_contexts,
-    output_parameters,
-    structural_bound,
 )
 
 LONGEST = 40
@@ -94,7 +91,7 @@ class Seq2Seq(Spec):
 
     def mixes(self) -> bool:
         """Whether the output layer maps the context to latent contexts of another size."""
-        return maps_contexts(self.output)
+        return self.output.maps_contexts
 
     @property
     def decoder_size(self) -> int:
@@ -110,12 +107,12 @@ class Seq2Seq(Spec):
         bridge = (dialog + 1) * self.context_size
         decoder = gru_parameters(self.embedding_size, self.context_size)
         words = vocabulary * (self.embedding_size + self.decoder_size + 1)
-        output = output_parameters(self.output, self.context_size, self.decoder_size)
+        output = self.output.extra_parameters(self.context_size, self.decoder_size)
         return encoders + bridge + decoder + words + output
 
     def rank_bound(self) -> int | None:
         """Structural bound on the rank of the log-probabilities, as of a language model."""
-        return structural_bound(self.output, self.decoder_size)
+        return self.output.rank_bound(self.decoder_size)
 
 
 class Adam(Spec):

@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import assert_never
 
 import torch
 from torch import Tensor, nn
 
-from repro.trainers.language_model.custom import OwnTrunk, own_output, own_trunk
+from repro.trainers.language_model.custom import OwnTrunk, own_trunk
 from repro.trainers.language_model.output.layer import OutputLayer
-from repro.trainers.language_model.output.mixtures import MoCOutput, MoSOutput
-from repro.trainers.language_model.output.plif import PlifOutput
-from repro.trainers.language_model.output.pointwise import GssOutput, SigSoftmaxOutput
-from repro.trainers.language_model.output.softmax import SoftmaxOutput
 from repro.trainers.language_model.randomness import Distribution, Initialised, uniform
 from repro.trainers.language_model.regularisation import QUIET, Regularisation
-from repro.trainers.language_model.spec import (
-    Gss,
-    MoC,
-    Model,
-    MoS,
-    Output,
-    Own,
-    Plif,
-    SigSoftmax,
-    Softmax,
-)
+from repro.trainers.language_model.spec import Model
 from repro.trainers.language_model.trunk import State, Trunk, TrunkOutput
 
 
@@ -57,8 +42,8 @@ class LanguageModel(nn.Module):
         self.spec = model
         self.vocabulary = vocabulary
         self.trunk = build_trunk(model, dtype)
-        self.output = build_output(
-            model.output, vocabulary, model.decoder_size, model.context_size, dtype
+        self.output: OutputLayer = model.output.build(
+            vocabulary, model.decoder_size, model.context_size, dtype
         )
         free = model.decoder == "free"
         self.embedding = Embedding(vocabulary, model.embedding_size, dtype) if free else None
@@ -95,33 +80,3 @@ class LanguageModel(nn.Module):
 def build_trunk(model: Model, dtype: torch.dtype) -> Trunk | OwnTrunk:
     """The trunk that a specification names, its parameters empty."""
     return Trunk(model, dtype) if model.trunk is None else own_trunk(model, model.trunk, dtype)
-
-
-def build_output(
-    spec: Output, vocabulary: int, size: int, context_size: int, dtype: torch.dtype
-) -> OutputLayer:
-    """The output layer that a specification names, its parameters empty.
-
-    ``size`` is the decoder's, and that of a mixture's latent contexts.
-    """
-    layer: OutputLayer
-    match spec:
-        case SigSoftmax():
-            layer = SigSoftmaxOutput(vocabulary, size, dtype)
-        case Gss():
-            layer = GssOutput(vocabulary, size, spec, dtype)
-        case Plif():
-            layer = PlifOutput(vocabulary, size, spec, dtype)
-        case MoC():
-            layer = MoCOutput(vocabulary, size, context_size, spec.components, dtype)
-        case MoS():
-            layer = MoSOutput(
-                vocabulary, size, context_size, spec.components, spec.log_epsilon, dtype
-            )
-        case Own():
-            layer = own_output(spec, vocabulary, size, context_size, dtype)
-        case Softmax():
-            layer = SoftmaxOutput(vocabulary, size, dtype)
-        case _:
-            assert_never(spec)
-    return layer

@@ -9,10 +9,11 @@ the last layer), V vocabulary, K components.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Annotated, ClassVar, Literal, Self, assert_never
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from repro.plugins import load_object
 from repro.schema.base import Count, Name, ObjectName, Positive, Sha256, Spec
 from repro.trainers.base import Training
 from repro.trainers.language_model.recipe import Recipe
@@ -28,10 +29,7 @@ def parameter_names(model: Model) -> tuple[str, ...]:
     names = ["output.weight", "output.bias"]
     if model.trunk is None:
         names += [f"trunk.layers.{layer}.{name}" for layer in range(model.layers) for name in LSTM]
-    if latent_contexts(model.output):
-        names += [f"output.mixture.{name}" for name in MIXTURE]
-    if isinstance(model.output, Plif) and not model.output.frozen:
-        names.append("output.slopes")
+    names += [f"output.{name}" for name in model.output.trained()]
     if model.decoder == "free":
         names.append("embedding.weight")
     return tuple(names)
@@ -112,34 +110,100 @@ class TextCorpus(Spec):
 Corpus = Annotated[SyntheticCorpus | TextCorpus, Field(discriminator="kind")]
 
 
-class Softmax(Spec):
+class OutputSpec(Spec):
+    """An output layer as a configuration declares it, and all that others must know of it.
+
+    ``layer`` is its class, as `module:object`; ``maps_contexts``: its decoder may have another
+    size than the context; ``softmaxes`` is how often the decoder is multiplied for each context;
+    ``latent_contexts`` is how many latent contexts it makes of each context.
+    """
+
+    layer: ClassVar[str]
+    maps_contexts: ClassVar[bool] = False
+
+    @property
+    def latent_contexts(self) -> int:
+        """None, but of mixtures."""
+        return 0
+
+    @property
+    def softmaxes(self) -> int:
+        """Once, but in a mixture of softmaxes."""
+        return 1
+
+    def extra_parameters(self, context_size: int, decoder_size: int) -> int:
+        """How many parameters it has beside the decoder's matrix and bias."""
+        del context_size, decoder_size
+        return 0
+
+    def trained(self) -> tuple[str, ...]:
+        """The names of those that are trained, below `output`; a user's own are not known."""
+        return ()
+
+    def rank_bound(self, decoder_size: int) -> int | None:
+        """Structural bound on the rank of the log-probabilities (None: there is none)."""
+        del decoder_size
+        return None
+
+    def build(self, vocabulary: int, decoder_size: int, context_size: int, dtype: Any) -> Any:
+        """The layer, its parameters empty."""
+        del context_size
+        return load_object(self.layer)(vocabulary, decoder_size, dtype)
+
+
+def linear_bound(decoder_size: int) -> int:
+    """The bound d + 2 on the rank of the log-probabilities.
+
+    d for the product of contexts and decoder, one for the bias, one for the normaliser of
+    each row; d is the decoder's size. Only where the logits reach the normaliser as they
+    are, or all times one number: Softmax, MoC, and two of the single effects of PLIF.
+    """
+    return decoder_size + 2
+
+
+class Softmax(OutputSpec):
     """p(v) proportional to exp(w_v . h + b_v)."""
+
+    layer: ClassVar[str] = "repro.trainers.language_model.output.softmax:SoftmaxOutput"
 
     kind: Literal["softmax"] = "softmax"
 
+    def rank_bound(self, decoder_size: int) -> int:
+        """Its logits are linear."""
+        return linear_bound(decoder_size)
 
-class SigSoftmax(Spec):
+
+class SigSoftmax(OutputSpec):
     """p(v) proportional to exp(z) sigmoid(z), z the logit of v: GSS(0, 2)."""
+
+    layer: ClassVar[str] = "repro.trainers.language_model.output.pointwise:SigSoftmaxOutput"
 
     kind: Literal["sigsoftmax"] = "sigsoftmax"
 
 
-class Gss(Spec):
+class Gss(OutputSpec):
     """Generalised SigSoftmax, GSS(c, k): a smooth bend of each logit at c, then Softmax.
 
     Slope 1 far above c and k far below it; both are fixed. k = 1 is Softmax, (0, 2) SigSoftmax.
     """
 
+    layer: ClassVar[str] = "repro.trainers.language_model.output.pointwise:GssOutput"
+
     kind: Literal["gss"] = "gss"
     c: float
     k: Positive
+
+    def build(self, vocabulary: int, decoder_size: int, context_size: int, dtype: Any) -> Any:
+        """With c and k."""
+        del context_size
+        return load_object(self.layer)(vocabulary, decoder_size, self, dtype)
 
 
 Effect = Literal["temperature", "gradient_noise", "jitter"]
 """One of the effects that frozen slopes of PLIF have."""
 
 
-class Plif(Spec):
+class Plif(OutputSpec):
     """A learnable monotonic piecewise-linear function of each logit, then Softmax (LMS-PLIF).
 
     ``pieces`` equal pieces on [-bound, bound]; slopes are softplus(v), v initially normal with
@@ -151,6 +215,8 @@ class Plif(Spec):
     as they are; ``jitter``, the departures from the line of mean slope added to the logits, and
     no noise on the way back.
     """
+
+    layer: ClassVar[str] = "repro.trainers.language_model.output.plif:PlifOutput"
 
     kind: Literal["plif"] = "plif"
     pieces: Count = 100_000
@@ -167,23 +233,87 @@ class Plif(Spec):
             raise ValueError(message)
         return self
 
+    def extra_parameters(self, context_size: int, decoder_size: int) -> int:
+        """A slope a piece."""
+        del context_size, decoder_size
+        return self.pieces
 
-class MoC(Spec):
+    def trained(self) -> tuple[str, ...]:
+        """The slopes, unless they are frozen."""
+        return () if self.frozen else ("slopes",)
+
+    def rank_bound(self, decoder_size: int) -> int | None:
+        """Only where every logit is left as it is, or all are multiplied by one number."""
+        linear = self.only in ("temperature", "gradient_noise")
+        return linear_bound(decoder_size) if linear else None
+
+    def build(self, vocabulary: int, decoder_size: int, context_size: int, dtype: Any) -> Any:
+        """With its pieces."""
+        del context_size
+        return load_object(self.layer)(vocabulary, decoder_size, self, dtype)
+
+
+class Mixture(OutputSpec):
+    """What the mixtures share: K latent contexts of the decoder's size, and their shares."""
+
+    maps_contexts: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # each has it, after its kind
+        components: Count
+
+    @property
+    def latent_contexts(self) -> int:
+        """K."""
+        return self.components
+
+    def extra_parameters(self, context_size: int, decoder_size: int) -> int:
+        """The affine maps to the latent contexts, and the linear map to the shares."""
+        return self.components * (decoder_size * (context_size + 1) + context_size)
+
+    def trained(self) -> tuple[str, ...]:
+        """All of them."""
+        return tuple(f"mixture.{name}" for name in MIXTURE)
+
+
+class MoC(Mixture):
     """Mixture of Contexts: a mixture of K contexts before one Softmax."""
+
+    layer: ClassVar[str] = "repro.trainers.language_model.output.mixtures:MoCOutput"
 
     kind: Literal["moc"] = "moc"
     components: Count
 
+    def rank_bound(self, decoder_size: int) -> int:
+        """Its logits are linear in the mixed context."""
+        return linear_bound(decoder_size)
 
-class MoS(Spec):
+    def build(self, vocabulary: int, decoder_size: int, context_size: int, dtype: Any) -> Any:
+        """With K components."""
+        sizes = (vocabulary, decoder_size, context_size, self.components)
+        return load_object(self.layer)(*sizes, dtype)
+
+
+class MoS(Mixture):
     """Mixture of Softmaxes; ``log_epsilon`` is the 1e-8 of log(p + 1e-8) in the reference code."""
+
+    layer: ClassVar[str] = "repro.trainers.language_model.output.mixtures:MoSOutput"
 
     kind: Literal["mos"] = "mos"
     components: Count
     log_epsilon: Annotated[float, Field(ge=0, lt=1e-3)] = 0.0
 
+    @property
+    def softmaxes(self) -> int:
+        """One for each component."""
+        return self.components
 
-class Own(Spec):
+    def build(self, vocabulary: int, decoder_size: int, context_size: int, dtype: Any) -> Any:
+        """With K components."""
+        sizes = (vocabulary, decoder_size, context_size, self.components)
+        return load_object(self.layer)(*sizes, self.log_epsilon, dtype)
+
+
+class Own(OutputSpec):
     """A user's own output layer or trunk: the class ``use``, in the version that is stated here.
 
     ``parameters`` is how many it has, an output layer beside the decoder's matrix and bias;
@@ -191,11 +321,23 @@ class Own(Spec):
     model is built.
     """
 
+    layer: ClassVar[str] = "repro.trainers.language_model.custom:own_output"
+    maps_contexts: ClassVar[bool] = True
+
     kind: Literal["own"] = "own"
     use: ObjectName
     version: Annotated[str, Field(min_length=1, max_length=100)]
     parameters: Annotated[int, Field(ge=0, le=10**9)] = 0
     options: dict[Name, int | float] = {}
+
+    def extra_parameters(self, context_size: int, decoder_size: int) -> int:
+        """As it is stated."""
+        del context_size, decoder_size
+        return self.parameters
+
+    def build(self, vocabulary: int, decoder_size: int, context_size: int, dtype: Any) -> Any:
+        """Made of the user's class, and checked."""
+        return load_object(self.layer)(self, vocabulary, decoder_size, context_size, dtype)
 
 
 Output = Annotated[
@@ -239,7 +381,7 @@ class Model(Spec):
 
         A user's own may: it is told both sizes.
         """
-        return maps_contexts(self.output)
+        return self.output.maps_contexts
 
     @property
     def decoder_size(self) -> int:
@@ -255,7 +397,7 @@ class Model(Spec):
         """Number of scalars that training changes or fixes at random; frozen slopes count."""
         embedding = vocabulary * self.embedding_size if self.decoder == "free" else 0
         decoder = vocabulary * self.decoder_size + vocabulary
-        output = output_parameters(self.output, self.context_size, self.decoder_size)
+        output = self.output.extra_parameters(self.context_size, self.decoder_size)
         return embedding + self._trunk_parameters() + decoder + output
 
     def _trunk_parameters(self) -> int:
@@ -265,71 +407,13 @@ class Model(Spec):
 
     def rank_bound(self) -> int | None:
         """Structural bound on the rank of the log-probabilities (None: there is none)."""
-        return structural_bound(self.output, self.decoder_size)
-
-
-def latent_contexts(output: Output) -> int:
-    """How many latent contexts a mixture makes of each context: K; other outputs make none."""
-    match output:
-        case MoC(components=components) | MoS(components=components):
-            return components
-        case Softmax() | SigSoftmax() | Gss() | Plif() | Own():
-            return 0
-        case _:
-            assert_never(output)
-
-
-def maps_contexts(output: Output) -> bool:
-    """Whether a decoder may have another size than the context: a mixture's, or a user's own."""
-    return latent_contexts(output) > 0 or isinstance(output, Own)
-
-
-def softmaxes(output: Output) -> int:
-    """How often the decoder is multiplied for each context: K times by MoS, else once."""
-    match output:
-        case MoS(components=components):
-            return components
-        case Softmax() | SigSoftmax() | Gss() | Plif() | MoC() | Own():
-            return 1
-        case _:
-            assert_never(output)
-
-
-def output_parameters(output: Output, context_size: int, decoder_size: int) -> int:
-    """Parameters of an output layer beside the decoder's matrix and bias."""
-    match output:
-        case Plif(pieces=pieces):
-            return pieces
-        case Own(parameters=parameters):
-            return parameters
-        case MoC() | MoS():
-            return latent_contexts(output) * (decoder_size * (context_size + 1) + context_size)
-        case Softmax() | SigSoftmax() | Gss():
-            return 0
-        case _:
-            assert_never(output)
-
-
-def structural_bound(output: Output, decoder_size: int) -> int | None:
-    """The bound d + 2 on the rank of the log-probabilities (None: there is none).
-
-    d for the product of contexts and decoder, one for the bias, one for the normaliser of
-    each row; d is the decoder's size. Only where the logits reach the normaliser as they
-    are, or all times one number: Softmax, MoC, and two of the single effects of PLIF.
-    """
-    match output:
-        case Softmax() | MoC() | Plif(only="temperature" | "gradient_noise"):
-            return decoder_size + 2
-        case SigSoftmax() | Gss() | Plif() | MoS() | Own():
-            return None
-        case _:
-            assert_never(output)
+        return self.output.rank_bound(self.decoder_size)
 
 
 def decoded_weights(output: Output, context_size: int, decoder_size: int, vocabulary: int) -> float:
     """Weights of an output layer that are multiplied; a mixture of softmaxes decodes K times."""
-    latent = latent_contexts(output) * context_size * (decoder_size + 1)
-    return float(latent + softmaxes(output) * vocabulary * decoder_size)
+    latent = output.latent_contexts * context_size * (decoder_size + 1)
+    return float(latent + output.softmaxes * vocabulary * decoder_size)
 
 
 class TrainingSpec(Training):
