@@ -127,7 +127,7 @@ def test_two_machines_never_share_a_temporary_file(
     monkeypatch.setattr("repro.store.sealed.os.open", note)
     script = (
         "import os, sys; os.getpid = lambda: 1\n"
-        "from repro.store import files\n"
+        "from repro import files\n"
         "files.os.replace = lambda source, _: print(source)\n"
         "from pathlib import Path\n"
         "files.write_atomically(Path(sys.argv[1]), b'', durable=False)\n"
