@@ -159,7 +159,7 @@ def _option(name: str, kind: Any, info: OptionInfo) -> str:
     shown = ", ".join(flags) or f"--{name.replace('_', '-')}"
     if kind is bool:
         return shown
-    return f"{shown} {info.metavar or _values(kind)}"
+    return f"{shown} {_cell(info.metavar) or _values(kind)}"
 
 
 def _values(kind: Any) -> str:
