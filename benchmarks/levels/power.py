@@ -13,7 +13,21 @@ from benchmarks.levels.cells import SEED, Cell, Data, Draw, Setup, generator
 from benchmarks.levels.measure import CHUNK, DRAWS
 from benchmarks.levels.nulls import arms
 from repro.stats import stopping
-from repro.stats.planning import PlannedTest, power_of_test
+from repro.stats.planning import (
+    PlannedCorrelation,
+    PlannedDifference,
+    PlannedEquivalence,
+    PlannedMargin,
+    PlannedNonInferiority,
+    PlannedNonSuperiority,
+    PlannedProportion,
+    PlannedRatio,
+    PlannedSeparation,
+    PlannedSequential,
+    PlannedShare,
+    PlannedTest,
+    power_of_test,
+)
 from repro.stats.power import power_above
 
 ERRORS = 4
@@ -37,7 +51,8 @@ class Plan:
     @property
     def kind(self) -> str:
         """The kind of expectation, as a claim file calls it."""
-        return {"share": "bound"}.get(self.planned.kind, self.planned.kind)
+        names = {PlannedShare: "bound", PlannedSequential: "sequential"}
+        return names.get(type(self.planned), self.planned.name.replace("-", "_"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +139,8 @@ def _welch_coverage(planned: PlannedTest, tails: int) -> float:
 def _difference(test: str, n: int, effect: float, sd: float = 1.0) -> Plan:
     """A higher by ``effect``, two-sided; sd of A to B's 1."""
     spread = (math.hypot(sd, 1),) if test.startswith("paired") else (sd, 1.0)
-    planned = PlannedTest(
-        "difference", (n,), spread, test=test, effect=effect, paired=test.startswith("paired")
-    )
+    paired = test.startswith("paired")
+    planned = PlannedDifference((n,), spread, test=test, effect=effect, paired=paired)
     setup = Setup(means.difference(test, "higher", 0.05), arms(Cell(n, sd), effect, 0.0), effect)
     level = None
     if test == "welch":
@@ -143,7 +157,7 @@ def _difference(test: str, n: int, effect: float, sd: float = 1.0) -> Plan:
 
 
 def _least(n: int, effect: float, least: float) -> Plan:
-    planned = PlannedTest("difference", (n,), (1.0, 1.0), effect=effect, low=least)
+    planned = PlannedDifference((n,), (1.0, 1.0), effect=effect, low=least)
     rule = means.difference("welch", "higher", 0.05, least)
     setup = Setup(rule, arms(Cell(n), effect, 0.0), effect)
     return Plan(
@@ -151,16 +165,23 @@ def _least(n: int, effect: float, least: float) -> Plan:
     )
 
 
+MARGINS: dict[str, type[PlannedMargin]] = {
+    "equivalence": PlannedEquivalence,
+    "non_inferiority": PlannedNonInferiority,
+    "non_superiority": PlannedNonSuperiority,
+}
+
+
 def _margin(kind: str, n: int, effect: float, margin: float, sd: float = 1.0) -> Plan:
     low = None if kind == "non_superiority" else -margin
     high = None if kind == "non_inferiority" else margin
-    planned = PlannedTest(kind, (n,), (sd, 1.0), effect=effect, low=low, high=high)
+    planned = MARGINS[kind]((n,), (sd, 1.0), effect=effect, low=low, high=high)
     setup = Setup(means.region(kind, 0.05, low, high), arms(Cell(n, sd), effect, 0.0), effect)
     return Plan(kind, planned, setup, _welch_coverage(planned, 1))
 
 
 def _ratio(n: int, ratio: float, sd: float) -> Plan:
-    planned = PlannedTest("ratio", (n,), (0.1 * sd, 0.1), effect=ratio, low=3.0)
+    planned = PlannedRatio((n,), (0.1 * sd, 0.1), effect=ratio, low=3.0)
 
     def draw(rng: np.random.Generator, draws: int) -> Data:
         a, b = arms(Cell(n, sd), 0.0, 0.0)(rng, draws)
@@ -171,7 +192,7 @@ def _ratio(n: int, ratio: float, sd: float) -> Plan:
 
 
 def _separation(n: int, distance: float, sd: float) -> Plan:
-    planned = PlannedTest("separation", (n,), (sd, 1.0), effect=distance)
+    planned = PlannedSeparation((n,), (sd, 1.0), effect=distance)
     return Plan(
         "separation",
         planned,
@@ -180,7 +201,8 @@ def _separation(n: int, distance: float, sd: float) -> Plan:
 
 
 def _share(kind: str, n: int, share: float, of: float) -> Plan:
-    planned = PlannedTest(kind, (n,), effect=share, low=of)
+    plan = PlannedShare if kind == "share" else PlannedProportion
+    planned = plan((n,), effect=share, low=of)
 
     def draw(rng: np.random.Generator, draws: int) -> Data:
         inside = np.where(rng.random((draws, n)) < share, 1.0, 0.0)
@@ -192,15 +214,14 @@ def _share(kind: str, n: int, share: float, of: float) -> Plan:
 
 def _correlation(n: int, rho: float) -> Plan:
     """A positive correlation, two-sided: planned one-sided at half the level."""
-    planned = PlannedTest("association", (n,), alpha=0.025, effect=rho, low=0.0)
+    planned = PlannedCorrelation((n,), alpha=0.025, effect=rho, low=0.0)
     rule = points.associated("pearson", "positive", 0.05)
     return Plan("association, positive", planned, Setup(rule, _points(n, rho), rho))
 
 
 def _size(side: str, n: int, rho: float, bound: float) -> Plan:
     at_most = side == "at_most"
-    planned = PlannedTest(
-        "association",
+    planned = PlannedCorrelation(
         (n,),
         effect=rho,
         low=-bound if at_most else bound,
@@ -222,7 +243,7 @@ def _points(n: int, rho: float) -> Draw:
 
 def _nightly(n: int, effect: float) -> Plan:
     """Looked at after every pair from the second on."""
-    planned = PlannedTest("sequential", (n,), (1.0, 1.0), effect=effect)
+    planned = PlannedSequential((n,), (1.0, 1.0), effect=effect)
     rule = looks.nightly(stopping.difference("higher"), 0.05, range(2, n + 1))
     setup = Setup(rule, arms(Cell(n), effect, 0.0), effect)
     return Plan("sequential, every pair", planned, setup, 0.95, at_least=True)
@@ -233,28 +254,28 @@ def _paired_margin(kind: str, n: int, margin: float, sd: float) -> Plan:
     low = None if kind == "non_superiority" else -margin
     high = None if kind == "non_inferiority" else margin
     spread = (math.hypot(sd, 1),)
-    planned = PlannedTest(kind, (n,), spread, effect=0.0, low=low, high=high, paired=True)
+    planned = MARGINS[kind]((n,), spread, effect=0.0, low=low, high=high, paired=True)
     rule = means.region(kind, 0.05, low, high, paired=True)
-    return Plan(planned.name, planned, Setup(rule, arms(Cell(n, sd), 0.0, 0.0), 0.0), 0.90)
+    setup = Setup(rule, arms(Cell(n, sd), 0.0, 0.0), 0.0)
+    return Plan(f"paired {kind}", planned, setup, 0.90)
 
 
 def _paired_ratio(n: int, ratio: float, sd: float) -> Plan:
     """As ``_ratio`` of arms whose seeds are pairs."""
     plan = _ratio(n, ratio, sd)
     spread = (0.1 * math.hypot(sd, 1),)
-    planned = PlannedTest("ratio", (n,), spread, effect=ratio, low=3.0, paired=True)
+    planned = PlannedRatio((n,), spread, effect=ratio, low=3.0, paired=True)
     setup = replace(plan.setup, rule=means.ratio(3.0, 0.05, paired=True))
-    return Plan(planned.name, planned, setup, 0.90)
+    return Plan("paired ratio", planned, setup, 0.90)
 
 
 def _paired_nightly(n: int, effect: float) -> Plan:
     """As ``_nightly`` of arms whose seeds are pairs."""
     spread = (math.sqrt(2.0),)
-    planned = PlannedTest("sequential", (n,), spread, effect=effect, paired=True)
+    planned = PlannedSequential((n,), spread, effect=effect, paired=True)
     rule = looks.nightly(stopping.difference("higher"), 0.05, range(2, n + 1), paired=True)
-    return Plan(
-        planned.name, planned, Setup(rule, arms(Cell(n), effect, 0.0), effect), 0.95, at_least=True
-    )
+    setup = Setup(rule, arms(Cell(n), effect, 0.0), effect)
+    return Plan("paired sequential", planned, setup, 0.95, at_least=True)
 
 
 BY_TEST = ("student", "paired", "permutation", "paired_permutation", "brunner_munzel", "yuen")

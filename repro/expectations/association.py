@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -16,6 +16,9 @@ from repro.expectations.sentences import against, correlation_ends, p_words, upp
 from repro.schema import format as fmt
 from repro.schema.base import Magnitude, Name, Window
 from repro.stats.records import Sample, TestResult, require_sample
+
+if TYPE_CHECKING:
+    from repro.stats.planning import PlannedTest
 
 
 class Association(Declared):
@@ -224,13 +227,22 @@ class AssociationKind(Kind[Association]):
             for sign in (-1, 1)
         )
 
-    def region(self, declared: Association) -> tuple[float | None, float | None]:
-        """Beyond zero or the least size, or between the largest sizes."""
-        if declared.magnitude_at_most is not None:
-            return -declared.magnitude_at_most.value, declared.magnitude_at_most.value
-        return (
-            0.0 if declared.magnitude_at_least is None else declared.magnitude_at_least.value
-        ), None
+    def planned(self, declared: Association, context: Context, plan: base.Plan) -> PlannedTest:
+        """Over independent points: of replicates of several arms these are, at worst, the arms."""
+        from repro.stats.planning import PlannedCorrelation
+
+        if declared.method != "pearson":
+            raise ClaimError(f"no power is computed for {declared.method.title()}'s correlation")
+        by_arm = declared.points == "arms" or len(declared.of) > 1
+        alpha, low, high = context.alpha, 0.0, None
+        if declared.direction is not None:
+            alpha = alpha / 2
+        elif declared.magnitude_at_most is not None:
+            low, high = -declared.magnitude_at_most.value, declared.magnitude_at_most.value
+        elif declared.magnitude_at_least is not None:
+            low = declared.magnitude_at_least.value
+        n = len(declared.of) if by_arm else plan.n
+        return PlannedCorrelation((n,), alpha=alpha, effect=plan.effect, low=low, high=high)
 
     def claimed(self, declared: Association, context: Context) -> base.Side:
         """The claimed side of zero, between the sizes, or beyond them."""

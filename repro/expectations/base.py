@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, Literal, TypeAli
 
 from pydantic import Field
 
+from repro.errors import ClaimError
 from repro.expectations.rules import Conclusion, Finding
 from repro.schema import format as fmt
 from repro.schema.base import Margin, Name, ObjectName, OrderColumn, SeedCount, Spec
 from repro.stats.records import Arm, Sample, TestResult, require_sample
 
 if TYPE_CHECKING:
+    from repro.stats.planning import PlannedTest
     from repro.stats.replication import OriginalTest
     from repro.stats.stopping import Question
 
@@ -172,10 +174,6 @@ class Kind(ABC, Generic[E]):
         """The side of the limits where the claim says that the effect lies."""
         return "none"
 
-    def region(self, declared: E) -> tuple[float | None, float | None]:
-        """The claimed region of the effect, positive as claimed, for planning."""
-        return None, None
-
     def question(self, declared: E, context: Context) -> Question:
         """What a sequential test asks; only of kinds on means."""
         raise NotImplementedError
@@ -240,6 +238,21 @@ class Kind(ABC, Generic[E]):
         """What single points do to the effect."""
         return {}
 
+    assumes: ClassVar[str] = ""
+    """What is assumed of the effect, where the claim is that there is none to speak of."""
+
+    def effect_of_means(self, declared: E, a: float, b: float) -> float | None:
+        """The effect of two printed means to plan for, positive as claimed; None without one."""
+        return None
+
+    def planned(self, declared: E, context: Context, plan: Plan) -> PlannedTest:
+        """The test as it is planned; ClaimError, which says why, where no power is computed."""
+        raise ClaimError("no power is computed for this kind of expectation")
+
+    def on_power(self, declared: E, context: Context, plan: Plan) -> str:
+        """What to know of the power, as a sentence."""
+        return ""
+
     def border(self, declared: E) -> float:
         """The difference, a minus b, that must be exceeded where the test itself names none."""
         return 0.0
@@ -249,6 +262,26 @@ class Kind(ABC, Generic[E]):
         low = float("-inf") if result.low is None else result.low
         high = float("inf") if result.high is None else result.high
         return "" if low <= result.effect <= high else AGAINST
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a claim plans an expectation with: seeds per arm, their scatter, and the true effect.
+
+    ``lacking`` says why no scatter is known. ``effect`` is positive as claimed.
+    """
+
+    n: int
+    sd: tuple[float, ...]
+    lacking: str = ""
+    effect: float | None = None
+
+    @property
+    def scatter(self) -> tuple[float, ...]:
+        """The standard deviations; ClaimError where none is known."""
+        if not self.sd:
+            raise ClaimError(self.lacking)
+        return self.sd[:2]
 
 
 AGAINST = ", against the claim"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from repro.errors import ClaimError
 from repro.expectations import base
@@ -23,6 +23,9 @@ from repro.expectations.sentences import headed, p_words
 from repro.schema import format as fmt
 from repro.schema.base import LeastRatio, Limit, Name, Share
 from repro.stats.records import TestResult, expect
+
+if TYPE_CHECKING:
+    from repro.stats.planning import PlannedTest
 
 
 class Separation(Declared):
@@ -89,6 +92,14 @@ class SeparationKind(Kind[Separation]):
     def limits(self, declared: Separation, context: Context) -> tuple[base.Limit, ...]:
         """The declared factor."""
         return (least_limit(declared.at_least),)
+
+    def planned(self, declared: Separation, context: Context, plan: base.Plan) -> PlannedTest:
+        """Of independent arms."""
+        from repro.stats.planning import PlannedSeparation
+
+        if context.design == "paired":
+            raise ClaimError("no power is computed for a separation of pairs")
+        return PlannedSeparation((plan.n,), plan.scatter, context.alpha, plan.effect)
 
     def claimed(self, declared: Separation, context: Context) -> base.Side:
         """Above the factor."""
@@ -194,9 +205,15 @@ class BoundKind(Kind[Bound]):
             if value is not None and declared is not None
         )
 
-    def region(self, declared: Bound) -> tuple[float | None, float | None]:
-        """Above the share."""
-        return (None if declared.share is None else declared.share.value), None
+    def planned(self, declared: Bound, context: Context, plan: base.Plan) -> PlannedTest:
+        """Of a share."""
+        from repro.stats.planning import PlannedShare
+
+        if declared.share is None:
+            raise ClaimError("no power is computed for a bound on every seed")
+        return PlannedShare(
+            (plan.n,), alpha=context.alpha, effect=plan.effect, low=declared.share.value
+        )
 
     def claimed(self, declared: Bound, context: Context) -> base.Side:
         """Above the share."""

@@ -39,6 +39,7 @@ from repro.schema.base import Margin
 from repro.stats.records import TestResult
 
 if TYPE_CHECKING:
+    from repro.stats.planning import PlannedTest
     from repro.stats.stopping import Question
 
 
@@ -77,6 +78,7 @@ class MarginKind(Kind[M]):
 
     on_means = True
     compares_means = True
+    assumes = "no difference"
 
     def scale(self, measurement: M) -> base.EffectScale:
         """In the units of the measurement, or relative to b."""
@@ -187,9 +189,14 @@ class EquivalenceKind(MarginKind[Equivalence]):
         """The margin on both sides."""
         return tuple(margin_limit(sign, declared.margin) for sign in (-1, 1))
 
-    def region(self, declared: Equivalence) -> tuple[float | None, float | None]:
+    def planned(self, declared: Equivalence, context: Context, plan: base.Plan) -> PlannedTest:
         """Between the margins."""
-        return -declared.margin.size, declared.margin.size
+        from repro.stats.planning import PlannedEquivalence
+
+        size, paired = declared.margin.size, context.design == "paired"
+        return PlannedEquivalence(
+            (plan.n,), plan.scatter, context.alpha, low=-size, high=size, paired=paired
+        )
 
     def claimed(self, declared: Equivalence, context: Context) -> base.Side:
         """Between the margins."""
@@ -265,11 +272,23 @@ class OneSidedKind(MarginKind[OneSided]):
         """The margin on that side."""
         return (margin_limit(self._sign(declared, context), declared.margin),)
 
-    def region(self, declared: OneSided) -> tuple[float | None, float | None]:
-        """A gain below the margin, or above minus the margin."""
-        return (
-            (None, declared.margin.size) if self.side == "better" else (-declared.margin.size, None)
+    def planned(self, declared: OneSided, context: Context, plan: base.Plan) -> PlannedTest:
+        """A gain below the margin, or above minus the margin; an e-process must find the margin."""
+        from repro.stats.planning import (
+            PlannedNonInferiority,
+            PlannedNonSuperiority,
+            PlannedSequential,
         )
+
+        size, paired, arms = declared.margin.size, context.design == "paired", (plan.n,)
+        if isinstance(context.sequential, base.EProcess):
+            alpha = 2 * context.alpha
+            return PlannedSequential(arms, plan.scatter, alpha, effect=size, paired=paired)
+        if self.side == "better":
+            return PlannedNonSuperiority(
+                arms, plan.scatter, context.alpha, high=size, paired=paired
+            )
+        return PlannedNonInferiority(arms, plan.scatter, context.alpha, low=-size, paired=paired)
 
     def claimed(self, declared: OneSided, context: Context) -> base.Side:
         """On the other side of the margin."""

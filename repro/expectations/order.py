@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from repro.errors import ClaimError
 from repro.expectations import base
 from repro.expectations.base import (
     Context,
@@ -23,6 +24,10 @@ from repro.expectations.sentences import against, difference_ends, difference_wo
 from repro.schema import format as fmt
 from repro.schema.base import Name
 from repro.stats.records import TestResult, expect
+
+if TYPE_CHECKING:
+    from repro.stats.planning import PlannedTest
+
 
 OF_SLOPE = ("welch", "paired")
 """Tests of the slope of the means, in the units of the measurement."""
@@ -129,6 +134,10 @@ class TrendKind(Kind[Trend]):
         value = 0.5 if declared.test == "jonckheere" else 0.0
         return (base.Limit(value=value, label=f"no trend, {value:g}", why=""),)
 
+    def planned(self, declared: Trend, context: Context, plan: base.Plan) -> PlannedTest:
+        """No power is computed."""
+        raise ClaimError("no power is computed for a trend over several arms")
+
     def claimed(self, declared: Trend, context: Context) -> base.Side:
         """Above, for pairs in the declared order; slope and tau have the direction's sign."""
         signed = declared.test != "jonckheere"
@@ -232,6 +241,10 @@ class OrderingKind(Kind[Ordering]):
     def limits(self, declared: Ordering, context: Context) -> tuple[base.Limit, ...]:
         """No step."""
         return (base.Limit(value=0, label="no difference, 0", why=""),)
+
+    def planned(self, declared: Ordering, context: Context, plan: base.Plan) -> PlannedTest:
+        """No power is computed."""
+        raise ClaimError("no power is computed for an ordering; plan each of its differences")
 
     def claimed(self, declared: Ordering, context: Context) -> base.Side:
         """A step up, or down."""

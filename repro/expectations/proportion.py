@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
@@ -14,6 +14,9 @@ from repro.expectations.sentences import against, p_words
 from repro.schema import format as fmt
 from repro.schema.base import Name
 from repro.stats.records import Sample, TestResult, expect, require_sample, summarise
+
+if TYPE_CHECKING:
+    from repro.stats.planning import PlannedTest
 
 
 def _form(value: Any) -> str:
@@ -112,9 +115,18 @@ class ProportionKind(Kind[Proportion]):
         label = f"share, {fmt.percent(declared.more_than)}"
         return (base.Limit(value=declared.more_than, label=label, why=""),)
 
-    def region(self, declared: Proportion) -> tuple[float | None, float | None]:
-        """Above the declared share."""
-        return declared.more_than, None
+    def planned(self, declared: Proportion, context: Context, plan: base.Plan) -> PlannedTest:
+        """Over independent units: benchmarks, clusters, or seeds."""
+        from repro.stats.planning import PlannedProportion
+
+        units = len(declared.reads) if declared.also else plan.n
+        if isinstance(declared.clusters, int):
+            units = max(1, plan.n // declared.clusters)
+        elif isinstance(declared.clusters, tuple):
+            units = len(declared.clusters)
+        return PlannedProportion(
+            (units,), alpha=context.alpha, effect=plan.effect, low=declared.more_than
+        )
 
     def claimed(self, declared: Proportion, context: Context) -> base.Side:
         """Above it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from repro.expectations import base
 from repro.expectations.base import (
@@ -21,6 +21,9 @@ from repro.expectations.sentences import against, apart, headed
 from repro.schema import format as fmt
 from repro.schema.base import LeastRatio
 from repro.stats.records import TestResult
+
+if TYPE_CHECKING:
+    from repro.stats.planning import PlannedTest
 
 
 class Ratio(Declared):
@@ -82,9 +85,17 @@ class RatioKind(Kind[Ratio]):
         """The least ratio."""
         return (least_limit(declared.at_least),)
 
-    def region(self, declared: Ratio) -> tuple[float | None, float | None]:
-        """Above the least ratio."""
-        return declared.at_least.value, None
+    def effect_of_means(self, declared: Ratio, a: float, b: float) -> float | None:
+        """The printed ratio."""
+        return a / b if a > 0 and b > 0 else None
+
+    def planned(self, declared: Ratio, context: Context, plan: base.Plan) -> PlannedTest:
+        """At least the least ratio."""
+        from repro.stats.planning import PlannedRatio
+
+        least, paired = declared.at_least.value, context.design == "paired"
+        sizes = ((plan.n,), plan.scatter, context.alpha, plan.effect)
+        return PlannedRatio(*sizes, low=least, paired=paired)
 
     def claimed(self, declared: Ratio, context: Context) -> base.Side:
         """Above the least ratio."""

@@ -1,19 +1,17 @@
-"""Can this design decide? Its power, the seeds it would take, what would settle it.
+"""Can this design decide? Its power, what it can detect, the seeds it would take, or a refusal.
 
-Can this design decide? Its power, what it can detect, the seeds it would take, or a refusal.
-
-The power is always that of the declared test itself. What a number means depends on the kind
-of expectation; see ``PlannedTest``.
+The power is always that of the declared test itself. Each class plans one sort of test; the kind
+of an expectation chooses it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 from repro.errors import ClaimError
-from repro.stats import simulated
 from repro.stats.power import (
     Design,
     detectable,
@@ -28,73 +26,106 @@ from repro.stats.power import (
     power_separation,
     power_share,
     power_student,
-    seeds_needed,
     smallest_size,
 )
 from repro.stats.ranks import separation_p
-from repro.stats.records import Arm, Sample, TestResult, check_alpha, known, summarise
-
-SMALLNESS = ("equivalence", "non_inferiority", "non_superiority")
-
-
-SHARES = ("share", "proportion")
-
-
-RANKS = ("spearman", "kendall")
-
-
-UNCOMPUTED: Mapping[str, str] = {
-    "bound": "no power is computed for a bound on every seed",
-    "trend": "no power is computed for a trend over several arms",
-    "ordering": "no power is computed for an ordering; plan each of its differences",
-    "paired separation": "no power is computed for a separation of pairs",
-    "paired trend": "no power is computed for a trend over several arms",
-    "paired ordering": "no power is computed for an ordering; plan each of its differences",
-    "spearman": "no power is computed for Spearman's correlation",
-    "kendall": "no power is computed for Kendall's correlation",
-}
+from repro.stats.records import check_alpha
+from repro.stats.simulated import (
+    Decide,
+    brunner_munzel,
+    eprocess,
+    paired_eprocess,
+    paired_permutation,
+    permutation,
+    simulated_power,
+    yuen,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedTest:
-    """One expectation and its planned design, in plain numbers; ``ClaimError`` for bad sizes.
+    """A test and its planned design, in plain numbers; ``ClaimError`` for bad sizes.
 
     ``n`` and ``sd`` have one entry for each arm, or one for both. ``sd`` is that of the values;
-    of the logarithms for ``ratio``; ``share`` and ``association`` need none. Where the arms are
-    ``paired`` it is that of the differences, and ``n`` counts pairs. ``alpha`` is two-sided for
-    ``difference`` (a one-sided test is a two-sided one at twice its level) and ``sequential``,
+    of the logarithms for a ratio; shares and correlations need none. Where the arms are
+    ``paired`` it is that of the differences, and ``n`` counts pairs. ``alpha`` is two-sided for a
+    difference (a one-sided test is a two-sided one at twice its level) and a sequential test,
     one-sided for the others (a direction of a correlation, tested two-sidedly, is planned at
     half its level).
 
     ``effect`` is the truth to plan for, positive as claimed; ``low`` and ``high`` bound the
-    region that is claimed, in the same units:
-
-    - ``difference``, by ``test``: difference of means; ``low`` its smallest effect (or 0)
-    - ``equivalence``: difference of means (0 unless given) between ``low`` and ``high``
-    - ``non_inferiority``, ``non_superiority``: gain (0 unless given) above ``low``, below ``high``
-    - ``ratio``: ratio of geometric means, at least ``low``
-    - ``separation``: distance of the means
-    - ``share``, ``proportion``: true share, above ``low``
-    - ``association``: true Pearson correlation, above ``low`` or between ``low`` and ``high``
-    - ``sequential``: difference of means, found by the t e-process within ``n`` pairs
+    region that is claimed, in the same units. What they are depends on the test.
     """
 
-    kind: str
     n: tuple[int, ...]
     sd: tuple[float, ...] = ()
     alpha: float = 0.05
-    test: str = "welch"
     effect: float | None = None
     low: float | None = None
     high: float | None = None
     paired: bool = False
 
+    name: ClassVar[str]
+    """What the test is called in a sentence."""
+
+    units: ClassVar[str] = "replicates"
+
     def __post_init__(self) -> None:
         check_alpha(self.alpha)
         if len(self.n) not in {1, 2} or len(self.sd) > 2 or min(self.n) < 1:
             raise ClaimError("a design has one or two arms, and one replicate or more in each")
-        if self.kind == "sequential" and self.n[0] != self.n[-1]:
-            raise ClaimError("a sequential design grows by pairs, so both arms have the same size")
+
+    def computed(self) -> float:
+        """The power, where it is not simulated."""
+        raise ClaimError(f"the power of {self.name} is simulated")
+
+    @property
+    def decide(self) -> Decide | None:
+        """The decision that is simulated, where the power is not computed."""
+        return None
+
+    def sized(self, size: float) -> Self:
+        """The planned test with a size above 0 in the place of what is to be detected."""
+        return replace(self, effect=(self.low or 0.0) + size)
+
+    def detected(self, size: float) -> float | None:
+        """What is detected at such a size: an effect, or the margin itself."""
+        return self.sized(size).effect
+
+    def surest(self) -> tuple[float, str] | None:
+        """The smallest p that any data could have, and what gives it; None where it is 0."""
+        return None
+
+    def refused(self) -> str:
+        """Why no data whatever could confirm the claim with this design; empty if some could."""
+        if min(self.n) < 2:
+            few = min(self.n)
+            return f"{few} replicate has no variance, so no test can decide; plan at least 2"
+        return self.beyond_reach()
+
+    def beyond_reach(self) -> str:
+        """The refusal of a design whose smallest p lies above alpha."""
+        least = self.surest()
+        if least is None or least[0] <= self.alpha:
+            return ""
+        p, reached = least
+        verb = "is" if reached.startswith("the") else "has p ="
+        return f"{self.sizes} cannot decide: {reached} {verb} {p:.3g}, above {self.alpha:g}"
+
+    def seeds(self, power: float) -> int | None:
+        """The fewest replicates in each arm with the power; None if too many."""
+        cap = 1000 if self.decide is None else 100
+        return smallest_size(self.chance, target=power, cap=cap)
+
+    def chance(self, n: int) -> float:
+        """The power with ``n`` replicates in each arm."""
+        return power_of_test(self.balanced(n))[0]
+
+    @property
+    def sizes(self) -> str:
+        """`5 replicates`, `5 and 6 replicates`."""
+        a, b = self.n[0], self.n[-1]
+        return f"{a} {self.units}" if a == b else f"{a} and {b} {self.units}"
 
     @property
     def design(self) -> Design:
@@ -103,7 +134,7 @@ class PlannedTest:
         Pairs are their differences, against an arm that does not vary.
         """
         if not self.sd:
-            raise ClaimError(f"planning for {self.kind} needs a standard deviation")
+            raise ClaimError(f"planning for {self.name} needs a standard deviation")
         if self.paired:
             return Design(self.sd[0], 0.0, self.n[0], self.n[-1], self.alpha)
         return Design(self.sd[0], self.sd[-1], self.n[0], self.n[-1], self.alpha)
@@ -111,168 +142,277 @@ class PlannedTest:
     @property
     def claims_smallness(self) -> bool:
         """Whether the claim is that something is small, and the truth to plan for therefore 0."""
-        return self.kind in SMALLNESS or self.high is not None
-
-    @property
-    def name(self) -> str:
-        """What the power belongs to: the test of a difference or association, else the kind.
-
-        A kind that is tested seed by seed is ``paired`` and the kind.
-        """
-        by_test = self.kind == "difference" or (self.kind == "association" and self.test in RANKS)
-        if by_test:
-            return self.test
-        return f"paired {self.kind}" if self.paired else self.kind
+        return self.high is not None
 
     @property
     def truth(self) -> float:
         """The effect to plan for: as given, or 0 where the claim is one of no difference."""
         if self.effect is None and not self.claims_smallness:
-            raise ClaimError(f"planning for {self.kind} needs a true effect")
+            raise ClaimError(f"planning for {self.name} needs a true effect")
         return self.effect or 0.0
 
     def border(self, side: str) -> float:
         """``low`` or ``high``; ``ClaimError`` where it is missing."""
         value = self.low if side == "low" else self.high
         if value is None:
-            raise ClaimError(f"planning for {self.kind} needs {side}")
+            raise ClaimError(f"planning for {self.name} needs {side}")
         return value
 
-    def balanced(self, n: int) -> PlannedTest:
+    def balanced(self, n: int) -> Self:
         """The same test with ``n`` replicates in each arm."""
         return replace(self, n=(n,))
+
+
+SIMULATED: Mapping[str, Decide] = {
+    "permutation": permutation,
+    "paired_permutation": paired_permutation,
+    "brunner_munzel": brunner_munzel,
+    "yuen": yuen,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedDifference(PlannedTest):
+    """A difference of means by ``test``, beyond ``low``, its smallest effect (or 0)."""
+
+    test: str = "welch"
+
+    name: ClassVar[str] = "difference"
+
+    @property
+    def decide(self) -> Decide | None:
+        """Of permutations, ranks and trimmed means."""
+        return SIMULATED.get(self.test)
+
+    def computed(self) -> float:
+        """Of a t-test."""
+        least = self.low or 0.0
+        if self.test == "paired":
+            sd, truth = self.design.sd_a, self.truth
+            return power_paired(sd, self.n[0], truth, smallest_effect=least, alpha=self.alpha)
+        power = power_student if self.test == "student" else power_difference
+        return power(self.design, self.truth, smallest_effect=least)
+
+    def surest(self) -> tuple[float, str] | None:
+        """Of permutations, one of all."""
+        a, b = self.n[0], self.n[-1]
+        if self.test == "permutation":
+            return 2 * separation_p(a, b), "the smallest p of a two-sided permutation test"
+        if self.test == "paired_permutation":
+            smallest = 2 * separation_p(a, b, paired=True)
+            return smallest, "the smallest p of exchanges within pairs"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSequential(PlannedTest):
+    """A difference of means beyond ``low``, found by the t e-process within ``n`` pairs."""
+
+    name: ClassVar[str] = "a sequential test"
+
+    def __post_init__(self) -> None:
+        PlannedTest.__post_init__(self)
+        if self.n[0] != self.n[-1]:
+            raise ClaimError("a sequential design grows by pairs, so both arms have the same size")
+
+    @property
+    def decide(self) -> Decide:
+        """The e-process itself, of arms or of pairs."""
+        return paired_eprocess if self.paired else eprocess
+
+    def surest(self) -> tuple[float, str]:
+        """The p of an e-process with prior variance 1 and infinite t."""
+        a, b = self.n[0], self.n[-1]
+        if self.paired:
+            p = float((1 + a) ** ((1 - a) / 2))
+        else:
+            p = float((1 + a * b / (a + b)) ** (1 - (a + b) / 2))
+        return p, "the smallest p of the e-process"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedMargin(PlannedTest):
+    """What one-sided t-tests against margins have in common: the truth is 0 unless given."""
+
+    @property
+    def claims_smallness(self) -> bool:
+        """A margin claims no more than that."""
+        return True
+
+    def sized(self, size: float) -> Self:
+        """With a margin of that size."""
+        low, high = (None if self.low is None else -size), (None if self.high is None else size)
+        return replace(self, low=low, high=high)
+
+    def detected(self, size: float) -> float | None:
+        """The margin."""
+        return size
+
+    def above(self, effect: float, border: float) -> float:
+        """The power of a one-sided t-test of the design."""
+        if not self.paired:
+            return power_above(self.design, effect, border)
+        return power_paired_above(self.design.sd_a, self.n[0], effect, border, alpha=self.alpha)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedEquivalence(PlannedMargin):
+    """A difference of means between ``low`` and ``high``."""
+
+    name: ClassVar[str] = "equivalence"
+
+    def computed(self) -> float:
+        """Of two one-sided tests."""
+        low, high = self.border("low"), self.border("high")
+        if not self.paired:
+            return power_equivalence(self.design, self.truth, low=low, high=high)
+        sd, n = self.design.sd_a, self.n[0]
+        return power_paired_equivalence(sd, n, self.truth, low=low, high=high, alpha=self.alpha)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedNonInferiority(PlannedMargin):
+    """A gain above ``low``."""
+
+    name: ClassVar[str] = "non-inferiority"
+
+    def computed(self) -> float:
+        """Of one t-test."""
+        return self.above(self.truth, self.border("low"))
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedNonSuperiority(PlannedMargin):
+    """A gain below ``high``."""
+
+    name: ClassVar[str] = "non-superiority"
+
+    def computed(self) -> float:
+        """Of one t-test, the other way round."""
+        return self.above(self.border("high"), self.truth)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRatio(PlannedTest):
+    """A ratio of geometric means, at least ``low``."""
+
+    name: ClassVar[str] = "ratio"
+
+    def computed(self) -> float:
+        """Of a t-test on logarithms."""
+        truth, least = self.truth, self.border("low")
+        if not self.paired:
+            return power_ratio(self.design, truth, at_least=least)
+        if not (truth > 0 and least > 0):
+            raise ClaimError("ratios lie above 0")
+        sd, n = self.design.sd_a, self.n[0]
+        return power_paired_above(sd, n, math.log(truth), math.log(least), alpha=self.alpha)
+
+    def sized(self, size: float) -> Self:
+        """A size on logarithms."""
+        return replace(self, effect=self.border("low") * math.exp(min(size, 700.0)))
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSeparation(PlannedTest):
+    """Complete separation of arms whose means are ``effect`` apart."""
+
+    name: ClassVar[str] = "separation"
+
+    def computed(self) -> float:
+        """Exactly."""
+        return power_separation(self.design, self.truth)
+
+    def surest(self) -> tuple[float, str]:
+        """One order of all."""
+        return separation_p(self.n[0], self.n[-1]), "even complete separation"
+
+    def seeds(self, power: float) -> int | None:
+        """The fewest with which it can be shown, or none: it becomes the rarer the more there are.
+
+        So no larger number helps.
+        """
+        fewest = smallest_size(lambda n: float(separation_p(n, n) <= self.alpha))
+        return fewest if fewest and self.chance(fewest) >= power else None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedShare(PlannedTest):
+    """A true share, above ``low``; of replicates that keep a bound."""
+
+    name: ClassVar[str] = "share"
+
+    def computed(self) -> float:
+        """Of the exact binomial test."""
+        return power_share(self.n[0], self.truth, of=self.border("low"), alpha=self.alpha)
+
+    def sized(self, size: float) -> Self:
+        """A size on logarithms of what the share leaves."""
+        return replace(self, effect=1 - (1 - self.border("low")) * math.exp(-size))
+
+    def surest(self) -> tuple[float, str]:
+        """All alike."""
+        return self.border("low") ** self.n[0], "even if every replicate agrees"
+
+    def refused(self) -> str:
+        """One replicate may do."""
+        return self.beyond_reach()
+
+    def seeds(self, power: float) -> int | None:
+        """The first number, for the power is not monotone."""
+        return next((n for n in range(1, 1001) if self.chance(n) >= power), None)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedProportion(PlannedShare):
+    """A true share, above ``low``; of units that one arm wins."""
+
+    name: ClassVar[str] = "proportion"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCorrelation(PlannedTest):
+    """A true Pearson correlation, above ``low`` or between ``low`` and ``high``."""
+
+    name: ClassVar[str] = "association"
+    units: ClassVar[str] = "points"
+
+    def computed(self) -> float:
+        """By Fisher's z."""
+        low = -1.0 if self.low is None else self.low
+        high = 1.0 if self.high is None else self.high
+        return power_association(self.n[0], self.truth, low=low, high=high, alpha=self.alpha)
+
+    def sized(self, size: float) -> Self:
+        """A size on Fisher's scale."""
+        limit = math.nextafter(1.0, 0.0)
+        if self.high is not None:
+            truth = self.truth
+            bound = min(math.tanh(math.atanh(abs(truth)) + size), limit)
+            return replace(self, effect=truth, low=-bound, high=bound)
+        return replace(self, effect=min(math.tanh(math.atanh(self.border("low")) + size), limit))
+
+    def detected(self, size: float) -> float | None:
+        """The correlation, or the bound on it."""
+        found = self.sized(size)
+        return found.effect if found.high is None else found.high
+
+    def beyond_reach(self) -> str:
+        """Fewer than four points have no interval."""
+        if self.n[0] >= 4:
+            return ""
+        return f"{self.n[0]} points give no interval of a correlation; plan at least 4"
 
 
 def power_of_test(planned: PlannedTest) -> tuple[float, float | None]:
     """Power of the declared test, and its Monte Carlo standard error if it is simulated.
 
-    ``ClaimError`` for a kind or test without a power, and for missing or impossible numbers.
+    ``ClaimError`` for missing or impossible numbers.
     """
-    tests = set(TESTS) if planned.kind != "difference" else set()
-    known = {
-        name
-        for name in {*COMPUTED, *SIMULATED} - tests
-        if planned.paired or not name.startswith("paired ")
-    }
-    if planned.name not in known:
-        raise ClaimError(
-            f"no power is known for {planned.name!r}; known: {', '.join(sorted(known))}"
-        )
-    if planned.name in SIMULATED:
-        distance = planned.truth - (planned.low or 0.0)
-        return simulated.simulated_power(planned.design, distance, SIMULATED[planned.name])
-    return COMPUTED[planned.name](planned), None
-
-
-def sized(planned: PlannedTest, size: float) -> PlannedTest:
-    """The planned test with a size above 0 in the place of what is to be detected."""
-    if planned.kind == "association":
-        return _sized_correlation(planned, size)
-    if planned.claims_smallness:
-        low = None if planned.kind == "non_superiority" else -size
-        high = None if planned.kind == "non_inferiority" else size
-        return replace(planned, low=low, high=high)
-    if planned.kind == "ratio":
-        effect = planned.border("low") * math.exp(min(size, 700.0))
-    elif planned.kind in SHARES:
-        effect = 1 - (1 - planned.border("low")) * math.exp(-size)
-    else:
-        effect = (planned.low or 0.0) + size
-    return replace(planned, effect=effect)
-
-
-def _sized_correlation(planned: PlannedTest, size: float) -> PlannedTest:
-    limit = math.nextafter(1.0, 0.0)
-    if planned.high is not None:
-        truth = planned.truth
-        bound = min(math.tanh(math.atanh(abs(truth)) + size), limit)
-        return replace(planned, effect=truth, low=-bound, high=bound)
-    effect = min(math.tanh(math.atanh(planned.border("low")) + size), limit)
-    return replace(planned, effect=effect)
-
-
-def _difference(planned: PlannedTest) -> float:
-    power = power_student if planned.test == "student" else power_difference
-    return power(planned.design, planned.truth, smallest_effect=planned.low or 0.0)
-
-
-def _paired(planned: PlannedTest) -> float:
-    sd, n, least = planned.design.sd_a, planned.n[0], planned.low or 0.0
-    return power_paired(sd, n, planned.truth, smallest_effect=least, alpha=planned.alpha)
-
-
-def _paired_equivalence(planned: PlannedTest) -> float:
-    sd, n, truth = planned.design.sd_a, planned.n[0], planned.truth
-    low, high = planned.border("low"), planned.border("high")
-    return power_paired_equivalence(sd, n, truth, low=low, high=high, alpha=planned.alpha)
-
-
-def _paired_above(planned: PlannedTest, effect: float, border: float) -> float:
-    sd, n = planned.design.sd_a, planned.n[0]
-    return power_paired_above(sd, n, effect, border, alpha=planned.alpha)
-
-
-def _paired_ratio(planned: PlannedTest) -> float:
-    truth, least = planned.truth, planned.border("low")
-    if not (truth > 0 and least > 0):
-        raise ClaimError("ratios lie above 0")
-    return _paired_above(planned, math.log(truth), math.log(least))
-
-
-def _share(planned: PlannedTest) -> float:
-    of = planned.border("low")
-    return power_share(planned.n[0], planned.truth, of=of, alpha=planned.alpha)
-
-
-def _association(planned: PlannedTest) -> float:
-    low = -1.0 if planned.low is None else planned.low
-    high = 1.0 if planned.high is None else planned.high
-    return power_association(planned.n[0], planned.truth, low=low, high=high, alpha=planned.alpha)
-
-
-def _equivalence(planned: PlannedTest) -> float:
-    low, high = planned.border("low"), planned.border("high")
-    return power_equivalence(planned.design, planned.truth, low=low, high=high)
-
-
-TESTS = (
-    "welch",
-    "student",
-    "paired",
-    "paired_permutation",
-    "permutation",
-    "brunner_munzel",
-    "yuen",
-)
-
-
-COMPUTED: Mapping[str, Callable[[PlannedTest], float]] = {
-    "welch": _difference,
-    "student": _difference,
-    "paired": _paired,
-    "equivalence": _equivalence,
-    "non_inferiority": lambda p: power_above(p.design, p.truth, p.border("low")),
-    "non_superiority": lambda p: power_above(p.design, p.border("high"), p.truth),
-    "paired equivalence": _paired_equivalence,
-    "paired non_inferiority": lambda p: _paired_above(p, p.truth, p.border("low")),
-    "paired ratio": _paired_ratio,
-    "paired non_superiority": lambda p: _paired_above(p, p.border("high"), p.truth),
-    "ratio": lambda p: power_ratio(p.design, p.truth, at_least=p.border("low")),
-    "separation": lambda p: power_separation(p.design, p.truth),
-    "share": _share,
-    "proportion": _share,
-    "association": _association,
-}
-
-
-SIMULATED: Mapping[str, simulated.Decide] = {
-    "permutation": simulated.permutation,
-    "paired_permutation": simulated.paired_permutation,
-    "brunner_munzel": simulated.brunner_munzel,
-    "yuen": simulated.yuen,
-    "sequential": simulated.eprocess,
-    "paired sequential": simulated.paired_eprocess,
-}
+    if planned.decide is None:
+        return planned.computed(), None
+    distance = planned.truth - (planned.low or 0.0)
+    return simulated_power(planned.design, distance, planned.decide)
 
 
 LEAST_POWER = 0.10
@@ -303,14 +443,12 @@ class Assessment:
 def assess(planned: PlannedTest) -> Assessment:
     """Assesses a design; one that cannot decide is refused in a sentence, not by an error.
 
-    ``ClaimError`` for an unknown kind or test and for numbers that are missing or impossible.
+    ``ClaimError`` for numbers that are missing or impossible.
     """
-    reason = UNCOMPUTED.get(planned.name, "")
     if planned.sd and max(planned.sd) == 0:
         reason = "no replicate is expected to vary, so nothing is left to chance"
-    if reason:
         return Assessment(None, None, None, None, None, "", reason)
-    refused = cannot_decide(planned)
+    refused = planned.refused()
     smallest = None if refused else minimum_detectable_difference(planned)
     if planned.effect is None and not planned.claims_smallness:
         return Assessment(
@@ -322,7 +460,7 @@ def assess(planned: PlannedTest) -> Assessment:
             refused,
             "no effect is assumed, so no power is computed",
         )
-    seeds80, seeds90 = (seeds_for(planned, power=target) for target in (0.80, 0.90))
+    seeds80, seeds90 = (planned.seeds(target) for target in (0.80, 0.90))
     if refused:
         return Assessment(0.0, None, None, seeds80, seeds90, refused, "")
     power, error = power_of_test(planned)
@@ -336,158 +474,17 @@ def minimum_detectable_difference(planned: PlannedTest, *, power: float = 0.80) 
     unit = planned.design.se if planned.sd else 0.1
 
     def chance(size: float) -> float:
-        return power_of_test(sized(planned, size))[0]
+        return power_of_test(planned.sized(size))[0]
 
-    precision = 1e-3 if planned.name in SIMULATED else 1e-10
+    precision = 1e-10 if planned.decide is None else 1e-3
     size = detectable(chance, unit, power, precision=precision)
-    if size is None:
-        return None
-    found = sized(planned, size)
-    if not planned.claims_smallness:
-        return found.effect
-    return found.high if planned.kind == "association" else size
-
-
-def seeds_for(planned: PlannedTest, *, power: float = 0.80) -> int | None:
-    """The fewest replicates in each arm with which the declared test has the power.
-
-    ``None`` if too many, and where no number helps: complete separation becomes the rarer the
-    more replicates must be separated.
-    """
-
-    def chance(n: int) -> float:
-        return power_of_test(planned.balanced(n))[0]
-
-    if planned.kind in SHARES:  # not monotone
-        return next((n for n in range(1, 1001) if chance(n) >= power), None)
-    if planned.kind == "separation":  # once possible, only ever rarer
-        fewest = smallest_size(lambda n: float(separation_p(n, n) <= planned.alpha))
-        return fewest if fewest and chance(fewest) >= power else None
-    return smallest_size(chance, target=power, cap=100 if planned.name in SIMULATED else 1000)
-
-
-def cannot_decide(planned: PlannedTest) -> str:
-    """Why no data whatever could confirm the claim with this design; empty where some could."""
-    a, b, alpha = planned.n[0], planned.n[-1], planned.alpha
-    if planned.kind in SHARES:
-        p, what = planned.border("low") ** a, "even if every replicate agrees"
-    elif min(a, b) < 2:
-        return f"{min(a, b)} replicate has no variance, so no test can decide; plan at least 2"
-    elif planned.kind == "separation":
-        p, what = separation_p(a, b), "even complete separation"
-    elif planned.name == "permutation":
-        p, what = 2 * separation_p(a, b), "the smallest p of a two-sided permutation test"
-    elif planned.name == "paired_permutation":
-        p, what = 2 * separation_p(a, b, paired=True), "the smallest p of exchanges within pairs"
-    elif planned.kind == "sequential":
-        p, what = _smallest_p(a, b, paired=planned.paired), "the smallest p of the e-process"
-    elif planned.kind == "association" and a < 4:
-        return f"{a} points give no interval of a correlation; plan at least 4"
-    else:
-        return ""
-    if p <= alpha:
-        return ""
-    verb = "is" if what.startswith("the") else "has p ="
-    return f"{_sizes(planned)} cannot decide: {what} {verb} {p:.3g}, above {alpha:g}"
-
-
-def _smallest_p(a: int, b: int, *, paired: bool) -> float:
-    """The p of an e-process with prior variance 1 and infinite t."""
-    if paired:
-        return float((1 + a) ** ((1 - a) / 2))
-    return float((1 + a * b / (a + b)) ** (1 - (a + b) / 2))
+    return None if size is None else planned.detected(size)
 
 
 def _too_weak(planned: PlannedTest, power: float, seeds: int | None) -> str:
     enough = f"{seeds} would give 80 %" if seeds else "no affordable number gives 80 %"
     spread = f" at the planned standard deviation {planned.sd[0]:g}" if planned.sd else ""
     return (
-        f"{_sizes(planned)} give {_words(planned)} a power of {100 * power:.1f} %{spread}, "
+        f"{planned.sizes} give {planned.name} a power of {100 * power:.1f} %{spread}, "
         f"below {100 * LEAST_POWER:.0f} %; {enough}"
     )
-
-
-def _words(planned: PlannedTest) -> str:
-    return "a sequential test" if planned.kind == "sequential" else planned.kind.replace("_", "-")
-
-
-def _sizes(planned: PlannedTest) -> str:
-    a, b = planned.n[0], planned.n[-1]
-    units = "points" if planned.kind == "association" else "replicates"
-    return f"{a} {units}" if a == b else f"{a} and {b} {units}"
-
-
-DIFFERENCES = ("student", "welch", "permutation", "paired")
-
-
-MEANS = (*DIFFERENCES, "tost", "non_superiority", "non_inferiority", "ratio")
-
-
-def seeds_to_settle(
-    result: TestResult, a: Arm, b: Arm, *, border: float = 0.0, target: float = 0.80
-) -> int | None:
-    """Replicates in each arm that would decide with chance ``target``, were the data the truth.
-
-    Of paired arms these are pairs, and the scatter is that of their differences.
-
-    True effect and standard deviations are taken to be the observed ones. Either decision
-    counts: confirmed if the effect lies where the claim says, contradicted if it lies
-    beyond. ``border`` is the effect that a difference must exceed (0, or its smallest effect
-    of interest, signed as A minus B). ``None``: not within 1000, for the effect sits at the
-    border. The observed effect is itself uncertain, so this is an order of magnitude.
-    ``ClaimError`` for a test that does not compare means. A permutation test has nearly the
-    power of Welch's, whose t it uses, and is planned as that.
-    """
-    if result.test.endswith("_relative"):
-        raise ClaimError("no number of seeds is computed for a relative margin")
-    if result.test not in MEANS:
-        raise ClaimError(f"{result.test} compares no means, so no number of seeds is computed")
-    if result.test == "ratio" and result.exact:
-        return None
-    effect, low, high = _on_test_scale(result, border)
-    if result.paired:
-        return _pairs(result, effect, low, high, target)
-    design = _design(result, a, b)
-    if low is not None and high is not None and low < effect < high:
-        return seeds_needed(
-            design, lambda one: power_equivalence(one, effect, low=low, high=high), target=target
-        )
-    distance = min(abs(effect - edge) for edge in (low, high) if edge is not None)
-    return seeds_needed(design, lambda one: power_above(one, distance, 0.0), target=target)
-
-
-def _on_test_scale(result: TestResult, border: float) -> tuple[float, float | None, float | None]:
-    """Effect and borders on the scale on which the test is done."""
-    if result.test in DIFFERENCES:
-        return result.effect, border, None
-    if result.test == "ratio" and result.low is not None:
-        return math.log(result.effect), math.log(result.low), None
-    return result.effect, result.low, result.high
-
-
-def _pairs(
-    result: TestResult, effect: float, low: float | None, high: float | None, target: float
-) -> int | None:
-    sd, alpha = known(result.se) * math.sqrt(result.n[0]), _one_sided(result)
-    if low is not None and high is not None and low < effect < high:
-        return smallest_size(
-            lambda n: power_paired_equivalence(sd, n, effect, low=low, high=high, alpha=alpha),
-            target=target,
-        )
-    distance = min(abs(effect - edge) for edge in (low, high) if edge is not None)
-    return smallest_size(
-        lambda n: power_paired_above(sd, n, distance, 0, alpha=alpha), target=target
-    )
-
-
-def _one_sided(result: TestResult) -> float:
-    """The level of each of the one-sided tests."""
-    two_sided = result.alternative == "two-sided"
-    return result.alpha / 2 if two_sided else result.alpha
-
-
-def _design(result: TestResult, a: Arm, b: Arm) -> Design:
-    if result.test == "ratio":
-        a, b = (arm.log() if isinstance(arm, Sample) else arm for arm in (a, b))
-    first, second = summarise(a), summarise(b)
-    return Design(first.spread, second.spread, first.n, second.n, _one_sided(result))

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from repro.expectations.rules import Conclusion, conclude_difference
-from repro.stats.planning import PlannedTest, power_of_test
+from repro.stats.planning import PlannedDifference, power_of_test
 from repro.stats.power import Design, power_difference
 from repro.stats.records import Sample
 from repro.stats.t_tests import TESTS
@@ -109,7 +109,7 @@ def test_the_power_is_that_of_the_plan(test: str) -> None:
     """Simulated, against what the design doctor computes for a test at twice the level."""
     draws, sd = 2000, float(np.sqrt(2)) if test == "paired" else 1.0
     found, _ = rates(test, effect=1.6, sd=1, n=5, draws=draws)
-    planned = PlannedTest("difference", (5,), (sd,), 0.1, test=test, effect=1.6)
+    planned = PlannedDifference((5,), (sd,), 0.1, test=test, effect=1.6)
     power, _ = power_of_test(planned)
     assert 0.5 < power < 0.9
     assert found == pytest.approx(power, abs=4 * np.sqrt(power * (1 - power) / draws))

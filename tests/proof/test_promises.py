@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import get_args
+
 import pytest
 
 from benchmarks.levels.power import PLANS, Plan, keep
-from repro.stats.planning import COMPUTED, SIMULATED, assess
+from repro.expectations.difference import TestOfDifference
+from repro.stats import planning
+from repro.stats.planning import PlannedDifference, assess
 
 DRAWS = 50_000
 
@@ -13,15 +18,21 @@ DRAWS = 50_000
 @pytest.mark.parametrize("plan", PLANS, ids=lambda one: f"{one.name}, n = {one.planned.n[0]}")
 def test_power_and_coverage_are_as_promised(plan: Plan) -> None:
     """Both lie within four Monte Carlo standard errors of the promise."""
-    promise = keep(plan, draws=500 if plan.planned.test == "permutation" else DRAWS)
+    promise = keep(plan, draws=500 if plan.name == "permutation, difference" else DRAWS)
     assert promise.power_kept, promise
     assert promise.coverage_kept, promise
 
 
 def test_every_test_with_a_power_has_two_designs() -> None:
     """No power function is left without a check, nor with only one."""
-    names = [plan.planned.name for plan in PLANS]
-    assert {name for name in (*COMPUTED, *SIMULATED) if names.count(name) < 2} == set()
+    found = Counter(
+        (type(one.planned), one.planned.paired, getattr(one.planned, "test", "")) for one in PLANS
+    )
+    assert min(found.values()) >= 2
+    tests = {test for sort, _, test in found if sort is PlannedDifference}
+    assert tests == set(get_args(TestOfDifference))
+    every = {c for c in vars(planning).values() if isinstance(c, type) and "name" in vars(c)}
+    assert {sort for sort, *_ in found} == every - {planning.PlannedTest}
 
 
 def test_the_promise_is_the_design_doctors() -> None:

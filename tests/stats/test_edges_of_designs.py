@@ -10,7 +10,7 @@ from scipy.stats import norm, t
 from repro.errors import ClaimError
 from repro.stats.anytime import e_value, predicted_power, sequential
 from repro.stats.contrast import Contrast, effect_ratio
-from repro.stats.planning import PlannedTest, seeds_for, seeds_to_settle
+from repro.stats.planning import PlannedDifference, PlannedShare
 from repro.stats.power import (
     Design,
     detectable,
@@ -21,6 +21,7 @@ from repro.stats.power import (
 )
 from repro.stats.records import Interval, Sample, Summary
 from repro.stats.replication import replicate
+from repro.stats.settling import seeds_to_settle
 from repro.stats.stopping import (
     Question,
     crossing_of,
@@ -36,15 +37,15 @@ def test_a_share_that_no_size_reaches():
     """
     A true share equal to the one claimed is confirmed in at most alpha of cases: no size helps.
     """
-    assert seeds_for(PlannedTest("share", (5,), effect=0.5, low=0.5)) is None
+    assert PlannedShare((5,), effect=0.5, low=0.5).seeds(0.80) is None
 
 
 def test_a_simulated_test_is_planned_up_to_a_hundred():
     """
     An effect of .3 sd takes Yuen's test more than 100 replicates, which is as far as one looks.
     """
-    planned = PlannedTest("difference", (5,), (1.0,), test="yuen", effect=0.3)
-    assert seeds_for(planned) is None
+    planned = PlannedDifference((5,), (1.0,), test="yuen", effect=0.3)
+    assert planned.seeds(0.80) is None
 
 
 def test_a_size_that_suffices_exactly():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.stats.planning import PlannedTest, power_of_test
+from repro.stats.planning import PlannedRatio, power_of_test
 from repro.stats.ranks import separation
 from repro.stats.records import Sample, known
 from repro.stats.t_tests import ratio_of_geometric_means
@@ -60,7 +60,7 @@ def test_a_ratio_of_pairs_keeps_its_level_and_its_power():
     common, x, y = generator.standard_normal((3, DRAWS, n))
     a, b = np.exp(common + 0.3 * x), np.exp(common + 0.3 * y)
     sd = 0.3 * math.sqrt(2)
-    planned = PlannedTest("ratio", (n,), (sd,), effect=2.0, low=1.5, paired=True)
+    planned = PlannedRatio((n,), (sd,), effect=2.0, low=1.5, paired=True)
     for truth, expected in ((1.5, 0.05), (2.0, power_of_test(planned)[0])):
         found = np.mean(
             [

@@ -24,7 +24,7 @@ from repro.stats.group_sequential import (
     group_obf,
     group_obf_single_look,
 )
-from repro.stats.planning import PlannedTest, cannot_decide, power_of_test
+from repro.stats.planning import PlannedSequential, power_of_test
 from repro.stats.records import Sample, known
 from repro.stats.stopping import difference, equivalence, non_inferiority
 
@@ -196,7 +196,7 @@ def test_planned_looks_take_the_paired_t():
 
 def test_the_power_that_is_planned_is_that_of_the_process():
     """By simulation of our own, looked at after every pair."""
-    found, error = power_of_test(PlannedTest("sequential", (20,), (1.5,), effect=1.2, paired=True))
+    found, error = power_of_test(PlannedSequential((20,), (1.5,), effect=1.2, paired=True))
     t, *_ = statistics(1.2 / 1.5, n=20)
     crossed = e_value(t, LOOKS[:18], None) >= 20
     first = crossed.argmax(axis=1)
@@ -217,6 +217,6 @@ def test_what_more_pairs_could_do_goes_by_the_differences():
 @pytest.mark.parametrize(("n", "least"), [(4, "0.0894"), (3, "0.25")])
 def test_too_few_pairs_cannot_decide(n, least):
     """Whatever they show; five can."""
-    planned = PlannedTest("sequential", (n,), (1.0,), effect=9.0, paired=True)
-    assert f"the smallest p of the e-process is {least}" in cannot_decide(planned)
-    assert cannot_decide(planned.balanced(5)) == ""
+    planned = PlannedSequential((n,), (1.0,), effect=9.0, paired=True)
+    assert f"the smallest p of the e-process is {least}" in planned.refused()
+    assert planned.balanced(5).refused() == ""

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
-from repro.stats.planning import PlannedTest, power_of_test, seeds_for
+from repro.stats.planning import PlannedCorrelation, PlannedDifference, power_of_test
 from repro.stats.power import (
     Design,
     power_association,
@@ -141,8 +141,8 @@ def test_the_power_of_an_association_in_a_textbook():
     """
     85 points find a correlation of .3 two-sidedly with 80 % (Cohen 1988, table 3.4.1: 85 or 84).
     """
-    planned = PlannedTest("association", (10,), alpha=0.025, effect=0.3, low=0.0)
-    assert known(seeds_for(planned)) == pytest.approx(84, abs=1)
+    planned = PlannedCorrelation((10,), alpha=0.025, effect=0.3, low=0.0)
+    assert known(planned.seeds(0.80)) == pytest.approx(84, abs=1)
 
 
 def test_simulated_permutation_is_the_permutation_test():
@@ -226,5 +226,5 @@ def test_a_plan_is_about_the_test_that_is_run():
         a, b = generator.normal(2.0, 1.0, 4), generator.normal(0.0, 1.0, 4)
         result = student(Sample.of(*map(float, a)), Sample.of(*map(float, b)))
         confirmed += known(result.p) <= 0.05 and result.effect > 0
-    power = power_of_test(PlannedTest("difference", (4,), (1.0,), test="student", effect=2.0))[0]
+    power = power_of_test(PlannedDifference((4,), (1.0,), test="student", effect=2.0))[0]
     assert confirmed / draws == pytest.approx(power, abs=within(power, draws))

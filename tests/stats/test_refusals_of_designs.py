@@ -18,7 +18,11 @@ from repro.stats.correlation import association, magnitude
 from repro.stats.counts import bound
 from repro.stats.group_sequential import boundaries, group_obf
 from repro.stats.multiplicity import adjusted_e_values, holm
-from repro.stats.planning import PlannedTest, power_of_test, seeds_to_settle
+from repro.stats.planning import (
+    PlannedDifference,
+    PlannedRatio,
+    PlannedSequential,
+)
 from repro.stats.power import (
     Design,
     check_target,
@@ -33,6 +37,7 @@ from repro.stats.power import (
 from repro.stats.records import Interval, Sample, Summary, check_alpha, check_finite, known
 from repro.stats.replication import predict_difference, predict_ratio, small_telescopes
 from repro.stats.sceptical import sceptical
+from repro.stats.settling import seeds_to_settle
 from repro.stats.stopping import difference, equivalence, stop
 from repro.stats.stopping import non_inferiority as not_worse
 from repro.stats.t_tests import welch
@@ -201,29 +206,22 @@ REFUSALS: list[tuple[Callable[[], object], str]] = [
     (lambda: power_share(5, 1.5, of=0.5), "shares lie between 0 and 1, not at 0.5 and 1.5"),
     (lambda: power_association(5, 1.0), "correlations lie between -1 and 1, not -1.0, 1.0, 1.0"),
     (
-        lambda: PlannedTest("difference", (5, 5, 5)),
+        lambda: PlannedDifference((5, 5, 5)),
         "a design has one or two arms, and one replicate or more in each",
     ),
     (
-        lambda: PlannedTest("sequential", (5, 6)),
+        lambda: PlannedSequential((5, 6)),
         "a sequential design grows by pairs, so both arms have the same size",
     ),
     (
-        lambda: PlannedTest("difference", (5,)).design,
+        lambda: PlannedDifference((5,)).design,
         "planning for difference needs a standard deviation",
     ),
     (
-        lambda: PlannedTest("difference", (5,), (1.0,)).truth,
+        lambda: PlannedDifference((5,), (1.0,)).truth,
         "planning for difference needs a true effect",
     ),
-    (lambda: PlannedTest("ratio", (5,), (1.0,)).border("low"), "planning for ratio needs low"),
-    (
-        lambda: power_of_test(PlannedTest("bound", (5,), (1.0,))),
-        (
-            "no power is known for 'bound'; known: association, equivalence, non_inferiority, "
-            "non_superiority, proportion, ratio, separation, sequential, share"
-        ),
-    ),
+    (lambda: PlannedRatio((5,), (1.0,)).border("low"), "planning for ratio needs low"),
     (
         lambda: seeds_to_settle(bound(A, at_most=1.0), A, B),
         "bound compares no means, so no number of seeds is computed",
