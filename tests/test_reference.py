@@ -54,3 +54,13 @@ def test_the_picture_in_the_readme_is_there_and_small() -> None:
     assert 'src="docs/report.png"' in (ROOT / "README.md").read_text(encoding="utf-8")
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert picture.stat().st_size < 200_000
+
+
+def test_the_glossary_has_each_word_once_in_order() -> None:
+    """One word per thing, where a reader looks for it."""
+    text = (ROOT / "docs/reference/glossary.md").read_text(encoding="utf-8")
+    table = text[: text.index("## Kept names")]
+    rows = [line for line in table.splitlines() if line.startswith("| ")][1:]
+    words = [row.split(" | ")[0].removeprefix("| ") for row in rows]
+    assert len(words) >= 50
+    assert words == sorted(set(words), key=str.lower)
