@@ -9,22 +9,32 @@ from importlib import import_module
 from typing import Any
 
 _NAMES = {
+    "ExpectationKind": "repro.expectations.base:Kind",
     "OutputLayer": "repro.trainers.language_model.output.layer",
+    "OwnExpectation": "repro.expectations.base:Own",
     "OwnTrunk": "repro.trainers.language_model.custom",
     "PointwiseOutput": "repro.trainers.language_model.output.pointwise",
     "ReportFormat": "repro.report.formats",
+    "TestResult": "repro.stats.records",
     "TrunkOutput": "repro.trainers.language_model.trunk",
+    "by_p": "repro.expectations.rules",
     "linear": "repro.trainers.language_model.precision",
+    "samples_of": "repro.expectations.base",
     "uniform": "repro.trainers.language_model.randomness",
 }
 
 __all__ = [
+    "ExpectationKind",
     "OutputLayer",
+    "OwnExpectation",
     "OwnTrunk",
     "PointwiseOutput",
     "ReportFormat",
+    "TestResult",
     "TrunkOutput",
+    "by_p",
     "linear",
+    "samples_of",
     "uniform",
 ]
 
@@ -33,4 +43,5 @@ def __getattr__(name: str) -> Any:
     if name not in _NAMES:
         message = f"module 'repro.extend' has no attribute {name!r}"
         raise AttributeError(message)
-    return getattr(import_module(_NAMES[name]), name)
+    module, _, attribute = _NAMES[name].partition(":")
+    return getattr(import_module(module), attribute or name)
