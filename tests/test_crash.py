@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -142,7 +141,7 @@ def test_a_crash_of_any_command_is_status_70(monkeypatch: pytest.MonkeyPatch) ->
     def crash(*_: object) -> None:
         raise RuntimeError("boom\n::error::forged")
 
-    monkeypatch.setattr(sys.modules["repro.cli.doctor"], "examine", crash)
+    monkeypatch.setattr("repro.doctor.examine", crash)
     done = CliRunner().invoke(app, ["doctor"])
     assert done.exit_code == 70
     assert "repro itself failed: RuntimeError in repro/" in done.stderr

@@ -13,10 +13,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from repro.cli import app
-from repro.cli.doctor import examine
-from repro.cli.runs import check_runs, export_runs
+from repro.doctor import examine
 from repro.registry.record import Registry
 from repro.report.write import read_document
+from repro.runs import check_runs, export_runs
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim
 from repro.store.runs import RunStore

@@ -10,7 +10,7 @@ import jsonschema
 import pydantic
 import pytest
 
-from repro.cli.schema import DOCUMENTS, json_schema, schema_text
+from repro.cli.json_schemas import DOCUMENTS, json_schema, schema_text
 from repro.errors import SpecError
 from repro.schema.yaml import read_document
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from repro.cli.schema import DOCUMENTS, json_schema
+from repro.cli.json_schemas import DOCUMENTS, json_schema
 from repro.schema.messages import PATTERNS, choose, closest, shown
 
 

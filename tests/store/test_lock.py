@@ -18,7 +18,7 @@ from tests.store.filled import RUN
 
 HOLD = (
     "import sys, time\n"
-    "from repro.store import RunStore\n"
+    "from repro.store.runs import RunStore\n"
     "with RunStore(sys.argv[1]).lock(sys.argv[2]) as held:\n"
     "    print(held, flush=True)\n"
     "    time.sleep(60)\n"

@@ -27,14 +27,14 @@ FILL = (
     "import os, sys\n"
     "os.umask(int(sys.argv[2], 8))\n"
     "from pathlib import Path\n"
-    "from repro import looks\n"
-    "from repro.store import RunStore\n"
+    "from repro.registry.record import register\n"
+    "from repro.store.runs import RunStore\n"
     "from tests.registry.made import CLAIM, FIELDS, FIRST, SCALE\n"
     "from tests.store.filled import RUN, fill\n"
     "store = RunStore(sys.argv[1])\n"
     "with store.lock(RUN.key):\n"
     "    fill(store)\n"
-    "looks.register(store.root / 'looks', CLAIM, SCALE, FIRST, FIELDS)\n"
+    "register(store.root / 'looks', CLAIM, SCALE, FIRST, FIELDS)\n"
 )
 
 

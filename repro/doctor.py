@@ -1,0 +1,118 @@
+"""What this machine has: versions, processors, a GPU, the store, the corpora. Changes nothing."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+
+from repro import files as resources
+from repro.errors import ReproError, StoreError, StoreUnreachableError
+from repro.machine import cores
+from repro.store.runs import RunStore
+
+CORPORA = ("ptb", "wt2")
+
+
+NEEDED = ("torch", "scipy", "pandas", "matplotlib", "jinja2", "typst", "pydantic")
+
+
+ROOM = 2 * 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """One thing looked at: fine, worth knowing, or a problem with what to do about it."""
+
+    state: Literal["ok", "note", "problem"]
+    what: str
+    advice: str = ""
+
+
+def examine(store: Path, data: Path | None) -> Iterator[Diagnosis]:
+    """Every finding, in the order in which a first run would meet them."""
+    yield Diagnosis("ok", f"Python {platform.python_version()} on {platform.platform(terse=True)}")
+    yield from map(_package, NEEDED)
+    yield Diagnosis("ok", f"{cores()} processor cores")
+    yield _gpu()
+    yield _resources()
+    yield _store(store)
+    yield from _corpora(data)
+
+
+def _package(name: str) -> Diagnosis:
+    try:
+        return Diagnosis("ok", f"{name} {metadata.version(name)}")
+    except metadata.PackageNotFoundError:
+        return Diagnosis("problem", f"{name} is not installed", "pip install repro-verdict")
+
+
+def _gpu() -> Diagnosis:
+    try:
+        import torch
+    except ImportError as error:
+        return Diagnosis("problem", f"torch cannot be imported: {error}", "pip install torch")
+    if torch.cuda.is_available():
+        return Diagnosis("ok", f"GPU: {torch.cuda.get_device_name()}")
+    return Diagnosis("note", "no GPU; models are trained on the processor")
+
+
+def _resources() -> Diagnosis:
+    try:
+        return Diagnosis("ok", f"claims and templates: {resources.claims().parent}")
+    except ReproError as error:
+        return Diagnosis("problem", str(error), "pip install --force-reinstall repro-verdict")
+
+
+def _store(place: Path) -> Diagnosis:
+    try:
+        runs, damaged = _runs(RunStore(place))
+    except ReproError as error:
+        return Diagnosis("problem", f"store {place}: {error}", "give another with --store")
+    parent = next(p for p in (place, *place.parents) if p.exists())
+    if not os.access(parent, os.W_OK):
+        return Diagnosis("problem", f"store {place} cannot be written", "give another with --store")
+    free = shutil.disk_usage(parent).free
+    what = f"store {place}: {runs} runs, {free / 2**30:.0f} GiB free"
+    if damaged:
+        what = f"store {place}: {damaged} of {runs} runs are damaged"
+        return Diagnosis("problem", what, f"repro runs check --store {place}")
+    if free < ROOM:
+        return Diagnosis("problem", what, "make room, or give another place with --store")
+    return Diagnosis("ok", what)
+
+
+def _runs(store: RunStore) -> tuple[int, int]:
+    """How many runs there are, and how many are seen to be damaged without reading weights."""
+    runs = damaged = 0
+    for key in list(store.keys()):
+        runs += 1
+        try:
+            if store.state(key) in ("finished", "diverged"):
+                store.see(key)
+        except StoreUnreachableError:
+            raise
+        except StoreError:
+            damaged += 1
+    return runs, damaged
+
+
+def _corpora(data: Path | None) -> Iterator[Diagnosis]:
+    """The quick scale needs none; bench and paper need those that the claims name."""
+    if data is None:
+        advice = "set REPRO_DATA to the folder that holds ptb/ and wt2/ (not needed for quick)"
+        yield Diagnosis("note", "no corpora: REPRO_DATA is not set", advice)
+        return
+    for name in CORPORA:
+        wanted = [Path(name) / f"{split}.txt" for split in ("train", "valid", "test")]
+        missing = [str(path) for path in wanted if not (data / path).is_file()]
+        if missing:
+            files = ", ".join(missing)
+            yield Diagnosis("note", f"corpus {name}: {files} not in {data}")
+        else:
+            yield Diagnosis("ok", f"corpus {name} in {data}")

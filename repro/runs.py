@@ -1,0 +1,118 @@
+"""Looking after the runs of a store: whether they are whole, and copies of them for others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from repro.errors import StoreError, StoreUnreachableError
+from repro.registry import record
+from repro.registry.due import with_every_night, with_seeds_so_far
+from repro.running.cost import merged
+from repro.specs.claim import Claim
+from repro.store.places import LEDGER
+from repro.store.runs import RunStore, copy_run
+from repro.store.sealed import is_folder
+from repro.trainers.measurement import Measurable
+
+COMMITTED = ("finished", "diverged")
+
+
+Chosen = Mapping[str, Collection[Measurable] | None]
+"""key of a run -> the measurements of it that are meant, None for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """How many runs were read, how many are not finished, and what is damaged, in words."""
+
+    read: int
+    unfinished: int
+    damages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """How many runs were copied, were there already, or are not finished and so were not."""
+
+    copied: int
+    there: int
+    unfinished: int
+
+
+def check_runs(store: RunStore, claims: Sequence[Claim] = ()) -> Checked:
+    """Read all evidence, weights and spectra too, of every run, or of those that claims use.
+
+    Their ledgers are read as well. StoreUnreachableError when the store is out of reach.
+    """
+    read = unfinished = 0
+    damages = list(_damaged_ledgers(store, claims))
+    for key in _chosen(store, claims):
+        try:
+            if store.state(key) not in COMMITTED:
+                unfinished += 1
+                continue
+            read += 1
+            store.check(key)
+        except StoreUnreachableError:
+            raise
+        except StoreError as error:
+            damages.append(str(error))
+    return Checked(read, unfinished, tuple(damages))
+
+
+def export_runs(
+    store: RunStore, to: Path, claims: Sequence[Claim] = (), *, weights: bool = True
+) -> Exported:
+    """Copy every run, or those that claims use at their scales, with the ledgers of the claims.
+
+    ``to`` is a folder that is new or empty, or a store; what is there stays as it is. Without
+    ``weights`` neither they nor spectra are copied, and the record of each run says so.
+    StoreError if anything that is to be copied is damaged.
+    """
+    target = RunStore(to)
+    if target.root.resolve() == store.root.resolve():
+        raise StoreUnreachableError(f"{to}: is the store itself\n  to do: give another folder")
+    target.prepare()
+    copied = there = unfinished = 0
+    for key, measurements in _chosen(store, claims).items():
+        if store.state(key) not in COMMITTED:
+            unfinished += 1
+        elif copy_run(store, key, target, measurements=measurements, weights=weights):
+            copied += 1
+        else:
+            there += 1
+    for claim_id, scale in _ledgers(store, claims):
+        record.copy(store.root / LEDGER, target.root / LEDGER, claim_id, scale)
+    return Exported(copied, there, unfinished)
+
+
+def _chosen(store: RunStore, claims: Sequence[Claim]) -> Chosen:
+    """The runs that are meant: all in the store, or those that claims have used by now."""
+    if not claims:
+        return dict.fromkeys(store.keys())
+    registry = record.Registry(store, make=False)
+    so_far = [with_seeds_so_far(claim, registry.history(claim).looks) for claim in claims]
+    now = [with_every_night(claim) for claim in so_far]
+    runs = merged([planned for claim in now for planned in claim.runs()])
+    return {planned.run.key: planned.measurements for planned in runs}
+
+
+def _ledgers(store: RunStore, claims: Sequence[Claim]) -> list[tuple[str, str]]:
+    """Claim and scale of each ledger that is meant."""
+    if claims:
+        return [(claim.id, claim.scale) for claim in claims]
+    place = store.root / LEDGER
+    files = sorted(place.glob("*/*.jsonl")) if is_folder(place) else []
+    return [(path.parent.name, path.stem) for path in files]
+
+
+def _damaged_ledgers(store: RunStore, claims: Sequence[Claim]) -> Iterator[str]:
+    for claim_id, scale in _ledgers(store, claims):
+        try:
+            record.read(store.root / LEDGER, claim_id, scale)
+        except StoreUnreachableError:
+            raise
+        except StoreError as error:
+            yield str(error)
