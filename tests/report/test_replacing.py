@@ -19,7 +19,7 @@ from repro.report.write import alone, document_text, replace, sweep, write_index
 HOLD = (
     "import sys, time\n"
     "from pathlib import Path\n"
-    "from repro.report import replacing\n"
+    "from repro.report import write as replacing\n"
     "def wait(*_):\n"
     "    print('here', flush=True)\n"
     "    time.sleep(600)\n"
