@@ -39,7 +39,7 @@ from repro.audit.printed_table import read_table
 from repro.audit.render import to_json, to_text
 from repro.errors import ClaimError, Place, Problem, SpecError
 from repro.evidence.rounding import PrintedNumber, Rounding
-from repro.expectations.difference import Difference
+from repro.expectations.kinds import kind_of
 from repro.files import is_folder, resolved
 from repro.schema.yaml import Document, Steps, read_document
 from repro.specs.claim import SCALES, Claim, Published, ScaleName
@@ -351,10 +351,8 @@ def _published(claim: Claim, entry: Published) -> PrintedComparison | None:
 
 def _declared(claim: Claim, name: str) -> Literal["student", "welch"] | None:
     """The test by which the paper is said to have got its p, where the claim repeats its rule."""
-    for one in claim.expectations:
-        if one.id == name and isinstance(one, Difference) and one.rule == "as_published":
-            return one.test if one.test in ("student", "welch") else None
-    return None
+    named = (each for each in claim.expectations if each.id == name)
+    return next((kind_of(each).published_test(each) for each in named), None)
 
 
 def _not_checkable(entry: Published, name: str) -> Audited:

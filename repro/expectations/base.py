@@ -138,6 +138,18 @@ class Kind(ABC, Generic[E]):
     on_means: ClassVar[bool] = False
     """Whether it is a contrast of two means, which alone have a sequential test."""
 
+    compares_means: ClassVar[bool] = False
+    """Whether the effect is a difference or ratio of two means, as the papers print them."""
+
+    counts_seeds: ClassVar[bool] = True
+    """Whether the test counts the seeds of each arm; others count points, or units."""
+
+    ordered: ClassVar[bool] = False
+    """Whether its arms stand in an order that it declares."""
+
+    assumes: ClassVar[str] = ""
+    """What is assumed of the effect, where the claim is that there is none to speak of."""
+
     def scale(self, declared: E) -> EffectScale:
         """The scale of effect, interval and limits."""
         return "difference"
@@ -182,12 +194,6 @@ class Kind(ABC, Generic[E]):
         """Facts about the test that have no field of their own."""
         return {}
 
-    counts_seeds: ClassVar[bool] = True
-    """Whether the test counts the seeds of each arm; others count points, or units."""
-
-    compares_means: ClassVar[bool] = False
-    """Whether the effect is a difference or ratio of two means, as the papers print them."""
-
     def concludes(self, declared: E) -> bool:
         """Whether it comes to a conclusion; the paper's own rule is only repeated."""
         return True
@@ -226,6 +232,10 @@ class Kind(ABC, Generic[E]):
         """The t-test that the paper is taken to have used."""
         return "welch"
 
+    def published_test(self, declared: E) -> OriginalTest | None:
+        """The t-test of the paper, where its own rule is repeated."""
+        return None
+
     def against(self, declared: E) -> str | None:
         """The measurement against which its own is held, point by point."""
         return None
@@ -237,9 +247,6 @@ class Kind(ABC, Generic[E]):
     def facts_of_points(self, declared: E, read: Read) -> dict[str, str]:
         """What single points do to the effect."""
         return {}
-
-    assumes: ClassVar[str] = ""
-    """What is assumed of the effect, where the claim is that there is none to speak of."""
 
     def effect_of_means(self, declared: E, a: float, b: float) -> float | None:
         """The effect of two printed means to plan for, positive as claimed; None without one."""

@@ -242,6 +242,12 @@ class DifferenceKind(Kind[Difference]):
         """Student's, where that is declared."""
         return "student" if declared.test == "student" else "welch"
 
+    def published_test(self, declared: Difference) -> OriginalTest | None:
+        """Welch's or Student's."""
+        if declared.rule == "as_published" and declared.test in ("student", "welch"):
+            return self.original_test(declared)
+        return None
+
     def effect_of_means(self, declared: Difference, a: float, b: float) -> float:
         """The printed difference, in the claimed direction."""
         if declared.direction == "different":

@@ -52,6 +52,8 @@ class Trend(Declared):
 class TrendKind(Kind[Trend]):
     """The slope of the means; Jonckheere-Terpstra; or Kendall's tau of value on position."""
 
+    ordered = True
+
     Declared = Trend
 
     def scale(self, declared: Trend) -> base.EffectScale:
@@ -192,6 +194,8 @@ class Ordering(Declared):
 
 class OrderingKind(Kind[Ordering]):
     """Every two arms in the declared order, each by a t-test, by Holm's method."""
+
+    ordered = True
 
     Declared = Ordering
 

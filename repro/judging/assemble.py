@@ -278,6 +278,7 @@ def as_entry(
         measurement=one.measurement,
         against=kind.against(one),
         arms=one.of,
+        ordered=kind.ordered,
         test=name_of_test(one, context),
         alpha=claim.alpha,
         scale=scale,
@@ -338,7 +339,7 @@ def _smallest_margin(result: TestResult | None) -> float | None:
     if result is None:
         return None
     own = result.interval
-    if isinstance(result, SequentialResult) and result.kind != "difference" and own is not None:
+    if isinstance(result, SequentialResult) and result.tails == 2 and own is not None:
         low = 0.0 if result.low is None else -own.low
         high = 0.0 if result.high is None else own.high
         reach = max(0.0, low, high)

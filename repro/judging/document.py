@@ -200,6 +200,7 @@ class Result(Spec):
     statements (separation, bound). ``claimed`` is the side of the limits where the claim says
     the effect lies. ``sentence`` is the finding in one sentence, ``statement`` what was declared.
     ``against`` and ``points`` belong to associations: the other measurement, and the points.
+    ``ordered``: the arms stand in an order that is declared.
     ``strength`` goes with the conclusion, and is absent where there is none. ``p`` is that of what
     is claimed and ``p_against`` that of the contrary, where the test has one.
     """
@@ -211,6 +212,7 @@ class Result(Spec):
     measurement: str
     against: str | None = None
     arms: tuple[str, ...]
+    ordered: bool = False
     test: str
     alpha: float
     scale: EffectScale

@@ -74,9 +74,7 @@ def _part(
     return SequentialPart(
         expectation=expectation.id,
         method="eprocess_t" if evidence_based else "group_obf",
-        bound=1 / claim.alpha
-        if evidence_based and expectation.kind == "difference"
-        else claim.alpha,
+        bound=1 / claim.alpha if evidence_based and question.tails == 1 else claim.alpha,
         looks=tuple(_look(n, each) for n, each in results.items()),
         order=_order(arms),
         crossing=result.decided_at if in_order(arms) else None,

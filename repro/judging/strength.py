@@ -91,7 +91,7 @@ def _looks(result: TestResult) -> Looks:
 
 def _two_sided(result: TestResult) -> bool:
     if isinstance(result, SequentialResult):
-        return result.kind == "difference"
+        return result.tails == 1
     return result.alternative == "two-sided"
 
 

@@ -110,7 +110,7 @@ def _shown_measurements(document: Document) -> list[MeasurementPart]:
 def _along(document: Document, m: MeasurementPart) -> list[str]:
     """The arms of a declared trend or order of a measurement, in that order."""
     for result in decisive(document):
-        if result.measurement == m.key and result.kind in ("trend", "ordering"):
+        if result.measurement == m.key and result.ordered:
             return list(result.arms)
     return []
 
@@ -317,11 +317,11 @@ def _regions(result: Result) -> tuple[Ends, ...]:
 
 def _sides(document: Document, result: Result) -> tuple[Key, ...]:
     """Wins and losses, where the effect is a share of them."""
-    if result.kind != "proportion" or len(result.arms) != 2:
-        return ()
     counts = [result.details.get(name) for name in ("wins", "losses")]
+    if None in counts or len(result.arms) != 2:
+        return ()
     said = [f"{arm_label(document, arm)} ahead" for arm in result.arms]
-    named = [text if n is None else f"{text}: {n}" for text, n in zip(said, counts, strict=True)]
+    named = [f"{text}: {n}" for text, n in zip(said, counts, strict=True)]
     return tuple(Key(text, ARMS[i], "s") for i, text in enumerate(named))
 
 

@@ -85,8 +85,8 @@ def _chance(document: Document) -> float:
 
 
 def _level(result: Result) -> float:
-    """A two-sided level errs on the claimed side half as often; nothing exact errs."""
-    if result.kind == "bound" and result.scale == "none":
+    """A two-sided level errs on the claimed side half as often; nothing without p errs."""
+    if result.scale == "none" and result.p is None:
         return 0.0
     two_sided = result.test.endswith("two-sided") and result.claimed != "none"
     return result.alpha / 2 if two_sided else result.alpha

@@ -39,6 +39,15 @@ FUTILE = 0.10
 """Conditional or predicted power below which more pairs are not worth their cost."""
 
 
+TAILS: Mapping[Kind, int] = {
+    "difference": 1,
+    "equivalence": 2,
+    "non_superiority": 2,
+    "non_inferiority": 2,
+}
+"""How many alphas an interval spends: the level of a difference is that of both its sides."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What a claim asserts of mean A minus mean B: that it lies between ``low`` and ``high``.
@@ -61,7 +70,7 @@ class Question:
     @property
     def tails(self) -> int:
         """How many alphas an interval spends."""
-        return 1 if self.kind == "difference" else 2
+        return TAILS[self.kind]
 
     def distances(self, contrast: Contrast) -> list[float]:
         """How many standard errors the effect lies inside each border; negative: beyond it."""
@@ -84,7 +93,7 @@ class Question:
 
     def _real(self, interval: Interval) -> bool:
         """Whether a difference has the claimed sign, be it smallest effect or less."""
-        if self.kind != "difference":
+        if self.tails != 1:
             return False
         return interval.low > 0 if self.low is not None else interval.high < 0
 
@@ -151,6 +160,11 @@ class SequentialResult(TestResult):
     crossing: Interval | None
     running: Interval | None
     left_out: tuple[int, ...] = ()
+
+    @property
+    def tails(self) -> int:
+        """How many alphas its interval spends."""
+        return TAILS[self.kind]
 
 
 class Crossing(TypedDict):

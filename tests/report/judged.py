@@ -131,12 +131,12 @@ def ordered() -> Document:
     ]  # fmt: skip
     down = ["k1", "k4", "k15"]
     results = [
-        result("falls", PPL, down, kind="trend", scale="share", test="Jonckheere-Terpstra test, one-sided",
+        result("falls", PPL, down, kind="trend", ordered=True, scale="share", test="Jonckheere-Terpstra test, one-sided",
                effect=1.0, effect_label="share of pairs of seeds of different arms whose perplexity is falling",
                interval={"low": 0.93, "high": 1.0, "level": 0.95}, claimed="above", p=1.1e-6,
                limits=[{"value": 0.5, "label": "no trend, 0.5", "why": ""}], conclusion="CONFIRMED",
                sentence="In 100% of the pairs the perplexity falls."),
-        result("in_order", PPL, down, kind="ordering", test="one-sided Welch tests of all pairs, Holm",
+        result("in_order", PPL, down, kind="ordering", ordered=True, test="one-sided Welch tests of all pairs, Holm",
                effect=-1.65, effect_label="test perplexity, the step with the least evidence",
                interval={"low": None, "high": -1.2, "level": 0.9}, claimed="below", p=2e-5,
                limits=[{"value": 0, "label": "no difference, 0", "why": ""}], conclusion="CONFIRMED",
