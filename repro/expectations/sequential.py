@@ -145,7 +145,7 @@ def as_decided(
     """What was found and what follows; of a first crossing at that look, then what all pairs say.
 
     ``said`` gives what was found of ``value``, which heads it, and ``therefore`` what follows for
-    the claim. A sentence beside the word of a verdict has the numbers on which that word rests.
+    the claim. The sentence of a verdict has the numbers on which its word rests.
     """
     from repro.stats.stopping import SequentialResult
 

@@ -73,7 +73,7 @@ def _part(expectation: Expectation, claim: Claim) -> DesignPart:
 
 
 def _note(found: Assessment, on_power: str, *, looks: bool) -> str:
-    """Why there is no power, or what to know of it, as a sentence."""
+    """Why there is no power, or what to know about it, as a sentence."""
     if found.not_computed:
         return f"{found.not_computed[0].upper()}{found.not_computed[1:]}."
     if found.power is None:

@@ -57,7 +57,7 @@ def why(
     """Why: which expectations decide, and the sentence of each of these.
 
     ``tree`` for a claim that joins its expectations in another way than all together; ``alone``
-    is what the claim would be by itself, where only its family leaves it undecided.
+    is what the claim would be alone, where only its family leaves it undecided.
     """
     deciding = [one.sentence for one in found if one.conclusion == conclusion.value]
     if alone:
