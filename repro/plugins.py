@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import import_module, metadata
 from importlib.machinery import ModuleSpec
 from operator import attrgetter
@@ -12,7 +14,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
 from repro.digest import file_digest
-from repro.errors import DataError
+from repro.errors import CodeError, DataError
 
 T = TypeVar("T")
 
@@ -38,10 +40,14 @@ class Table(Generic[T]):
 
     def get(self, name: str) -> T:
         """A built-in, the object of an entry point, or that of `module:object`; else DataError."""
+        return cast("T", load_object(self.where(name)))
+
+    def where(self, name: str) -> str:
+        """As ``get``, but its `module:object`, and nothing is imported."""
         where = self._builtin.get(name) or self._installed().get(name)
         if where is None and ":" not in name:
             raise self._unknown(name)
-        return cast("T", load_object(where or name))
+        return where or name
 
     def _installed(self) -> dict[str, str]:
         return {each.name: each.value for each in metadata.entry_points(group=self.group)}
@@ -56,6 +62,28 @@ class Table(Generic[T]):
             f"  to do: {advice}{'Otherwise install' if guess else 'install'} the package that "
             "has it, or name its `module:object`"
         )
+
+
+_ALLOWED = ContextVar("_ALLOWED", default=False)
+
+
+@contextmanager
+def allowing_code(allowed: bool) -> Iterator[None]:  # noqa: FBT001 - it has no other meaning
+    """Whether documents that are read inside may name a `module:object`, which is imported."""
+    token = _ALLOWED.set(allowed)
+    try:
+        yield
+    finally:
+        _ALLOWED.reset(token)
+
+
+def require_consent(name: str, why: str) -> None:
+    """CodeError where a document names the `module:object` ``name`` and nobody has allowed it.
+
+    An installed entry point is the user's own choice, and needs no consent.
+    """
+    if ":" in name and not _ALLOWED.get():
+        raise CodeError({name: f"{name}: {why}: code of others to be run here"})
 
 
 def load_object(name: str) -> Any:

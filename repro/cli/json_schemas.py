@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from repro.audit.audit_file import AuditFile
 from repro.specs.claim import ClaimFile
-from repro.specs.configuration import AnyConfiguration
+from repro.specs.configuration import document_type
 from repro.tuning.search_file import SearchFile
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -18,7 +18,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 DOCUMENTS: dict[str, TypeAdapter[Any]] = {
     "audit": TypeAdapter(AuditFile),
     "claim": TypeAdapter(ClaimFile),
-    "configuration": TypeAdapter(AnyConfiguration),
+    "configuration": TypeAdapter(document_type()),
     "search": TypeAdapter(SearchFile),
 }
 """The documents that have a schema, by the name that `repro schema` knows them by."""

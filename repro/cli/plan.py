@@ -89,9 +89,10 @@ def _say_runs(planned: Plan) -> None:
 
     for one in planned.runs:
         seconds = rough_duration(one.work / planned.rate) if one.state == "missing" else "-"
-        parameters = count(one.planned.run.training.parameters)
+        size = one.planned.run.training.parameters
+        parameters = "" if size is None else f"  {count(size)} parameters"
         key = one.planned.run.key[:12]
-        say(f"{one.state:9} {key}  {one.planned.label}  {parameters} parameters  {seconds}")
+        say(f"{one.state:9} {key}  {one.planned.label}{parameters}  {seconds}")
     missing = len(planned.missing)
     rough = f": very roughly {rough_duration(planned.seconds)} on {planned.workers} CPU cores"
     say(f"{len(planned.runs)} runs, {missing} to train or measure{rough if missing else ''}")
@@ -135,7 +136,7 @@ def _lines(part: DesignPart, claim: Claim, planned: Plan) -> list[str]:
 def _cost(claim: Claim, seeds: int, planned: Plan) -> str:
     """The rough time of so many seeds of every arm that is trained, from nothing."""
     from repro.schema.format import rough_duration
-    from repro.trainers.cost import cost
+    from repro.trainers.trainer import cost
 
     if not claim.trained:
         return "and nothing to train"

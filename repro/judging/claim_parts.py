@@ -17,7 +17,7 @@ from repro.machine import cores, now, package_version, processor
 from repro.schema import format as fmt
 from repro.specs.arm import Arm, PublishedArm
 from repro.specs.claim import Claim
-from repro.specs.configuration import AnyConfiguration
+from repro.specs.configuration import Configuration
 from repro.stats.records import Sample
 from repro.trainers.measurement import Measurement
 
@@ -126,7 +126,7 @@ def _arm(name: str, arm: Arm, claim: Claim, evidence: Evidence) -> doc.Arm:
     )
 
 
-def _search(configuration: AnyConfiguration | None) -> doc.Search | None:
+def _search(configuration: Configuration | None) -> doc.Search | None:
     if configuration is None or configuration.tuning is None:
         return None
     return doc.Search(**configuration.tuning.model_dump())

@@ -8,7 +8,7 @@ such a control is missing, which the verdict says in a flag.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from repro.evidence.base import Evidence
@@ -20,7 +20,8 @@ from repro.judging.quality import SOUND, Quality
 from repro.judging.verdict import roll_up
 from repro.schema import format as fmt
 from repro.specs.claim import Canary, Claim, RankBound, Sameness
-from repro.specs.configuration import AnyConfiguration
+from repro.specs.configuration import Configuration
+from repro.trainers.trainer import trainer_of
 
 Problem = tuple[Validity, str]
 
@@ -145,14 +146,13 @@ def _parameters(claim: Claim) -> list[str]:
     within = claim.comparable.parameters_within
     if within is None:
         return []
-    unknown = [arm.label for arm in claim.arms.values() if arm.configuration is None]
-    if unknown:
-        return [_not_known("number of parameters", unknown)]
-    counts = {
-        arm.label: arm.configuration.training().parameters
+    sizes = {
+        arm.label: None if arm.configuration is None else arm.configuration.training().parameters
         for arm in claim.arms.values()
-        if arm.configuration is not None
     }
+    counts = {label: size for label, size in sizes.items() if size is not None}
+    if unknown := [label for label in sizes if label not in counts]:
+        return [_not_known("number of parameters", unknown)]
     low, high = min(counts.values()), max(counts.values())
     if high - low <= within * low:
         return []
@@ -160,34 +160,19 @@ def _parameters(claim: Claim) -> list[str]:
     return [f"numbers of parameters differ by more than {within:.2%}: {listed}"]
 
 
-SCHEDULE = (
-    *("epochs", "batch_size", "learning_rate", "decay", "window", "clip", "averaging"),
-    *("finetuning", "stop", "learning_rates", "optimiser"),
-)
-"""The settings of a recipe that say how steps are taken, where it has them."""
-
-
-PRECISION = ("precision", "products")
-"""The settings of a recipe that say how numbers are rounded."""
-
-
-READ: Mapping[Sameness, Callable[[AnyConfiguration], Any]] = {
-    "corpus": lambda c: c.corpus,
-    "precision": lambda c: {name: getattr(c.recipe, name) for name in PRECISION},
-    "epochs": lambda c: c.recipe.most_epochs,
-    "averaging": lambda c: c.recipe.averaging,
-    "schedule": lambda c: {name: getattr(c.recipe, name, None) for name in SCHEDULE},
-    "tuning": lambda c: None if c.tuning is None else c.tuning.settings,
-}
-"""What must be equal, by the name that a claim gives it; None where it is not stated."""
+def _stated(configuration: Configuration | None, name: Sameness) -> Any:
+    """What must be equal, by the name that a claim gives it; None where it is not stated."""
+    if configuration is None:
+        return None
+    if name == "tuning":
+        return None if configuration.tuning is None else configuration.tuning.settings
+    training = configuration.training()
+    return trainer_of(training).comparable(training).get(name)
 
 
 def _same(claim: Claim, name: Sameness) -> list[str]:
     """Why the arms are not the same in something, or cannot be said to be."""
-    read = {
-        arm.label: None if arm.configuration is None else READ[name](arm.configuration)
-        for arm in claim.arms.values()
-    }
+    read = {arm.label: _stated(arm.configuration, name) for arm in claim.arms.values()}
     unknown = [label for label, value in read.items() if value is None]
     if unknown:
         return [_not_known(name, unknown)]
@@ -205,7 +190,7 @@ def _differing(name: Sameness, read: Mapping[str, Any]) -> str:
     if name not in ("schedule", "precision"):
         return ""
     first, *others = read.values()
-    settings = [key for key in first if any(one[key] != first[key] for one in others)]
+    settings = [key for key in first if any(one.get(key) != first[key] for one in others)]
     return f" ({', '.join(settings)})"
 
 

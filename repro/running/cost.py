@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from repro.store.reading import StoreReader
-from repro.trainers.cost import Cost, cost
 from repro.trainers.measurement import Measurable, measurement_key
 from repro.trainers.run import PlannedRun
+from repro.trainers.trainer import Cost, cost
 
 
 def missing_measurements(store: StoreReader, planned: PlannedRun) -> tuple[Measurable, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import suppress
 from dataclasses import replace
@@ -23,7 +23,8 @@ from repro.running.pool import ProcessPool, WorkerLostError
 from repro.running.progress import Reporter, Tracker, Watch, duration
 from repro.running.worker import Outcome, Task, halves, run_task
 from repro.store.runs import RunStore
-from repro.trainers.run import AnyCorpus, PlannedRun
+from repro.trainers.run import PlannedRun
+from repro.trainers.trainer import trainer_of
 
 BUSY_SECONDS = 2.0
 
@@ -69,7 +70,7 @@ class Dispatch:
         self._pending: Futures = {}
         self._busy: list[tuple[float, Task]] = []
         self._outcomes: list[Outcome] = []
-        self._missing: dict[AnyCorpus, Outcome] = {}
+        self._missing: dict[Hashable, Outcome] = {}
 
     def run(self, *, reused: int = 0) -> list[Outcome]:
         """Do all tasks; an outcome for each run. ``reused`` is only said."""
@@ -107,7 +108,7 @@ class Dispatch:
 
     def _give_out(self, task: Task) -> None:
         """Submit a task, unless its corpus is known to be missing."""
-        missing = self._missing.get(task.runs[0].run.training.corpus)
+        missing = self._missing.get(_reads(task))
         if missing is not None:
             for planned in task.runs:
                 self._end(Outcome(planned.run.key, "failed", missing.message, missing.error))
@@ -128,7 +129,7 @@ class Dispatch:
                 if outcome.error in _FOR_ALL:
                     raise _FOR_ALL[outcome.error](outcome.message)
                 if outcome.error == CorpusError.__name__:
-                    self._give_up(task.runs[0].run.training.corpus, outcome)
+                    self._give_up(_reads(task), outcome)
                 if outcome.key not in busy:
                     self._end(outcome)
             if busy:
@@ -141,11 +142,11 @@ class Dispatch:
         now = time.monotonic()
         self._busy += [(now, replace(task, runs=runs)) for runs in halves(task.runs)]
 
-    def _give_up(self, corpus: AnyCorpus, reason: Outcome) -> None:
+    def _give_up(self, corpus: Hashable, reason: Outcome) -> None:
         """No run of this corpus will do better: take back those that have not begun."""
         self._missing[corpus] = reason
         for future, task in list(self._pending.items()):
-            if task.runs[0].run.training.corpus == corpus and future.cancel():
+            if _reads(task) == corpus and future.cancel():
                 del self._pending[future]
                 self._give_out(task)
 
@@ -165,6 +166,12 @@ class Dispatch:
                 stuck = [] if self._watch is None else self._watch.look(self._pending)
                 if stuck:
                     self._report.stuck(stuck)
+
+
+def _reads(task: Task) -> Hashable:
+    """What the runs of a task read."""
+    training = task.runs[0].run.training
+    return trainer_of(training).reads(training)
 
 
 def _result(future: Future[tuple[Outcome, ...]], task: Task) -> tuple[Outcome, ...]:

@@ -13,9 +13,9 @@ from repro.machine import available_memory, cores
 from repro.running.cost import remaining
 from repro.running.pool import ProcessPool
 from repro.store.runs import RunStore
-from repro.trainers.cost import PROCESS_MEMORY, memory
-from repro.trainers.dialog.spec import DialogTrainingSpec
-from repro.trainers.run import AnyTraining, PlannedRun
+from repro.trainers.base import Training
+from repro.trainers.run import PlannedRun
+from repro.trainers.trainer import PROCESS_MEMORY, memory, trainer_of
 
 P = ParamSpec("P")
 
@@ -157,14 +157,6 @@ MOST_TOGETHER = 16
 """Replicates in one model at most: more wait for each other, and win little."""
 
 
-KEPT = 6.0
-"""Copies of the weights while one replicate is trained: see ``repro.trainers.cost.memory``."""
-
-
-ACTIVATIONS = 10.0
-"""Numbers that one LSTM layer keeps for each output and token: gates, cell, masks, gradients."""
-
-
 @dataclass(frozen=True, slots=True)
 class Group:
     """Runs that differ in their replicate alone and are to be trained, the longest first."""
@@ -173,20 +165,20 @@ class Group:
     flops: float
 
     @property
-    def training(self) -> AnyTraining:
+    def training(self) -> Training:
         """Their configuration."""
         return self.runs[0].run.training
 
     def together(self, at_once: int, available: float) -> int:
         """Replicates in a model: as many as ``at_once`` tasks may have, in equal parts.
 
-        ``available`` is in bytes, for each of the tasks. 1 for dialog models and for a trunk of the
-        user's own, whose replicates are trained in turn in any case.
+        ``available`` is in bytes, for each of the tasks. 1 where the trainer trains replicates in
+        turn in any case.
         """
-        training = self.training
-        if isinstance(training, DialogTrainingSpec) or training.model.trunk is not None:
+        training, trainer = self.training, trainer_of(self.training)
+        if not trainer.batched(training):
             return 1
-        each = replicate_memory(self.training)
+        each = trainer.replicate_memory(training)
         room = max(0.0, available - PROCESS_MEMORY) / each
         most = max(1, int(min(room, MOST_TOGETHER)))
         parts = max(-(-len(self.runs) // most), min(at_once, len(self.runs)))
@@ -218,22 +210,8 @@ def grouped(
     return groups, trained
 
 
-def replicate_memory(training: AnyTraining) -> float:
-    """Bytes that one more replicate needs while it is trained, roughly, on the generous side."""
-    recipe, model = training.recipe, training.model
-    tokens = 1.5 * training.step_tokens
-    if isinstance(training, DialogTrainingSpec):
-        utterances = 2 * training.corpus.context * training.model.utterance_size
-        numbers = ACTIVATIONS * (utterances + model.context_size)
-    else:
-        tokens *= (training.recipe.small_batch_size or recipe.batch_size) / recipe.batch_size
-        numbers = ACTIVATIONS * sum(size for _, size in training.model.layer_sizes())
-    numbers += 4.0 * model.output.latent_contexts * model.decoder_size
-    size = 8.0 if recipe.precision == "float64" else 4.0
-    return size * (KEPT * training.parameters + tokens * numbers)
-
-
 def task_memory(runs: Sequence[PlannedRun]) -> float:
     """Bytes that a process needs to train these runs as one model, and then to measure each."""
-    training = PROCESS_MEMORY + len(runs) * replicate_memory(runs[0].run.training)
-    return max(training, *(memory(each) for each in runs))
+    training = runs[0].run.training
+    trained = PROCESS_MEMORY + len(runs) * trainer_of(training).replicate_memory(training)
+    return max(trained, *(memory(each) for each in runs))

@@ -10,8 +10,8 @@ from repro.errors import StoreError, StoreUnreachableError
 from repro.machine import cores
 from repro.running.cost import is_complete, merged, remaining
 from repro.store.runs import RunStore
-from repro.trainers.cost import FLOPS_PER_CORE
 from repro.trainers.run import PlannedRun
+from repro.trainers.trainer import FLOPS_PER_CORE
 
 State = Literal["complete", "missing", "damaged"]
 

@@ -11,26 +11,20 @@ comes after a day, is said here at once, and once for all seeds.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from pathlib import Path
 from typing import Literal
 
 from repro.errors import CodeError, DataError, DeviceError, OwnPartError, PreflightError
-from repro.files import NotRegularError, opened
 from repro.machine import available_memory, cores, free_disk
 from repro.running.engine import Pool, RunOptions, task_memory
 from repro.running.pool import WorkerLostError
 from repro.running.worker import TRAINED
 from repro.store.runs import RunStore
+from repro.trainers.base import Training
 from repro.trainers.devices import has_driver, resolve_device
-from repro.trainers.dialog.spec import DialogCorpus
-from repro.trainers.language_model.spec import Digests, SyntheticCorpus
-from repro.trainers.run import AnyCorpus, AnyTraining, PlannedRun, code_of
-
-SPLITS = ("train", "valid", "test")
-
+from repro.trainers.run import PlannedRun
+from repro.trainers.trainer import code_of, trainer_of
 
 CHECKPOINT = 6.0
 """Copies of the weights in a checkpoint while it is replaced: now, mean and best, old and new."""
@@ -47,54 +41,15 @@ def lacking(missing: Sequence[PlannedRun], options: RunOptions) -> list[str]:
     """The lines of ``require``; none where nothing is missing."""
     if not missing:
         return []
-    corpora = dict.fromkeys(planned.run.training.corpus for planned in missing)
-    lines = [line for corpus in corpora for line in _corpus(corpus, options.data)]
+    trainings = [planned.run.training for planned in missing]
+    corpora = {trainer_of(each).reads(each): each for each in trainings}
+    lines = [trainer_of(each).lacking(each, options.data) for each in corpora.values()]
     return [
-        *lines,
+        *filter(None, lines),
         *_device(options.device),
         *_room(missing, options),
         *_memory(missing, options),
     ]
-
-
-def _corpus(corpus: AnyCorpus, data: Path | None) -> Iterator[str]:
-    """What is wrong with the files of a corpus, the first thing only."""
-    if isinstance(corpus, SyntheticCorpus):
-        return
-    need = f"needs the corpus {corpus.name}"
-    ending = "jsonl" if isinstance(corpus, DialogCorpus) else "txt"
-    names = [f"{corpus.name}/{split}.{ending}" for split in SPLITS]
-    if data is None:
-        first, second, third = names
-        yield f"{need}: set REPRO_DATA to the folder that has {first}, {second} and {third}"
-    elif corpus.sha256 is None:
-        place = data / corpus.name
-        yield f"{need}: its configuration does not say which files it is; see repro corpus {place}"
-    else:
-        wrong = (_file(data / name, _digest(corpus.sha256, name)) for name in names)
-        yield from [f"{need}: {line}" for line in wrong if line][:1]
-
-
-def _digest(digests: Digests, name: str) -> str:
-    return str(getattr(digests, Path(name).stem))
-
-
-def _file(path: Path, expected: str) -> str:
-    """Why a file is not the one that a corpus names; empty if it is."""
-    try:
-        with opened(path) as stream:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
-    except NotRegularError:
-        return f"{path} is not a regular file; put the corpus there"
-    except OSError as error:
-        reason = error.strerror or error
-        return f"{path} cannot be read ({reason}); put it there, or set REPRO_DATA to its folder"
-    if found != expected:
-        return (
-            f"{path} is another file: its SHA-256 begins with {found[:12]}, that of the corpus "
-            f"with {expected[:12]}; restore the original"
-        )
-    return ""
 
 
 def _device(device: str) -> Iterator[str]:
@@ -109,7 +64,7 @@ def _device(device: str) -> Iterator[str]:
 
 def _room(missing: Sequence[PlannedRun], options: RunOptions) -> Iterator[str]:
     """The disk: weights and spectra of what is missing, and checkpoints meanwhile."""
-    weights = [_weights(planned) for planned in missing]
+    weights = [_weights(planned.run.training) for planned in missing]
     spectra = sum(
         each.stored(planned.run.training) for planned in missing for each in planned.measurements
     )
@@ -124,9 +79,8 @@ def _room(missing: Sequence[PlannedRun], options: RunOptions) -> Iterator[str]:
         )
 
 
-def _weights(planned: PlannedRun) -> float:
-    spec = planned.run.training
-    return spec.parameters * {"float32": 4.0, "float64": 8.0}[spec.recipe.precision]
+def _weights(training: Training) -> float:
+    return trainer_of(training).disk(training)
 
 
 def _memory(missing: Sequence[PlannedRun], options: RunOptions) -> Iterator[str]:
@@ -187,19 +141,17 @@ def refuse_code(todo: Iterable[PlannedRun], *, allowed: bool, tell: Callable[[st
         tell(f"running code of others: {name}")
 
 
-def own_parts(training: AnyTraining) -> tuple[str, ...]:
+def own_parts(training: Training) -> tuple[str, ...]:
     """The names of the parts that are from outside this package."""
     return tuple(part.use for part in code_of(training).values())
 
 
-def mistake(training: AnyTraining, device: Literal["cpu", "cuda"]) -> str:
+def mistake(training: Training, device: Literal["cpu", "cuda"]) -> str:
     """What a worker does: build a model as for training; what is wrong with it, or nothing."""
-    from repro.trainers.devices import numerics  # noqa: PLC0415 - the caller stays light
-    from repro.trainers.table import try_out  # noqa: PLC0415 - as above
-
-    with numerics(device):
+    trainer = trainer_of(training)
+    with trainer.numerics(device):
         try:
-            try_out(training)
+            trainer.try_out(training)
         except DataError as error:
             return str(error)
         except Exception as error:  # noqa: BLE001 - a user's code may raise anything
@@ -207,7 +159,7 @@ def mistake(training: AnyTraining, device: Literal["cpu", "cuda"]) -> str:
     return ""
 
 
-def _wrong(training: AnyTraining, why: str) -> str:
+def _wrong(training: Training, why: str) -> str:
     return (
         f"{' and '.join(own_parts(training))}: a model with it cannot be built: {why}\n"
         "  expected: what docs/how-to/own-layer.md says\n"
@@ -215,7 +167,7 @@ def _wrong(training: AnyTraining, why: str) -> str:
     )
 
 
-def _answer(future: Future[str], training: AnyTraining) -> str:
+def _answer(future: Future[str], training: Training) -> str:
     """What a worker says, or what became of it; nothing where the first task will say why.
 
     As without torch, or where there is no memory for so many models at once.

@@ -24,9 +24,9 @@ from repro.running.pool import ProcessPool
 from repro.running.worker import Outcome, Task
 from repro.store.runs import RunStore
 from repro.terminal import printable, printable_lines
-from repro.trainers.cost import Cost
 from repro.trainers.measurement import measurement_key
 from repro.trainers.run import PlannedRun
+from repro.trainers.trainer import Cost
 
 INTERVAL = 55.0
 

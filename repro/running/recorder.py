@@ -15,8 +15,7 @@ from repro.trainers.run import PlannedRun
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from repro.trainers.devices import Facts
-    from repro.trainers.language_model.checkpoint import Progress
+    from repro.trainers.trainer import Facts, Progress
 
 
 INTERVAL = 2.0

@@ -11,9 +11,9 @@ import time
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from repro.errors import CorpusError, DataError, DeviceError, ReproError, StoreUnreachableError
 from repro.running.cost import is_complete, missing_measurements
@@ -21,11 +21,8 @@ from repro.running.engine import ALONE, Choice
 from repro.running.recorder import Ledger
 from repro.store.runs import RunStore
 from repro.store.sealed import out_of_reach
-from repro.trainers.run import PlannedRun
-
-if TYPE_CHECKING:
-    from repro.trainers.table import AnyData, AnyTrained
-
+from repro.trainers.run import PlannedRun, RunSpec
+from repro.trainers.trainer import Finished, trainer_of
 
 Status = Literal["trained", "measured", "reused", "diverged", "busy", "failed"]
 
@@ -97,9 +94,8 @@ def _is_work(store: RunStore, planned: PlannedRun) -> bool:
 
 def _warm_up(task: Task) -> None:
     """Import what is heavy: the start of a process is no part of the time of its first run."""
-    from repro.trainers.devices import numerics  # noqa: PLC0415 - as above
-
-    with suppress(DeviceError), numerics(task.device):  # torch imports its compiler for this
+    trainer = trainer_of(task.runs[0].run.training)
+    with suppress(DeviceError), trainer.numerics(task.device):  # torch imports its compiler for it
         pass
 
 
@@ -165,13 +161,8 @@ def _train_batch(task: Task, store: RunStore, batch: Batch, outcomes: dict[str, 
     runs = [planned.run for planned in batch]
     keys = [run.key for run in runs]
     with _as_failure(store, keys[0], outcomes, also=keys[1:]):
-        import torch  # noqa: PLC0415 - a worker that finds nothing to do stays light
-
-        from repro.trainers.devices import numerics  # noqa: PLC0415 - as above
-        from repro.trainers.table import train  # noqa: PLC0415 - as above
-
-        together = _together(task, batch)
-        with numerics(task.device) as settings:
+        trainer, together = trainer_of(runs[0].training), _together(task, batch)
+        with trainer.numerics(task.device) as settings:
             facts = {**settings, "engine": task.choice.facts(together)}
             folders = [store.working_folder(run) for run in runs]
             ledgers = {planned.run.key: Ledger(store, planned, facts) for planned in batch}
@@ -181,10 +172,10 @@ def _train_batch(task: Task, store: RunStore, batch: Batch, outcomes: dict[str, 
             for ledger in ledgers.values():
                 ledger.begin_training()
             try:
-                trained = train(
+                trained = trainer.train(
                     runs,
                     corpus,
-                    device=torch.device(task.device),
+                    device=task.device,
                     folders=folders,
                     progress=lambda state: ledgers[state.run_key].training(state),
                     together=together > 1,
@@ -198,27 +189,23 @@ def _train_batch(task: Task, store: RunStore, batch: Batch, outcomes: dict[str, 
     return False
 
 
-def _corpus(task: Task, planned: PlannedRun) -> AnyData:
-    """The corpus of a run; what is wrong with it is wrong for every run of it."""
-    from repro.trainers.table import load  # noqa: PLC0415 - see _train_batch
-
+def _corpus(task: Task, planned: PlannedRun) -> Any:
+    """What a run reads; what is wrong with it is wrong for every run of it."""
+    training = planned.run.training
     try:
-        return load(planned.run.training.corpus, task.data)
+        return trainer_of(training).load(training, task.data)
     except DataError as error:
         raise CorpusError(str(error)) from error
 
 
-def _put(store: RunStore, trained: AnyTrained) -> None:
-    """Commit a trained run; the weights of one that diverged are of no use."""
-    weights = None
-    if trained.diverged is None:
-        state = trained.model.state_dict()
-        weights = {name: tensor.detach().cpu().numpy() for name, tensor in state.items()}
+def _put(store: RunStore, trained: Finished) -> None:
+    """Commit a trained run."""
     store.put_run(
         trained.run,
-        history=[asdict(record) for record in trained.history],
-        weights=weights,
-        best_epoch=None if weights is None else trained.best_epoch,
+        history=trained.history,
+        weights=trained.weights,
+        files=trained.files,
+        best_epoch=trained.best_epoch,
         diverged=trained.diverged,
     )
     store.drop_checkpoint(trained.run.key)
@@ -241,32 +228,16 @@ def _finish(
 
 
 def _measure(task: Task, store: RunStore, planned: PlannedRun) -> None:
-    """Take the missing measurements, always of the stored weights, whoever trained them."""
-    import torch  # noqa: PLC0415 - see _train_batch
-
-    from repro.trainers.devices import numerics  # noqa: PLC0415 - as above
-    from repro.trainers.language_model.checkpoint import EpochRecord  # noqa: PLC0415 - as above
-    from repro.trainers.table import measure  # noqa: PLC0415 - as above
-
-    key = planned.run.key
-    record = store.record(key)
-    rows: list[dict[str, Any]] = list(store.history(key))
-    with numerics(task.device) as settings:
+    """Take the missing measurements, always of what is stored, whoever trained it."""
+    run, key = planned.run, planned.run.key
+    trainer = trainer_of(run.training)
+    with trainer.numerics(task.device) as settings:
         ledger = Ledger(store, planned, settings)
-        device = torch.device(task.device)
         corpus = _corpus(task, planned)
-        model = _stored_model(store, planned, device)
+        measure = trainer.measurer(_stored(store, run), corpus, task.device)
         for measurement in missing_measurements(store, planned):
             ledger.begin_measurement(measurement)
-            measured = measure(
-                measurement,
-                model=model,
-                history=tuple(EpochRecord(**row) for row in rows),
-                best_epoch=record.best_epoch or 0,
-                corpus=corpus,
-                device=device,
-                run=planned.run,
-            )
+            measured = measure(measurement)
             store.put_measurement(
                 key,
                 measurement,
@@ -277,15 +248,16 @@ def _measure(task: Task, store: RunStore, planned: PlannedRun) -> None:
             ledger.end_measurement(measurement)
 
 
-def _stored_model(store: RunStore, planned: PlannedRun, device: Any) -> Any:
-    import torch  # noqa: PLC0415 - see _train_batch
-
-    from repro.trainers.table import build  # noqa: PLC0415 - as above
-
-    weights = store.weights(planned.run.key)
-    model = build(planned.run.training)
-    model.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
-    return model.to(device).eval()
+def _stored(store: RunStore, run: RunSpec) -> Finished:
+    """What training left of a run."""
+    record = store.record(run.key)
+    return Finished(
+        run,
+        history=store.history(run.key),
+        weights=store.weights(run.key) if record.has_weights else None,
+        files=store.files(run.key),
+        best_epoch=record.best_epoch,
+    )
 
 
 @contextmanager

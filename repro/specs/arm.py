@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from repro.schema.base import ConfigurationId, Count, FileName, Name, PrintedSize, Spec
-from repro.specs.configuration import AnyConfiguration, NamedCode
+from repro.specs.configuration import Configuration, NamedCode
 
 EvidenceKind = Literal["runs", "table", "published"]
 
@@ -55,7 +55,7 @@ class Arm(Spec):
 
     label: str
     configuration_id: str | None = None
-    configuration: AnyConfiguration | None = None
+    configuration: Configuration | None = None
     overridden: tuple[str, ...] = ()
     code: tuple[NamedCode, ...] = ()
     first_seed: int = 0
@@ -72,4 +72,4 @@ class Arm(Spec):
     @property
     def rank_bound(self) -> int | None:
         """The bound d + 2, where the arm's own output layer sets one."""
-        return None if self.configuration is None else self.configuration.model.rank_bound()
+        return None if self.configuration is None else self.configuration.training().rank_bound

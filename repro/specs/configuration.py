@@ -8,14 +8,15 @@ is imported only with consent; a plan, a verdict and a report need none.
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import cache
+from typing import Annotated, Any, ClassVar, Literal, Union
 
-from pydantic import Field
+from pydantic import BeforeValidator, ConfigDict, Field, create_model
 
+from repro.plugins import version_of
 from repro.schema.base import Count, Reason, Spec
-from repro.trainers.dialog.spec import DialogCorpus, DialogRecipe, DialogTrainingSpec, Seq2Seq
-from repro.trainers.language_model.recipe import Recipe
-from repro.trainers.language_model.spec import Corpus, Model, TrainingSpec
+from repro.trainers.base import TrainerName, Training
+from repro.trainers.table import TRAINERS, trainer_for
 
 
 class NamedCode(Spec):
@@ -38,17 +39,7 @@ class Tuning(Spec):
     source: Reason
 
 
-class _Described(Spec):
-    """What every configuration has: where its values are from."""
-
-    schema_version: Literal[1] = Field(alias="schema")
-    title: str
-    source: Reason
-    assumed: dict[str, Reason] = {}
-    tuning: Tuning | None = None
-
-
-class Configuration(_Described):
+class Configuration(Spec):
     """One arm's training: what `claims/configurations/<id>.yaml` holds.
 
     ``source`` says where the values are printed; ``assumed`` maps the dotted path of each value
@@ -56,35 +47,62 @@ class Configuration(_Described):
     None of them changes a number, so none is in a key.
     """
 
-    model: Model
-    corpus: Corpus
-    recipe: Recipe
+    schema_version: Literal[1] = Field(alias="schema")
+    title: str
+    source: Reason
+    assumed: dict[str, Reason] = {}
+    tuning: Tuning | None = None
+    trainer: Any = None
 
-    def training(self) -> TrainingSpec:
+    trains: ClassVar[type[Training]]
+
+    def training(self) -> Training:
         """The part that determines numbers."""
-        return TrainingSpec(model=self.model, corpus=self.corpus, recipe=self.recipe)
+        names = [name for name in self.trains.model_fields if name != "trainer"]
+        named = {} if self.trains.built_in else {"trainer": self.trainer}
+        return self.trains(**{name: getattr(self, name) for name in names}, **named)
 
 
-class DialogConfiguration(_Described):
-    """One arm's training where it is a dialog model that is trained; all else is as there."""
-
-    model: Seq2Seq
-    corpus: DialogCorpus
-    recipe: DialogRecipe
-
-    def training(self) -> DialogTrainingSpec:
-        """The part that determines numbers."""
-        return DialogTrainingSpec(model=self.model, corpus=self.corpus, recipe=self.recipe)
-
-
-AnyConfiguration = Configuration | DialogConfiguration
+def _named(value: object) -> object:
+    """The trainer of a document with its version, which the document may leave out."""
+    document = {"use": value} if isinstance(value, str) else value
+    if not isinstance(document, dict) or not isinstance(document.get("use"), str):
+        return document
+    version = version_of(TRAINERS.where(document["use"]))
+    stated = document.setdefault("version", version)
+    if stated != version:
+        raise ValueError(f"version is '{stated}', and the one that is here is '{version}'")
+    return document
 
 
-def configuration_class(data: object) -> type[Configuration | DialogConfiguration]:
-    """What a document says that it is: its corpus or its model is of dialogs."""
-    if isinstance(data, dict):
-        for key, kind in (("corpus", "dialog"), ("model", "seq2seq")):
-            part = data.get(key)
-            if isinstance(part, dict) and part.get("kind") == kind:
-                return DialogConfiguration
-    return Configuration
+@cache
+def _class_of(spec: type[Training]) -> type[Configuration]:
+    """What a configuration file of a trainer holds: what every one has, and its own keys."""
+    own: dict[str, Any] = {n: (field.annotation, field) for n, field in spec.model_fields.items()}
+    if spec.built_in:
+        own["trainer"] = (Literal[spec.built_in] | None, None)
+    else:
+        own["trainer"] = (Annotated[TrainerName, BeforeValidator(_named)], ...)
+    name = f"{spec.__name__.removesuffix('TrainingSpec')}Configuration"
+    made = create_model(name, __base__=Configuration, __doc__=Configuration.__doc__, **own)
+    made.trains = spec
+    return made
+
+
+def configuration_class(data: object) -> type[Configuration]:
+    """What a document says that it is, by the trainer that it is for."""
+    return _class_of(trainer_for(data).Spec)
+
+
+class OthersConfiguration(Configuration):
+    """One arm's training by a trainer that is not built in, which says what the other keys are."""
+
+    model_config = ConfigDict(extra="allow")
+
+    trainer: str | dict[str, str]
+
+
+def document_type() -> Any:
+    """What a configuration file may be, for its schema."""
+    built_in = (_class_of(TRAINERS.get(name)().Spec) for name in TRAINERS.names())
+    return Union[(*built_in, OthersConfiguration)]

@@ -14,14 +14,8 @@ from repro.schema.document import validated
 from repro.schema.messages import choose, closest
 from repro.schema.yaml import Document, Steps, read_document
 from repro.specs.arm import Arm, ArmSpec
-from repro.specs.configuration import (
-    AnyConfiguration,
-    Configuration,
-    NamedCode,
-    configuration_class,
-)
-from repro.trainers.language_model.spec import Own, parts
-from repro.trainers.run import code_of
+from repro.specs.configuration import Configuration, NamedCode, configuration_class
+from repro.trainers.trainer import code_of, trainer_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +24,7 @@ class Sheet:
 
     document: Document | None
     problems: tuple[Problem, ...]
-    configuration: AnyConfiguration | None = None
+    configuration: Configuration | None = None
 
 
 class Configurations:
@@ -108,13 +102,23 @@ def check(document: Document) -> Sheet:
         configuration = validated(document, configuration_class(document.data))
     except ShapeError as error:
         return Sheet(document, error.problems)
+    except DataError as error:
+        return Sheet(document, (_no_trainer(document, error),))
     problems = list(_assumed(document, configuration))
-    if isinstance(configuration, Configuration):
-        problems += unknown_parts(document, configuration)
+    training = configuration.training()
+    for steps, words in trainer_of(training).misnamed(training):
+        problems.append(Problem(document.key_place(steps), *words))
     return Sheet(document, tuple(problems), None if problems else configuration)
 
 
-def _assumed(document: Document, configuration: AnyConfiguration) -> Iterator[Problem]:
+def _no_trainer(document: Document, error: DataError) -> Problem:
+    """That the trainer of a configuration is not there, in the words of whoever looked for it."""
+    what, *lines = str(error).splitlines()
+    expected, advice = (line.partition(": ")[2] for line in (*lines, ": ", ": ")[:2])
+    return Problem(document.place(("trainer",)), f"trainer: {what}", expected, advice)
+
+
+def _assumed(document: Document, configuration: Configuration) -> Iterator[Problem]:
     """Reasons for values that do not exist."""
     values = configuration.training().model_dump(mode="json")
     paths = list(dotted(values))
@@ -158,7 +162,7 @@ def _arm(arm: ArmSpec, sheet: Sheet, overridden: tuple[str, ...], at: Place) -> 
             NamedCode(
                 use=part.use,
                 version=part.version,
-                place=str(document.place(("model", name, "use"))),
+                place=str(document.place((*name.split("."), "use"))),
                 arm=str(at),
             )
             for name, part in parts
@@ -248,17 +252,3 @@ def _wrong_table(claim: Document, steps: Steps, name: str) -> Problem | None:
             place, what, "a file in the folder of the claim", "put the file itself there"
         )
     return None
-
-
-def unknown_parts(document: Document, configuration: Configuration) -> Iterator[Problem]:
-    """Learning rates for parts that the model has not, where its specification can tell."""
-    model, rates = configuration.model, configuration.recipe.learning_rates or {}
-    own = [name for name in ("output", "trunk") if isinstance(getattr(model, name), Own)]
-    known = parts(model)
-    for name in rates:
-        if name in known or name.partition(".")[0] in own:
-            continue
-        place = document.key_place(("recipe", "learning_rates", name))
-        what = f"recipe.learning_rates: the model has no part '{name}' that is trained"
-        shown = ", ".join(part for part in known if part.count(".") < 3)
-        yield Problem(place, what, f"one of {shown}", choose(name, known))

@@ -22,8 +22,8 @@ from repro.specs.arm import Arm, ArmSpec
 from repro.specs.claim import Claim, ClaimFile, Scale, ScaleName, Seeds
 from repro.specs.expectation import ExpectationOverride
 from repro.specs.resolve import Configurations, resolve
+from repro.trainers.base import Training
 from repro.trainers.measurement import Measurement
-from repro.trainers.run import AnyTraining
 
 
 def overridden(base: Expectation, override: ExpectationOverride) -> Expectation:
@@ -101,7 +101,7 @@ class ScaledClaim:
     expectations: tuple[Expectation, ...]
 
     @property
-    def trainings(self) -> dict[str, AnyTraining]:
+    def trainings(self) -> dict[str, Training]:
         """What is trained, by arm."""
         found = ((name, arm.configuration) for name, arm in self.evidence.items())
         return {name: each.training() for name, each in found if each is not None}

@@ -16,6 +16,12 @@ from repro.errors import StoreError
 from repro.schema.base import Spec
 from repro.store.places import check_root, folder_exists, list_keys, refuse_address, run_folder_of
 from repro.store.records import (
+    HISTORY,
+    PROGRESS,
+    PROVENANCE,
+    RECORD,
+    SPEC,
+    WEIGHTS,
     Artefact,
     RunProvenance,
     RunRecord,
@@ -43,13 +49,7 @@ if TYPE_CHECKING:
     from numpy import ndarray
 
 
-SPEC, RECORD, PROVENANCE = "spec.json", "record.json", "provenance.json"
-
-
-HISTORY, WEIGHTS = "history.jsonl", "model.safetensors"
-
-
-PROGRESS, ERROR, LOCK = "progress.json", "error.txt", ".lock"
+LOCK = ".lock"
 
 
 MEASUREMENTS = "measurements"
@@ -116,6 +116,13 @@ class StoreReader:
         _refuse_exported(path, record)
         return load_arrays(path, self._artefact(path, record.artefacts.get(WEIGHTS)))
 
+    def files(self, key: str) -> dict[str, bytes]:
+        """What a run left beside its weights, by the names of the files."""
+        return {
+            name: self._artefact(self.folder(key) / name, artefact)
+            for name, artefact in self.record(key).files.items()
+        }
+
     def measurement(self, key: str, measurement: Measurable) -> StoredMeasurement | None:
         """A measurement of a committed run; None if it was not taken."""
         record = self._record(key)
@@ -126,13 +133,12 @@ class StoreReader:
         if document is None:
             return None
         stored = _validate(StoredMeasurement, path, document)
-        weights = record.artefacts.get(WEIGHTS)
         if (stored.run, stored.measurement) != (key, measurement):
             raise damaged(path, "is about another run or measurement", f"{measurement!r} of {key}")
         if wrong := wrong_detail(measurement, stored.value, stored.details):
             advice = f"remove {path} (it is then measured again)"
             raise damaged(path, wrong, f"the details of a {measurement.kind}", advice)
-        if weights is None or stored.weights != weights.sha256:
+        if record.state == "diverged" or stored.weights != record.measured_of():
             raise damaged(path, "was taken from other weights", "those of record.json")
         return stored
 
@@ -212,15 +218,15 @@ class StoreReader:
         self, key: str, record: RunRecord, measurements: Iterable[StoredMeasurement]
     ) -> Iterator[tuple[Path, Artefact]]:
         """The files of weights, and of the arrays of measurements, that have to be there."""
-        if record.without_weights:
-            return
-        if record.state == "finished":
+        if record.state == "finished" and not (record.has_weights or record.files):
             path = self.folder(key) / WEIGHTS
-            if WEIGHTS not in record.artefacts:
-                raise damaged(path, "is missing from the record", "a file that the record names")
-            yield path, record.artefacts[WEIGHTS]
+            raise damaged(path, "is missing from the record", "a file that the record names")
+        for name, artefact in record.files.items():
+            yield self.folder(key) / name, artefact
+        if record.has_weights and not record.without_weights:
+            yield self.folder(key) / WEIGHTS, record.artefacts[WEIGHTS]
         for each in measurements:
-            if each.arrays is not None:
+            if each.arrays is not None and not record.without_weights:
                 yield self._arrays_path(key, each.measurement), each.arrays
 
     def _identity_of(self, key: str) -> dict[str, Any]:

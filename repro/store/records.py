@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -24,6 +25,7 @@ from pydantic import (
     ValidationError,
 )
 
+from repro.digest import digest
 from repro.schema.base import Spec
 from repro.store.sealed import damaged
 from repro.trainers.measurement import Measurable, MeasurementSpec
@@ -50,6 +52,29 @@ class Artefact(Spec):
     bytes: Annotated[int, Field(ge=0)]
 
 
+SPEC, RECORD, PROVENANCE = "spec.json", "record.json", "provenance.json"
+
+
+PROGRESS, ERROR = "progress.json", "error.txt"
+
+
+HISTORY, WEIGHTS = "history.jsonl", "model.safetensors"
+
+
+def _not_reserved(name: str) -> str:
+    if name in {SPEC, RECORD, PROVENANCE, PROGRESS, ERROR} or name.startswith("checkpoint"):
+        raise ValueError(f"'{name}' is a file of the store itself")
+    return name
+
+
+FileName = Annotated[
+    str,
+    StringConstraints(pattern=r"^[a-z0-9][a-z0-9_]{0,63}\.[a-z0-9]{1,16}$"),
+    AfterValidator(_not_reserved),
+]
+"""A file that a run leaves."""
+
+
 class RunRecord(Spec):
     """What became of a run. Written last: a run is committed exactly if its record is there.
 
@@ -65,8 +90,24 @@ class RunRecord(Spec):
     best_epoch: int | None
     epochs: Annotated[int, Field(ge=0)]
     diverged: int | None = None
-    artefacts: dict[str, Artefact]
+    artefacts: dict[FileName, Artefact]
     without_weights: bool = False
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether it left weights, here or where it was exported from."""
+        return WEIGHTS in self.artefacts
+
+    @property
+    def files(self) -> dict[str, Artefact]:
+        """What it left beside history and weights."""
+        return {n: each for n, each in self.artefacts.items() if n not in {HISTORY, WEIGHTS}}
+
+    def measured_of(self) -> str:
+        """The digest of what measurements are taken of: the weights, else all files together."""
+        if self.has_weights:
+            return self.artefacts[WEIGHTS].sha256
+        return digest({name: each.sha256 for name, each in self.files.items()})
 
     def document(self) -> dict[str, JsonValue]:
         """The record as it is sealed and stored."""

@@ -26,19 +26,22 @@ from pydantic import JsonValue
 
 from repro.errors import StoreError
 from repro.store.places import confirm_root, hold, make_run_folder, prepare_root
-from repro.store.reading import (
+from repro.store.reading import LOCK, MEASUREMENTS, StoreReader
+from repro.store.records import (
     ERROR,
     HISTORY,
-    LOCK,
-    MEASUREMENTS,
     PROGRESS,
     PROVENANCE,
     RECORD,
     SPEC,
     WEIGHTS,
-    StoreReader,
+    RunRecord,
+    Scalar,
+    StoredMeasurement,
+    artefact,
+    dump_arrays,
+    finite,
 )
-from repro.store.records import RunRecord, Scalar, StoredMeasurement, artefact, dump_arrays, finite
 from repro.store.sealed import exists, is_folder, make_folder, read_bytes, seal, write_atomically
 from repro.trainers.measurement import Measurable, measurement_key
 from repro.trainers.run import RunSpec
@@ -101,29 +104,33 @@ class RunStore(StoreReader):
         *,
         history: Sequence[Mapping[str, Scalar]],
         weights: Arrays | None,
-        best_epoch: int | None,
+        files: Mapping[str, bytes] | None = None,
+        best_epoch: int | None = None,
         diverged: int | None = None,
     ) -> bool:
         """Commit a trained run, the record last; False, and nothing is written, if it is there.
 
-        A run without weights is one that diverged.
+        One that has not diverged leaves weights, ``files`` of any other kind, or both.
         """
         if self._record(run.key) is not None:
             return False
         folder = self.working_folder(run)
         lines = [json.dumps(finite(row), sort_keys=True, allow_nan=False) for row in history]
-        files = {HISTORY: "".join(f"{line}\n" for line in lines).encode("ascii")}
+        left = {HISTORY: "".join(f"{line}\n" for line in lines).encode("ascii")}
+        left |= files or {}
         if weights is not None:
-            files[WEIGHTS] = dump_arrays(weights)
+            left[WEIGHTS] = dump_arrays(weights)
+        if diverged is None and len(left) == 1:
+            raise StoreError(f"{folder}: the run left nothing to measure, and did not diverge")
         record = RunRecord(
             key=run.key,
-            state="diverged" if weights is None else "finished",
+            state="finished" if diverged is None else "diverged",
             best_epoch=best_epoch,
             epochs=len(lines),
             diverged=diverged,
-            artefacts={name: artefact(data) for name, data in files.items()},
+            artefacts={name: artefact(data) for name, data in left.items()},
         )
-        for name, data in files.items():
+        for name, data in left.items():
             write_atomically(folder / name, data)
         write_atomically(folder / RECORD, seal(record.document()))
         return True
@@ -138,8 +145,8 @@ class RunStore(StoreReader):
         arrays: Arrays | None = None,
     ) -> bool:
         """Store a measurement of a finished run; False, and nothing is written, if it is there."""
-        weights = self.record(key).artefacts.get(WEIGHTS)
-        if weights is None:
+        record = self.record(key)
+        if record.state == "diverged":
             raise StoreError(f"{self.folder(key)}: the run diverged; it has nothing to measure")
         if self.measurement(key, measurement) is not None:
             return False
@@ -147,7 +154,7 @@ class RunStore(StoreReader):
         document = {
             "schema": 1,
             "run": key,
-            "weights": weights.sha256,
+            "weights": record.measured_of(),
             "measurement": measurement.model_dump(mode="json"),
             "value": value,
             "details": dict(details or {}),
@@ -284,9 +291,8 @@ def _record(store: StoreReader, key: str) -> RunRecord | None:
 
 def _names(record: RunRecord, stored: list[StoredMeasurement], *, bare: bool) -> Iterator[str]:
     """The files to copy, each after those that it needs; the record comes after all of them."""
-    yield from (SPEC, PROVENANCE, HISTORY)
-    if not bare and WEIGHTS in record.artefacts:
-        yield WEIGHTS
+    yield from (SPEC, PROVENANCE)
+    yield from (name for name in record.artefacts if name != WEIGHTS or not bare)
     for each in stored:
         name = f"{MEASUREMENTS}/{measurement_key(each.measurement)}"
         if not bare and each.arrays is not None:

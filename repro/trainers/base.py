@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Protocol, Self
+
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from repro.digest import digest
 from repro.schema.base import Spec
@@ -36,20 +38,72 @@ def older_revisions(components: Iterable[str]) -> Iterator[dict[str, int]]:
             yield {name: revision for name, revision in named.items() if revision > 1}
 
 
+class HasTraining(Protocol):
+    """A run, as far as its configuration is asked for."""
+
+    @property
+    def training(self) -> Training:
+        """Its configuration."""
+
+    @property
+    def key(self) -> str:
+        """Its name in every store."""
+
+
+class TrainerName(Spec):
+    """A trainer that is not built in: an installed name or `module:object`, and its version."""
+
+    use: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.]*(:[A-Za-z_][A-Za-z0-9_]*)?$")]
+    version: Annotated[str, Field(min_length=1, max_length=100)]
+
+
 class Training(Spec):
     """A resolved configuration: all that training depends on but the seed.
 
-    ``built_in`` is the name of its trainer in the table; ``noun`` is what messages call what it
-    trains.
+    ``built_in`` is the name of its trainer in the table; one of others is named by ``trainer``,
+    which is part of the identity. ``noun`` is what messages call what it trains.
     """
 
     built_in: ClassVar[str] = ""
     noun: ClassVar[str] = "a model"
 
+    trainer: TrainerName | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_absent_trainer(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        document: dict[str, Any] = handler(self)
+        if self.trainer is None:
+            document.pop("trainer", None)
+        return document
+
     @property
     def components(self) -> tuple[str, ...]:
         """The names of the parts whose revisions are in the identity."""
-        raise NotImplementedError
+        return ()
+
+    @property
+    def parameters(self) -> int | None:
+        """Number of parameters of the model, where it is known."""
+        return None
+
+    @property
+    def rank_bound(self) -> int | None:
+        """Structural bound on the rank of what it predicts, where there is one."""
+        return None
+
+    @property
+    def why_unbounded(self) -> str:
+        """Why there is no bound on the rank, as the end of a sentence."""
+        return ""
+
+    @classmethod
+    def of(cls, run: HasTraining) -> Self:
+        """The configuration of a run, which is of this class; ValueError if it is not."""
+        if not isinstance(run.training, cls):
+            raise ValueError(  # noqa: TRY004 - a run of another trainer is a value, not a type
+                f"run {run.key} trains {run.training.noun}, and not {cls.noun}"
+            )
+        return run.training
 
     def identity(self, revisions: Mapping[str, int] | None = None) -> dict[str, Any]:
         """The document that is hashed: defaults filled in, absent options left out.

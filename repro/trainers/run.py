@@ -14,21 +14,8 @@ from pydantic import Field
 from repro.digest import digest
 from repro.schema.base import Spec
 from repro.trainers.base import RUN_SCHEMA, older_revisions
-from repro.trainers.dialog.spec import DialogCorpus, DialogTrainingSpec
-from repro.trainers.language_model.spec import Corpus, Own, TrainingSpec
 from repro.trainers.measurement import Measurable
-
-AnyTraining = TrainingSpec | DialogTrainingSpec
-
-
-AnyCorpus = Corpus | DialogCorpus
-
-
-def code_of(training: AnyTraining) -> dict[str, Own]:
-    """The parts of a model that are code of others, `trunk` before `output`."""
-    trunk = training.model.trunk if isinstance(training, TrainingSpec) else None
-    parts = {"trunk": trunk, "output": training.model.output}
-    return {name: part for name, part in parts.items() if isinstance(part, Own)}
+from repro.trainers.table import AnyTraining
 
 
 class RunSpec(Spec):
@@ -52,24 +39,6 @@ class RunSpec(Spec):
             "root": self.root,
             "streams": self.streams,
         }
-
-    @property
-    def language(self) -> TrainingSpec:
-        """Its configuration, which is that of a language model; ValueError if it is not."""
-        match self.training:
-            case TrainingSpec() as training:
-                return training
-            case _:
-                raise ValueError(f"run {self.key} trains a dialog model, and no language model")
-
-    @property
-    def dialog(self) -> DialogTrainingSpec:
-        """Its configuration, which is that of a dialog model; ValueError if it is not."""
-        match self.training:
-            case DialogTrainingSpec() as training:
-                return training
-            case _:
-                raise ValueError(f"run {self.key} trains a language model, and no dialog model")
 
     @property
     def key(self) -> str:

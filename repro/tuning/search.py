@@ -11,8 +11,8 @@ from repro.machine import cores
 from repro.running.engine import RunOptions
 from repro.running.plan import make_plan
 from repro.running.preflight import require
-from repro.trainers.cost import FLOPS_PER_CORE, cost
-from repro.tuning.search_file import Changes, Search
+from repro.trainers.trainer import FLOPS_PER_CORE, cost
+from repro.tuning.search_file import Changes, Search, effort
 from repro.tuning.trials import Trial, TrialOutcome, kept, outcome, ranked, size, trials
 
 MOST_PRICED = 10_000
@@ -78,7 +78,8 @@ def plan_search(search: Search, *, workers: int | None = None) -> SearchPlan:
 
 def over_budget(search: Search, settings: int, epochs: int) -> Iterator[Problem]:
     """Where so many settings, and epochs of their runs, are more than the search has declared."""
-    budget, tokens = search.spec.budget, epochs * search.base.corpus.tokens.train
+    one = effort(search.base)
+    budget, tokens = search.spec.budget, epochs * (0 if one is None else one.tokens)
     for name, declared, found in (
         ("settings", budget.settings, settings),
         ("epochs", budget.epochs, epochs),
@@ -122,7 +123,7 @@ def _priced(search: Search, plans: Sequence[StagePlan]) -> list[StagePlan]:
         if stage.grid is not None:
             known = distinct(trials(search, stage, stage.grid, ()))
         settings = plan.settings if number else len(known)
-        epochs = [sum(run.run.training.recipe.most_epochs for run in t.runs()) for t in known]
+        epochs = [trial.epochs for trial in known]
         work = [sum(cost(run).total for run in trial.runs()) for trial in known]
         if stage.grid is None or settings > len(known):
             epochs, work = [max(epochs)] * settings, [max(work)] * settings
@@ -192,8 +193,7 @@ def _placed(found: Mapping[str, str], search: Search) -> dict[str, str]:
 
 def _stay_in_budget(search: Search, found: Sequence[Trial]) -> None:
     """Refuse a stage whose settings, now that they are known, take more than was declared."""
-    runs = [run for trial in distinct(found) for run in trial.runs()]
-    epochs = sum(planned.run.training.recipe.most_epochs for planned in runs)
+    epochs = sum(trial.epochs for trial in distinct(found))
     problems = list(over_budget(search, len(distinct(found)), epochs))
     if problems:
         raise SpecError(problems)

@@ -16,10 +16,10 @@ from repro.schema.document import validated
 from repro.schema.messages import MOST, shown
 from repro.schema.yaml import Document, Steps, read_document
 from repro.specs.arm import ArmSpec
-from repro.specs.configuration import AnyConfiguration, Configuration, NamedCode
+from repro.specs.configuration import Configuration, NamedCode
 from repro.specs.load import other_sort
 from repro.specs.resolve import Configurations, Sheet, check, overlap, overlay
-from repro.specs.rules.training import idle_settings, short_texts, unnamed_files
+from repro.trainers.trainer import Effort, trainer_of
 
 Values = Annotated[tuple[Any, ...], Field(min_length=1, max_length=100)]
 
@@ -105,7 +105,7 @@ class Search:
         """The base with these changes, in turn; RuleError where they do not fit together."""
         number = next(n for n, one in enumerate(self.spec.stages) if one.id == stage)
         sheet = changed(self.base, changes, self.document.place(("stages", number)))
-        if not isinstance(sheet.configuration, Configuration):
+        if sheet.configuration is None:
             words = "; ".join(f"{path} {shown(value)}" for path, value in changes[-1].items())
             raise RuleError(
                 [
@@ -129,7 +129,7 @@ def load_search(path: Path) -> Search:
     base = None if found is None else found.configuration
     if base is not None and not problems:
         problems += _base(document, base)
-    if found is None or not isinstance(base, Configuration) or problems:
+    if found is None or base is None or problems:
         raise RuleError(list(dict.fromkeys(problems)))
     problems += islice(_values(document, spec, base), MOST)
     if problems:
@@ -154,18 +154,21 @@ def changed(base: Configuration, changes: Sequence[Changes], place: Place) -> Sh
     return check(document)
 
 
-def _base(document: Document, base: AnyConfiguration) -> Iterator[Problem]:
+def effort(configuration: Configuration) -> Effort | None:
+    """What a run of a setting takes; None for what is not searched for."""
+    training = configuration.training()
+    return trainer_of(training).effort(training)
+
+
+def _base(document: Document, base: Configuration) -> Iterator[Problem]:
     """Why nothing can be trained from this base."""
-    if not isinstance(base, Configuration):
-        place = document.place(("base", "configuration"))
-        what = "base.configuration: this is a dialog model, which is not searched for"
+    training, place = base.training(), document.place(("base", "configuration"))
+    if effort(base) is None:
+        what = f"base.configuration: this is {training.noun}, which is not searched for"
         yield Problem(place, what, "a language model", "name another configuration")
         return
-    for words in (
-        *unnamed_files(base.training(), "of the base", "the base's override"),
-        *short_texts(base.training(), "of the base"),
-    ):
-        yield Problem(document.place(("base", "configuration")), *words)
+    for words in trainer_of(training).mistakes(training, "of the base", "the base's override"):
+        yield Problem(place, *words)
 
 
 def _stages(document: Document, spec: SearchFile) -> Iterator[Problem]:
@@ -214,14 +217,18 @@ def _value(base: Configuration, path: str, value: Any, place: Place) -> Iterator
     sheet = changed(base, [{path: value}], place)
     yield from sheet.problems
     one = sheet.configuration
-    if not isinstance(one, Configuration):
+    if one is None:
         return
-    for words in short_texts(one.training(), "of the setting"):
+    training = one.training()
+    for words in trainer_of(training).mistakes(training, "of the setting", "the grid"):
         yield Problem(place, *words)
-    if one.recipe.valid_batch_size != base.recipe.valid_batch_size:
-        what = "recipe.valid_batch_size: it is part of the measurement that settings are ranked by"
-        yield Problem(place, what, "the same for all settings", "remove it; change it in the base")
-    for idle in idle_settings(one.training()):
+    first, now = effort(base), effort(one)
+    for setting, before in first.ranked_by.items() if first and now else ():
+        if now is not None and now.ranked_by.get(setting) != before:
+            what = f"{setting}: it is part of the measurement that settings are ranked by"
+            advice = "remove it; change it in the base"
+            yield Problem(place, what, "the same for all settings", advice)
+    for idle in trainer_of(training).idle(training):
         if overlap(idle.setting, path):
             what = f"{idle.setting}: {shown(value)} has no effect: {idle.why}"
             yield Problem(place, what, "only values that have an effect", "leave it out")

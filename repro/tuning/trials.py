@@ -14,7 +14,7 @@ from typing import Any
 from repro.specs.configuration import Configuration
 from repro.store.runs import RunStore
 from repro.trainers.run import PlannedRun, RunSpec
-from repro.tuning.search_file import Changes, Search, Stage
+from repro.tuning.search_file import Changes, Search, Stage, effort
 
 Values = Mapping[str, Sequence[Any]]
 """Path -> the values of it that a stage tries."""
@@ -38,6 +38,12 @@ class Trial:
     def digest(self) -> str:
         """SHA-256 of what determines numbers: settings of one digest are one setting."""
         return self.configuration.training().digest()
+
+    @property
+    def epochs(self) -> int:
+        """Of all its runs, at most."""
+        one = effort(self.configuration)
+        return 0 if one is None else one.epochs * self.search.spec.seeds
 
     def runs(self, name: str = "") -> tuple[PlannedRun, ...]:
         """A run per seed, without any measurement: validation losses are in the history.

@@ -92,8 +92,10 @@ def document(tuned: Tuned) -> dict[str, Any]:
         "tuning": tuning,
     }
     written = chosen.model_copy(update=update).model_dump(mode="json", by_alias=True)
-    return Configuration.model_validate_json(json.dumps(written)).model_dump(
-        mode="json", by_alias=True, exclude_none=True
+    return (
+        type(chosen)
+        .model_validate_json(json.dumps(written))
+        .model_dump(mode="json", by_alias=True, exclude_none=True)
     )
 
 

@@ -7,9 +7,8 @@ from itertools import combinations
 
 from repro.errors import Problem
 from repro.expectations.difference import Difference
-from repro.specs.rules.training import idle_settings, short_texts, unnamed_files
 from repro.specs.scaled import ScaledClaim
-from repro.trainers.language_model.spec import TrainingSpec
+from repro.trainers.trainer import trainer_of
 
 
 def _arms_differ(claim: ScaledClaim) -> Iterator[Problem]:
@@ -99,20 +98,18 @@ def _printed_numbers(claim: ScaledClaim) -> Iterator[Problem]:
 def _no_idle_settings(claim: ScaledClaim) -> Iterator[Problem]:
     """A setting that changes nothing would look like a difference between arms."""
     for name, training in claim.trainings.items():
-        for idle in idle_settings(training):
+        for idle in trainer_of(training).idle(training):
             what = f"{idle.setting} of arm '{name}' has no effect: {idle.why}"
             expected = "only settings that have an effect"
             yield claim.problem(claim.steps("arms", name), what, expected, idle.advice)
 
 
-def _texts(claim: ScaledClaim) -> Iterator[Problem]:
-    """Texts that are not named by their files, or that are too short to be read in batches."""
+def _can_be_trained(claim: ScaledClaim) -> Iterator[Problem]:
+    """What the trainer of an arm says that it cannot be trained with."""
     for name, training in claim.trainings.items():
-        if isinstance(training, TrainingSpec):
-            whose = f"of arm '{name}'"
-            unnamed = unnamed_files(training, whose, "the arm's override")
-            for words in (*unnamed, *short_texts(training, whose)):
-                yield claim.problem(claim.steps("arms", name), *words)
+        whose, where = f"of arm '{name}'", "the arm's override"
+        for words in trainer_of(training).mistakes(training, whose, where):
+            yield claim.problem(claim.steps("arms", name), *words)
 
 
 RULES = (
@@ -122,5 +119,5 @@ RULES = (
     _comparable,
     _printed_numbers,
     _no_idle_settings,
-    _texts,
+    _can_be_trained,
 )

@@ -100,9 +100,8 @@ def _unbounded(claim: ScaledClaim) -> dict[str, str]:
         if name not in claim.trained
     }
     for name, training in claim.trainings.items():
-        if training.model.rank_bound() is None:
-            kind = training.model.output.kind
-            found[name] = f"no structure bounds the rank of arm '{name}' when its output is {kind}"
+        if training.rank_bound is None:
+            found[name] = f"no structure bounds the rank of arm '{name}'{training.why_unbounded}"
     return found
 
 

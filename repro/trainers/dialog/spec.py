@@ -166,7 +166,7 @@ class DialogRecipe(Spec):
         """Epochs that there are at most: all of them."""
         return self.epochs
 
-    def stage(self, _epoch: int) -> DialogRecipe:
+    def stage(self, epoch: int) -> Self:  # noqa: ARG002 - all have one
         """What an epoch is trained by."""
         return self
 
@@ -212,6 +212,16 @@ class DialogTrainingSpec(Training):
     def parameters(self) -> int:
         """Number of parameters of the model."""
         return self.model.parameters(self.corpus.vocabulary)
+
+    @property
+    def rank_bound(self) -> int | None:
+        """Structural bound on the rank of its log-probabilities, where there is one."""
+        return self.model.rank_bound()
+
+    @property
+    def why_unbounded(self) -> str:
+        """Its output layer, which decides it."""
+        return f" when its output is {self.model.output.kind}"
 
     @property
     def step_tokens(self) -> float:

@@ -7,23 +7,27 @@ divergence, checkpoints) is that of language models.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from repro.trainers.dialog.corpus import DialogData, DialogSplit, batch_of, shuffled
-from repro.trainers.dialog.evaluation import mean_loss
+from repro.trainers.dialog.evaluation import dialog_bleu, dialog_perplexity, dialog_rank, mean_loss
 from repro.trainers.dialog.model import DialogModel, begin
-from repro.trainers.dialog.spec import DialogRecipe
-from repro.trainers.language_model.checkpoint import Phase, Progress, TrainedRun
+from repro.trainers.dialog.spec import DialogRecipe, DialogTrainingSpec
+from repro.trainers.language_model.checkpoint import EpochRecord, TrainedRun
 from repro.trainers.language_model.evaluation import full_precision
+from repro.trainers.language_model.measurements.perplexity import training_perplexity
 from repro.trainers.language_model.optimiser import Average
 from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.regularisation import Regularisation
 from repro.trainers.language_model.training import DTYPES, Losses, TrainingReplicate
+from repro.trainers.measurement import Perplexity, Rank
 from repro.trainers.run import RunSpec
+from repro.trainers.trainer import Measured, Phase, Progress, Report
 
 MOMENTS = ("mean", "square")
 
@@ -82,9 +86,6 @@ def masks_of_epoch(recipe: DialogRecipe, streams: Streams, epoch: int) -> Regula
     return Regularisation(probabilities, 0.0, lambda name: streams.open(name, epoch))
 
 
-Report = Callable[[Progress], None]
-
-
 def train(
     batch: Sequence[RunSpec],
     corpus: DialogData,
@@ -101,7 +102,7 @@ def train(
     a folder holds the checkpoint of another run.
     """
     for run in batch:
-        if run.dialog.corpus.vocabulary != corpus.vocabulary:
+        if DialogTrainingSpec.of(run).corpus.vocabulary != corpus.vocabulary:
             message = f"run {run.key} is not for a corpus of {corpus.vocabulary} words"
             raise ValueError(message)
     report = progress or (lambda _: None)
@@ -115,8 +116,8 @@ def train(
 def _train(
     run: RunSpec, corpus: DialogData, device: torch.device, folder: Path | None, report: Report
 ) -> TrainedRun[DialogModel]:
-    spec = run.dialog
-    model = DialogModel(spec.model, corpus.vocabulary, DTYPES[spec.recipe.precision])
+    spec = DialogTrainingSpec.of(run)
+    model = build(spec)
     begin(model, spec.recipe, Streams(run), corpus.train)
     model.to(device)
     adam, average = AdamOptimiser(model, spec.recipe), Average(model)
@@ -159,3 +160,36 @@ def _train_epoch(
         tell(step, "train")
     tell(len(batches), "valid")
     return Losses(float(by_token) / split.predicted, float(by_step) / len(batches))
+
+
+def build(spec: DialogTrainingSpec) -> DialogModel:
+    """The model of a configuration, its parameters empty."""
+    return DialogModel(spec.model, spec.corpus.vocabulary, DTYPES[spec.recipe.precision])
+
+
+def measure(
+    measurement: Any,
+    *,
+    model: DialogModel,
+    history: Sequence[EpochRecord],
+    best_epoch: int,
+    corpus: DialogData,
+) -> Measured:
+    """The value of ``measurement`` on a trained model (best checkpoint, evaluation mode).
+
+    ValueError for a measurement that such a model does not have.
+    """
+    split = corpus.split(measurement.split)
+    match measurement:
+        case Perplexity(mode="training", weight=weight):
+            return Measured(measurement.in_unit(training_perplexity(history, best_epoch, weight)))
+        case Perplexity(mode="dynamic"):
+            raise ValueError("there is no dynamic evaluation of a dialog model")
+        case Perplexity():
+            value, counted = dialog_perplexity(model, split)
+            return Measured(measurement.in_unit(value), {"tokens": counted})
+        case Rank(contexts=first):
+            value, details, spectrum = dialog_rank(model, split, first)
+            return Measured(value, details, {"singular_values": spectrum})
+        case _:
+            return Measured(*dialog_bleu(measurement, model, split, corpus.words))

@@ -26,11 +26,9 @@ from repro.digest import canonical_json
 from repro.errors import StoreError
 from repro.files import opened, write_atomically
 from repro.trainers.run import RunSpec
+from repro.trainers.trainer import Finished
 
 M = TypeVar("M", bound=nn.Module)
-
-
-Phase = Literal["train", "valid"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,26 +49,6 @@ class EpochRecord:
     length; None in a history that is older than this number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Where one run is.
-
-    Reported at the beginning of an epoch, after every step, and before validation: whoever
-    listens decides how much of it to show.
-    """
-
-    run_key: str
-    epoch: int
-    epochs: int
-    step: int
-    """Steps of this epoch that are done."""
-    steps: int
-    tokens_done: int
-    """Over all epochs."""
-    tokens_in_all: int
-    phase: Phase
-
-
 @dataclass(frozen=True, eq=False)
 class TrainedRun(Generic[M]):
     """One replicate after training.
@@ -86,6 +64,16 @@ class TrainedRun(Generic[M]):
     best_epoch: int
     diverged: int | None = None
     notes: tuple[str, ...] = ()
+
+    def finished(self) -> Finished:
+        """What is stored of it; the weights of one that diverged are of no use."""
+        rows = tuple(asdict(record) for record in self.history)
+        if self.diverged is not None:
+            return Finished(self.run, rows, diverged=self.diverged, notes=self.notes)
+        state = self.model.state_dict()
+        weights = {name: tensor.detach().cpu().numpy() for name, tensor in state.items()}
+        best = self.best_epoch
+        return Finished(self.run, rows, weights, best_epoch=best, notes=self.notes)
 
 
 FILE_NAME = "checkpoint.safetensors"

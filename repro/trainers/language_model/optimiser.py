@@ -11,11 +11,16 @@ import torch
 from torch import Tensor, nn
 
 from repro.errors import DataError
-from repro.trainers.dialog.spec import DialogRecipe
 from repro.trainers.language_model.model import LanguageModel
-from repro.trainers.language_model.recipe import Averaging, FromEpoch, NonMonotonic, Recipe
+from repro.trainers.language_model.recipe import (
+    Averaging,
+    FromEpoch,
+    NonMonotonic,
+    Recipe,
+    Scheduled,
+)
 
-R = TypeVar("R", Recipe, DialogRecipe)
+R = TypeVar("R", bound=Scheduled)
 
 
 class Sgd:
@@ -146,7 +151,7 @@ def stalls(n: int, earlier: Sequence[float], loss: float) -> bool:
     return len(earlier) > n and loss > min(earlier[:-n])
 
 
-def proper_epochs(recipe: Recipe | DialogRecipe, losses: Sequence[float]) -> int:
+def proper_epochs(recipe: Scheduled, losses: Sequence[float]) -> int:
     """Epochs of training proper, before fine-tuning, as far as ``losses`` tell.
 
     Those of the recipe, unless its early stop has ended them: after the first epoch that is
@@ -171,7 +176,7 @@ def next_stage(recipe: R, losses: Sequence[float]) -> R:
     return recipe.stage(recipe.epochs + 1 if tuning else 1)
 
 
-def finished(recipe: Recipe | DialogRecipe, losses: Sequence[float]) -> bool:
+def finished(recipe: Scheduled, losses: Sequence[float]) -> bool:
     """Whether nothing is left to train after epochs that ended with these validation losses."""
     proper, tuning = proper_epochs(recipe, losses), recipe.finetuning
     own = losses[proper:]

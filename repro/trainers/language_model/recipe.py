@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Protocol, Self
 
 from pydantic import Field, model_validator
 
@@ -113,6 +113,33 @@ class Stop(Spec):
     patience: Count
 
 
+class Scheduled(Protocol):
+    """A recipe, as far as the end of training depends on it."""
+
+    @property
+    def epochs(self) -> int:
+        """Epochs of training proper, at most."""
+
+    @property
+    def averaging(self) -> Averaging:
+        """When the average begins."""
+
+    @property
+    def finetuning(self) -> Finetuning | None:
+        """What follows."""
+
+    @property
+    def stop(self) -> Stop | None:
+        """What may end it early."""
+
+    @property
+    def late(self) -> bool:
+        """Whether an averaged step takes the rate of the step before."""
+
+    def stage(self, epoch: int) -> Self:
+        """What an epoch is trained by."""
+
+
 class Recipe(Spec):
     """One training procedure. SGD without momentum, global-norm clipping, tied embeddings.
 
@@ -168,7 +195,7 @@ class Recipe(Spec):
         """Epochs that there are at most, fine-tuning included."""
         return self.epochs + (0 if self.finetuning is None else self.finetuning.epochs)
 
-    def stage(self, epoch: int) -> Recipe:
+    def stage(self, epoch: int) -> Self:
         """What an epoch is trained by: this recipe, or after its last epoch its fine-tuning."""
         tuning = self.finetuning
         if tuning is None or epoch <= self.epochs:

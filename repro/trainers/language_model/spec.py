@@ -438,6 +438,16 @@ class TrainingSpec(Training):
         return self.model.parameters(self.corpus.vocabulary)
 
     @property
+    def rank_bound(self) -> int | None:
+        """Structural bound on the rank of its log-probabilities, where there is one."""
+        return self.model.rank_bound()
+
+    @property
+    def why_unbounded(self) -> str:
+        """Its output layer, which decides it."""
+        return f" when its output is {self.model.output.kind}"
+
+    @property
     def step_tokens(self) -> float:
         """How many tokens a step of training predicts, about."""
         return float(self.recipe.batch_size * self.recipe.window.base)

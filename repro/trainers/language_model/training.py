@@ -19,7 +19,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, Self
 
 import torch
 from torch import Tensor, nn
@@ -28,8 +28,6 @@ from repro.trainers.language_model.checkpoint import (
     Checkpoint,
     EpochRecord,
     M,
-    Phase,
-    Progress,
     TrainedRun,
     Weights,
     load_checkpoint,
@@ -37,12 +35,19 @@ from repro.trainers.language_model.checkpoint import (
 )
 from repro.trainers.language_model.corpus import CorpusData, batchify, draw_windows
 from repro.trainers.language_model.evaluation import full_precision, mean_loss
+from repro.trainers.language_model.measurements.perplexity import (
+    dynamic_perplexity,
+    evaluation_perplexity,
+    training_perplexity,
+)
+from repro.trainers.language_model.measurements.rank import measure_rank
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.optimiser import (
     Average,
     R,
     Sgd,
     finished,
+    learning_rates,
     next_stage,
     proper_epochs,
     switches,
@@ -55,10 +60,14 @@ from repro.trainers.language_model.regularisation import (
     activation_penalty,
     temporal_penalty,
 )
+from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.language_model.trunk import Trunk, TrunkOutput, detached, run_together
+from repro.trainers.measurement import Perplexity, Rank
 from repro.trainers.run import RunSpec
+from repro.trainers.trainer import Measured, Phase, Progress, Report
 
-Report = Callable[[Progress], None]
+if TYPE_CHECKING:
+    from repro.trainers.trainer import Arrays
 
 
 def train(
@@ -83,7 +92,7 @@ def train(
     another run, DataError when the text is too short.
     """
     for run in batch:
-        if run.training.corpus.vocabulary != corpus.vocabulary:
+        if TrainingSpec.of(run).corpus.vocabulary != corpus.vocabulary:
             message = f"run {run.key} is not for a corpus of {corpus.vocabulary} words"
             raise ValueError(message)
         if together and run.training.digest() != batch[0].training.digest():
@@ -293,8 +302,8 @@ class TrainingReplicate(Generic[M, R]):
         run: RunSpec, device: torch.device, folder: Path | None
     ) -> TrainingReplicate[LanguageModel, Recipe]:
         """A language model before its first step, or where the checkpoint in ``folder`` left it."""
-        spec = run.language
-        model = LanguageModel(spec.model, spec.corpus.vocabulary, DTYPES[spec.recipe.precision])
+        spec = TrainingSpec.of(run)
+        model = build(spec)
         initialise(model, Streams(run))
         model.to(device)
         return TrainingReplicate(run, folder, model, spec.recipe, Average(model)).resumed()
@@ -404,3 +413,50 @@ class TrainingReplicate(Generic[M, R]):
 
 def _copy(model: nn.Module) -> Weights:
     return {name: tensor.clone() for name, tensor in model.state_dict().items()}
+
+
+def build(spec: TrainingSpec) -> LanguageModel:
+    """The model of a configuration, its parameters empty."""
+    return LanguageModel(spec.model, spec.corpus.vocabulary, DTYPES[spec.recipe.precision])
+
+
+def restore(model: nn.Module, weights: Arrays, where: torch.device) -> None:
+    """Give a model its stored weights, to be measured."""
+    model.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
+    model.to(where).eval()
+
+
+def try_out(spec: TrainingSpec) -> None:
+    """Build the model, and its optimiser as far as its recipe can be wrong about it: DataError."""
+    learning_rates(build(spec), spec.recipe)
+
+
+def measure(
+    measurement: Any,
+    *,
+    model: LanguageModel,
+    history: Sequence[EpochRecord],
+    best_epoch: int,
+    corpus: CorpusData,
+    device: torch.device,
+    run: RunSpec | None = None,
+) -> Measured:
+    """The value of ``measurement`` on a trained model (best checkpoint, evaluation mode).
+
+    The model is as it was afterwards. Only a measurement that draws random numbers needs to know
+    the ``run``; ValueError if it does not, and for a measurement that such a model does not have.
+    """
+    tokens = corpus.split(measurement.split).to(device)
+    match measurement:
+        case Perplexity(mode="training", weight=weight):
+            return Measured(measurement.in_unit(training_perplexity(history, best_epoch, weight)))
+        case Perplexity(mode="dynamic"):
+            value, details = dynamic_perplexity(measurement, model, corpus, run)
+            return Measured(measurement.in_unit(value), details)
+        case Perplexity(batch_size=streams):
+            value, counted = evaluation_perplexity(model, tokens, streams)
+            return Measured(measurement.in_unit(value), {"tokens": counted})
+        case Rank(batch_size=streams, contexts=first):
+            value, details, spectrum = measure_rank(model, tokens, streams, first)
+            return Measured(value, details, {"singular_values": spectrum})
+    raise ValueError("a language model answers nothing: it has no BLEU")

@@ -22,6 +22,7 @@ from repro.trainers.language_model.corpus import batchify, windows_of
 from repro.trainers.language_model.evaluation import full_precision, mean_loss
 from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.regularisation import QUIET, Regularisation
+from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.language_model.trunk import detached
 from repro.trainers.measurement import measurement_key
 
@@ -190,7 +191,7 @@ def _regularisation(measurement: Perplexity, how: Dynamic, run: RunSpec | None) 
     if run is None:
         raise ValueError("live weight dropout is drawn from the streams of a run: name the run")
     streams, name = Streams(run), measurement_key(measurement)
-    probabilities = {"weight": run.language.recipe.dropout.weight}
+    probabilities = {"weight": TrainingSpec.of(run).recipe.dropout.weight}
     return Regularisation(probabilities, 0.0, lambda _: streams.open("dynamic_evaluation", name))
 
 

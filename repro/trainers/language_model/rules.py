@@ -1,36 +1,29 @@
-"""Settings of training and measuring that change nothing, or that no text is long enough for."""
+"""Settings of a training that change nothing, or that no text is long enough for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any
 
-from repro.schema.messages import Words
+from repro.schema.messages import Words, choose
+from repro.schema.yaml import Steps
 from repro.trainers.base import LEAST_TOKENS, too_short
 from repro.trainers.language_model.recipe import Recipe, Window
-from repro.trainers.language_model.spec import (
-    Model,
-    TextCorpus,
-    TrainingSpec,
-)
-from repro.trainers.run import AnyTraining
+from repro.trainers.language_model.spec import Model, Own, TextCorpus, TrainingSpec, parts
+from repro.trainers.trainer import Idle
 
 
-class Idle(NamedTuple):
-    """A setting that changes no number of a training."""
+def idle_dropout(training: Any) -> Iterator[Idle]:
+    """Dropout of latent contexts that no output layer but a mixture has."""
+    if training.recipe.dropout.latent and not training.model.mixes():
+        kind = training.model.output.kind
+        yield Idle("recipe.dropout.latent", f"output {kind} has no latent contexts")
 
-    setting: str
-    why: str
-    advice: str = "leave it out, or change the model"
 
-
-def idle_settings(training: AnyTraining) -> Iterator[Idle]:
+def idle_settings(training: TrainingSpec) -> Iterator[Idle]:
     """Settings that change no number of this training, why, and what to do."""
-    model = training.model
-    if training.recipe.dropout.latent and not model.mixes():
-        yield Idle("recipe.dropout.latent", f"output {model.output.kind} has no latent contexts")
-    if isinstance(training, TrainingSpec):
-        yield from _idle_on_text(training.model, training.recipe)
+    yield from idle_dropout(training)
+    yield from _idle_on_text(training.model, training.recipe)
 
 
 def _idle_on_text(model: Model, recipe: Recipe) -> Iterator[Idle]:
@@ -83,3 +76,40 @@ def short_texts(training: TrainingSpec, whose: str) -> Iterator[Words]:
     ):
         if count // size < LEAST_TOKENS:
             yield too_short(f"recipe.{key} {whose}", size, count, split)
+
+
+def unknown_parts(training: TrainingSpec) -> Iterator[tuple[Steps, Words]]:
+    """Learning rates for parts that the model does not have, where its specification can tell."""
+    model, rates = training.model, training.recipe.learning_rates or {}
+    own = [name for name in ("output", "trunk") if isinstance(getattr(model, name), Own)]
+    known = parts(model)
+    for name in rates:
+        if name in known or name.partition(".")[0] in own:
+            continue
+        what = f"recipe.learning_rates: the model has no part '{name}' that is trained"
+        shown = ", ".join(part for part in known if part.count(".") < 3)
+        steps: Steps = ("recipe", "learning_rates", name)
+        yield steps, (what, f"one of {shown}", choose(name, known))
+
+
+SCHEDULE = (
+    *("epochs", "batch_size", "learning_rate", "decay", "window", "clip", "averaging"),
+    *("finetuning", "stop", "learning_rates", "optimiser"),
+)
+"""The settings of a recipe that say how steps are taken, where it has them."""
+
+
+PRECISION = ("precision", "products")
+"""The settings of a recipe that say how numbers are rounded."""
+
+
+def comparable(training: Any) -> dict[str, Any]:
+    """What arms may be declared to have the same, by the name that a claim gives it."""
+    recipe = training.recipe
+    return {
+        "corpus": training.corpus,
+        "precision": {name: getattr(recipe, name) for name in PRECISION},
+        "epochs": recipe.most_epochs,
+        "averaging": recipe.averaging,
+        "schedule": {name: getattr(recipe, name, None) for name in SCHEDULE},
+    }
