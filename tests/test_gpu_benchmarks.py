@@ -20,6 +20,7 @@ from benchmarks.speed.shapes import run_of
 from repro.trainers.language_model import fused_loss
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.regularisation import Regularisation
+from repro.trainers.language_model.spec import TrainingSpec
 from tests.trainers import small
 
 CPU = torch.device("cpu")
@@ -159,7 +160,7 @@ class TestSpeed:
 
     def test_the_tokens_are_those_of_the_timed_steps(self):
         """Windows of 10 words in 4 streams: 3 steps of 2 replicates predict 240 words."""
-        spec = small.run(recipe_=small.recipe(epochs=1, batch_size=4)).language
+        spec = TrainingSpec.of(small.run(recipe_=small.recipe(epochs=1, batch_size=4)))
         runs = [run_of(spec, number) for number in range(2)]
         watch = timed(runs, load_corpus(spec.corpus, None), CPU, 3, together=True)
         assert watch.tokens == 3 * 10 * 4 * 2
@@ -226,7 +227,7 @@ class TestSpeed:
 
     def test_a_step_ends_with_its_last_replicate(self):
         """Reports of other runs end no step; the end of the epoch ends the timing without one."""
-        from repro.trainers.language_model.checkpoint import Progress
+        from repro.trainers.trainer import Progress
 
         watch = Stopwatch("b", CPU, steps=1)
         for step in (WARM_UPS, WARM_UPS + 1):

@@ -14,6 +14,7 @@ from benchmarks.gpu.carried import NOTE, continued, origin_of
 from repro.errors import StoreError
 from repro.trainers.language_model.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
 from repro.trainers.language_model.corpus import load_corpus
+from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.language_model.training import train
 from repro.trainers.run import RunSpec
 from tests.trainers import small
@@ -142,7 +143,7 @@ class TestPaper:
         return small.run(recipe_=recipe)
 
     def explore(self, run: RunSpec, folder: Path, ends: float):
-        corpus = load_corpus(run.language.corpus, None)
+        corpus = load_corpus(TrainingSpec.of(run).corpus, None)
         return paper.explore(run, corpus, CPU, folder, paper.Deadline(ends, Clock()))
 
     def test_it_stops_in_time_and_goes_on(self, tmp_path: Path):
@@ -155,7 +156,9 @@ class TestPaper:
         assert first["rank"] <= first["rank_bound"] == 8
         assert len(spectrum) == 30
         second, _ = self.explore(run, tmp_path, ends=99)
-        (whole,) = train([run], load_corpus(run.language.corpus, None), device=CPU, folders=[None])
+        (whole,) = train(
+            [run], load_corpus(TrainingSpec.of(run).corpus, None), device=CPU, folders=[None]
+        )
         assert [record["valid_loss"] for record in second["history"]] == [
             record.valid_loss for record in whole.history
         ]

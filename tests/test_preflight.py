@@ -17,7 +17,7 @@ from repro.running import preflight
 from repro.running.engine import RunOptions
 from repro.running.preflight import lacking
 from repro.store.runs import RunStore
-from repro.trainers.language_model.spec import Digests, SplitTokens, TextCorpus
+from repro.trainers.language_model.spec import Digests, SplitTokens, TextCorpus, TrainingSpec
 from repro.trainers.run import PlannedRun
 from tests.running.tiny import RANK, TEST, tiny_plan, tiny_run
 
@@ -95,7 +95,7 @@ def test_a_device_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_disk_that_is_too_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Weights of every run, spectra, and checkpoints of those that are trained at once."""
     monkeypatch.setattr(preflight, "free_disk", lambda _: 10_000.0)
-    parameters = tiny_run().training.parameters
+    parameters = tiny_run().training.parameters or 0
     assert 4 * parameters * 9 > 10_000
     (line,) = lacks(tmp_path, *tiny_plan(3), workers=1)
     assert "of disk for 3 runs, and 0 MB are free where the store" in line
@@ -108,7 +108,7 @@ def test_a_disk_that_is_too_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_memory_that_is_too_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Told with the arm and its configuration, unless a number of processes was asked for."""
     run = tiny_run()
-    corpus = run.training.corpus.model_copy(update={"vocabulary": 20_000})
+    corpus = TrainingSpec.of(run).corpus.model_copy(update={"vocabulary": 20_000})
     training = run.training.model_copy(update={"corpus": corpus})
     ranked = PlannedRun(run=run.model_copy(update={"training": training}), measurements=(RANK,))
     monkeypatch.setattr(preflight, "available_memory", lambda: 3.2e9)

@@ -11,7 +11,6 @@ import torch
 
 from benchmarks.published import Published
 from benchmarks.references import load_reference, take_weights
-from repro.specs.configuration import Configuration
 from repro.specs.resolve import read_sheet
 from repro.trainers.language_model.corpus import CorpusData, batchify
 from repro.trainers.language_model.evaluation import mean_loss
@@ -30,8 +29,9 @@ AGREEMENT: Final = 1e-5
 def training_spec() -> TrainingSpec:
     """The configuration that both train."""
     sheet = read_sheet(CONFIGURATION)
-    if isinstance(sheet.configuration, Configuration):
-        return sheet.configuration.training()
+    training = None if sheet.configuration is None else sheet.configuration.training()
+    if isinstance(training, TrainingSpec):
+        return training
     raise ValueError("; ".join(map(str, sheet.problems)))
 
 

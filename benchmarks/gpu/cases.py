@@ -115,7 +115,7 @@ def spread_model(run: RunSpec) -> LanguageModel:
 
     With the initial values as they are every distribution is flat, and hides an error.
     """
-    spec = run.language
+    spec = TrainingSpec.of(run)
     model = LanguageModel(spec.model, spec.corpus.vocabulary)
     initialise(model, Streams(run))
     bias = np.random.default_rng(0).normal(size=spec.corpus.vocabulary)

@@ -29,7 +29,6 @@ from repro.specs.resolve import read_sheet
 from repro.trainers.language_model.checkpoint import (
     FILE_NAME,
     Checkpoint,
-    Progress,
     load_checkpoint,
 )
 from repro.trainers.language_model.corpus import CorpusData, load_corpus
@@ -39,6 +38,7 @@ from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.language_model.training import train
 from repro.trainers.run import RunSpec
+from repro.trainers.trainer import Progress
 
 EVIDENCE, SPECTRUM = "evidence.json", "spectrum.npy"
 TEST_BATCH: Final = 1
@@ -105,7 +105,7 @@ def explore(
         "notes": [EXPLORATORY, *([NOTE] if origin else [])],
         "run": run.key,
         "origin": None if origin is None else asdict(origin),
-        "training": run.language.model_dump(mode="json", exclude_none=True),
+        "training": TrainingSpec.of(run).model_dump(mode="json", exclude_none=True),
         "history": [asdict(record) for record in checkpoint.history],
         "best_epoch": checkpoint.best_epoch,
         "diverged": checkpoint.diverged,
@@ -120,7 +120,7 @@ def _measured(
     run: RunSpec, checkpoint: Checkpoint, corpus: CorpusData, device: torch.device
 ) -> tuple[dict[str, Any], np.ndarray]:
     """Perplexities and rank of the best weights."""
-    spec = run.language
+    spec = TrainingSpec.of(run)
     model = LanguageModel(spec.model, spec.corpus.vocabulary)
     model.load_state_dict(checkpoint.best)
     model.to(device)

@@ -23,6 +23,7 @@ from repro.trainers.language_model.regularisation import (
     activation_penalty,
     temporal_penalty,
 )
+from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.run import RunSpec
 
 CPU: Final = torch.device("cpu")
@@ -63,7 +64,7 @@ def passed(
     products: Products | None = None,
 ) -> dict[str, Tensor]:
     """``loss`` of one window with the masks of epoch 1, and the objective's gradients by name."""
-    spec = run.language
+    spec = TrainingSpec.of(run)
     recipe, words = spec.recipe, spec.corpus.vocabulary
     model = LanguageModel(spec.model, words, dtype)
     model.load_state_dict({name: weight.to(dtype) for name, weight in weights.items()})
@@ -93,7 +94,7 @@ def of_masks(size: Size, device: torch.device) -> Iterator[Check]:
 
 def _drawn(run: RunSpec, size: Size, device: torch.device) -> dict[str, Tensor]:
     """What two windows in a row do to ones, and to the lookup of zeros."""
-    regularisation = Regularisation.of_epoch(run.language.recipe, Streams(run), 1)
+    regularisation = Regularisation.of_epoch(TrainingSpec.of(run).recipe, Streams(run), 1)
     ones_TBH = torch.ones(size.steps, size.batch, size.hidden, device=device)
     matrix_GH = torch.ones(4 * size.hidden, size.hidden, device=device)
     zeros_VE = torch.zeros(size.words, size.embedding, device=device)
@@ -125,7 +126,7 @@ def of_rank(size: Size, device: torch.device) -> Iterator[Check]:
     except DataError as error:
         yield Check("log-probabilities are not rounded", 1.0, 0.0, str(error).splitlines()[0])
         return
-    bound = run.language.model.rank_bound()
+    bound = TrainingSpec.of(run).model.rank_bound()
     assert bound is not None
     known = details["known_rank"]
     note = f"{rank:.0f} of {size.words:,}, d + 2 = {bound}"

@@ -13,10 +13,10 @@ import torch
 
 from benchmarks.speed.rows import Goal
 from benchmarks.speed.table import number
-from repro.trainers.language_model.checkpoint import Progress
 from repro.trainers.language_model.corpus import CorpusData
 from repro.trainers.language_model.training import train
 from repro.trainers.run import RunSpec
+from repro.trainers.trainer import Progress
 
 WARM_UPS: Final = 5
 

@@ -13,14 +13,15 @@ from benchmarks.gpu.cases import Size, corpus_of, runs_of, training
 from benchmarks.gpu.checks import Check, badness, departure, largest_departure
 from repro.trainers.language_model.checkpoint import (
     Checkpoint,
-    Progress,
     TrainedRun,
     save_checkpoint,
 )
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.randomness import Streams, initialise
+from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.language_model.training import train
 from repro.trainers.run import RunSpec
+from repro.trainers.trainer import Progress
 
 CPU: Final = torch.device("cpu")
 REPLICATES: Final = 4
@@ -109,7 +110,7 @@ def _train(
 ) -> list[TrainedRun[LanguageModel]]:
     return train(
         runs,
-        corpus_of(runs[0].language),
+        corpus_of(TrainingSpec.of(runs[0])),
         device=device,
         folders=folders or [None] * len(runs),
         together=together,
@@ -140,7 +141,7 @@ def _same(
 
 def _of_nan(run: RunSpec) -> Checkpoint:
     """A run before its first epoch, with NaN for every weight."""
-    spec = run.language
+    spec = TrainingSpec.of(run)
     model = LanguageModel(spec.model, spec.corpus.vocabulary, torch.float64)
     initialise(model, Streams(run))
     weights = {name: weight * torch.nan for name, weight in model.state_dict().items()}

@@ -28,8 +28,8 @@ def profile(shape: Shape, threads: int, recipe: Mapping[str, Any]) -> list[tuple
 
     from benchmarks.speed.ours import CPU, computing
     from benchmarks.speed.shapes import random_corpus, run_of, training
-    from repro.trainers.language_model.checkpoint import Progress
     from repro.trainers.language_model.training import train
+    from repro.trainers.trainer import Progress
 
     spec = training(shape, recipe=recipe)
     profiler = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU])

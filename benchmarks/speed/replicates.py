@@ -63,7 +63,7 @@ def through_engine(metronome: Metronome) -> None:
     from repro.running.execute import execute
     from repro.running.pool import ProcessPool
     from repro.store.runs import RunStore
-    from repro.trainers.cost import memory
+    from repro.trainers.trainer import memory
 
     with TemporaryDirectory() as folder:
         spec = specification(Path(folder))

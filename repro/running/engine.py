@@ -15,7 +15,7 @@ from repro.running.pool import ProcessPool
 from repro.store.runs import RunStore
 from repro.trainers.base import Training
 from repro.trainers.run import PlannedRun
-from repro.trainers.trainer import PROCESS_MEMORY, memory, trainer_of
+from repro.trainers.trainer import PROCESS_MEMORY, memory, replicate_memory, trainer_of
 
 P = ParamSpec("P")
 
@@ -175,10 +175,9 @@ class Group:
         ``available`` is in bytes, for each of the tasks. 1 where the trainer trains replicates in
         turn in any case.
         """
-        training, trainer = self.training, trainer_of(self.training)
-        if not trainer.batched(training):
+        if not trainer_of(self.training).batched(self.training):
             return 1
-        each = trainer.replicate_memory(training)
+        each = replicate_memory(self.training)
         room = max(0.0, available - PROCESS_MEMORY) / each
         most = max(1, int(min(room, MOST_TOGETHER)))
         parts = max(-(-len(self.runs) // most), min(at_once, len(self.runs)))
@@ -212,6 +211,5 @@ def grouped(
 
 def task_memory(runs: Sequence[PlannedRun]) -> float:
     """Bytes that a process needs to train these runs as one model, and then to measure each."""
-    training = runs[0].run.training
-    trained = PROCESS_MEMORY + len(runs) * trainer_of(training).replicate_memory(training)
+    trained = PROCESS_MEMORY + len(runs) * replicate_memory(runs[0].run.training)
     return max(trained, *(memory(each) for each in runs))

@@ -9,7 +9,7 @@ is imported only with consent; a plan, a verdict and a report need none.
 from __future__ import annotations
 
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
 from pydantic import BeforeValidator, ConfigDict, Field, create_model
 
@@ -55,6 +55,10 @@ class Configuration(Spec):
     trainer: Any = None
 
     trains: ClassVar[type[Training]]
+
+    if TYPE_CHECKING:  # the keys of its trainer
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def training(self) -> Training:
         """The part that determines numbers."""

@@ -274,6 +274,11 @@ def memory(planned: PlannedRun) -> float:
     return trainer_of(spec).memory(spec, planned.measurements)
 
 
+def replicate_memory(training: Training) -> float:
+    """Bytes that one more replicate needs while it is trained, by its trainer."""
+    return trainer_of(training).replicate_memory(training)
+
+
 def code_of(training: Training) -> dict[str, NamesCode]:
     """The code of others that training imports, by the dotted path of what names it."""
     named = training.trainer

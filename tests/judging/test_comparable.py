@@ -96,7 +96,7 @@ def test_what_is_declared_equal_is_compared(
     of = declaring(same)
     if part == "corpus":
         corpus = of.arms["softmax"].configuration.corpus  # type: ignore[union-attr]
-        other = {**corpus.sha256.model_dump(), "test": "0" * 64}  # type: ignore[union-attr]
+        other = {**corpus.sha256.model_dump(), "test": "0" * 64}
         changes = {"sha256": Digests(**other)}
     said = verdict(changed(of, part, **changes))
     assert said.validity == "NOT-COMPARABLE"

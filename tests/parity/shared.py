@@ -18,6 +18,7 @@ from repro.trainers.language_model.corpus import CorpusData
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.randomness import Streams, initialise
 from repro.trainers.language_model.regularisation import LockedPlace, Regularisation
+from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.run import RunSpec
 from tests.trainers import small
 
@@ -34,13 +35,17 @@ def run_of(name: Name, **recipe: Any) -> RunSpec:
     context = {"context_size": 7} if name == "mos" else {}
     model = small.model(OUTPUTS[name], layers=3, **context)
     run = small.run(OUTPUTS[name], small.recipe(**values), streams="paired")
-    return run.model_copy(update={"training": run.language.model_copy(update={"model": model})})
+    return run.model_copy(
+        update={"training": TrainingSpec.of(run).model_copy(update={"model": model})}
+    )
 
 
 def model_of(run: RunSpec) -> LanguageModel:
     """Our model with the run's initial values."""
-    precision = getattr(torch, run.language.recipe.precision)
-    model = LanguageModel(run.language.model, run.language.corpus.vocabulary, precision)
+    precision = getattr(torch, TrainingSpec.of(run).recipe.precision)
+    model = LanguageModel(
+        TrainingSpec.of(run).model, TrainingSpec.of(run).corpus.vocabulary, precision
+    )
     initialise(model, Streams(run))
     return model
 
@@ -79,7 +84,7 @@ class Theirs:
         trained: int = 0,
     ) -> None:
         """``trained`` epochs are over; their script is that of the stage that follows."""
-        training, recipe = run.language, run.language.recipe.stage(trained + 1)
+        training, recipe = TrainingSpec.of(run), TrainingSpec.of(run).recipe.stage(trained + 1)
         script = "finetune.py" if trained else "main.py"
         self._run, self._masks = run, cast("Iterator[Tensor]", iter(()))
         reference = load_reference(root, name)
@@ -134,14 +139,14 @@ class Theirs:
 
 def masks(run: RunSpec, epoch: int) -> Iterator[Tensor]:
     """Our masks of an epoch, 0 or 1, in the order in which their model asks for them."""
-    recipe = run.language.recipe
+    recipe = TrainingSpec.of(run).recipe
     regularisation = Regularisation.of_epoch(recipe, Streams(run), epoch)
     return chain.from_iterable(iter(lambda: _masks_of_window(run, regularisation), None))
 
 
 def _masks_of_window(run: RunSpec, regularisation: Regularisation) -> list[Tensor]:
     """Embedding, input; of each layer its matrix and its output; latent. None where p is 0."""
-    model, recipe = run.language.model, run.language.recipe
+    model, recipe = TrainingSpec.of(run).model, TrainingSpec.of(run).recipe
     batch = recipe.small_batch_size or recipe.batch_size
 
     def locked(place: LockedPlace, size: int) -> list[Tensor]:
@@ -150,7 +155,7 @@ def _masks_of_window(run: RunSpec, regularisation: Regularisation) -> list[Tenso
 
     found = []
     if recipe.dropout.embedding:
-        words_V1 = torch.arange(run.language.corpus.vocabulary).unsqueeze(1)
+        words_V1 = torch.arange(TrainingSpec.of(run).corpus.vocabulary).unsqueeze(1)
         ones_V1 = torch.ones(len(words_V1), 1)
         found += [regularisation.embed(words_V1, ones_V1).squeeze(-1) > 0]
     found += locked("input", model.embedding_size)

@@ -18,6 +18,7 @@ from repro.trainers.language_model.measurements.perplexity import (
     squared_gradients,
 )
 from repro.trainers.language_model.regularisation import QUIET
+from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.measurement import Dynamic, Perplexity
 from tests.parity.shared import corpus, excited, model_of, run_of
 
@@ -106,7 +107,7 @@ def test_the_first_code_sums(root, differences, monkeypatch, live):
     run = run_of("mos", dropout={"weight": 0.5} if live else {})
     ours, measurement = excited(model_of(run)), measured(SETTINGS["sum"], live)
     reference = load_reference(root, "mos")
-    model = reference.build(run.language.model, 30, run.language.recipe)
+    model = reference.build(TrainingSpec.of(run).model, 30, TrainingSpec.of(run).recipe)
     copy_weights(ours, model)
     if live:
         drawn = _regularisation(measurement, measurement.dynamic, run)
@@ -129,7 +130,7 @@ def test_the_later_code_takes_means(root, differences):
     run = run_of("awd-lstm-lm", dropout={"weight": 0.5})
     ours, measurement = excited(model_of(run)), measured(SETTINGS["mean"], None)
     reference = load_reference(root, "awd-lstm-lm")
-    inner = reference.build(run.language.model, 30, run.language.recipe)
+    inner = reference.build(TrainingSpec.of(run).model, 30, TrainingSpec.of(run).recipe)
     copy_weights(ours, inner)
     script = root / "dynamic-evaluation" / "dynamiceval.py"
     utilities = reference.modules["utils"]
@@ -143,7 +144,7 @@ def test_gradient_statistics_are_theirs(root, differences):
     run = run_of("mos")
     ours, measurement = excited(model_of(run)), measured(SETTINGS["sum"], None)
     reference = load_reference(root, "mos")
-    model = reference.build(run.language.model, 30, run.language.recipe)
+    model = reference.build(TrainingSpec.of(run).model, 30, TrainingSpec.of(run).recipe)
     copy_weights(ours, model)
     script = root / "mos" / "dynamiceval.py"
     roots, _ = by_theirs(script, model, measurement.dynamic, reference.modules["utils"])

@@ -10,12 +10,13 @@ from benchmarks.equivalence.plan import report
 from benchmarks.equivalence.runs import ARMS, ours, theirs, training_spec
 from repro.stats.power import Design, power_equivalence
 from repro.trainers.language_model.recipe import NoAveraging
+from repro.trainers.language_model.spec import TrainingSpec
 from tests.parity.shared import corpus, run_of
 
 
 def test_both_train_what_they_are_given(root):
     """Three epochs of a tiny model: perplexities of one size, different for different seeds."""
-    spec = run_of("awd-lstm-lm", precision="float32").language
+    spec = TrainingSpec.of(run_of("awd-lstm-lm", precision="float32"))
     own = [ours(seed, spec, corpus()) for seed in (0, 1)]
     published = [theirs(seed, spec, corpus(), root) for seed in (0, 1)]
     assert len({*own, *published}) == 4
@@ -68,7 +69,7 @@ def test_the_plan_has_the_power_that_is_asked_for(tmp_path, capsys):
 
 def test_the_last_step_is_seen_apart(root):
     """Looking at the weights before an epoch's last step changes nothing of the training."""
-    spec = run_of("awd-lstm-lm", precision="float32", epochs=3).language
+    spec = TrainingSpec.of(run_of("awd-lstm-lm", precision="float32", epochs=3))
     found = list(last_steps(1, spec, corpus(), root))
     assert len(found) == 3
     assert all(length > 1 and before != after for length, before, after in found)

@@ -12,6 +12,7 @@ from repro.trainers.language_model.regularisation import (
     activation_penalty,
     temporal_penalty,
 )
+from repro.trainers.language_model.spec import TrainingSpec
 from tests.parity.shared import NAMES, Theirs, excited, model_of, run_of
 from tests.trainers import small
 
@@ -41,7 +42,7 @@ def text(words=29, steps=13):
 
 def by_ours(run, text_LB):
     """Objective and gradients of our loss on one window."""
-    recipe, model = run.language.recipe, excited(model_of(run))
+    recipe, model = TrainingSpec.of(run).recipe, excited(model_of(run))
     regularisation = Regularisation.of_epoch(recipe, Streams(run), 1)
     output = model(text_LB[:-1], model.zero_state(text_LB.shape[1]), regularisation)
     objective = model.loss(output.context, text_LB[1:], regularisation)
@@ -101,7 +102,7 @@ def test_in_single_precision_as_published(root, differences, monkeypatch, name):
 def test_their_lookup_gives_the_last_word_no_gradient(root, monkeypatch, name):
     """A departure: their ``padding_idx`` of -1 is the last word; all other rows are equal."""
     run = run_of(name, **one_window({}))
-    last = run.language.corpus.vocabulary - 1
+    last = TrainingSpec.of(run).corpus.vocabulary - 1
     with_last = text()
     with_last[3] = last
     theirs = Theirs(root, name, run, excited(model_of(run)), (with_last, None), monkeypatch)

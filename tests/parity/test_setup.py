@@ -16,7 +16,7 @@ from repro.trainers.language_model.corpus import batchify, load_corpus
 from repro.trainers.language_model.evaluation import mean_loss
 from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.regularisation import Regularisation
-from repro.trainers.language_model.spec import Model, MoS, Softmax
+from repro.trainers.language_model.spec import Model, MoS, Softmax, TrainingSpec
 from tests.parity.shared import NAMES, corpus, excited, model_of, run_of
 from tests.trainers import small
 
@@ -52,7 +52,10 @@ def test_initial_weights_have_their_distributions(root, name):
     run = run_of(name)
     reference = load_reference(root, name)
     torch.manual_seed(4)
-    theirs = [reference.build(run.language.model, 30, run.language.recipe) for _ in range(10)]
+    theirs = [
+        reference.build(TrainingSpec.of(run).model, 30, TrainingSpec.of(run).recipe)
+        for _ in range(10)
+    ]
     ours = [model_of(run.model_copy(update={"replicate": i})) for i in range(10)]
     for own_name, their_name in weight_names(ours[0], theirs[0]).items():
         one, other = (
@@ -103,10 +106,10 @@ def test_evaluation_is_theirs_over_the_tokens_that_are_predicted(root, differenc
     run = run_of(name, dropout=small.DROPOUT)
     ours = excited(model_of(run))
     reference = load_reference(root, name)
-    theirs = reference.build(run.language.model, 30, run.language.recipe)
+    theirs = reference.build(TrainingSpec.of(run).model, 30, TrainingSpec.of(run).recipe)
     copy_weights(ours, theirs)
     text_LB = batchify(corpus().valid, 10)
-    published = Published(reference, theirs, run.language.recipe, text_LB)
+    published = Published(reference, theirs, TrainingSpec.of(run).recipe, text_LB)
     loss, _ = mean_loss(ours, corpus().valid, 10)
     differences.check("evaluation loss", name, loss, published.evaluate(text_LB), 1e-12)
     share = (len(text_LB) - 1) / len(text_LB)

@@ -13,6 +13,7 @@ from repro.trainers.language_model.corpus import batchify, draw_windows
 from repro.trainers.language_model.optimiser import Sgd, switches
 from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.recipe import NonMonotonic, Window
+from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.language_model.training import train
 from tests.parity.shared import NAMES, Theirs, corpus, excited, model_of, run_of
 from tests.trainers import small
@@ -75,7 +76,7 @@ def test_a_whole_training_is_theirs(root, differences, monkeypatch, tmp_path, na
     """Every regularisation, clipping, decay, random windows, the NT switch, averaged weights."""
     recipe = RICH if name == "mos" else UNCAPPED
     run = run_of(name, small_batch_size=small_batch, **recipe)
-    theirs = Theirs(root, name, run, model_of(run), texts(run.language.recipe), monkeypatch)
+    theirs = Theirs(root, name, run, model_of(run), texts(TrainingSpec.of(run).recipe), monkeypatch)
     losses = losses_of(theirs)
     trained, checkpoint = by_ours(run, tmp_path)
     assert [record.averaging for record in trained.history] == [late for _, late in losses]
@@ -95,7 +96,7 @@ def test_finetuning_is_theirs(root, differences, monkeypatch, tmp_path):
     recipe = {**RICH, "epochs": 2, "averaging": {"kind": "none"}}
     run = run_of("mos", finetuning=tuning, **recipe)
     best, _ = by_ours(run_of("mos", **recipe), tmp_path / "before")
-    stage = run.language.recipe.stage(3)
+    stage = TrainingSpec.of(run).recipe.stage(3)
     theirs = Theirs(root, "mos", run, best.model, texts(stage), monkeypatch, trained=2)
     theirs.published.average()
     losses = losses_of(theirs, tuning["epochs"])
@@ -120,10 +121,10 @@ def test_one_clipped_step_is_theirs(root, differences, monkeypatch, name):
     output = model(text_LB[:-1], model.zero_state(4))
     model.loss(output.context, text_LB[1:]).backward()
     gradients = [p.grad for p in model.parameters() if p.grad is not None]
-    assert torch.nn.utils.get_total_norm(gradients) > 2 * run.language.recipe.clip
+    assert torch.nn.utils.get_total_norm(gradients) > 2 * TrainingSpec.of(run).recipe.clip
     window = Window(base=50, random=True, last_rate="drawn")
     (drawn,) = draw_windows(12, window, Streams(run).open("window_length", 1))
-    Sgd(model, run.language.recipe).step(drawn.rate)
+    Sgd(model, TrainingSpec.of(run).recipe).step(drawn.rate)
     before = dict(excited(model_of(run)).named_parameters())
     moved = {n: p.detach() - before[n] for n, p in model.named_parameters()}
     expected = {n: p - before[n] for n, p in theirs.named(lambda p: p.detach()).items()}
@@ -162,8 +163,8 @@ def switch_of_theirs(root, name, n, recorded):
     """The epoch after which their loop replaces its optimiser, nothing being trained."""
     run = run_of(name, epochs=len(recorded) + 1, averaging={"kind": "nt", "n": n})
     reference = load_reference(root, name)
-    model = reference.build(run.language.model, 30, run.language.recipe)
-    published = Published(reference, model, run.language.recipe, torch.zeros(3, 4))
+    model = reference.build(TrainingSpec.of(run).model, 30, TrainingSpec.of(run).recipe)
+    published = Published(reference, model, TrainingSpec.of(run).recipe, torch.zeros(3, 4))
     namespace, losses = published.namespace, iter([*recorded, 0.0])
     epochs: list[int] = []
 
@@ -190,7 +191,7 @@ def test_windows_are_theirs(root, monkeypatch, name):
         run = run_of(name, window=window).model_copy(update={"replicate": replicate})
         text_LB = torch.zeros(400 + replicate, 4, dtype=torch.int64)
         generator = Streams(run).open("window_length", 1)
-        drawn = draw_windows(len(text_LB) - 1, run.language.recipe.window, generator)
+        drawn = draw_windows(len(text_LB) - 1, TrainingSpec.of(run).recipe.window, generator)
         ours = [(w.start, w.length, w.rate) for w in drawn]
         if ours[-1][1] == 1:
             dropped += 1
@@ -213,7 +214,9 @@ def windows_of_theirs(root, name, run, text_LB, monkeypatch):
 
     def noting(source, start, *arguments, **named):
         data, targets = get_batch(source, start, *arguments, **named)
-        rate = namespace["optimizer"].param_groups[0]["lr"] / run.language.recipe.learning_rate
+        rate = (
+            namespace["optimizer"].param_groups[0]["lr"] / TrainingSpec.of(run).recipe.learning_rate
+        )
         windows.append((start, len(data), rate))
         return data, targets
 

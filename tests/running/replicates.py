@@ -9,9 +9,10 @@ import pytest
 from repro.running.engine import Choice, Group
 from repro.running.worker import Outcome, Task, run_task
 from repro.store.runs import RunStore
-from repro.trainers.cost import cost
 from repro.trainers.language_model.recipe import Dropout, FromEpoch, Window
+from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.run import PlannedRun
+from repro.trainers.trainer import cost
 from tests.running.tiny import TEST, tiny_run
 
 TOLERANCE = {"float64": 1e-12, "float32": 2e-6}
@@ -33,7 +34,7 @@ def plan_of(
     plan = []
     for replicate in range(replicates):
         run = tiny_run(replicate, epochs=epochs, tokens=800, precision=precision)
-        recipe = run.training.recipe.model_copy(
+        recipe = TrainingSpec.of(run).recipe.model_copy(
             update={
                 "dropout": Dropout(embedding=0.1, input=0.2, output=0.2, weight=0.3),
                 "window": Window(base=10, random=True),

@@ -15,8 +15,9 @@ from repro.errors import DeviceError
 from repro.running import engine
 from repro.running.pool import ProcessPool
 from repro.trainers import devices as device
-from repro.trainers.cost import memory
+from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.run import PlannedRun
+from repro.trainers.trainer import memory
 from tests.running import calls
 from tests.running.tiny import RANK, TEST, tiny_run
 
@@ -159,7 +160,7 @@ def test_the_pool_is_as_large_as_memory_allows(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_rank_needs_square_matrices() -> None:
     """Three of the vocabulary's size in float64 more than a run that is not ranked needs."""
-    corpus = tiny_run().training.corpus.model_copy(update={"vocabulary": 10_000})
+    corpus = TrainingSpec.of(tiny_run()).corpus.model_copy(update={"vocabulary": 10_000})
     training = tiny_run().training.model_copy(update={"corpus": corpus})
     run = tiny_run().model_copy(update={"training": training})
     ranked = memory(PlannedRun(run=run, measurements=(TEST, RANK)))

@@ -11,6 +11,7 @@ from repro.running.engine import SerialEngine
 from repro.running.execute import execute
 from repro.running.worker import Outcome, Task
 from repro.store.runs import RunStore
+from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.run import PlannedRun
 from tests.running.stand_ins import Journal, Work, key, trained
 from tests.running.tiny import RANK, TEST, tiny_plan, tiny_run
@@ -62,7 +63,7 @@ def test_the_longest_run_goes_first(store: RunStore, work: Callable[[Work], list
     ]
     tasks = work(trained)
     execute(plan, store, engine=SerialEngine(), device="cpu")
-    assert [task.runs[0].run.training.recipe.epochs for task in tasks] == [9, 5, 2]
+    assert [TrainingSpec.of(task.runs[0].run).recipe.epochs for task in tasks] == [9, 5, 2]
 
 
 def test_a_busy_run_is_waited_for(store: RunStore, work: Callable[[Work], list[Task]]) -> None:

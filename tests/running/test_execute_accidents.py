@@ -16,7 +16,7 @@ from repro.running.pool import ProcessPool
 from repro.running.progress import Reporter, Snapshot
 from repro.running.worker import Outcome, Task
 from repro.store.runs import RunStore
-from repro.trainers.language_model.spec import Digests, SplitTokens, TextCorpus
+from repro.trainers.language_model.spec import Digests, SplitTokens, TextCorpus, TrainingSpec
 from repro.trainers.run import PlannedRun
 from tests.running.stand_ins import Journal, Work, failed, key, trained
 from tests.running.tiny import TEST, tiny_plan, tiny_run
@@ -74,7 +74,7 @@ def text_plan(name: str, replicates: int) -> list[PlannedRun]:
 
 def without(missing: str) -> Work:
     def function(task: Task) -> tuple[Outcome, ...]:
-        corpus = task.runs[0].run.training.corpus
+        corpus = TrainingSpec.of(task.runs[0].run).corpus
         if isinstance(corpus, TextCorpus) and corpus.name == missing:
             return failed(task, "CorpusError", f"no {missing}")
         return trained(task)

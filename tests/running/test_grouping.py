@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from repro.running.engine import MOST_TOGETHER, Group, grouped, replicate_memory, task_memory
+from repro.running.engine import MOST_TOGETHER, Group, grouped, task_memory
 from repro.store.runs import RunStore
-from repro.trainers.cost import PROCESS_MEMORY
-from repro.trainers.language_model.spec import Own
+from repro.trainers.language_model.spec import Own, TrainingSpec
 from repro.trainers.run import PlannedRun
+from repro.trainers.trainer import PROCESS_MEMORY, replicate_memory
 from tests.running.replicates import group_of
 from tests.running.tiny import RANK, TEST, tiny_run
 from tests.store.filled import put_run
@@ -53,7 +53,7 @@ def test_memory_bounds_a_batch() -> None:
 
 def test_a_ranked_run_needs_its_matrices_once() -> None:
     """However many are trained together, they are measured one after the other."""
-    corpus = tiny_run().training.corpus.model_copy(update={"vocabulary": 10_000})
+    corpus = TrainingSpec.of(tiny_run()).corpus.model_copy(update={"vocabulary": 10_000})
     training = tiny_run().training.model_copy(update={"corpus": corpus})
     run = tiny_run().model_copy(update={"training": training})
     ranked = PlannedRun(run=run, measurements=(RANK,))
@@ -64,7 +64,7 @@ def test_a_trunk_of_ones_own_is_trained_alone() -> None:
     """Replicates of it have no batched recurrence."""
     trunk = Own(use="my_trunks:Mine", version="1")
     run = tiny_run()
-    model = run.training.model.model_copy(update={"trunk": trunk})
+    model = TrainingSpec.of(run).model.model_copy(update={"trunk": trunk})
     training = run.training.model_copy(update={"model": model})
     planned = PlannedRun(run=run.model_copy(update={"training": training}), measurements=())
     assert Group((planned,) * 6, 1.0).together(1, PLENTY) == 1

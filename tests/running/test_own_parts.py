@@ -62,7 +62,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.fixture
 def built(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The configurations whose models were built."""
-    from repro.trainers import table as either
+    from repro.trainers.language_model import training as either
 
     real, seen = either.build, []
 
@@ -85,7 +85,7 @@ def plan_of(
     """An arm for each output layer."""
     plan = []
     for own in parts:
-        training = tiny_run().language
+        training = TrainingSpec.of(tiny_run())
         model = Model(**{**dict(training.model), "output": own, **changes})
         recipe = training.recipe.model_copy(update={"learning_rates": rates})
         training = TrainingSpec(model=model, corpus=training.corpus, recipe=recipe)
@@ -200,7 +200,7 @@ def test_an_output_layer_of_a_dialog_model(
             name="nowhere",
             vocabulary=12,
             responses=SplitResponses(train=9, valid=9, test=9),
-            tokens=tiny_run().training.corpus.tokens,
+            tokens=TrainingSpec.of(tiny_run()).corpus.tokens,
             sha256=Digests(train="0" * 64, valid="0" * 64, test="0" * 64),
         ),
         recipe=DialogRecipe(epochs=1),

@@ -8,11 +8,11 @@ import pytest
 
 from repro.running import dispatch as tasks
 from repro.running.dispatch import GPU_SHARE, make_tasks
-from repro.running.engine import Choice, Pool, SerialEngine, replicate_memory, sentences
+from repro.running.engine import Choice, Pool, SerialEngine, sentences
 from repro.running.worker import Task
 from repro.store.runs import RunStore
-from repro.trainers.cost import PROCESS_MEMORY
 from repro.trainers.run import PlannedRun
+from repro.trainers.trainer import PROCESS_MEMORY, replicate_memory
 from tests.running.tiny import tiny_plan
 from tests.store.filled import put_run
 from tests.trainers.dialog.test_training import run as dialog_run

@@ -19,9 +19,9 @@ from repro.running.progress import (
     outlook,
 )
 from repro.store.runs import RunStore
-from repro.trainers.cost import cost
 from repro.trainers.measurement import measurement_key
 from repro.trainers.run import PlannedRun
+from repro.trainers.trainer import cost
 from tests.running.tiny import RANK, TEST, TRAIN, VALID, tiny_plan, tiny_run
 from tests.store.filled import put_run
 

@@ -14,6 +14,7 @@ from repro.running import worker
 from repro.running.worker import Task
 from repro.store.runs import RunStore
 from repro.trainers.language_model.recipe import Dropout
+from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.measurement import Dynamic, Perplexity, measurement_key
 from repro.trainers.run import PlannedRun
 from tests.running.doing import do, forbid_training, statuses
@@ -66,7 +67,7 @@ def test_a_complete_run_is_left_alone(store: RunStore, monkeypatch: pytest.Monke
     (planned,) = tiny_plan()
     do(store, planned)
     forbid_training(monkeypatch)
-    monkeypatch.setattr("repro.trainers.table.measure", None)
+    monkeypatch.setattr("repro.trainers.language_model.training.measure", None)
     before = {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()}
     assert statuses(do(store, planned)) == ["reused"]
     assert before == {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()}
@@ -94,7 +95,7 @@ def test_a_new_measurement_trains_nothing(
 def test_dynamic_evaluation_leaves_the_stored_weights(store: RunStore) -> None:
     """Taken last or first, with masks of the run's own, it changes no other number."""
     run = tiny_run()
-    recipe = run.training.recipe.model_copy(update={"dropout": Dropout(weight=0.5)})
+    recipe = TrainingSpec.of(run).recipe.model_copy(update={"dropout": Dropout(weight=0.5)})
     run = run.model_copy(update={"training": run.training.model_copy(update={"recipe": recipe})})
     how = Dynamic(scaling="sum", rate=0.05, decay=0.1, epsilon=0.01, weight_dropout="live")
     dynamic = Perplexity(split="valid", mode="dynamic", dynamic=how)

@@ -48,7 +48,7 @@ def test_a_failing_measurement_keeps_the_run(
     import repro.trainers.table
 
     (planned,) = tiny_plan()
-    real = repro.trainers.table.measure
+    real = repro.trainers.language_model.training.measure
 
     def measure(measurement: Any, **kwargs: Any) -> Any:
         if measurement == TRAIN:

@@ -10,15 +10,15 @@ import pytest
 from repro.errors import SpecError
 from repro.evidence.base import Evidence
 from repro.judging.validity import judge_validity
-from repro.running.engine import Group, replicate_memory
+from repro.running.engine import Group
 from repro.specs.claim import Comparable
-from repro.specs.configuration import Configuration, DialogConfiguration
+from repro.specs.configuration import Configuration
 from repro.specs.load import load_claim
 from repro.specs.resolve import read_sheet
-from repro.trainers.cost import cost, memory
 from repro.trainers.dialog.spec import DialogTrainingSpec
 from repro.trainers.measurement import Bleu, Perplexity, Rank, measurement_key
 from repro.trainers.run import PlannedRun, RunSpec
+from repro.trainers.trainer import cost, memory, replicate_memory
 
 CONFIGURATIONS = Path(__file__).parents[2] / "claims" / "configurations"
 SWITCHBOARD = CONFIGURATIONS / "yang2018" / "switchboard"
@@ -46,8 +46,10 @@ scales: {paper: {notice: "Switchboard in another preprocessing than the paper's.
 def training(name: str) -> DialogTrainingSpec:
     found = read_sheet(SWITCHBOARD / f"{name}.yaml")
     assert found.problems == ()
-    assert isinstance(found.configuration, DialogConfiguration)
-    return found.configuration.training()
+    assert found.configuration is not None
+    resolved = found.configuration.training()
+    assert isinstance(resolved, DialogTrainingSpec)
+    return resolved
 
 
 def planned(name: str) -> PlannedRun:
@@ -72,11 +74,11 @@ def test_a_run_is_read_as_what_it_is(name: str) -> None:
     read = RunSpec.model_validate_json(run.model_dump_json(exclude_none=True))
     assert isinstance(read.training, DialogTrainingSpec)
     assert read.key == run.key
-    assert read.dialog == read.training
+    assert DialogTrainingSpec.of(read) == read.training
     text = read_sheet(CONFIGURATIONS / "yang2018" / "ptb" / "mos.yaml").configuration
     assert isinstance(text, Configuration)
     with pytest.raises(ValueError, match="trains a language model"):
-        _ = RunSpec(training=text.training(), replicate=1).dialog
+        _ = DialogTrainingSpec.of(RunSpec(training=text.training(), replicate=1))
 
 
 def test_parts_of_both_kinds_do_not_go_together() -> None:

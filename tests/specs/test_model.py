@@ -14,7 +14,7 @@ from repro.specs.configuration import Configuration
 from repro.specs.load import load_claim
 from repro.specs.resolve import read_sheet
 from repro.trainers.language_model.recipe import Dropout
-from repro.trainers.language_model.spec import Model, TextCorpus
+from repro.trainers.language_model.spec import Model, TextCorpus, TrainingSpec
 
 BAD = Path(__file__).parent / "bad"
 YANG = Path(__file__).parents[2] / "claims/configurations/yang2018"
@@ -32,6 +32,12 @@ def configuration(name: str) -> Configuration:
     return found
 
 
+def resolved(found: Configuration) -> TrainingSpec:
+    training = found.training()
+    assert isinstance(training, TrainingSpec)
+    return training
+
+
 @pytest.mark.parametrize(
     ("name", "output", "parameters"),
     [
@@ -45,8 +51,8 @@ def test_sigsoftmax_and_gss_are_softmax_s_training_with_the_printed_bend(
     name: str, output: dict[str, Any], parameters: int
 ) -> None:
     """Parthiban et al. 2021: the pair (c, k) and the counts are printed, the rest is Softmax's."""
-    found = configuration(name).training()
-    softmax = configuration(f"{name[:3]}/softmax").training()
+    found = resolved(configuration(name))
+    softmax = resolved(configuration(f"{name[:3]}/softmax"))
     assert found.model.output.model_dump() == output
     assert found.parameters == parameters
     assert found.recipe == softmax.recipe
@@ -135,7 +141,7 @@ def test_the_mixtures_on_text8_have_the_printed_parameters(
 
 def test_one_row_of_text8_does_not_have_its_printed_parameters() -> None:
     """MoS-7 with 750 units has 8.47M; the printed 8.45M are those of 749."""
-    found = text8("mos_7_equal").training()
+    found = resolved(text8("mos_7_equal"))
     sizes = {"embedding_size": 749, "hidden_size": 749, "context_size": 749}
     fewer = found.model.model_copy(update=sizes).parameters(27)
     assert (found.parameters, fewer) == (8_474_277, 8_451_743)

@@ -11,6 +11,7 @@ from repro.trainers.language_model.evaluation import mean_loss
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.recipe import Window
+from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.run import RunSpec
 
 
@@ -32,7 +33,7 @@ def losses_by_asgd(
 def _losses(
     model: LanguageModel, run: RunSpec, epochs: Sequence[int], rate: float, window: Window
 ) -> list[float]:
-    corpus = load_corpus(run.training.corpus, None)
+    corpus = load_corpus(TrainingSpec.of(run).corpus, None)
     text = corpus.train.view(4, 150).t()
     asgd = torch.optim.ASGD(model.parameters(), lr=rate, lambd=0, t0=0)
     losses = []

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 import torch
 
-from repro.trainers.cost import cost
-from repro.trainers.language_model.checkpoint import Progress, load_checkpoint
+from repro.trainers.language_model.checkpoint import load_checkpoint
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.optimiser import finished, next_stage, proper_epochs
+from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.language_model.training import train
 from repro.trainers.run import PlannedRun
+from repro.trainers.trainer import Progress, cost
 from tests.trainers import small
 from tests.trainers.trainings import Killed, assert_same, killed_after, trained
 
@@ -161,6 +162,6 @@ def test_costs_and_keys():
     plain, stopped = run_of(epochs=12), run_of(epochs=12, stop={"patience": 3})
     assert plain.key != stopped.key
     assert "stop" not in plain.training.identity()["recipe"]
-    assert stopped.training.recipe.most_epochs == 12
+    assert TrainingSpec.of(stopped).recipe.most_epochs == 12
     costs = [cost(PlannedRun(run=run, measurements=())).total for run in (plain, stopped)]
     assert costs[0] == costs[1]

@@ -2,13 +2,14 @@
 
 import pytest
 
-from repro.trainers.cost import cost
-from repro.trainers.language_model.checkpoint import FILE_NAME, Progress, load_checkpoint
+from repro.trainers.language_model.checkpoint import FILE_NAME, load_checkpoint
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import mean_loss
 from repro.trainers.language_model.optimiser import finished
+from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.measurement import Perplexity
 from repro.trainers.run import PlannedRun
+from repro.trainers.trainer import Progress, cost
 from tests.trainers import small
 from tests.trainers.asgd import losses_by_asgd
 from tests.trainers.trainings import Killed, assert_same, killed_after, trained
@@ -30,7 +31,7 @@ def test_it_is_torch_s_asgd_from_the_best_weights():
     after = trained(run)
     assert before.best_epoch < 3  # so the best is not where training ended
     assert after.history[:3] == before.history
-    window = run.training.recipe.stage(4).window
+    window = TrainingSpec.of(run).recipe.stage(4).window
     expected = losses_by_asgd(before.model, run, [4, 5, 6], 2.5, window)
     found = [record.valid_loss for record in after.history[3:]]
     assert found == pytest.approx(expected, rel=1e-12)
@@ -53,7 +54,7 @@ def test_a_new_average_begins_after_averaging():
     before, run = trained(run_of(None, **averaged)), run_of({"epochs": 1}, **averaged)
     after = trained(run)
     assert [record.averaging for record in after.history] == [False, True, True, True]
-    window = run.training.recipe.window
+    window = TrainingSpec.of(run).recipe.window
     expected = losses_by_asgd(before.model, run, [4], 5.0, window)
     assert after.history[3].valid_loss == pytest.approx(expected[0], rel=1e-12)
 
@@ -64,7 +65,7 @@ def test_no_late_rate_is_taken_along():
     averaged = {"averaging": rule, "precision": "float64", "window": RANDOM}
     before = trained(run_of(None, **averaged))
     run = run_of({"epochs": 1, "rate": "late"}, **averaged)
-    window = run.language.recipe.window
+    window = TrainingSpec.of(run).recipe.window
     (expected,) = losses_by_asgd(before.model, run, [4], 5.0, window)
     assert trained(run).history[3].valid_loss == pytest.approx(expected, rel=1e-12)
 

@@ -15,6 +15,7 @@ from scipy.stats import kstest, norm
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.randomness import Streams, initialise
 from repro.trainers.language_model.regularisation import Regularisation
+from repro.trainers.language_model.spec import TrainingSpec
 from tests.trainers import small
 
 LEVEL = 1e-4
@@ -69,7 +70,7 @@ def replicates(count, output=small.SOFTMAX, **changes):
 def initial(run, *names):
     """The first SIZE initial values of each parameter, in a model of 64 words and dimensions."""
     sizes = {"embedding_size": 64, "hidden_size": 64, "context_size": 64}
-    model = LanguageModel(run.training.model.model_copy(update=sizes), 64)
+    model = LanguageModel(TrainingSpec.of(run).model.model_copy(update=sizes), 64)
     initialise(model, Streams(run))
     return [model.get_parameter(name).detach().flatten().numpy()[:SIZE] for name in names]
 

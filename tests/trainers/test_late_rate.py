@@ -3,6 +3,7 @@
 import pytest
 
 from repro.trainers.language_model.checkpoint import FILE_NAME
+from repro.trainers.language_model.spec import TrainingSpec
 from tests.trainers import small
 from tests.trainers.asgd import losses_by_asgd
 from tests.trainers.trainings import Killed, assert_same, killed_after, trained
@@ -20,7 +21,7 @@ def test_late_averaging_is_torch_s_asgd_with_the_rates_of_its_windows():
     """From the switch on, the averaged weights are those of ASGD, whose rates come a step late."""
     run = small.run(recipe_=recipe("late"), streams="paired")
     first = trained(small.run(recipe_=recipe("late", epochs=1), streams="paired")).model
-    expected = losses_by_asgd(first, run, [2, 3], 5.0, run.language.recipe.window)
+    expected = losses_by_asgd(first, run, [2, 3], 5.0, TrainingSpec.of(run).recipe.window)
     found = [record.valid_loss for record in trained(run).history[1:]]
     assert found == pytest.approx(expected, rel=1e-12)
     own = trained(small.run(recipe_=recipe(None), streams="paired"))

@@ -15,7 +15,7 @@ from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.optimiser import Sgd, learning_rates
 from repro.trainers.language_model.output.softmax import SoftmaxOutput
 from repro.trainers.language_model.randomness import Streams, initialise
-from repro.trainers.language_model.spec import parameter_names, parts
+from repro.trainers.language_model.spec import TrainingSpec, parameter_names, parts
 from repro.trainers.language_model.trunk import Trunk
 from repro.trainers.run import RunSpec
 from tests.trainers import small
@@ -191,7 +191,7 @@ def test_training_with_all_rates_the_same_is_training_with_one():
 def test_a_part_that_hardly_moves_stays_where_it_began():
     """With a rate of next to nothing the trunk keeps its initial values while the rest learns."""
     run = small.run(recipe_=small.recipe(learning_rates={"trunk": 1e-30}), streams="paired")
-    result, before = trained(run), LanguageModel(run.language.model, 30)
+    result, before = trained(run), LanguageModel(TrainingSpec.of(run).model, 30)
     initialise(before, Streams(run))
     for name, parameter in result.model.named_parameters():
         assert torch.equal(parameter, before.get_parameter(name)) == name.startswith("trunk")

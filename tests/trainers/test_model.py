@@ -7,7 +7,7 @@ import torch
 
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.randomness import Streams, initialise
-from repro.trainers.language_model.spec import Model
+from repro.trainers.language_model.spec import Model, TrainingSpec
 from tests.trainers import small
 
 MOS15 = {"kind": "mos", "components": 15}
@@ -128,7 +128,7 @@ def test_replicates_start_from_different_weights():
 def test_a_parameter_without_initial_values_is_refused():
     """A parameter that nothing fills is an error, never trained from what was in memory."""
     run = small.run()
-    model = LanguageModel(run.language.model, run.language.corpus.vocabulary)
+    model = LanguageModel(TrainingSpec.of(run).model, TrainingSpec.of(run).corpus.vocabulary)
     model.register_parameter("forgotten", torch.nn.Parameter(torch.empty(3)))
     with pytest.raises(NotImplementedError, match="forgotten"):
         initialise(model, Streams(run))

@@ -10,15 +10,14 @@ import yaml
 from torch import nn
 
 from repro.errors import DataError
-from repro.trainers.cost import cost
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.custom import OwnTrunk
 from repro.trainers.language_model.spec import Own, TrainingSpec
-from repro.trainers.language_model.training import train
+from repro.trainers.language_model.training import measure, train
 from repro.trainers.language_model.trunk import Trunk, detached
 from repro.trainers.measurement import Dynamic, Measurable, Perplexity, Rank
 from repro.trainers.run import PlannedRun, RunSpec
-from repro.trainers.table import measure
+from repro.trainers.trainer import cost
 from tests.trainers import small
 from tests.trainers.outside import GRU_PARAMETERS, PAGE, WINDOW, own, own_gru, own_window
 from tests.trainers.trainings import assert_same, resumed, trained
@@ -73,7 +72,7 @@ def test_it_is_trained_and_goes_on_like_any_other(module, tmp_path, name, output
     assert_same(again, whole)
     assert whole.history[-1].train_loss < whole.history[0].train_loss
     ours = again.model.state_dict()
-    before = small.built(run.training.model, 30, torch.float32).trunk.state_dict()
+    before = small.built(TrainingSpec.of(run).model, 30, torch.float32).trunk.state_dict()
     assert not any(torch.equal(before[key], ours[f"trunk.{key}"]) for key in before)
 
 
@@ -81,7 +80,7 @@ def test_replicates_together_are_what_they_are_alone(module):
     """Trained in step with each other, each has the numbers of its own run."""
     first = run_of(own_window(module), small.rich_recipe(epochs=2))
     runs = [first, first.model_copy(update={"replicate": 1})]
-    corpus, nowhere = load_corpus(first.training.corpus, None), [None, None]
+    corpus, nowhere = load_corpus(TrainingSpec.of(first).corpus, None), [None, None]
     cpu = torch.device("cpu")
     together = train(runs, corpus, device=cpu, folders=nowhere, together=True)
     for run, one in zip(runs, together, strict=True):
@@ -95,7 +94,7 @@ def test_replicates_together_are_what_they_are_alone(module):
 def test_everything_is_measured_on_it(module):
     """Perplexities, dynamic and not, and a rank of at most d + 2 come out of a trained one."""
     run = run_of(own_gru(module), small.recipe(epochs=1, precision="float64"))
-    result, corpus = trained(run), load_corpus(run.training.corpus, None)
+    result, corpus = trained(run), load_corpus(TrainingSpec.of(run).corpus, None)
     how = Dynamic(scaling="mean", rate=1e-3, decay=1e-2, epsilon=1e-3, statistics_batch_size=4)
     wanted: list[Measurable] = [
         Perplexity(split="valid"),
@@ -116,7 +115,7 @@ def test_everything_is_measured_on_it(module):
         for each in wanted
     ]
     assert all(1 < value < 40 for value in values[:3])
-    assert values[3] == 6 + 2 == run.training.model.rank_bound()
+    assert values[3] == 6 + 2 == TrainingSpec.of(run).model.rank_bound()
 
 
 def test_its_parameters_are_stated_and_checked(module):

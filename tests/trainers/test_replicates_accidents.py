@@ -5,8 +5,9 @@ import shutil
 import pytest
 import torch
 
-from repro.trainers.language_model.checkpoint import DAMAGED_NAME, FILE_NAME, Progress
+from repro.trainers.language_model.checkpoint import DAMAGED_NAME, FILE_NAME
 from repro.trainers.language_model.training import TrainingReplicate
+from repro.trainers.trainer import Progress
 from tests.trainers import small
 from tests.trainers.replicates import assert_close, plain, runs_of, together
 from tests.trainers.trainings import Killed, assert_same, killed_after, trained

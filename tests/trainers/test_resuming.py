@@ -5,7 +5,8 @@ import shutil
 import pytest
 
 from repro.errors import StoreError
-from repro.trainers.language_model.checkpoint import FILE_NAME, Progress
+from repro.trainers.language_model.checkpoint import FILE_NAME
+from repro.trainers.trainer import Progress
 from tests.trainers import small
 from tests.trainers.trainings import Killed, assert_same, killed_after, resumed, trained
 

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 import torch
 
-from repro.trainers.language_model.checkpoint import Progress
 from repro.trainers.language_model.corpus import draw_windows, load_corpus
 from repro.trainers.language_model.evaluation import mean_loss
 from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.regularisation import QUIET
+from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.language_model.synthetic import entropy_perplexity
 from repro.trainers.language_model.training import train
+from repro.trainers.trainer import Progress
 from tests.trainers import small
 from tests.trainers.trainings import CPU, assert_same, trained
 
@@ -33,8 +34,8 @@ def test_every_output_layer_learns(name):
 def test_one_epoch_without_regularisation_is_the_plain_loop():
     """History and weights are those of a loop written with torch's own parts."""
     run = small.run(recipe_=small.recipe(epochs=1, precision="float64", decay="linear"))
-    corpus = load_corpus(run.language.corpus, None)
-    model = small.built(run.language.model, 30)
+    corpus = load_corpus(TrainingSpec.of(run).corpus, None)
+    model = small.built(TrainingSpec.of(run).model, 30)
     for parameter, source in zip(model.parameters(), fresh(run).parameters(), strict=True):
         parameter.data = source.data.clone()
     text = corpus.train.view(4, 150).t()
@@ -63,7 +64,7 @@ def fresh(run):
     from repro.trainers.language_model.model import LanguageModel
     from repro.trainers.language_model.randomness import initialise
 
-    model = LanguageModel(run.language.model, 30, torch.float64)
+    model = LanguageModel(TrainingSpec.of(run).model, 30, torch.float64)
     initialise(model, Streams(run))
     return model
 
@@ -93,7 +94,7 @@ def test_no_model_beats_the_entropy_of_the_language():
     """Test perplexity comes down from that of the vocabulary, and stays above the entropy's."""
     run = small.run(recipe_=small.recipe(epochs=12, learning_rate=10.0, decay="linear"))
     language = small.corpus(tokens={"train": 4000, "valid": 400, "test": 4000})
-    training = run.language.model_copy(update={"corpus": language})
+    training = TrainingSpec.of(run).model_copy(update={"corpus": language})
     run = run.model_copy(update={"training": training})
     loss, _ = mean_loss(trained(run).model, load_corpus(language, None).test, 1)
     assert entropy_perplexity(language) < math.exp(loss) < 25
@@ -131,7 +132,7 @@ def test_averaging_starts_after_the_switch():
 def test_the_two_training_losses_weigh_tokens_and_windows():
     """With windows of 10, 149 steps leave a last one of 9, which counts as much as the others."""
     run = small.run(recipe_=small.recipe(epochs=1))
-    corpus, seen = load_corpus(run.language.corpus, None), []
+    corpus, seen = load_corpus(TrainingSpec.of(run).corpus, None), []
     text = corpus.train.view(4, 150).t()
     record = trained(run).history[0]
     short = small.run(recipe_=small.recipe(epochs=1, window={"base": 149}))
@@ -204,7 +205,7 @@ def test_progress_counts_steps_and_tokens():
     seen: list[Progress] = []
     trained(run, progress=seen.append)
     lengths = Streams(run).open("window_length", 1)
-    steps = len(draw_windows(149, run.language.recipe.window, lengths))
+    steps = len(draw_windows(149, TrainingSpec.of(run).recipe.window, lengths))
     first = [where for where in seen if where.epoch == 1]
     assert [where.step for where in first] == [*range(steps + 1), steps]
     assert [where.phase for where in first] == ["train"] * (steps + 1) + ["valid"]
@@ -239,7 +240,7 @@ def test_a_corpus_of_another_size_is_refused():
 def test_the_gpu_gives_the_same_losses():
     """On a GPU the first epoch's losses agree with the CPU's to five digits."""
     run = small.run(small.MOS, small.rich_recipe())
-    corpus = load_corpus(run.language.corpus, None)
+    corpus = load_corpus(TrainingSpec.of(run).corpus, None)
     (gpu,) = train([run], corpus, device=torch.device("cuda"), folders=[None])
     cpu = trained(run)
     assert gpu.history[0].train_loss == pytest.approx(cpu.history[0].train_loss, rel=1e-5)

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from repro.trainers.language_model.corpus import load_corpus
+from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.language_model.training import train
 
 CPU = torch.device("cpu")
@@ -14,7 +15,7 @@ class Killed(BaseException):
 
 
 def trained(run, folder=None, progress=None):
-    corpus = load_corpus(run.language.corpus, None)
+    corpus = load_corpus(TrainingSpec.of(run).corpus, None)
     (result,) = train([run], corpus, device=CPU, folders=[folder], progress=progress)
     return result
 

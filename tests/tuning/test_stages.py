@@ -10,7 +10,7 @@ import pytest
 
 from repro.errors import SpecError
 from repro.specs.resolve import read_sheet
-from repro.trainers.cost import cost
+from repro.trainers.trainer import cost
 from repro.tuning.search import distinct, plan_search
 from repro.tuning.search_file import load_search
 from repro.tuning.trials import TrialOutcome, kept, ranked, trials

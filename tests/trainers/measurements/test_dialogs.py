@@ -12,11 +12,13 @@ from repro.trainers.dialog.corpus import DialogData, batch_of
 from repro.trainers.dialog.evaluation import bleu
 from repro.trainers.dialog.model import respond
 from repro.trainers.dialog.spec import Beam
+from repro.trainers.dialog.training import measure
+from repro.trainers.language_model import training as texts
 from repro.trainers.language_model.checkpoint import EpochRecord
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import full_precision
 from repro.trainers.measurement import Bleu, Dynamic, Measurable, Perplexity, Rank
-from repro.trainers.table import Measured, measure
+from repro.trainers.trainer import Measured
 from tests.trainers import small
 from tests.trainers.dialog import tiny
 
@@ -29,9 +31,7 @@ HISTORY = (EpochRecord(1, 2.0, 1.0, False, 40, 3.0),)
 
 def taken(measurement: Measurable, output: str = "softmax") -> Measured:
     model = tiny.built({"softmax": small.SOFTMAX, "mos": small.MOS}[output])
-    return measure(
-        measurement, model=model, history=HISTORY, best_epoch=1, corpus=CORPUS, device=CPU
-    )
+    return measure(measurement, model=model, history=HISTORY, best_epoch=1, corpus=CORPUS)
 
 
 def log_probabilities(output: str = "softmax") -> torch.Tensor:
@@ -96,7 +96,7 @@ def test_bleu_is_the_mean_over_responses(side: str) -> None:
 def test_answers_are_those_of_the_weights_as_they_are() -> None:
     """A second side searches no more; once the weights have changed the answers are others."""
     model = tiny.built()
-    common = {"history": HISTORY, "best_epoch": 1, "corpus": CORPUS, "device": CPU}
+    common = {"history": HISTORY, "best_epoch": 1, "corpus": CORPUS}
     one = Bleu(order=1, side="recall", smoothing="none", beam=Beam(size=2, longest=4, kept=1))
     first = measure(one, model=model, **common)  # type: ignore[arg-type]
     other = measure(one.model_copy(update={"side": "precision"}), model=model, **common)  # type: ignore[arg-type]
@@ -109,7 +109,7 @@ def test_answers_are_those_of_the_weights_as_they_are() -> None:
 
 
 def test_what_such_a_model_has_not_is_refused() -> None:
-    """No dynamic evaluation of dialogs, no BLEU of a text, no model for the other's corpus."""
+    """No dynamic evaluation of dialogs, no BLEU of a text."""
     how = Dynamic(scaling="sum", rate=0.1, decay=0.1, epsilon=0.1)
     with pytest.raises(ValueError, match="no dynamic evaluation"):
         taken(Perplexity(split="test", mode="dynamic", dynamic=how))
@@ -117,6 +117,4 @@ def test_what_such_a_model_has_not_is_refused() -> None:
     one = Bleu(order=1, side="recall", smoothing="none")
     common = {"history": HISTORY, "best_epoch": 1, "device": CPU}
     with pytest.raises(ValueError, match="a language model answers nothing"):
-        measure(one, model=model, corpus=text, **common)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="not for this corpus"):
-        measure(one, model=model, corpus=CORPUS, **common)  # type: ignore[arg-type]
+        texts.measure(one, model=model, corpus=text, **common)  # type: ignore[arg-type]

@@ -14,14 +14,14 @@ from torch.func import functional_call
 from torch.nn import functional as F
 
 from repro.errors import ClaimError
-from repro.trainers.cost import cost, memory
 from repro.trainers.language_model.corpus import CorpusData, load_corpus
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.spec import MoC, MoS, Softmax
+from repro.trainers.language_model.training import measure
 from repro.trainers.measurement import STEP, Dynamic, Perplexity, measurement_key
 from repro.trainers.run import PlannedRun, RunSpec
-from repro.trainers.table import Measured, measure
+from repro.trainers.trainer import Measured, cost, memory
 from tests.trainers import small
 from tests.trainers.measurements.test_rank import CORPUS, CPU, model_of
 
@@ -250,6 +250,6 @@ def test_its_cost_is_that_of_training_on_short_segments() -> None:
     )
     assert short > long > static
     assert short > STEP * (120 / 5 + 600 / (8 * 5))
-    weights = 4.0 * run.training.parameters
+    weights = 4.0 * (run.training.parameters or 0)
     plain = memory(PlannedRun(run=run, measurements=()))
     assert memory(PlannedRun(run=run, measurements=(spec(),))) == plain > 5 * weights
