@@ -45,7 +45,7 @@ def test_a_failing_measurement_keeps_the_run(
     store: RunStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run is committed, and the next time only the measurement is taken."""
-    import repro.trainers.table
+    import repro.trainers.language_model.training
 
     (planned,) = tiny_plan()
     real = repro.trainers.language_model.training.measure
@@ -56,7 +56,7 @@ def test_a_failing_measurement_keeps_the_run(
         return real(measurement, **kwargs)
 
     with monkeypatch.context() as patch:
-        patch.setattr(repro.trainers.table, "measure", measure)
+        patch.setattr(repro.trainers.language_model.training, "measure", measure)
         (outcome,) = do(store, planned)
     assert (outcome.status, outcome.error) == ("failed", "StoreError")
     assert store.state(planned.run.key) == "finished"
