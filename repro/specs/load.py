@@ -16,6 +16,7 @@ from typing import Final, Literal
 
 from repro.errors import Place, Problem, RuleError, ShapeError, SpecError
 from repro.files import is_folder, resolved
+from repro.plugins import allowing_code
 from repro.schema.document import validated
 from repro.schema.messages import MOST, listed
 from repro.schema.yaml import Document, read_document
@@ -57,7 +58,7 @@ def load_claim(path: Path, scale: ScaleName, *, allow_code: bool = False) -> Cla
     """The claim of one file at a scale.
 
     ShapeError with every mistake of its shape; for one of the right shape, RuleError with every
-    rule that it breaks at any scale; CodeError for expectations of others without consent.
+    rule that it breaks at any scale; CodeError for code of others without consent.
     """
     return load_claims([path], scale, allow_code=allow_code)[0]
 
@@ -68,7 +69,7 @@ def load_claims(
     """The claims of files, and of folders: all `*.yaml` directly in a folder, by name.
 
     Each at ``scale``, or at the smallest that its file has. ``allow_code`` imports the kinds of
-    expectations that they name of others, `use: module:object`.
+    expectations and the trainers that they name of others, `use: module:object`.
     """
     problems: list[Problem] = []
     refused: type[SpecError] = RuleError
@@ -79,7 +80,8 @@ def load_claims(
         try:
             document, file = _read(path, allow_code=allow_code)
             problems += _same_id(document, file, places)
-            claims.append(_claim(document, file, scale, configurations))
+            with allowing_code(allow_code):
+                claims.append(_claim(document, file, scale, configurations))
         except SpecError as error:
             problems += error.problems
             refused = ShapeError if isinstance(error, ShapeError) else refused

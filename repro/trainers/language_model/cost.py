@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from repro.trainers.language_model.spec import latent_contexts
 from repro.trainers.measurement import STEP, MeasurementSpec
 from repro.trainers.trainer import PROCESS_MEMORY, Cost, Device, Facts, Trainer
 
@@ -50,7 +49,7 @@ class Networks(Trainer[Any]):
     def replicate_memory(self, spec: Any) -> float:
         """Weights, and what is kept for the tokens of a step."""
         model = spec.model
-        latent = 4.0 * latent_contexts(model.output) * model.decoder_size
+        latent = 4.0 * model.output.latent_contexts * model.decoder_size
         kept = self.activations(spec) + latent
         return float(_number(spec) * (KEPT * spec.parameters + self.at_once(spec) * kept))
 
