@@ -11,7 +11,7 @@ from repro.specs.claim import SCALES, Claim, ScaleName
 from repro.specs.configuration import Configuration
 from repro.specs.load import load_claim
 from repro.specs.resolve import read_sheet
-from repro.trainers.language_model.spec import MoS
+from repro.trainers.language_model.spec import MoS, TrainingSpec
 from repro.trainers.measurement import Rank
 
 CLAIMS = Path(__file__).parents[1] / "claims"
@@ -55,9 +55,11 @@ def test_paper_recipes_have_the_rates_of_the_published_code() -> None:
     for folder in ("merity2018", "parthiban2021", "yang2018"):
         for path in sorted((CLAIMS / "configurations" / folder).rglob("*.yaml")):
             found = read_sheet(path).configuration
-            if isinstance(found, Configuration) and found.recipe.window.random:
-                assert found.recipe.window.last_rate == "drawn", path
-                assert getattr(found.recipe.averaging, "rate", None) == "late", path
+            assert found is not None
+            training = found.training()
+            if isinstance(training, TrainingSpec) and training.recipe.window.random:
+                assert training.recipe.window.last_rate == "drawn", path
+                assert getattr(training.recipe.averaging, "rate", None) == "late", path
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
