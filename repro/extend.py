@@ -10,6 +10,8 @@ from typing import Any
 
 _NAMES = {
     "ExpectationKind": "repro.expectations.base:Kind",
+    "Measured": "repro.trainers.measurement",
+    "Measurement": "repro.trainers.measurement:OwnMeasurement",
     "OutputLayer": "repro.trainers.language_model.output.layer",
     "OwnExpectation": "repro.expectations.base:Own",
     "OwnTrunk": "repro.trainers.language_model.custom",
@@ -25,6 +27,8 @@ _NAMES = {
 
 __all__ = [
     "ExpectationKind",
+    "Measured",
+    "Measurement",
     "OutputLayer",
     "OwnExpectation",
     "OwnTrunk",

@@ -14,7 +14,7 @@ from repro.specs.claim import Claim
 from repro.store.places import LEDGER
 from repro.store.runs import RunStore, copy_run
 from repro.store.sealed import is_folder
-from repro.trainers.measurement import Measurable
+from repro.trainers.table import Measurable
 
 COMMITTED = ("finished", "diverged")
 

@@ -11,8 +11,8 @@ from repro.specs.claim import SCALES, Claim, ScaleName
 from repro.specs.configuration import Configuration
 from repro.specs.load import load_claim
 from repro.specs.resolve import read_sheet
+from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.language_model.spec import MoS, TrainingSpec
-from repro.trainers.measurement import Rank
 
 CLAIMS = Path(__file__).parents[1] / "claims"
 FILES = sorted(CLAIMS.glob("*.yaml"))

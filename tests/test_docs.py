@@ -17,7 +17,7 @@ from repro.schema.messages import all_kinds
 from repro.schema.yaml import read_document
 from repro.specs.load import load_claim
 from repro.trainers.language_model.spec import Output
-from repro.trainers.measurement import Measurement
+from repro.trainers.table import Measurement
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"

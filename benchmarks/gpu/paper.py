@@ -32,8 +32,8 @@ from repro.trainers.language_model.checkpoint import (
     load_checkpoint,
 )
 from repro.trainers.language_model.corpus import CorpusData, load_corpus
-from repro.trainers.language_model.measurements.perplexity import evaluation_perplexity
-from repro.trainers.language_model.measurements.rank import measure_rank
+from repro.trainers.language_model.evaluation import evaluation_perplexity
+from repro.trainers.language_model.measurements.spectrum import measure_rank
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.language_model.training import train

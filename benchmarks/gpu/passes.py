@@ -12,7 +12,7 @@ from benchmarks.gpu.cases import OUTPUTS, Size, runs_of, spread_model, training
 from benchmarks.gpu.checks import Check, badness, departure
 from benchmarks.speed.shapes import random_words
 from repro.errors import DataError
-from repro.trainers.language_model.measurements.rank import measure_rank
+from repro.trainers.language_model.measurements.spectrum import measure_rank
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.precision import products_in
 from repro.trainers.language_model.randomness import Streams

@@ -13,27 +13,7 @@ from typing import Literal
 
 from repro.expectations import base
 from repro.schema import format as fmt
-from repro.schema.base import Margin
 from repro.stats.records import TestResult
-
-
-def margin_limit(sign: int, margin: Margin, name: str = "margin") -> base.Limit:
-    """A margin as a limit on the effect's axis."""
-    value = sign * margin.size
-    shown = fmt.signed(f"{value:+g}")
-    if margin.relative is not None:
-        shown = fmt.signed(f"{100 * value:+g}%")
-    return base.Limit(value=value, label=f"{name}, {shown}", why=margin.why)
-
-
-def margin_words(margin: Margin, unit: str = "") -> str:
-    """A margin as it was declared: `0.3`, `1%`, `0.29, a share of 0.1 of the claimed 2.88`."""
-    if margin.relative is not None:
-        return fmt.percent(margin.relative)
-    size = f"{margin.size:.4g}{unit}"
-    if margin.of_gain is None:
-        return size
-    return f"{size} ({fmt.percent(margin.of_gain.share)} of the claimed {margin.of_gain.gain})"
 
 
 def apart(
@@ -44,8 +24,8 @@ def apart(
     for more in range(6):
         texts = [text(value, more) for value in values]
         hidden = any(
-            each == text(limit, more) and value != limit
-            for each, value in zip(texts, values, strict=True)
+            one == text(limit, more) and value != limit
+            for one, value in zip(texts, values, strict=True)
             for limit in limits
         )
         if not hidden:
@@ -121,12 +101,10 @@ def _compared(
 
 def _visible(result: TestResult, text: Callable[[int], str]) -> str:
     """The size of an effect; nothing where it prints as zero, unless a difference was found."""
-    interval = result.interval
-    found = (
-        result.p is not None and result.p <= result.alpha if interval is None else 0 not in interval
-    )
+    own = result.interval
+    found = result.p is not None and result.p <= result.alpha if own is None else 0 not in own
     texts = (text(more) for more in range(6 if found else 1))
-    return next((each for each in texts if each.strip("0.%")), "")
+    return next((one for one in texts if one.strip("0.%")), "")
 
 
 def p_words(result: TestResult, *, opposite: bool = False, against: str = "") -> str:
@@ -185,14 +163,10 @@ class Compared:
 
     def reach(self) -> str:
         """`: the interval reaches from 0.99 worse to 6.23 better`; nothing without two ends."""
-        interval = self.interval
-        if interval is None or interval.low is None or interval.high is None:
+        own = self.interval
+        if own is None or own.low is None or own.high is None:
             return ""
-        worst, best = (
-            (interval.low, interval.high)
-            if self.better == "higher"
-            else (interval.high, interval.low)
-        )
+        worst, best = (own.low, own.high) if self.better == "higher" else (own.high, own.low)
         return f": the interval reaches from {self._end(worst)} to {self._end(best)}"
 
     def reaches(self, side: Side) -> str:

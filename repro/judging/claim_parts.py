@@ -19,7 +19,7 @@ from repro.specs.arm import Arm, PublishedArm
 from repro.specs.claim import Claim
 from repro.specs.configuration import Configuration
 from repro.stats.records import Sample
-from repro.trainers.measurement import Measurement
+from repro.trainers.table import Measurement
 
 SHOWN: Mapping[State, Literal["finished", "excluded", "imputed", "missing"]] = {
     "finished": "finished",

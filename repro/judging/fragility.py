@@ -1,24 +1,22 @@
-"""What a conclusion is worth: its level, where its test errs more often, and what it hangs on.
+"""Fragility: does the conclusion hang on one seed, the threshold, the test, the family, rounding?
 
-Fragile is what one seed, the threshold of a rank, another test, the family or the digits that a
-paper left out would change: a printed mean and a printed standard deviation are each known to half
-a unit of their last digit.
+Does a conclusion hang on the digits that a paper left out?
+
+A printed mean and a printed standard deviation are each known to half a unit of their last digit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import product
-from typing import Literal
 
-from repro.errors import ClaimError
 from repro.evidence.base import Evidence
-from repro.expectations.base import GroupSequential, Read
+from repro.expectations.base import Read
 from repro.expectations.kinds import kind_of
 from repro.expectations.rules import Conclusion, Flag, FlagKind
 from repro.judging import document as doc
 from repro.judging.agreement import half_unit
-from repro.judging.document_parts import Level, Robustness, Strength
+from repro.judging.document_parts import Robustness
 from repro.judging.interim import drift_flags
 from repro.judging.judged import (
     Judged,
@@ -33,18 +31,7 @@ from repro.judging.robustness import Case
 from repro.judging.validity import caveats
 from repro.schema import format as fmt
 from repro.specs.claim import Claim
-from repro.specs.expectation import All, AtLeastOne, Node
-from repro.stats.error_rates import (
-    Design,
-    design_of_one,
-    designs_of,
-    key_of,
-    level_of,
-    of_units,
-    worst_level,
-)
-from repro.stats.records import Arm, Sample, Summary, TestResult, match
-from repro.stats.stopping import SequentialResult
+from repro.stats.records import Arm, Summary
 
 CEILING = 0.99
 """Share of the largest possible rank from which on a ratio can hardly grow."""
@@ -65,16 +52,16 @@ def flags(
 
     ``cases`` are the claim without each seed in turn, ``analyses`` the other admissible ones.
     """
-    deciding = tuple(part for part in judged if part.expectation.role == "decisive")
-    conclusion = joined(claim, deciding).conclusion
+    own = tuple(one for one in judged if one.expectation.role == "decisive")
+    conclusion = joined(claim, own).conclusion
     return (
-        *_one_seed(claim, deciding, cases, conclusion),
-        *_multiplicity(claim, deciding, conclusion),
-        *rounding(claim, evidence, deciding),
-        *_tolerance(claim, evidence, deciding),
+        *_one_seed(claim, own, cases, conclusion),
+        *_multiplicity(claim, own, conclusion),
+        *rounding(claim, evidence, own),
+        *_tolerance(claim, evidence, own),
         *_test_choice(claim, analyses),
-        *_ceiling(claim, evidence, deciding),
-        *drift_flags(claim, deciding),
+        *_ceiling(claim, evidence, own),
+        *drift_flags(claim, own),
         *caveats(claim, evidence, canaries),
     )
 
@@ -89,19 +76,15 @@ def _one_seed(
     """
     if conclusion is Conclusion.NOT_TESTED:
         return []
-    refused = {part.expectation.id: part for part in before if part.refused}
-    deciding = decisive(claim)
+    refused = {one.expectation.id: one for one in before if one.refused}
+    own = decisive(claim)
     tried = 0
     found: list[tuple[Case, Conclusion]] = []
     for case in cases:
         again = {**case.judged, **refused}
-        judged = [again[expectation.id] for expectation in deciding if expectation.id in again]
-        lost = any(part.refused and part.expectation.id not in refused for part in judged)
-        if (
-            len(judged) < len(deciding)
-            or lost
-            or not any(case.concerns(expectation) for expectation in deciding)
-        ):
+        judged = [again[one.id] for one in own if one.id in again]
+        lost = any(one.refused and one.expectation.id not in refused for one in judged)
+        if len(judged) < len(own) or lost or not any(case.concerns(one) for one in own):
             continue
         tried += 1
         other = joined(claim, judged).conclusion
@@ -141,29 +124,29 @@ def _multiplicity(claim: Claim, judgements: Judgements, conclusion: Conclusion) 
     return [
         Flag(
             FlagKind.MULTIPLICITY,
-            f"{heading(part.expectation, claim)}: contradicted on its own ({fmt.p_value(p)}), but "
+            f"{heading(one.expectation, claim)}: contradicted on its own ({fmt.p_value(p)}), but "
             f"not at its Holm level among {len(judgements)} expectations.",
         )
-        for part in judgements
-        if part.conclusion is Conclusion.CONTRADICTED
-        for p in (part.finding.p_opposite,)
+        for one in judgements
+        if one.conclusion is Conclusion.CONTRADICTED
+        for p in (one.finding.p_opposite,)
     ]
 
 
 def _tolerance(claim: Claim, evidence: Evidence, judgements: Judgements) -> list[Flag]:
     found = []
-    for part in judgements:
-        arms, measurement = part.expectation.of, part.expectation.measurement
-        if part.refused or not all(evidence.detailed(arm, measurement) for arm in arms):
+    for one in judgements:
+        arms, measurement = one.expectation.of, one.expectation.measurement
+        if one.refused or not all(evidence.detailed(arm, measurement) for arm in arms):
             continue
         for name, words in claim.measurements[measurement].readings.items():
-            other = judge(part.expectation, claim, detail_reader(evidence, name)).conclusion
-            if other is not part.conclusion:
+            other = judge(one.expectation, claim, detail_reader(evidence, name)).conclusion
+            if other is not one.conclusion:
                 reads = " and ".join(
                     _reads(claim, evidence, arm, measurement, name) for arm in arms
                 )
                 text = (
-                    f"{heading(part.expectation, claim)}: at {words}, where {reads}, "
+                    f"{heading(one.expectation, claim)}: at {words}, where {reads}, "
                     f"this expectation would be {other}."
                 )
                 found.append(Flag(FlagKind.TOLERANCE, text))
@@ -186,37 +169,33 @@ def _test_choice(claim: Claim, analyses: tuple[Robustness, ...]) -> list[Flag]:
     p = .02, Yuen's on six seeds per arm keeps four and will often find nothing. That is no reason
     to doubt the means, so it is no flag; the report counts it after the flags.
     """
-    names = {expectation.id: heading(expectation, claim) for expectation in claim.expectations}
+    names = {one.id: heading(one, claim) for one in claim.expectations}
     found = []
     for part in analyses:
-        declared = next(analysis for analysis in part.analyses if analysis.declared)
-        for analysis in part.analyses:
-            other = analysis.conclusion
-            if analysis.choice == "test" and other not in (None, declared.conclusion):
-                text = f"{names[part.expectation]}: by {analysis.name} it would be {other}."
+        declared = next(one for one in part.analyses if one.declared)
+        for one in part.analyses:
+            if one.choice == "test" and one.conclusion not in (None, declared.conclusion):
+                text = f"{names[part.expectation]}: by {one.name} it would be {one.conclusion}."
                 found.append(Flag(FlagKind.TEST_CHOICE, text))
     return found
 
 
 def _ceiling(claim: Claim, evidence: Evidence, judgements: Judgements) -> list[Flag]:
     for judged in judgements:
-        expectation = judged.expectation
-        multiple = kind_of(expectation).scale(expectation) == "ratio"
-        if not multiple or not evidence.detailed(expectation.of[0], expectation.measurement):
+        one = judged.expectation
+        multiple = kind_of(one).scale(one) == "ratio"
+        if not multiple or not evidence.detailed(one.of[0], one.measurement):
             continue
-        runs, measurement = (
-            evidence.counted(expectation.of[0]),
-            claim.measurements[expectation.measurement],
-        )
-        known = [measurement.largest(run.details[expectation.measurement]) for run in runs]
+        runs, measurement = evidence.counted(one.of[0]), claim.measurements[one.measurement]
+        known = [measurement.largest(run.details[one.measurement]) for run in runs]
         largest = [each for each in known if each is not None]
         if not largest:
             continue
-        values = evidence.sample(expectation.of[0], expectation.measurement).values
+        values = evidence.sample(one.of[0], one.measurement).values
         if any(v >= CEILING * top for v, top in zip(values, largest, strict=True)):
             span = fmt.span(fmt.count(int(min(values))), fmt.count(int(max(values))))
             text = (
-                f"{claim.arms[expectation.of[0]].label} reaches {span} of at most "
+                f"{claim.arms[one.of[0]].label} reaches {span} of at most "
                 f"{fmt.count(max(largest))}, so the ratio can hardly be larger."
             )
             return [Flag(FlagKind.CEILING, text)]
@@ -233,16 +212,16 @@ def rounding(claim: Claim, evidence: Evidence, judged: tuple[Judged, ...]) -> li
     Tried are the corners: every mean and deviation of an arm at the same end of what it may be.
     """
     found = []
-    for part in judged:
-        printed = [arm for arm in part.expectation.of if arm in evidence.published]
-        if part.refused or not printed:
+    for one in judged:
+        printed = [arm for arm in one.expectation.of if arm in evidence.published]
+        if one.refused or not printed:
             continue
         for corner in _corners(printed):
-            again = judge(part.expectation, claim, _reader(claim, evidence, corner))
-            if not again.refused and again.conclusion is not part.conclusion:
+            again = judge(one.expectation, claim, _reader(claim, evidence, corner))
+            if not again.refused and again.conclusion is not one.conclusion:
                 whose = " and ".join(claim.arms[arm].label for arm in printed)
                 text = (
-                    f"{heading(part.expectation, claim)}: within the rounding of the printed "
+                    f"{heading(one.expectation, claim)}: within the rounding of the printed "
                     f"numbers ({whose}) it could be {again.conclusion}."
                 )
                 found.append(Flag(FlagKind.ROUNDING, text))
@@ -271,137 +250,3 @@ def _reader(claim: Claim, evidence: Evidence, corner: Corner) -> Read:
         return Summary(known.n, moved, max(0.0, known.sd + sd * half_unit(texts.sd)))
 
     return read
-
-
-Looks = Literal["one", "planned", "every"]
-
-
-LOOKS: dict[str, Looks] = {"group_obf": "planned", "eprocess_t": "every"}
-
-
-def strength_of(judged: Judged) -> Strength | None:
-    """The level of one expectation; None where it was not tested.
-
-    A two-sided test finds a declared direction at half its alpha; a claim that two arms differ
-    in either direction has both halves.
-    """
-    result = judged.result
-    if result is None:
-        return None
-    if result.p is None:
-        return Strength(one_sided_level=None)
-    either = kind_of(judged.expectation).either_way(judged.expectation)
-    halved = _two_sided(result) and not either
-    return Strength(
-        one_sided_level=result.alpha / 2 if halved else result.alpha,
-        tails=2 if either else 1,
-        looks=_looks(result),
-    )
-
-
-def strength_of_claim(
-    claim: Claim, conclusion: Conclusion | None, decisive: Sequence[Judged]
-) -> Strength | None:
-    """The level of a claim: that of its weakest part, in its family that of the family.
-
-    It bounds the chance of a false conclusion for every tree: a conjunction is confirmed at the
-    level of each part, and what needs each part alone is corrected over all of them (Holm). A
-    conjunction that each seed beyond a bound contradicts leaves nothing to chance.
-    """
-    if conclusion in (None, Conclusion.NOT_TESTED):
-        return None
-    if conclusion is Conclusion.CONTRADICTED and all_must_hold(claim):
-        certain = [part.result is not None and part.result.p is None for part in _against(decisive)]
-        if any(certain):
-            return Strength(one_sided_level=None)
-    found = [strength for part in decisive if (strength := strength_of(part)) is not None]
-    levels = [each for each in found if each.one_sided_level is not None]
-    if not levels:
-        return Strength(one_sided_level=None) if found else None
-    weakest = max(levels, key=lambda each: (each.one_sided_level or 0.0, each.tails))
-    if claim.family is None:
-        return weakest
-    # An e-value of a difference is that of both directions: e-BH has no half to speak of.
-    level = claim.alpha if claim.family.method == "e_bh" else weakest.one_sided_level
-    return weakest.model_copy(update={"one_sided_level": level, "family": claim.family.method})
-
-
-def _against(decisive: Sequence[Judged]) -> list[Judged]:
-    return [part for part in decisive if part.conclusion is Conclusion.CONTRADICTED]
-
-
-def _looks(result: TestResult) -> Looks:
-    """Over which looks the level holds; the seeds of a table without an order had but one."""
-    several = isinstance(result, SequentialResult) and len(result.looks) > 1
-    return LOOKS.get(result.test, "one") if several else "one"
-
-
-def _two_sided(result: TestResult) -> bool:
-    if isinstance(result, SequentialResult):
-        return result.tails == 1
-    return result.alternative == "two-sided"
-
-
-def measured_levels(
-    claim: Claim, judged: tuple[Judged, ...], evidence: Evidence
-) -> tuple[Level, ...]:
-    """What is known against the test of every expectation, and of all of them, near its design."""
-    looks = claim.sequential.looks if isinstance(claim.sequential, GroupSequential) else ()
-    found = []
-    for part in judged:
-        if part.result is None:
-            continue
-        text = level_of(part.result, _designs(part, part.result, evidence), looks=looks)
-        if text is not None:
-            test = part.result.test
-            found.append(Level(expectation=part.expectation.id, test=test, text=text))
-    return (*found, *_together(claim, judged, evidence))
-
-
-def _together(claim: Claim, judged: tuple[Judged, ...], evidence: Evidence) -> Iterator[Level]:
-    """The levels of what Holm's method joins: parts of which one is enough, claims of a family."""
-    decisive = [part for part in judged if part.expectation.role == "decisive" and part.result]
-    designs = [
-        design
-        for part in decisive
-        if part.result is not None and not of_units(key_of(part.result))
-        for design in _designs(part, part.result, evidence)
-    ]
-    by_holm = {
-        "any": claim.combine is not None and _has_any(claim.combine),
-        "family": claim.family is not None and claim.family.method == "holm",
-    }
-    for key, by_key in by_holm.items():
-        text = worst_level(key, designs) if by_key else None
-        if text is not None:
-            yield Level(expectation=decisive[0].expectation.id, test="holm", text=text)
-
-
-def _has_any(node: Node) -> bool:
-    if isinstance(node, AtLeastOne):
-        return True
-    return isinstance(node, All) and any(_has_any(part) for part in node.all)
-
-
-def _designs(judged: Judged, result: TestResult, evidence: Evidence) -> tuple[Design, ...]:
-    """What the arms, or the differences within pairs, look like; none where nothing is known."""
-    try:
-        expectation = judged.expectation
-        arms = [evidence.read(arm, expectation.measurement) for arm in expectation.of]
-        if kind_of(expectation).scale(expectation) == "ratio":
-            arms = [_logarithms(arm) for arm in arms]
-        if result.paired:
-            return (design_of_one(_differences(arms)),)
-    except ClaimError:
-        return ()
-    return () if of_units(key_of(result)) else designs_of(arms)
-
-
-def _logarithms(arm: Arm) -> Arm:
-    return arm.log() if isinstance(arm, Sample) else arm
-
-
-def _differences(arms: list[Arm]) -> Sample:
-    """First minus second arm, pair by pair."""
-    first, second = match(arms[:2], "pairs")
-    return Sample.of(*(a - b for a, b in zip(first.values, second.values, strict=True)))

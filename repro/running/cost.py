@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from repro.store.reading import StoreReader
-from repro.trainers.measurement import Measurable, measurement_key
+from repro.trainers.measurement import measurement_key
 from repro.trainers.run import PlannedRun
+from repro.trainers.table import Measurable
 from repro.trainers.trainer import Cost, cost
 
 

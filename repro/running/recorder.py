@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from repro.errors import StoreError
 from repro.machine import now
 from repro.store.runs import RunStore
-from repro.trainers.measurement import Measurable, measurement_key
+from repro.trainers.measurement import measurement_key
 from repro.trainers.run import PlannedRun
+from repro.trainers.table import Measurable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

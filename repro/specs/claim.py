@@ -26,8 +26,8 @@ from repro.schema.base import (
 )
 from repro.specs.arm import Arm, ArmSpec, PublishedArm
 from repro.specs.expectation import ExpectationOverride, Family, Tree
-from repro.trainers.measurement import Measurement
 from repro.trainers.run import PlannedRun, RunSpec
+from repro.trainers.table import Measurement
 
 
 class Seeds(Spec):

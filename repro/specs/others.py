@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -14,35 +14,65 @@ from repro.expectations.kinds import OfOthers, kind_of_others
 from repro.plugins import version_of
 from repro.schema.messages import problems_of
 from repro.schema.yaml import Document, Steps
-from repro.specs.claim import ClaimFile
+from repro.specs.claim import ClaimFile, Scales
+from repro.trainers.measurement import OthersMeasurement, OwnMeasurement
+from repro.trainers.table import measurement_of_others
 
-S = TypeVar("S", bound=Own)
+S = TypeVar("S", Own, OwnMeasurement)
 
 
 def with_others(document: Document, file: ClaimFile, *, allow_code: bool) -> ClaimFile:
-    """The file with every expectation of others as its kind reads it.
+    """The file with every expectation and measurement of others as its own class reads it.
 
     CodeError, before anything is imported, for a `use` without consent; what an installed package
     adds is the user's own choice. ShapeError with every mistake in what they declare.
     """
-    every: Sequence[Any] = file.expectations
-    named: dict[Steps, OfOthers] = {
-        ("expectations", place): each
-        for place, each in enumerate(every)
-        if isinstance(each, OfOthers)
-    }
-    if not named:
+    expectations = {("expectations", i): each for i, each in enumerate(_every(file.expectations))}
+    kinds = {at: each.use for at, each in expectations.items() if isinstance(each, OfOthers)}
+    measurements = {at: m.use for at, m in _measured(file) if isinstance(m, OthersMeasurement)}
+    if not kinds and not measurements:
         return file
     if not allow_code:
-        _refuse(document, {steps: each.use for steps, each in named.items() if each.use})
+        _refuse(document, {at: use for at, use in (kinds | measurements).items() if use})
     problems: list[Problem] = []
-    read = {steps: _read(document, steps, kind_of_others, problems) for steps in named}
+    read: dict[Steps, Any] = {at: _read(document, at, kind_of_others, problems) for at in kinds}
+    for at in measurements:
+        read[at] = _read(document, at, measurement_of_others, problems)
     if problems:
         raise ShapeError(problems)
-    expectations = tuple(
-        read.get(("expectations", place), each) for place, each in enumerate(file.expectations)
+    found = file.model_copy(
+        update={
+            "expectations": tuple(read.get(at, each) for at, each in expectations.items()),
+            "measurements": _with(file.measurements, ("measurements",), read),
+        }
     )
-    return file.model_copy(update={"expectations": expectations})
+    return found.model_copy(update={"scales": _scales(file.scales, read)})
+
+
+def _every(entries: Sequence[Any]) -> Sequence[Any]:
+    return entries
+
+
+def _measured(file: ClaimFile) -> Iterator[tuple[Steps, Any]]:
+    """Every measurement and where it is written, those of the scales too."""
+    for name, each in file.measurements.items():
+        yield ("measurements", name), each
+    for scale in file.scales.declared:
+        for name, each in getattr(file.scales, scale).measurements.items():
+            yield ("scales", scale, "measurements", name), each
+
+
+def _with(entries: Mapping[str, Any], before: Steps, read: Mapping[Steps, Any]) -> dict[str, Any]:
+    return {name: read.get((*before, name), each) for name, each in entries.items()}
+
+
+def _scales(scales: Scales, read: Mapping[Steps, Any]) -> Scales:
+    changed: dict[str, Any] = {}
+    for name in scales.declared:
+        scale = getattr(scales, name)
+        found = _with(scale.measurements, ("scales", name, "measurements"), read)
+        changed[name] = scale.model_copy(update={"measurements": found})
+    return scales.model_copy(update=changed)
 
 
 def _refuse(document: Document, uses: Mapping[Steps, str]) -> None:

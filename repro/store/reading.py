@@ -42,8 +42,9 @@ from repro.store.sealed import (
     refuse_newer,
     size_of,
 )
-from repro.trainers.measurement import Measurable, measurement_key
+from repro.trainers.measurement import measurement_key
 from repro.trainers.run import RunSpec
+from repro.trainers.table import Measurable
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -133,7 +134,8 @@ class StoreReader:
         if document is None:
             return None
         stored = _validate(StoredMeasurement, path, document)
-        if (stored.run, stored.measurement) != (key, measurement):
+        same = stored.measurement.model_dump(mode="json") == measurement.model_dump(mode="json")
+        if stored.run != key or not same:
             raise damaged(path, "is about another run or measurement", f"{measurement!r} of {key}")
         if wrong := wrong_detail(measurement, stored.value, stored.details):
             advice = f"remove {path} (it is then measured again)"

@@ -28,7 +28,8 @@ from pydantic import (
 from repro.digest import digest
 from repro.schema.base import Spec
 from repro.store.sealed import damaged
-from repro.trainers.measurement import Measurable, MeasurementSpec
+from repro.trainers.measurement import MeasurementSpec
+from repro.trainers.table import Measurable
 
 if TYPE_CHECKING:
     from numpy import ndarray

@@ -43,8 +43,9 @@ from repro.store.records import (
     finite,
 )
 from repro.store.sealed import exists, is_folder, make_folder, read_bytes, seal, write_atomically
-from repro.trainers.measurement import Measurable, measurement_key
+from repro.trainers.measurement import measurement_key
 from repro.trainers.run import RunSpec
+from repro.trainers.table import Measurable
 
 if TYPE_CHECKING:
     from repro.store.records import Arrays

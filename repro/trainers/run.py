@@ -14,8 +14,7 @@ from pydantic import Field
 from repro.digest import digest
 from repro.schema.base import Spec
 from repro.trainers.base import RUN_SCHEMA, older_revisions
-from repro.trainers.measurement import Measurable
-from repro.trainers.table import AnyTraining
+from repro.trainers.table import AnyTraining, Measurable
 
 
 class RunSpec(Spec):

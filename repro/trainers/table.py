@@ -1,14 +1,22 @@
-"""The table of trainers, and which of them a configuration is for."""
+"""The tables of trainers and of measurements, and the types of what documents say of them."""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias
 
 from pydantic import BeforeValidator, SerializeAsAny
 
+from repro.errors import DataError
 from repro.plugins import Table, require_consent
+from repro.schema.union import open_union
 from repro.trainers.base import Training
+from repro.trainers.measurement import (
+    MeasurementSpec,
+    OthersMeasurement,
+    OwnMeasurement,
+    Reported,
+)
 
 
 class Trains(Protocol):
@@ -54,6 +62,39 @@ def _of_its_trainer(value: object) -> object:
     if isinstance(value, Training):
         return value
     return trainer_for(value).Spec.model_validate_json(json.dumps(value))
+
+
+MEASUREMENTS: Table[type[MeasurementSpec]] = Table(
+    "repro.measurements",
+    {
+        "perplexity": "repro.trainers.language_model.measurements.perplexity:Perplexity",
+        "rank": "repro.trainers.language_model.measurements.rank:Rank",
+        "bleu": "repro.trainers.dialog.bleu:Bleu",
+    },
+)
+
+
+if TYPE_CHECKING:
+    Measurable: TypeAlias = MeasurementSpec
+    Measurement: TypeAlias = MeasurementSpec
+else:
+    _BUILTIN = [MEASUREMENTS.get(name) for name in MEASUREMENTS.names()]
+    Measurable = open_union(_BUILTIN, OthersMeasurement, OwnMeasurement, MEASUREMENTS.has)
+    Measurement = open_union(
+        [*_BUILTIN, Reported], OthersMeasurement, OwnMeasurement, MEASUREMENTS.has
+    )
+
+
+def measurement_of_others(name: str) -> tuple[str, type[OwnMeasurement]]:
+    """Where a measurement that is not built in is, and its keys; DataError for what is none."""
+    found: Any = MEASUREMENTS.get(name)
+    if not (isinstance(found, type) and issubclass(found, OwnMeasurement)):
+        raise DataError(
+            f"{name}: this is no measurement\n"
+            "  expected: a class below Measurement of repro.extend\n"
+            "  to do: see docs/how-to/add-a-measurement.md"
+        )
+    return f"{found.__module__}:{found.__qualname__}", found
 
 
 AnyTraining = Annotated[SerializeAsAny[Training], BeforeValidator(_of_its_trainer)]

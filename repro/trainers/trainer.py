@@ -28,7 +28,7 @@ from repro.machine import package_version, processor
 from repro.schema.messages import Words
 from repro.schema.yaml import Steps
 from repro.trainers.base import Training
-from repro.trainers.measurement import MeasurementSpec
+from repro.trainers.measurement import Measured, MeasurementSpec
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.table import TRAINERS
 
@@ -107,15 +107,6 @@ class Finished:
     best_epoch: int | None = None
     diverged: int | None = None
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """A number, small facts about it (JSON), and arrays worth keeping."""
-
-    value: float
-    details: dict[str, Any] = field(default_factory=dict)
-    arrays: Arrays = field(default_factory=dict)
 
 
 class NamesCode(Protocol):

@@ -13,7 +13,7 @@ from repro.evidence.gather import gather
 from repro.judging.assemble import check_claim
 from repro.judging.document_parts import Analysis
 from repro.store.runs import RunStore
-from repro.trainers.measurement import Perplexity
+from repro.trainers.language_model.measurements.perplexity import Perplexity
 from tests.judging.evidence import claim, evidence
 from tests.judging.nights import WEIGHTS
 

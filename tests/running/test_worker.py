@@ -13,9 +13,10 @@ import pytest
 from repro.running import worker
 from repro.running.worker import Task
 from repro.store.runs import RunStore
+from repro.trainers.language_model.measurements.perplexity import Dynamic, Perplexity
 from repro.trainers.language_model.recipe import Dropout
 from repro.trainers.language_model.spec import TrainingSpec
-from repro.trainers.measurement import Dynamic, Perplexity, measurement_key
+from repro.trainers.measurement import measurement_key
 from repro.trainers.run import PlannedRun
 from tests.running.doing import do, forbid_training, statuses
 from tests.running.tiny import RANK, TEST, TRAIN, VALID, tiny_plan, tiny_run

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from repro.trainers.language_model.measurements.perplexity import Perplexity
+from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.language_model.recipe import Recipe, Window
 from repro.trainers.language_model.spec import (
     Model,
@@ -13,7 +15,6 @@ from repro.trainers.language_model.spec import (
     SyntheticCorpus,
     TrainingSpec,
 )
-from repro.trainers.measurement import Perplexity, Rank
 from repro.trainers.run import PlannedRun, RunSpec
 
 TEST = Perplexity(split="test")

@@ -15,8 +15,11 @@ from repro.specs.claim import Comparable
 from repro.specs.configuration import Configuration
 from repro.specs.load import load_claim
 from repro.specs.resolve import read_sheet
+from repro.trainers.dialog.bleu import Bleu
 from repro.trainers.dialog.spec import DialogTrainingSpec
-from repro.trainers.measurement import Bleu, Perplexity, Rank, measurement_key
+from repro.trainers.language_model.measurements.perplexity import Perplexity
+from repro.trainers.language_model.measurements.rank import Rank
+from repro.trainers.measurement import measurement_key
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.trainer import cost, memory, replicate_memory
 

@@ -12,11 +12,13 @@ from torch import nn
 from repro.errors import DataError
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.custom import OwnTrunk
+from repro.trainers.language_model.measurements.perplexity import Dynamic, Perplexity
+from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.language_model.spec import Own, TrainingSpec
 from repro.trainers.language_model.training import measure, train
 from repro.trainers.language_model.trunk import Trunk, detached
-from repro.trainers.measurement import Dynamic, Measurable, Perplexity, Rank
 from repro.trainers.run import PlannedRun, RunSpec
+from repro.trainers.table import Measurable
 from repro.trainers.trainer import cost
 from tests.trainers import small
 from tests.trainers.outside import GRU_PARAMETERS, PAGE, WINDOW, own, own_gru, own_window

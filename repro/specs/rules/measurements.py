@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from repro.errors import Problem
-from repro.expectations.kinds import Expectation, kind_of
+from repro.expectations.exact import Bound
 from repro.schema.yaml import Steps
 from repro.specs.claim import KnownRank, RankBound
 from repro.specs.scaled import ScaledClaim
 from repro.trainers.language_model.spec import BOUNDED
-from repro.trainers.measurement import Rank
 
 
 def _measurements_apply(claim: ScaledClaim) -> Iterator[Problem]:
@@ -29,17 +28,20 @@ def _measurements_apply(claim: ScaledClaim) -> Iterator[Problem]:
 
 def _structural_bounds(claim: ScaledClaim) -> Iterator[Problem]:
     for steps, expectation in claim.placed():
-        for key in kind_of(expectation).structural(expectation):
-            yield from _structural(claim, expectation, (*steps, key, "value"))
+        for key in ("at_most", "at_least") if isinstance(expectation, Bound) else ():
+            limit = getattr(expectation, key)
+            if isinstance(expectation, Bound) and limit is not None and limit.value == "structural":
+                yield from _structural(claim, expectation, (*steps, key, "value"))
 
 
-def _structural(claim: ScaledClaim, bound: Expectation, steps: Steps) -> Iterator[Problem]:
+def _structural(claim: ScaledClaim, bound: Bound, steps: Steps) -> Iterator[Problem]:
     unbounded = _unbounded(claim)
     if bound.of[0] in unbounded:
         expected = f"a number, or an arm with a bound at every scale: output {BOUNDED}"
         advice = "write the limit as a number, or name another arm"
         yield claim.problem(steps, unbounded[bound.of[0]], expected, advice)
-    if bound.measurement in _no_ranks(claim):
+    measurement = claim.measurements.get(bound.measurement)
+    if measurement is not None and not measurement.bounded:
         what = f"the structural bound is one of rank, and '{bound.measurement}' is no rank"
         yield claim.problem(steps, what, "a number", "write the limit as a number")
 
@@ -70,7 +72,8 @@ def _canaries(claim: ScaledClaim) -> Iterator[Problem]:
 def _canaries_apply(claim: ScaledClaim) -> Iterator[Problem]:
     unbounded = _unbounded(claim)
     for number, canary in enumerate(claim.file.canaries):
-        if canary.measurement in _no_ranks(claim):
+        measurement = claim.measurements.get(canary.measurement)
+        if measurement is not None and canary.kind not in measurement.controls:
             what = f"a canary of kind {canary.kind} controls ranks, and this is no rank"
             steps: Steps = ("canaries", number, "measurement")
             yield claim.problem(steps, what, "a measurement of kind rank", "name a rank")
@@ -83,11 +86,6 @@ def _canaries_apply(claim: ScaledClaim) -> Iterator[Problem]:
                 steps = ("canaries", number, "arms", position)
                 expected = f"arms with a bound at every scale: output {BOUNDED}"
                 yield claim.problem(steps, unbounded[name], expected, "name other arms")
-
-
-def _no_ranks(claim: ScaledClaim) -> list[str]:
-    """The measurements that are none of rank."""
-    return [name for name, each in claim.measurements.items() if not isinstance(each, Rank)]
 
 
 def _unbounded(claim: ScaledClaim) -> dict[str, str]:

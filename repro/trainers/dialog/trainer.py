@@ -11,9 +11,9 @@ from repro.trainers.language_model.cost import ACTIVATIONS, Networks
 from repro.trainers.language_model.rules import comparable, idle_dropout
 from repro.trainers.language_model.spec import Own
 from repro.trainers.language_model.trainer import lacking_files
-from repro.trainers.measurement import MeasurementSpec
+from repro.trainers.measurement import Measured, MeasurementSpec
 from repro.trainers.run import RunSpec
-from repro.trainers.trainer import Device, Finished, Idle, Measured, Report
+from repro.trainers.trainer import Device, Finished, Idle, Report
 
 if TYPE_CHECKING:
     from repro.trainers.dialog.corpus import DialogData

@@ -9,25 +9,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from repro.trainers.dialog.corpus import DialogData, DialogSplit, batch_of, shuffled
-from repro.trainers.dialog.evaluation import dialog_bleu, dialog_perplexity, dialog_rank, mean_loss
+from repro.trainers.dialog.evaluation import OnDialogs, mean_loss
 from repro.trainers.dialog.model import DialogModel, begin
 from repro.trainers.dialog.spec import DialogRecipe, DialogTrainingSpec
 from repro.trainers.language_model.checkpoint import EpochRecord, TrainedRun
 from repro.trainers.language_model.evaluation import full_precision
-from repro.trainers.language_model.measurements.perplexity import training_perplexity
 from repro.trainers.language_model.optimiser import Average
 from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.regularisation import Regularisation
 from repro.trainers.language_model.training import DTYPES, Losses, TrainingReplicate
-from repro.trainers.measurement import Perplexity, Rank
+from repro.trainers.measurement import Measured, MeasurementSpec
 from repro.trainers.run import RunSpec
-from repro.trainers.trainer import Measured, Phase, Progress, Report
+from repro.trainers.trainer import Phase, Progress, Report
 
 MOMENTS = ("mean", "square")
 
@@ -168,28 +166,13 @@ def build(spec: DialogTrainingSpec) -> DialogModel:
 
 
 def measure(
-    measurement: Any,
+    measurement: MeasurementSpec,
     *,
     model: DialogModel,
     history: Sequence[EpochRecord],
     best_epoch: int,
     corpus: DialogData,
 ) -> Measured:
-    """The value of ``measurement`` on a trained model (best checkpoint, evaluation mode).
-
-    ValueError for a measurement that such a model does not have.
-    """
-    split = corpus.split(measurement.split)
-    match measurement:
-        case Perplexity(mode="training", weight=weight):
-            return Measured(measurement.in_unit(training_perplexity(history, best_epoch, weight)))
-        case Perplexity(mode="dynamic"):
-            raise ValueError("there is no dynamic evaluation of a dialog model")
-        case Perplexity():
-            value, counted = dialog_perplexity(model, split)
-            return Measured(measurement.in_unit(value), {"tokens": counted})
-        case Rank(contexts=first):
-            value, details, spectrum = dialog_rank(model, split, first)
-            return Measured(value, details, {"singular_values": spectrum})
-        case _:
-            return Measured(*dialog_bleu(measurement, model, split, corpus.words))
+    """The value of ``measurement`` on a trained model (best checkpoint, evaluation mode)."""
+    device = model.output.weight.device
+    return measurement.measure(OnDialogs(None, model, history, best_epoch, corpus, device))

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from repro.trainers.measurement import STEP, MeasurementSpec
+from repro.trainers.base import STEP
+from repro.trainers.measurement import MeasurementSpec
 from repro.trainers.trainer import PROCESS_MEMORY, Cost, Device, Facts, Trainer
 
 KEPT = 6.0

@@ -13,9 +13,9 @@ from repro.schema.yaml import Steps
 from repro.trainers.language_model import rules
 from repro.trainers.language_model.cost import ACTIVATIONS, Networks
 from repro.trainers.language_model.spec import Digests, Own, SyntheticCorpus, TrainingSpec
-from repro.trainers.measurement import MeasurementSpec
+from repro.trainers.measurement import Measured, MeasurementSpec
 from repro.trainers.run import RunSpec
-from repro.trainers.trainer import Device, Effort, Finished, Idle, Measured, Report
+from repro.trainers.trainer import Device, Effort, Finished, Idle, Report
 
 if TYPE_CHECKING:
     from repro.trainers.language_model.corpus import CorpusData

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, Protocol, Self
 
 import torch
 from torch import Tensor, nn
@@ -34,13 +34,9 @@ from repro.trainers.language_model.checkpoint import (
     save_checkpoint,
 )
 from repro.trainers.language_model.corpus import CorpusData, batchify, draw_windows
-from repro.trainers.language_model.evaluation import full_precision, mean_loss
-from repro.trainers.language_model.measurements.perplexity import (
-    dynamic_perplexity,
-    evaluation_perplexity,
-    training_perplexity,
-)
-from repro.trainers.language_model.measurements.rank import measure_rank
+from repro.trainers.language_model.evaluation import full_precision, log_probability_rows, mean_loss
+from repro.trainers.language_model.measurements.dynamic import dynamic_perplexity
+from repro.trainers.language_model.measurements.perplexity import Perplexity
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.optimiser import (
     Average,
@@ -62,9 +58,9 @@ from repro.trainers.language_model.regularisation import (
 )
 from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.language_model.trunk import Trunk, TrunkOutput, detached, run_together
-from repro.trainers.measurement import Perplexity, Rank
+from repro.trainers.measurement import Measured, MeasurementSpec, Split, Subject
 from repro.trainers.run import RunSpec
-from repro.trainers.trainer import Measured, Phase, Progress, Report
+from repro.trainers.trainer import Phase, Progress, Report
 
 if TYPE_CHECKING:
     from repro.trainers.trainer import Arrays
@@ -432,7 +428,7 @@ def try_out(spec: TrainingSpec) -> None:
 
 
 def measure(
-    measurement: Any,
+    measurement: MeasurementSpec,
     *,
     model: LanguageModel,
     history: Sequence[EpochRecord],
@@ -444,19 +440,36 @@ def measure(
     """The value of ``measurement`` on a trained model (best checkpoint, evaluation mode).
 
     The model is as it was afterwards. Only a measurement that draws random numbers needs to know
-    the ``run``; ValueError if it does not, and for a measurement that such a model does not have.
+    the ``run``.
     """
-    tokens = corpus.split(measurement.split).to(device)
-    match measurement:
-        case Perplexity(mode="training", weight=weight):
-            return Measured(measurement.in_unit(training_perplexity(history, best_epoch, weight)))
-        case Perplexity(mode="dynamic"):
-            value, details = dynamic_perplexity(measurement, model, corpus, run)
-            return Measured(measurement.in_unit(value), details)
-        case Perplexity(batch_size=streams):
-            value, counted = evaluation_perplexity(model, tokens, streams)
-            return Measured(measurement.in_unit(value), {"tokens": counted})
-        case Rank(batch_size=streams, contexts=first):
-            value, details, spectrum = measure_rank(model, tokens, streams, first)
-            return Measured(value, details, {"singular_values": spectrum})
-    raise ValueError("a language model answers nothing: it has no BLEU")
+    return measurement.measure(OnText(run, model, history, best_epoch, corpus, device))
+
+
+@dataclass(frozen=True, slots=True)
+class OnText(Subject):
+    """A language model that reads the splits of its text in parallel streams."""
+
+    def mean_loss(self, split: Split, streams: int = 1) -> tuple[float, int]:
+        """Mean negative log-likelihood in nats a predicted token, and how many there are."""
+        return mean_loss(self.model, self.tokens(split), streams)
+
+    def log_probabilities(self, split: Split, streams: int = 1) -> Iterator[Tensor]:
+        """Blocks (rows, V) of log-probabilities in nats, one row a predicted token."""
+        return log_probability_rows(self.model, self.tokens(split), streams)
+
+    def rows(self, split: Split, streams: int = 1) -> int:
+        """How many tokens are predicted."""
+        return (len(self.tokens(split)) // streams - 1) * streams
+
+    def dynamic_perplexity(self, measurement: Perplexity) -> tuple[float, dict[str, Any]]:
+        """Perplexity under dynamic evaluation, and facts about it."""
+        return dynamic_perplexity(measurement, self.model, self.corpus, self.run)
+
+    def answered(self, *_: object) -> NoReturn:
+        """Only a dialog model answers."""
+        raise ValueError("a language model answers nothing: it has no BLEU")
+
+    def tokens(self, split: Split) -> Tensor:
+        """The words of a split, (N,)."""
+        tokens: Tensor = self.corpus.split(split).to(self.device)
+        return tokens

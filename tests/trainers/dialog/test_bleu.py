@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from repro.trainers.dialog.evaluation import bleu, matched, precision_recall, smoothed_precisions
+from repro.trainers.dialog.bleu import bleu, matched, precision_recall, smoothed_precisions
 
 # Papineni et al. 2002, examples 1 and 2
 CANDIDATE_1 = (

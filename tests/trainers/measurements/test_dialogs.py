@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from repro.errors import DataError
+from repro.trainers.dialog.bleu import Bleu, bleu
 from repro.trainers.dialog.corpus import DialogData, batch_of
-from repro.trainers.dialog.evaluation import bleu
 from repro.trainers.dialog.model import respond
 from repro.trainers.dialog.spec import Beam
 from repro.trainers.dialog.training import measure
@@ -17,8 +17,10 @@ from repro.trainers.language_model import training as texts
 from repro.trainers.language_model.checkpoint import EpochRecord
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import full_precision
-from repro.trainers.measurement import Bleu, Dynamic, Measurable, Perplexity, Rank
-from repro.trainers.trainer import Measured
+from repro.trainers.language_model.measurements.perplexity import Dynamic, Perplexity
+from repro.trainers.language_model.measurements.rank import Rank
+from repro.trainers.measurement import Measured
+from repro.trainers.table import Measurable
 from tests.trainers import small
 from tests.trainers.dialog import tiny
 

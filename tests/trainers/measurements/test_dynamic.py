@@ -14,14 +14,16 @@ from torch.func import functional_call
 from torch.nn import functional as F
 
 from repro.errors import ClaimError
+from repro.trainers.base import STEP
 from repro.trainers.language_model.corpus import CorpusData, load_corpus
+from repro.trainers.language_model.measurements.perplexity import Dynamic, Perplexity
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.spec import MoC, MoS, Softmax
 from repro.trainers.language_model.training import measure
-from repro.trainers.measurement import STEP, Dynamic, Perplexity, measurement_key
+from repro.trainers.measurement import Measured, measurement_key
 from repro.trainers.run import PlannedRun, RunSpec
-from repro.trainers.trainer import Measured, cost, memory
+from repro.trainers.trainer import cost, memory
 from tests.trainers import small
 from tests.trainers.measurements.test_rank import CORPUS, CPU, model_of
 

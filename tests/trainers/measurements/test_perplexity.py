@@ -13,10 +13,10 @@ from torch.nn import functional as F
 from repro.errors import StoreError
 from repro.trainers.language_model.checkpoint import EpochRecord
 from repro.trainers.language_model.corpus import load_corpus
-from repro.trainers.language_model.measurements.perplexity import training_perplexity
+from repro.trainers.language_model.measurements.perplexity import Perplexity, training_perplexity
 from repro.trainers.language_model.spec import MoS
 from repro.trainers.language_model.training import measure
-from repro.trainers.measurement import NAMES, Perplexity, Split, measurement_key
+from repro.trainers.measurement import NAMES, Split, measurement_key
 from tests.trainers.measurements.test_rank import CORPUS, CPU, model_of
 
 HISTORY = (

@@ -9,7 +9,8 @@ import torch
 from repro.errors import DataError
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import log_probability_rows
-from repro.trainers.language_model.measurements.rank import (
+from repro.trainers.language_model.measurements.rank import Rank
+from repro.trainers.language_model.measurements.spectrum import (
     GRAM_RESOLUTION,
     buffered,
     count_above,
@@ -34,7 +35,7 @@ from repro.trainers.language_model.spec import (
     SyntheticCorpus,
     TrainingSpec,
 )
-from repro.trainers.measurement import Rank, measurement_key
+from repro.trainers.measurement import measurement_key
 from repro.trainers.run import RunSpec
 
 CPU = torch.device("cpu")

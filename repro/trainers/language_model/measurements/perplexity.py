@@ -1,49 +1,187 @@
-"""Perplexity: exp of the mean negative log-likelihood of a token, also with dynamic evaluation.
-
-Dynamic evaluation: a model that goes on learning from the text that it is measured on.
-
-The RMS variant of Krause et al. 2018, as their code and that of Yang et al. 2018 have it: see
-``repro.trainers.measurement.Dynamic`` for the formula. The loss of a segment is counted before the
-weights learn from it, so every word is predicted from earlier words alone.
-"""
+"""Perplexity: exp of the mean negative log-likelihood of a token, also with dynamic evaluation."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from copy import deepcopy
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-import torch
+from pydantic import model_validator
 
-from repro.errors import ClaimError, StoreError
-from repro.trainers.language_model.corpus import batchify, windows_of
-from repro.trainers.language_model.evaluation import full_precision, mean_loss
-from repro.trainers.language_model.randomness import Streams
-from repro.trainers.language_model.regularisation import QUIET, Regularisation
-from repro.trainers.language_model.spec import TrainingSpec
-from repro.trainers.language_model.trunk import detached
-from repro.trainers.measurement import measurement_key
+from repro.errors import StoreError
+from repro.schema.base import Count, Positive, Spec
+from repro.schema.messages import Words
+from repro.trainers.base import STEP
+from repro.trainers.measurement import (
+    NAMES,
+    Details,
+    Measured,
+    MeasurementSpec,
+    Natural,
+    Split,
+    streams_without_effect,
+    too_many_streams,
+)
 
 if TYPE_CHECKING:
     from repro.trainers.language_model.checkpoint import EpochRecord
-    from repro.trainers.language_model.corpus import CorpusData
-    from repro.trainers.language_model.model import LanguageModel
-    from repro.trainers.measurement import Dynamic, Perplexity
-    from repro.trainers.run import RunSpec
+
+UPDATE = 100.0
+"""What it costs that one parameter moves: a few operations, each waiting for memory."""
 
 
-def evaluation_perplexity(
-    model: LanguageModel, tokens: torch.Tensor, batch_size: int
-) -> tuple[float, int]:
-    """Perplexity of ``tokens`` (N,) with dropout off, and the number of tokens it is over.
+class PerplexityDetails(Details):
+    """How many tokens were predicted."""
 
-    The mean is over predicted tokens. The reference code divides by one more a stream, which
-    lowers the loss by a factor (L - 1) / L for streams of L tokens (facts.md 2.1: -0.03 on PTB).
+    tokens: Natural | None = None
+
+
+class Dynamic(Spec):
+    """Dynamic evaluation: the weights learn from each segment that was read (Krause et al. 2018).
+
+    The RMS variant. M is the root of the sum (``scaling: sum``, the first code) or of the mean
+    (``scaling: mean``, the later code) of the squared gradients of the training text's segments,
+    ``statistics_batch_size`` streams at a time; m is the sum or the mean over the tensors of the
+    mean of M. After a segment with gradient g, weights w that were w0 at the beginning move by
+    min(``decay`` M / m, 1) (w0 - w) - ``rate`` g / (M + ``epsilon``).
+
+    ``weight_dropout: live`` is a defect of the code of Yang et al. 2018: the recurrent matrices
+    go on being dropped, by the recipe's probability, while gradients and losses are taken.
     """
-    loss, counted = mean_loss(model, tokens, batch_size)
-    return math.exp(loss), counted
+
+    scaling: Literal["sum", "mean"]
+    rate: Positive
+    decay: Positive
+    epsilon: Positive
+    segment: Count = 5
+    statistics_batch_size: Count = 100
+    weight_dropout: Literal["live"] | None = None
+
+
+class Perplexity(MeasurementSpec):
+    """exp of the mean negative log-likelihood of a token, over all tokens that have a context.
+
+    ``mode: evaluation`` reads the split through the best checkpoint with dropout off, in
+    ``batch_size`` parallel streams, windows of 70. ``mode: training`` is the papers' train
+    perplexity: the mean over the epoch of the best checkpoint of the loss with dropout on, before
+    each update; split must be ``train``. There each token has equal weight, or, with
+    ``weight: window`` and nearer to the papers' code, each training window whatever its length.
+    ``mode: dynamic`` reads the split as ``evaluation`` does, each segment before the weights
+    learn from it, in the way that ``dynamic`` says. ``unit: bits`` is the mean itself, in bits:
+    bits a character where the tokens are characters.
+    """
+
+    trainers: ClassVar[tuple[str, ...]] = ("language_model", "dialog")
+    better: ClassVar[Literal["lower", "higher"]] = "lower"
+    digits: ClassVar[int] = 2
+    Details: ClassVar[type[Details]] = PerplexityDetails
+
+    kind: Literal["perplexity"] = "perplexity"
+    split: Split
+    mode: Literal["evaluation", "training", "dynamic"] = "evaluation"
+    batch_size: Count = 1
+    weight: Literal["window"] | None = None
+    dynamic: Dynamic | None = None
+    unit: Literal["bits"] | None = None
+
+    @model_validator(mode="after")
+    def _nothing_without_effect(self) -> Self:
+        if self.weight is not None and self.mode != "training":
+            message = f"weight changes nothing of a perplexity of mode {self.mode}: leave it out"
+            raise ValueError(message)
+        if self.mode == "training" and self.batch_size != 1:
+            message = "batch_size changes nothing of a perplexity of mode training: leave it out"
+            raise ValueError(message)
+        return self
+
+    @model_validator(mode="after")
+    def _dynamic_says_how(self) -> Self:
+        if self.mode == "dynamic" and self.dynamic is None:
+            raise ValueError("mode dynamic needs the settings of `dynamic`: rate, decay and so on")
+        if self.mode != "dynamic" and self.dynamic is not None:
+            message = f"dynamic changes nothing of a perplexity of mode {self.mode}: leave it out"
+            raise ValueError(message)
+        return self
+
+    @property
+    def label(self) -> str:
+        """What a reader calls it."""
+        modes = {"evaluation": "", "training": " in training mode", "dynamic": ", dynamic"}
+        weight = "" if self.weight is None else f", each {self.weight} counted alike"
+        live = self.dynamic is not None and self.dynamic.weight_dropout == "live"
+        defect = ", weights dropped" if live else ""
+        return f"{NAMES[self.split]} {self.quantity}{modes[self.mode]}{weight}{defect}"
+
+    @property
+    def quantity(self) -> str:
+        """What is measured, whatever the text."""
+        return "perplexity" if self.unit is None else "bits per token"
+
+    def in_unit(self, perplexity: float) -> float:
+        """A perplexity in the unit of this measurement."""
+        return perplexity if self.unit is None else math.log2(perplexity)
+
+    def measure(self, subject: Any) -> Measured:
+        """Read the split, or in training mode the run's history."""
+        if self.mode == "training":
+            perplexity = training_perplexity(subject.history, subject.best_epoch, self.weight)
+            return Measured(self.in_unit(perplexity))
+        if self.dynamic is not None:
+            perplexity, details = subject.dynamic_perplexity(self)
+            return Measured(self.in_unit(perplexity), details)
+        loss, counted = subject.mean_loss(self.split, self.batch_size)
+        return Measured(self.in_unit(math.exp(loss)), {"tokens": counted})
+
+    def mistakes(self) -> Iterator[tuple[str, Words]]:
+        """A loss in training mode is one of the text that is trained on."""
+        if self.mode == "training" and self.split != "train":
+            what = f"nothing is trained on the {self.split} split, so mode training has no value"
+            yield "split", (what, "train", "write `split: train`, or leave the mode out")
+
+    def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
+        """A text must fill its streams; a dialog has neither streams nor windows."""
+        if training.in_streams:
+            yield from too_many_streams("batch_size", self.batch_size, training, self.split, whose)
+            if self.dynamic is not None:
+                size = self.dynamic.statistics_batch_size
+                key = "dynamic.statistics_batch_size"
+                yield from too_many_streams(key, size, training, "train", whose)
+            return
+        yield from streams_without_effect(self.batch_size, whose)
+        if self.mode == "dynamic":
+            what = f"{whose} is a dialog model, and only a language model has a dynamic evaluation"
+            yield "mode", (what, "evaluation or training", "leave out mode and dynamic")
+        if self.weight is not None:
+            what = f"{whose} is a dialog model, which is trained without windows"
+            yield "weight", (what, "no weight", "leave it out")
+
+    def same_elsewhere(self, other: MeasurementSpec) -> bool:
+        """Both in evaluation mode, on splits that nothing was trained on."""
+        if not isinstance(other, Perplexity):
+            return False
+        held_out = "train" not in (self.split, other.split)
+        return held_out and self.mode == other.mode == "evaluation"
+
+    def from_history(self) -> tuple[str, Callable[[float], float]] | None:
+        """Validation perplexity in this unit."""
+        return None if self.split == "train" else (f"validation {self.quantity}", self.in_unit)
+
+    def cost(self, training: Any) -> float:
+        """One pass over the split; none in training mode.
+
+        Dynamic evaluation trains on the split and passes over the training text, in short
+        segments; after each segment of the split every parameter moves.
+        """
+        if self.mode == "training":
+            return 0.0
+        weights, tokens = training.multiplied_weights, training.tokens(self.split)
+        if self.dynamic is None:
+            return 2.0 * weights * tokens
+        train = training.tokens("train")
+        segments = tokens / (self.batch_size * self.dynamic.segment)
+        passes = train / (self.dynamic.statistics_batch_size * self.dynamic.segment)
+        moved = UPDATE * training.parameters * segments
+        return 6.0 * weights * (tokens + train) + STEP * (segments + passes) + moved
 
 
 def training_perplexity(
@@ -64,139 +202,3 @@ def training_perplexity(
             "before that was recorded\n  to do: remove the run's folder; it is then trained again"
         )
     return math.exp(loss)
-
-
-LARGEST_LOSS = 700.0
-"""Nats; the perplexity of a larger one is no finite number."""
-
-
-def dynamic_perplexity(
-    measurement: Perplexity, model: LanguageModel, corpus: CorpusData, run: RunSpec | None = None
-) -> tuple[float, dict[str, Any]]:
-    """Perplexity of a split under dynamic evaluation, and facts about it.
-
-    ``model`` stays as it is. Facts: tokens and segments of the split, segments of the statistics,
-    and the share of parameters whose decay was cut to 1. Raises ClaimError when the weights run
-    away, DataError when a text is too short for its streams.
-    """
-    how = measurement.dynamic
-    if how is None:
-        raise ValueError("the measurement does not say how to evaluate dynamically")
-    regularisation = _regularisation(measurement, how, run)
-    learner = deepcopy(model)
-    with full_precision():
-        squares, passes = squared_gradients(learner, corpus.train, how, regularisation)
-        weights = _moving(model, learner, squares, passes, how)
-        del squares
-        total = count = segments = 0.0
-        tokens, streams = getattr(corpus, measurement.split), measurement.batch_size
-        for loss, predicted in _losses(learner, tokens, streams, how.segment, regularisation):
-            segments += 1
-            total, count = total + loss * predicted, count + predicted
-            if not total / count < LARGEST_LOSS:  # true for NaN
-                raise ClaimError(_ran_away(int(segments), how))
-            for weight in weights:
-                weight.move(how.rate)
-    cut = sum(int((weight.pull == 1).sum()) for weight in weights)
-    moving = sum(weight.pull.numel() for weight in weights)
-    facts = {"tokens": int(count), "segments": int(segments), "statistics_segments": passes}
-    return math.exp(total / count), {**facts, "decay_cut": cut / moving}
-
-
-def squared_gradients(
-    model: LanguageModel, train: torch.Tensor, how: Dynamic, regularisation: Regularisation
-) -> tuple[list[torch.Tensor], int]:
-    """Sums of the squared gradients of the training text's segments, and how many there were.
-
-    One tensor for each trained parameter of ``model``, in their order. A segment's loss is the
-    mean over its tokens; the last segment counts as much as the others, however short.
-    """
-    parameters = [p for p in model.parameters() if p.requires_grad]
-    squares, passes = [torch.zeros_like(parameter) for parameter in parameters], 0
-    streams = how.statistics_batch_size
-    for _ in _losses(model, train, streams, how.segment, regularisation):
-        passes += 1
-        for square, parameter in zip(squares, parameters, strict=True):
-            if parameter.grad is not None:
-                square.addcmul_(parameter.grad, parameter.grad)
-                parameter.grad = None
-    return squares, passes
-
-
-@dataclass(frozen=True, slots=True)
-class _Weight:
-    """One parameter that moves, and what its movement depends on."""
-
-    parameter: torch.Tensor
-    start: torch.Tensor
-    scale: torch.Tensor
-    """M + epsilon: what a gradient is divided by."""
-    pull: torch.Tensor
-    """Share of the way back to the start."""
-
-    @torch.no_grad()
-    def move(self, rate: float) -> None:
-        """One update; the gradient is consumed."""
-        gradient, self.parameter.grad = self.parameter.grad, None
-        self.parameter.lerp_(self.start, self.pull)
-        if gradient is not None:
-            self.parameter.addcdiv_(gradient, self.scale, value=-rate)
-
-
-@torch.no_grad()
-def _moving(
-    model: LanguageModel,
-    learner: LanguageModel,
-    squares: Sequence[torch.Tensor],
-    passes: int,
-    how: Dynamic,
-) -> list[_Weight]:
-    """The parameters of ``learner``, each with its scale and its way back to ``model``."""
-    trained = [p for p in learner.parameters() if p.requires_grad]
-    starts = [p.detach() for p in model.parameters() if p.requires_grad]
-    if how.scaling == "mean":
-        squares = [square / passes for square in squares]
-    roots = [square.sqrt() for square in squares]
-    means = [float(root.mean(dtype=torch.float64)) for root in roots]
-    typical = sum(means) / (len(means) if how.scaling == "mean" else 1)
-    return [
-        _Weight(parameter, start, root + how.epsilon, (root * (how.decay / typical)).clamp_(max=1))
-        for parameter, start, root in zip(trained, starts, roots, strict=True)
-    ]
-
-
-def _losses(
-    model: LanguageModel,
-    tokens: torch.Tensor,
-    streams: int,
-    length: int,
-    regularisation: Regularisation,
-) -> Iterator[tuple[float, int]]:
-    """Mean loss in nats of each segment and its number of words, its gradients in the model."""
-    text_LB = batchify(tokens, streams).to(model.output.weight.device)
-    state = model.zero_state(streams)
-    for segment in windows_of(len(text_LB) - 1, length):
-        targets_TB = segment.targets(text_LB)
-        context_TBD, _, after = model(segment.inputs(text_LB), state, regularisation)
-        loss = model.loss(context_TBD, targets_TB, regularisation)
-        loss.backward()
-        state = detached(after)
-        yield float(loss.detach()), targets_TB.numel()
-
-
-def _regularisation(measurement: Perplexity, how: Dynamic, run: RunSpec | None) -> Regularisation:
-    """Nothing dropped; or the recurrent matrices, from a stream of the measurement's own."""
-    if how.weight_dropout is None:
-        return QUIET
-    if run is None:
-        raise ValueError("live weight dropout is drawn from the streams of a run: name the run")
-    streams, name = Streams(run), measurement_key(measurement)
-    probabilities = {"weight": TrainingSpec.of(run).recipe.dropout.weight}
-    return Regularisation(probabilities, 0.0, lambda _: streams.open("dynamic_evaluation", name))
-
-
-def _ran_away(segment: int, how: Dynamic) -> str:
-    return (
-        f"dynamic evaluation ran away: no finite perplexity after segment {segment:,}\n"
-        f"  to do: lower its rate ({how.rate:g}), or raise its epsilon ({how.epsilon:g})"
-    )

@@ -1,0 +1,203 @@
+"""BLEU: how much the answers of a dialog model share with what was said."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+
+from pydantic import Field
+
+from repro.schema.messages import Words
+from repro.trainers.base import STEP
+from repro.trainers.dialog.spec import Beam, Smoothing
+from repro.trainers.measurement import NAMES, Details, Measured, MeasurementSpec, Natural, Split
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class BleuDetails(Details):
+    """Both sides of a BLEU, and what it is the mean of."""
+
+    precision: Share | None = None
+    recall: Share | None = None
+    responses: Natural | None = None
+    answers: Natural | None = None
+
+
+class Bleu(MeasurementSpec):
+    """Mean BLEU of what a dialog model answers, from 0 to 1, over the responses of a split.
+
+    n-grams up to ``order``, of the words of the corpus, marks left out. The answers are those
+    that a ``beam`` search keeps, and what was said is their one reference: ``precision`` is the
+    mean over the answers, ``recall`` the best of them, so it is never below precision.
+    """
+
+    trainers: ClassVar[tuple[str, ...]] = ("dialog",)
+    better: ClassVar[Literal["lower", "higher"]] = "higher"
+    digits: ClassVar[int] = 3
+    Details: ClassVar[type[Details]] = BleuDetails
+
+    kind: Literal["bleu"] = "bleu"
+    split: Split = "test"
+    order: Annotated[int, Field(ge=1, le=4)]
+    side: Literal["precision", "recall"]
+    smoothing: Smoothing
+    beam: Beam = Beam()
+
+    @property
+    def label(self) -> str:
+        """What a reader calls it."""
+        return f"{NAMES[self.split]} BLEU-{self.order} {self.side}"
+
+    def measure(self, subject: Any) -> Measured:
+        """Mean over a split's responses; details are both sides, and what was answered.
+
+        An unknown word is a word like any other, in answers and references.
+        """
+        scores: list[PrecisionRecall] = []
+        complete: list[float] = []
+        lengths: list[int] = []
+        for answers, reference in subject.answered(self.split, self.beam):
+            found = [answer.words for answer in answers]
+            scores.append(precision_recall(found, [reference], self.order, self.smoothing))
+            complete += [answer.complete for answer in answers]
+            lengths += [len(answer) for answer in found]
+        sides = {
+            side: statistics.fmean(getattr(score, side) for score in scores)
+            for side in ("precision", "recall")
+        }
+        details = {
+            **sides,
+            "responses": len(scores),
+            "answers": len(lengths),
+            "mean_length": statistics.fmean(lengths),
+            "complete": statistics.fmean(complete),
+        }
+        return Measured(sides[self.side], details)
+
+    def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
+        """Only a dialog model answers."""
+        if training.built_in not in self.trainers:
+            what = f"{whose} is {training.noun}, and only a dialog model answers"
+            yield "kind", (what, "perplexity or rank", "measure something else, or name other arms")
+
+    def same_elsewhere(self, other: MeasurementSpec) -> bool:
+        """All but the split is equal, and neither was trained on."""
+        if not isinstance(other, Bleu):
+            return False
+        held_out = "train" not in (self.split, other.split)
+        return held_out and self.model_copy(update={"split": other.split}) == other
+
+    def cost(self, training: Any) -> float:
+        """Beam search decodes for each hypothesis and prediction, whatever was said."""
+        step = 2.0 * self.beam.size * training.decoded_weights + STEP / 3
+        return training.responses(self.split) * self.beam.longest * step
+
+
+Tokens = Sequence[Hashable]
+
+
+K = 5.0
+"""The constant of smoothing 4, set empirically (Chen and Cherry 2014)."""
+
+
+class PrecisionRecall(NamedTuple):
+    """Mean BLEU of several responses to one context, from 0 to 1."""
+
+    precision: float
+    recall: float
+
+
+def precision_recall(
+    hypotheses: Sequence[Tokens], references: Sequence[Tokens], order: int, smoothing: Smoothing
+) -> PrecisionRecall:
+    """BLEU of each hypothesis against each reference, summed up over one and over the other.
+
+    Precision is the mean over hypotheses of the best reference's BLEU, recall the mean over
+    references of the best hypothesis's. With one reference that is the mean and the maximum over
+    hypotheses, as in the code of Zhao et al. 2017: there recall is never below precision.
+    """
+    scores = [[bleu(h, [r], order, smoothing) for r in references] for h in hypotheses]
+    best_references = [max(row) for row in scores]
+    best_hypotheses = [max(column) for column in zip(*scores, strict=True)]
+    return PrecisionRecall(_mean(best_references), _mean(best_hypotheses))
+
+
+def bleu(
+    hypothesis: Tokens, references: Sequence[Tokens], order: int, smoothing: Smoothing
+) -> float:
+    """Brevity penalty times the geometric mean of n-gram precisions, n from 1 to ``order``.
+
+    From 0 to 1. The penalty is exp(1 - r/c) for a hypothesis of c words that is shorter than r,
+    the reference length nearest to c (of two the shorter). A hypothesis without words scores 0.
+    Reference: Papineni et al. 2002.
+    """
+    if not hypothesis:
+        return 0.0
+    length = len(hypothesis)
+    nearest = min((len(reference) for reference in references), key=lambda r: (abs(r - length), r))
+    precisions = smoothed_precisions(hypothesis, references, order, smoothing)
+    if min(precisions) == 0:
+        return 0.0
+    penalty = min(0.0, 1 - nearest / length)
+    return math.exp(penalty + _mean([math.log(precision) for precision in precisions]))
+
+
+def smoothed_precisions(
+    hypothesis: Tokens, references: Sequence[Tokens], order: int, smoothing: Smoothing
+) -> list[float]:
+    """Share of the hypothesis's n-grams that match, n from 1 to ``order``, after smoothing.
+
+    A hypothesis with fewer than n words has one n-gram for this purpose, and no match; none of
+    the sources says what to do. No precision is above 1.
+    """
+    orders = range(1, order + 1)
+    totals = [float(max(1, len(hypothesis) - n + 1)) for n in orders]
+    matches = [float(matched(hypothesis, references, n)) for n in orders]
+    if smoothing == "add_one":
+        totals = [totals[0], *(total + 1 for total in totals[1:])]
+        matches = [matches[0], *(match + 1 for match in matches[1:])]
+    if smoothing == "chen_cherry_7":
+        following = float(matched(hypothesis, references, order + 1))
+        matches = _averaged(_filled(matches, len(hypothesis)), following)
+    return [min(1.0, match / total) for match, total in zip(matches, totals, strict=True)]
+
+
+def matched(hypothesis: Tokens, references: Sequence[Tokens], n: int) -> int:
+    """How many n-grams match, each no more often than in the reference that has it most often."""
+    most: Counter[tuple[Hashable, ...]] = Counter()
+    for reference in references:
+        most |= _ngrams(reference, n)
+    return (_ngrams(hypothesis, n) & most).total()
+
+
+def _ngrams(words: Tokens, n: int) -> Counter[tuple[Hashable, ...]]:
+    return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+
+
+def _filled(matches: Sequence[float], length: int) -> list[float]:
+    """Smoothing 4: the i-th zero becomes (ln(length) / K)^i, smaller for a short hypothesis."""
+    result, count = [], 1.0
+    for match in matches:
+        if match == 0:
+            count *= math.log(length) / K
+        result.append(match or count)
+    return result
+
+
+def _averaged(matches: Sequence[float], following: float) -> list[float]:
+    """Smoothing 5: m'_n = (m'_(n-1) + m_n + m_(n+1)) / 3 with m'_0 = m_1 + 1.
+
+    ``following`` is the count of the order above the last. Smoothing 7 is 5 after 4.
+    """
+    result = [matches[0] + 1]
+    for match, after in zip(matches, [*matches[1:], following], strict=True):
+        result.append((result[-1] + match + after) / 3)
+    return result[1:]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)

@@ -1,0 +1,310 @@
+"""Numerical rank of a matrix of log-probabilities that is never held.
+
+The matrix, contexts x vocabulary (M x V), is reduced as its rows are produced:
+
+- Gram matrix in float64, then its eigenvalues. Exact to count singular values above 3e-7 of the
+  largest, whatever M; holds V^2 numbers two to three times. For float32 log-probabilities, whose
+  threshold is 1e-6 and more. A Gram matrix in float32 is always wrong, and so is anything after
+  rounding log-probabilities to bf16.
+- Streamed QR in float64, then singular values of the factor. Exact for every threshold, at a
+  multiple of the work; for float64 log-probabilities, and for matrices so small that a tenth of
+  the threshold is beyond the Gram matrix.
+
+Threshold: Press et al. (2007), 1/2 sqrt(M + V + 1) sigma_1 eps, with the eps of the precision
+in which the log-probabilities were produced.
+
+Were log-probabilities rounded on their way? A rank of rounded numbers is that of the rounding.
+
+Rounding to bfloat16 adds noise of about 0.02 nats to every entry, which alone lifts a matrix of
+rank 42 to full Press rank. Two signs are looked for, in the first row of every block:
+
+- the row equals its own rounding to bfloat16 or float16: log-probabilities were rounded;
+- its values coincide: logits were rounded before their normaliser was subtracted, so that the
+  entries are shifted and equal no rounding, but those that were equal still are. Values that many
+  entries share, as where a layer clips its logits, are no sign.
+
+An honest row of float32 equals its rounding with a chance of about 2^-13 an entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from repro.errors import DataError
+from repro.trainers.language_model.evaluation import full_precision, log_probability_rows, rows_of
+from repro.trainers.language_model.output.layer import OutputLayer
+
+if TYPE_CHECKING:
+    from repro.trainers.language_model.model import LanguageModel
+
+
+GRAM_RESOLUTION = 3e-7
+"""Relative singular value below which the eigenvalues of a float64 Gram matrix are noise."""
+
+
+CURVE_POINTS = 55
+"""Relative tolerances of the curve rank(tolerance): a dozen a decade, around the threshold."""
+
+
+CPU: Final = torch.device("cpu")
+
+
+NO_ROWS = "no rows: a rank needs at least one context"
+
+
+BUFFER_ROWS = 2048
+
+
+COLUMN_BLOCK = 1024
+
+
+Spectrum = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def press_threshold(rows: int, columns: int, dtype: torch.dtype) -> float:
+    """Press's threshold relative to the largest singular value."""
+    return 0.5 * float(np.sqrt(rows + columns + 1.0)) * torch.finfo(dtype).eps
+
+
+def buffered(chunks: Iterable[torch.Tensor], rows: int) -> Iterator[torch.Tensor]:
+    """Regroup chunks of rows (?, V) into float64 blocks of ``rows`` rows, the last one shorter."""
+    buffer: torch.Tensor | None = None
+    filled = 0
+    for chunk in chunks:
+        if buffer is None:
+            buffer = torch.empty(rows, chunk.shape[1], dtype=torch.float64, device=chunk.device)
+        for part in chunk.split(rows):
+            taken = min(rows - filled, part.shape[0])
+            buffer[filled : filled + taken] = part[:taken]
+            filled += taken
+            if filled == rows:
+                yield buffer
+                filled = part.shape[0] - taken
+                buffer[:filled] = part[taken:]
+    if buffer is not None and filled:
+        yield buffer[:filled]
+
+
+def gram_spectrum(chunks: Iterable[torch.Tensor]) -> Spectrum:
+    """The V singular values, falling, of the rows (?, V) in ``chunks``, by a Gram matrix."""
+    gram_VV: torch.Tensor | None = None
+    for block_MV in buffered(chunks, BUFFER_ROWS):
+        columns = block_MV.shape[1]
+        if gram_VV is None:
+            gram_VV = block_MV.new_zeros(columns, columns)
+        for start in range(0, columns, COLUMN_BLOCK):
+            end = min(start + COLUMN_BLOCK, columns)
+            gram_VV[start:, start:end].addmm_(block_MV[:, start:].T, block_MV[:, start:end])
+    if gram_VV is None:
+        raise ValueError(NO_ROWS)
+    eigenvalues = torch.linalg.eigvalsh(gram_VV, UPLO="L")
+    return _falling(eigenvalues.clamp_(min=0).sqrt_(), len(gram_VV))
+
+
+def qr_spectrum(chunks: Iterable[torch.Tensor]) -> Spectrum:
+    """The V singular values, falling, of the rows (?, V) in ``chunks``, by streamed float64 QR."""
+    factor: torch.Tensor | None = None
+    for block_MV in buffered(chunks, BUFFER_ROWS):
+        stacked = block_MV if factor is None else torch.cat([factor, block_MV])
+        factor = torch.linalg.qr(stacked, mode="r").R
+    if factor is None:
+        raise ValueError(NO_ROWS)
+    return _falling(torch.linalg.svdvals(factor), factor.shape[1])
+
+
+def _falling(values: torch.Tensor, columns: int) -> Spectrum:
+    """Sorted, and filled with the zeros that fewer rows than columns leave."""
+    spectrum: Spectrum = np.zeros(columns)
+    spectrum[: len(values)] = np.sort(values.cpu().numpy())[::-1]
+    return spectrum
+
+
+def count_above(spectrum: Spectrum, relative: float) -> int:
+    """Number of singular values above ``relative`` times the largest."""
+    return int(np.count_nonzero(spectrum > relative * spectrum[0]))
+
+
+class KnownRankLayer(OutputLayer):
+    """An output layer whose log-probabilities are its logits: a matrix of known rank."""
+
+    def __init__(self, weight_VE: torch.Tensor, dtype: torch.dtype) -> None:
+        super().__init__(len(weight_VE), weight_VE.shape[1], dtype)
+        with torch.no_grad():
+            self.weight.copy_(weight_VE)
+            self.bias.zero_()
+
+    def loss(self, *_: object) -> torch.Tensor:
+        """None: it is never trained."""
+        raise NotImplementedError("the control of known rank has no loss")
+
+    def log_probabilities(self, context_TBD: torch.Tensor) -> torch.Tensor:
+        """(T, B, E) -> (T, B, V), by the product that every output layer takes."""
+        return self.logits(context_TBD)
+
+
+def known_rank_rows(
+    threshold: float, columns: int, dtype: torch.dtype, device: torch.device = CPU
+) -> Iterator[torch.Tensor]:
+    """Rows of a matrix whose numerical rank at the relative ``threshold`` is KNOWN_RANK.
+
+    It has that many singular values from 1 down to three times the threshold, as many again from
+    a third of it down, and nothing else: a threshold that is wrong by a factor of three, lost
+    rows, or rounding of products or entries to half precision give another count. Its rows come by
+    the road of a model's: contexts times a decoder's matrix in the precision of the parameters,
+    block by block. Two and a half blocks of rows, from chunks that are no divisor of a block.
+    """
+    generator = torch.Generator().manual_seed(20180430)
+    rank = known_rank_of(columns)
+    rows = 5 * BUFFER_ROWS // 2 + 17
+    above = np.geomspace(1.0, 3 * threshold, rank)
+    below = np.geomspace(threshold / 3, threshold / 30, rank)
+    sigma_R = torch.from_numpy(np.concatenate([above, below]))
+    left_MR, right_VR = (
+        torch.linalg.qr(torch.randn(n, 2 * rank, generator=generator, dtype=torch.float64)).Q
+        for n in (rows, columns)
+    )
+    output = KnownRankLayer(right_VR, dtype).to(device)
+    chunks = (left_MR * sigma_R).to(device, dtype).split(999)
+    return rows_of(output, (chunk_MR.unsqueeze(0) for chunk_MR in chunks))
+
+
+def known_rank_of(columns: int) -> int:
+    """The rank of the control of this width: 32, or less where there is no room for it."""
+    return min(32, columns // 2)
+
+
+@lru_cache(maxsize=4)
+def known_rank(
+    threshold: float, columns: int, dtype: torch.dtype, device: torch.device
+) -> dict[str, int]:
+    """Expected and measured rank of the control, by the reduction and threshold of a measurement.
+
+    The same numbers for every model of one shape, so it is computed once in a process.
+    """
+    with full_precision():
+        rows = known_rank_rows(threshold, columns, dtype, device)
+        spectrum = reduction_for(threshold)(rows)
+    return {"expected": known_rank_of(columns), "measured": count_above(spectrum, threshold)}
+
+
+def reduction_for(threshold: float) -> Callable[[Iterable[torch.Tensor]], Spectrum]:
+    """The cheaper reduction that still resolves a tenth of the relative ``threshold``."""
+    return gram_spectrum if threshold / 10 >= GRAM_RESOLUTION else qr_spectrum
+
+
+def first(chunks: Iterable[torch.Tensor], rows: int) -> Iterator[torch.Tensor]:
+    """The first ``rows`` rows of chunks (?, V); nothing more is asked for than they need."""
+    for chunk in chunks:
+        yield chunk[:rows]
+        rows -= len(chunk)
+        if rows <= 0:
+            return
+
+
+def measure_rank(
+    model: LanguageModel, tokens: torch.Tensor, batch_size: int, contexts: int | None = None
+) -> tuple[float, dict[str, Any], Spectrum]:
+    """Press rank over the contexts of ``tokens``, facts about it, and the singular values.
+
+    All contexts, or as many as ``contexts``, those that are read first; DataError if there are
+    fewer. Facts: shape, threshold, counts at a tenth and at ten times the threshold, the curve
+    rank(tolerance), and the control: a matrix of known rank through the same reduction.
+    """
+    rows = (len(tokens) // batch_size - 1) * batch_size
+    return rank_of(log_probability_rows(model, tokens, batch_size), model.output, rows, contexts)
+
+
+def rank_of(
+    chunks: Iterable[torch.Tensor], output: OutputLayer, rows: int, contexts: int | None
+) -> tuple[float, dict[str, Any], Spectrum]:
+    """As ``measure_rank``, of the ``rows`` rows of log-probabilities that ``output`` gives.
+
+    DataError, too, for log-probabilities that were rounded to a lower precision.
+    """
+    dtype, columns = output.weight.dtype, len(output.weight)
+    if contexts is not None and rows < contexts:
+        message = (
+            f"a rank of the first {contexts:,} contexts: the text has {rows:,}\n"
+            f"  expected: at most {rows:,}\n  to do: take fewer, or leave `contexts` out for all"
+        )
+        raise DataError(message)
+    rows = rows if contexts is None else contexts
+    threshold = press_threshold(rows, columns, dtype)
+    reduction = reduction_for(threshold)
+    spectrum = reduction(refuse_rounded(first(chunks, rows)))
+    tolerances = np.logspace(np.log10(threshold) - 1.5, np.log10(threshold) + 3, CURVE_POINTS)
+    if reduction is gram_spectrum:
+        tolerances = tolerances[tolerances >= GRAM_RESOLUTION]
+    details: dict[str, Any] = {
+        "rows": rows,
+        "columns": columns,
+        "reduction": "gram" if reduction is gram_spectrum else "qr",
+        "largest_singular_value": float(spectrum[0]),
+        "relative_threshold": threshold,
+        "tenth": count_above(spectrum, threshold / 10),
+        "tenfold": count_above(spectrum, threshold * 10),
+        "tolerances": [float(t) for t in tolerances],
+        "curve": [count_above(spectrum, t) for t in tolerances],
+        "known_rank": known_rank(threshold, columns, dtype, output.weight.device),
+    }
+    return float(count_above(spectrum, threshold)), details, spectrum
+
+
+COARSE = {torch.bfloat16: "bfloat16", torch.float16: "float16"}
+
+
+SHARED = 0.05
+"""A value that more than this share of a row has is a tie by construction, not by rounding."""
+
+
+LEAST_VALUES = 200
+"""Rows with fewer values to compare show no coincidences that mean anything."""
+
+
+LEAST_DISTINCT = 0.9
+"""A row has nearly as many values as entries where its precision has room for them."""
+
+
+ROOM = 50
+"""So many times more places than entries between the ends of a row are room for all of them."""
+
+
+def refuse_rounded(chunks: Iterable[Tensor]) -> Iterator[Tensor]:
+    """The same chunks (rows, V); DataError once the first row of one shows that it was rounded."""
+    for chunk in chunks:
+        if len(chunk):
+            sign = rounded(chunk[0])
+            if sign:
+                message = (
+                    f"log-probabilities {sign}: their rank is that of the rounding\n"
+                    "  expected: the precision of the model's parameters, in every step up to the "
+                    "log-probabilities\n"
+                    "  to do: compute logits and log-probabilities without a lower precision, and "
+                    "measure again; what was trained is kept"
+                )
+                raise DataError(message)
+        yield chunk
+
+
+def rounded(row_V: Tensor) -> str:
+    """How a row of log-probabilities shows that it was rounded; nothing where it does not."""
+    for coarse, name in COARSE.items():
+        if row_V.dtype != coarse and torch.equal(row_V.to(coarse).to(row_V.dtype), row_V):
+            return f"were rounded to {name}"
+    values, counts = torch.unique(row_V, return_counts=True)
+    compared = counts <= SHARED * len(row_V)
+    entries = int(counts[compared].sum())
+    distinct = len(values[compared])
+    places = float(values[-1] - values[0]) / (
+        torch.finfo(row_V.dtype).eps * float(values.abs().max())
+    )
+    enough = entries >= LEAST_VALUES and places >= ROOM * entries
+    if enough and distinct < LEAST_DISTINCT * entries:
+        return f"have {distinct:,} distinct values among {entries:,}, as of rounded logits"
+    return ""
