@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -53,6 +54,10 @@ class Association(Declared):
     def reads(self) -> tuple[str, ...]:
         """The names of the measurements that it reads."""
         return (self.measurement, self.against)
+
+    def names(self) -> dict[str, Any]:
+        """By key, the names of measurements."""
+        return {"measurement": self.measurement, "against": self.against}
 
 
 CLAIMED = {"positive": 1, "negative": -1, "different": None}
@@ -126,8 +131,32 @@ class AssociationKind(Kind[Association]):
     """A correlation, its sign or its size."""
 
     Declared = Association
+    several_arms = True
     paired = False
     counts_seeds = False
+
+    def mistakes(self, declared: Association, context: Context) -> Iterator[base.Mistake]:
+        """Of what it claims, and of its points."""
+        if context.design == "paired" and len(declared.of) > 1:
+            what = "points of several arms count as independent, "
+            what += f"and {context.design_name} pairs them"
+            advice = "name one arm, or write `design: independent`"
+            yield base.Mistake(("of",), what, "one arm", advice)
+        if declared.against == declared.measurement:
+            what = "every measurement goes together with itself"
+            advice = "name the measurement that it goes together with"
+            yield base.Mistake(("against",), what, "another measurement", advice)
+        claims = [key for key in CLAIMS if getattr(declared, key) is not None]
+        if len(claims) > 1:
+            what = f"with this, {declared.id} claims two things: {' and '.join(claims)}"
+            advice = "remove it; a scale changes only the size that is declared"
+            yield base.Mistake((claims[-1],), what, "one claim", advice)
+        yield from _unfit_points(declared, context.alpha)
+
+    def least_seeds(self, declared: Association, alpha: float, *, paired: bool) -> int:
+        """The replicates of one arm are points; of several, parts of a cluster or of a mean."""
+        alone = declared.points == "replicates" and len(declared.of) == 1
+        return fewest_points(declared, alpha) if alone else 1
 
     def scale(self, declared: Association) -> base.EffectScale:
         """From -1 to 1."""
@@ -298,6 +327,55 @@ class AssociationKind(Kind[Association]):
             )
             for arm, seed, x, y in zip(every.arms, every.seeds, every.x, every.y, strict=True)
         )
+
+
+CLAIMS = ("direction", "magnitude_at_most", "magnitude_at_least")
+
+
+FEWEST_POINTS = {"pearson": 4, "spearman": 4, "kendall": 5}
+"""With fewer points a correlation has no standard error (Fisher 1921; Bonett & Wright 2000)."""
+
+
+FEWEST_CLUSTERS = 5
+"""Fewer arms say too little about other arms."""
+
+
+def _unfit_points(declared: Association, alpha: float) -> Iterator[base.Mistake]:
+    arms, fewest = len(declared.of), fewest_clusters(alpha)
+    if declared.points == "arms":
+        least = fewest_points(declared, alpha)
+        if arms < least:
+            what = f"the means of {arms} arms are too few points for {declared.method}'s "
+            what += "correlation"
+            yield base.Mistake(("of",), what, f"at least {least} arms", "name more arms")
+    elif 1 < arms < fewest:
+        what = f"replicates of {arms} arms are {arms} clusters, too few to permute"
+        expected = f"one arm, or at least {fewest}"
+        yield base.Mistake(("of",), what, expected, "name one arm, or more arms")
+    elif arms > 1 and declared.direction is None:
+        what = "a size of a correlation needs independent points, and replicates of one arm are not"
+        advice = "write `points: arms`, name one arm, or claim a direction"
+        yield base.Mistake(("points",), what, "points arms, or one arm", advice)
+    elif arms > 1 and declared.within is not None:
+        what = "whole arms are permuted, and a window may leave them different numbers of points"
+        advice = "write `points: arms`, name one arm, or remove the window"
+        yield base.Mistake(("within",), what, "no window, or one arm", advice)
+
+
+def fewest_clusters(alpha: float) -> int:
+    """Fewest whole arms with which it could be confirmed; an extreme order has p = 1 / k!."""
+    k = FEWEST_CLUSTERS
+    while 1 / math.factorial(k) > alpha:
+        k += 1
+    return k
+
+
+def fewest_points(declared: Association, alpha: float) -> int:
+    """Fewest points with which it could be confirmed; an exact order has p = 2 / n!."""
+    n = FEWEST_POINTS[declared.method]
+    while declared.method != "pearson" and declared.direction and 2 / math.factorial(n) > alpha:
+        n += 1
+    return n
 
 
 SIGNS = {"positive": "negative", "negative": "positive"}

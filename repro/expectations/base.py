@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import Field
 
 from repro.errors import ClaimError
 from repro.expectations.rules import Conclusion, Finding
-from repro.schema import format as fmt
-from repro.schema.base import Margin, Name, ObjectName, OrderColumn, SeedCount, Spec
+from repro.schema.base import Name, ObjectName, OrderColumn, SeedCount, Spec
 from repro.stats.records import Arm, Sample, TestResult, require_sample
 
 if TYPE_CHECKING:
@@ -44,6 +43,10 @@ class Declared(Spec):
     def reads(self) -> tuple[str, ...]:
         """The names of the measurements that it reads."""
         return (self.measurement,)
+
+    def names(self) -> dict[str, Any]:
+        """By key, the names of measurements that are written there, in lists or alone."""
+        return {"measurement": self.measurement}
 
 
 class Own(Declared):
@@ -108,7 +111,8 @@ class MeasurementFacts:
 class Context:
     """The claim around an expectation, as far as a kind may know it.
 
-    ``min_seeds`` are the fewest with which the claim is judged.
+    ``min_seeds`` are the fewest with which the claim is judged, and ``design_name`` is what a
+    message calls the design: `the design`, or `the design of scale 'quick'`.
     """
 
     alpha: float
@@ -117,9 +121,55 @@ class Context:
     measurements: Mapping[str, MeasurementFacts]
     min_seeds: int
     sequential: EProcess | GroupSequential | None = None
+    design_name: str = "the design"
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """What a kind finds wrong with an expectation; ``keys`` lead to it from the expectation."""
+
+    keys: tuple[str | int, ...]
+    what: str
+    expected: str
+    advice: str
+
+
+LEAST_SEEDS = 3
+"""Fewest seeds for a decisive test on means: with 2, one degree of freedom, nothing is found."""
+
+
+SUMMARY_KINDS = (
+    "difference by welch or student, equivalence, non_superiority, non_inferiority, or a "
+    "proportion of measurements"
+)
 
 
 E = TypeVar("E", bound=Declared)
+
+
+PAIRED_TESTS = ("paired", "paired_permutation")
+"""Tests of differences, or trends, of a paired design; all others take arms as independent."""
+
+
+def with_test_of(declared: E, design: Design) -> E:
+    """An expectation that names no test, with the test of the design."""
+    if design == "paired" and "test" not in declared.model_fields_set:
+        return declared.model_copy(update={"test": "paired"})
+    return declared
+
+
+def unfitting_test(test: str, context: Context) -> Iterator[Mistake]:
+    """A test of pairs needs arms that share their randomness, and they need such a test."""
+    paired = test in PAIRED_TESTS
+    if paired and context.design == "independent":
+        what = "replicates of independent arms are no pairs"
+        advice = "leave the test out, or write `design: paired`"
+        expected = "a test of independent arms, such as welch"
+        yield Mistake(("test",), what, expected, advice)
+    elif not paired and context.design == "paired":
+        what = f"test {test} takes the arms as independent, and {context.design_name} pairs them"
+        advice = "write `test: paired`, or `design: independent`"
+        yield Mistake(("test",), what, "paired", advice)
 
 
 Read: TypeAlias = Callable[[str, str], Arm]
@@ -150,6 +200,9 @@ class Kind(ABC, Generic[E]):
     assumes: ClassVar[str] = ""
     """What is assumed of the effect, where the claim is that there is none to speak of."""
 
+    several_arms: ClassVar[bool] = False
+    """Whether it takes any number of arms."""
+
     def scale(self, declared: E) -> EffectScale:
         """The scale of effect, interval and limits."""
         return "difference"
@@ -177,6 +230,44 @@ class Kind(ABC, Generic[E]):
     @abstractmethod
     def sentence(self, declared: E, context: Context, found: Found) -> str:
         """What was found, in one sentence."""
+
+    def mistakes(self, declared: E, context: Context) -> Iterator[Mistake]:
+        """Why it could not be decided as it is declared, whatever the evidence."""
+        yield from ()
+
+    def least_seeds(self, declared: E, alpha: float, *, paired: bool) -> int:
+        """Fewest seeds per arm with which it could be confirmed."""
+        return LEAST_SEEDS
+
+    def by_order(self, declared: E) -> bool:
+        """Whether only the order of the values counts, or what lies within a limit."""
+        return False
+
+    def needs_values(self, declared: E, context: Context) -> Mistake | None:
+        """Why printed numbers of an arm are not enough; None where they are."""
+        what = f"kind {declared.kind} needs the value of every seed"
+        advice = "use a kind that does with mean, sd and n, or give the arm a table"
+        return Mistake(("of",), what, SUMMARY_KINDS, advice)
+
+    def needs_means(self, declared: E) -> bool:
+        """Whether it reads no more than the mean of an arm."""
+        return False
+
+    def structural(self, declared: E) -> tuple[str, ...]:
+        """The keys whose limit is the structural bound on the rank of its arm."""
+        return ()
+
+    def following(self, declared: E, design: Design) -> E:
+        """The expectation with what it leaves to the design."""
+        return declared
+
+    def overridden(self, declared: E, sizes: Mapping[str, Any]) -> E:
+        """The expectation with the sizes that a scale gives it."""
+        return declared.model_copy(update=dict(sizes))
+
+    def unfit_sizes(self, sizes: Mapping[str, Any]) -> Iterator[Mistake]:
+        """Sizes of a scale that it cannot have."""
+        yield from ()
 
     def limits(self, declared: E, context: Context) -> tuple[Limit, ...]:
         """The declared limits on the axis of the effect."""
@@ -339,25 +430,6 @@ def arms_of(declared: Declared, read: Read) -> list[Arm]:
 def samples_of(declared: Declared, read: Read) -> list[Sample]:
     """The sample of every arm; ClaimError for one that is known by its summary only."""
     return [require_sample(arm, declared.kind) for arm in arms_of(declared, read)]
-
-
-def margin_limit(sign: int, margin: Margin, name: str = "margin") -> Limit:
-    """A margin as a limit on the effect's axis."""
-    value = sign * margin.size
-    shown = fmt.signed(f"{value:+g}")
-    if margin.relative is not None:
-        shown = fmt.signed(f"{100 * value:+g}%")
-    return Limit(value=value, label=f"{name}, {shown}", why=margin.why)
-
-
-def margin_words(margin: Margin, unit: str = "") -> str:
-    """A margin as it was declared: `0.3`, `1%`, `0.29, a share of 0.1 of the claimed 2.88`."""
-    if margin.relative is not None:
-        return fmt.percent(margin.relative)
-    size = f"{margin.size:.4g}{unit}"
-    if margin.of_gain is None:
-        return size
-    return f"{size} ({fmt.percent(margin.of_gain.share)} of the claimed {margin.of_gain.gain})"
 
 
 EffectScale = Literal["difference", "relative", "ratio", "correlation", "share", "none"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from repro.expectations import base
 from repro.expectations.base import (
+    PAIRED_TESTS,
     Context,
     Declared,
     Found,
@@ -16,12 +17,19 @@ from repro.expectations.base import (
     Read,
     arms_of,
     labels,
-    margin_limit,
-    margin_words,
     pair,
+    unfitting_test,
     what,
+    with_test_of,
 )
-from repro.expectations.rules import Conclusion, Finding, conclude_difference, conclude_sequential
+from repro.expectations.exact import least_pairs, least_splits
+from repro.expectations.rules import (
+    WITHOUT_INTERVAL,
+    Conclusion,
+    Finding,
+    conclude_difference,
+    conclude_sequential,
+)
 from repro.expectations.sentences import (
     OTHER,
     Compared,
@@ -32,6 +40,8 @@ from repro.expectations.sentences import (
     difference_words,
     ends,
     headed,
+    margin_limit,
+    margin_words,
     p_words,
 )
 from repro.expectations.sequential import SEQUENTIAL, as_decided, is_sequential, run_sequential
@@ -203,6 +213,45 @@ class DifferenceKind(Kind[Difference]):
         sides: dict[str, base.Side] = {"lower": "below", "higher": "above", "different": "none"}
         return "none" if declared.rule == "as_published" else sides[declared.direction]
 
+    def mistakes(self, declared: Difference, context: Context) -> Iterator[base.Mistake]:
+        """Of its test, its own rule, its tails and its smallest effect."""
+        if declared.role == "decisive" or declared.test in PAIRED_TESTS:
+            yield from unfitting_test(declared.test, context)
+        if declared.rule == "as_published":
+            yield from _published_rule(declared)
+        if declared.tails == 1 and declared.direction == "different":
+            what = "a test with one tail has a direction, and different has none"
+            advice = "name the direction, or leave tails out"
+            yield base.Mistake(("direction",), what, "one of lower, higher", advice)
+        if declared.smallest_effect is not None:
+            yield from _smallest_effect(declared, declared.smallest_effect)
+        if is_sequential(declared, context):
+            yield from _at_looks(declared, context)
+
+    def least_seeds(self, declared: Difference, alpha: float, *, paired: bool) -> int:
+        """Enough for complete separation to be unlikely, where that is what is counted."""
+        if declared.test == "permutation":
+            return max(base.LEAST_SEEDS, least_splits(alpha, tails=declared.tails))
+        if declared.test == "paired_permutation":
+            return max(base.LEAST_SEEDS, least_pairs(alpha, tails=declared.tails))
+        return base.LEAST_SEEDS
+
+    def by_order(self, declared: Difference) -> bool:
+        """By Brunner-Munzel only."""
+        return declared.test == "brunner_munzel"
+
+    def needs_values(self, declared: Difference, context: Context) -> base.Mistake | None:
+        """Of all tests but two."""
+        if declared.test in ("welch", "student"):
+            return None
+        what = f"test {declared.test} needs the value of every seed"
+        advice = "name one of these tests, or give the arm a table"
+        return base.Mistake(("test",), what, "welch or student", advice)
+
+    def following(self, declared: Difference, design: base.Design) -> Difference:
+        """The t-test of pairs, in a paired design."""
+        return with_test_of(declared, design)
+
     def concludes(self, declared: Difference) -> bool:
         """The paper's own rule is repeated, and concludes nothing."""
         return declared.rule != "as_published"
@@ -305,6 +354,46 @@ def _by_welch(declared: Difference, context: Context, plan: base.Plan) -> bool:
         return False
     splits = math.comb(2 * plan.n, plan.n)
     return splits > FEW_SPLITS and declared.tails / splits <= context.alpha
+
+
+def _published_rule(declared: Difference) -> Iterator[base.Mistake]:
+    if declared.role == "decisive":
+        what = "the paper's own rule cannot decide: p above alpha is no evidence of equality"
+        advice = "add `role: context`, and let another expectation decide"
+        yield base.Mistake(("rule",), what, "role context", advice)
+    if declared.test not in ("welch", "student", "paired"):
+        what = f"the paper's own rule is that of a t-test, and {declared.test} is none"
+        advice = "name the paper's test, or leave the rule out"
+        yield base.Mistake(("test",), what, "one of student, welch, paired", advice)
+
+
+def _smallest_effect(declared: Difference, smallest: Margin) -> Iterator[base.Mistake]:
+    """A smallest effect is held against an interval on one side of no difference."""
+    key = "smallest_effect"
+    if declared.test in WITHOUT_INTERVAL:
+        what = f"test {declared.test} has no interval in the units of the measurement "
+        what += "to hold it to"
+        expected, advice = "a test such as welch, student or yuen", "name another test, or "
+        yield base.Mistake((key,), what, expected, f"{advice}leave it out")
+    if declared.direction == "different":
+        what = "a smallest effect has a sign, and direction different has none"
+        advice = "name the direction, or leave it out"
+        yield base.Mistake(("direction",), what, "one of lower, higher", advice)
+    if smallest.relative is not None:
+        what = "a relative smallest effect is not implemented: the interval of a difference "
+        what += "is in the units of the measurement"
+        advice = "write it as `abs` or `of_gain`"
+        yield base.Mistake((key, "relative"), what, "one of abs, of_gain", advice)
+
+
+def _at_looks(declared: Difference, context: Context) -> Iterator[base.Mistake]:
+    if declared.test not in ("welch", "paired"):
+        fitting = "paired" if context.design == "paired" else "welch"
+        what = f"test {declared.test} has no sequential form"
+        yield base.Mistake(("test",), what, fitting, "leave the test out")
+    if declared.tails == 1:
+        what = "a sequential test of a difference has two tails"
+        yield base.Mistake(("tails",), what, "2", "leave tails out")
 
 
 def _therefore(declared: Difference, context: Context, found: Found) -> str:

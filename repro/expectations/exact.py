@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 from repro.errors import ClaimError
 from repro.expectations import base
@@ -17,7 +19,7 @@ from repro.expectations.base import (
     labels,
     what,
 )
-from repro.expectations.ratio import least_limit, least_ratio
+from repro.expectations.ratio import least_limit, least_ratio, no_least_ratio, with_least_ratio
 from repro.expectations.rules import Conclusion, Finding, by_interval, by_p, certain
 from repro.expectations.sentences import headed, p_words
 from repro.schema import format as fmt
@@ -36,10 +38,43 @@ class Separation(Declared):
     at_least: LeastRatio
 
 
+def least_splits(alpha: float, tails: int) -> int:
+    """Fewest n with which complete separation of n from n is unlikely enough.
+
+    Of the C(2n, n) splits of all values, which are equally likely when the arms are equal, one
+    has all of a above all of b, and one all of b above all of a.
+    """
+    n = 1
+    while tails / math.comb(2 * n, n) > alpha:
+        n += 1
+    return n
+
+
+def least_pairs(alpha: float, tails: int) -> int:
+    """Fewest pairs that all differ the same way seldom enough, when either way is as likely."""
+    return math.ceil(math.log2(tails / alpha) - 1e-9)
+
+
 class SeparationKind(Kind[Separation]):
     """Every replicate of a lies beyond every one of b."""
 
     Declared = Separation
+
+    def least_seeds(self, declared: Separation, alpha: float, *, paired: bool) -> int:
+        """Enough for complete separation to be unlikely by chance."""
+        return least_pairs(alpha, tails=1) if paired else least_splits(alpha, tails=1)
+
+    def by_order(self, declared: Separation) -> bool:
+        """Only which value is larger."""
+        return True
+
+    def overridden(self, declared: Separation, sizes: Mapping[str, Any]) -> Separation:
+        """With a least ratio."""
+        return super().overridden(declared, with_least_ratio(sizes))
+
+    def unfit_sizes(self, sizes: Mapping[str, Any]) -> Iterator[base.Mistake]:
+        """Limits that are no least ratio."""
+        return no_least_ratio(sizes)
 
     def scale(self, declared: Separation) -> base.EffectScale:
         """No axis: the statement is exact."""
@@ -141,6 +176,27 @@ class BoundKind(Kind[Bound]):
 
     Declared = Bound
     paired = False
+
+    def mistakes(self, declared: Bound, context: Context) -> Iterator[base.Mistake]:
+        """It has one limit."""
+        limits = [each for each in (declared.at_most, declared.at_least) if each is not None]
+        if len(limits) != 1:
+            what = f"a bound with {'two limits' if limits else 'no limit'} says nothing exact"
+            advice = "keep one of the two" if limits else "add one of the two"
+            yield base.Mistake((), what, "either at_most or at_least", advice)
+
+    def least_seeds(self, declared: Bound, alpha: float, *, paired: bool) -> int:
+        """One: the report says what so few seeds can carry."""
+        return 1
+
+    def by_order(self, declared: Bound) -> bool:
+        """What lies within a limit."""
+        return True
+
+    def structural(self, declared: Bound) -> tuple[str, ...]:
+        """The limits that are d + 2 of the model of its arm."""
+        limits = {"at_most": declared.at_most, "at_least": declared.at_least}
+        return tuple(key for key, limit in limits.items() if limit and limit.value == "structural")
 
     def scale(self, declared: Bound) -> base.EffectScale:
         """A share is estimated; a bound in every replicate is exact."""

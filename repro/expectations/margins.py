@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from repro.expectations import base
@@ -15,8 +16,6 @@ from repro.expectations.base import (
     Read,
     arms_of,
     labels,
-    margin_limit,
-    margin_words,
     pair,
     what,
 )
@@ -28,6 +27,8 @@ from repro.expectations.sentences import (
     difference_ends,
     difference_words,
     headed,
+    margin_limit,
+    margin_words,
     relative_ends,
     relative_size,
     relative_words,
@@ -114,6 +115,22 @@ class MarginKind(Kind[M]):
         shown = context.measurements[measurement.measurement].digits
         reach = difference_ends(found.interval, (-size, size), shown)
         return f"{difference_words(found.result, names, value, shown)}{reach}"
+
+    def mistakes(self, declared: M, context: Context) -> Iterator[base.Mistake]:
+        """Of its margin, where it is judged at looks."""
+        if is_sequential(declared, context) and declared.margin.relative is not None:
+            what = "a relative margin moves with the mean of b, and a sequential test needs a "
+            what += "fixed one"
+            advice = "write it as `abs` or `of_gain`"
+            yield base.Mistake(("margin", "relative"), what, "one of abs, of_gain", advice)
+
+    def needs_values(self, declared: M, context: Context) -> base.Mistake | None:
+        """Of pairs only."""
+        if context.design != "paired":
+            return None
+        what = "the design pairs the seeds of both arms"
+        advice = "give the arm a table, or write `design: independent`"
+        return base.Mistake(("of",), what, "an arm that is trained, or has a table", advice)
 
     @abstractmethod
     def asserted(self, measurement: M) -> str:

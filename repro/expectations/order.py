@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
@@ -17,7 +18,9 @@ from repro.expectations.base import (
     labels,
     pair,
     samples_of,
+    unfitting_test,
     what,
+    with_test_of,
 )
 from repro.expectations.rules import Conclusion, Finding, by_p
 from repro.expectations.sentences import against, difference_ends, difference_words, headed, p_words
@@ -55,6 +58,19 @@ class TrendKind(Kind[Trend]):
     ordered = True
 
     Declared = Trend
+    several_arms = True
+
+    def mistakes(self, declared: Trend, context: Context) -> Iterator[base.Mistake]:
+        """Of its test in this design."""
+        return unfitting_test(declared.test, context)
+
+    def by_order(self, declared: Trend) -> bool:
+        """By the tests of ranks."""
+        return declared.test not in OF_SLOPE
+
+    def following(self, declared: Trend, design: base.Design) -> Trend:
+        """The t-test of the slopes of the seeds, in a paired design."""
+        return with_test_of(declared, design)
 
     def scale(self, declared: Trend) -> base.EffectScale:
         """In the units of the measurement; the share of pairs in order; or a correlation."""
@@ -198,6 +214,7 @@ class OrderingKind(Kind[Ordering]):
     ordered = True
 
     Declared = Ordering
+    several_arms = True
 
     def scale(self, declared: Ordering) -> base.EffectScale:
         """In the units of the measurement: the least step."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
@@ -55,6 +58,11 @@ class Proportion(Declared):
         """The names of the measurements that it reads."""
         return (self.measurement, *self.also)
 
+    def names(self) -> dict[str, Any]:
+        """By key, the names of measurements; those of clusters in lists of lists."""
+        clusters = self.clusters if isinstance(self.clusters, tuple) else ()
+        return {"measurement": self.measurement, "also": self.also, "clusters": clusters}
+
 
 class ProportionKind(Kind[Proportion]):
     """Exact sign test over units; with clusters, the cluster is the unit."""
@@ -62,6 +70,37 @@ class ProportionKind(Kind[Proportion]):
     Declared = Proportion
     paired = False
     counts_seeds = False
+
+    def mistakes(self, declared: Proportion, context: Context) -> Iterator[base.Mistake]:
+        """Of its units, and of the clusters that they form."""
+        for name, times in Counter(declared.reads).items():
+            if times > 1:
+                what = f"measurement '{name}' is counted {times} times"
+                advice = "remove the repetition"
+                yield base.Mistake(("also",), what, "every measurement once", advice)
+        if declared.clusters != "none" and declared.more_than != 0.5:
+            what = "with clusters only more than one half can be tested, because signs are flipped"
+            advice = "leave it out, or write `clusters: none`"
+            yield base.Mistake(("more_than",), what, "0.5", advice)
+        yield from _unfit_clusters(declared, context)
+        yield from _too_few_units(declared, context.alpha)
+
+    def least_seeds(self, declared: Proportion, alpha: float, *, paired: bool) -> int:
+        """Of units that are replicates, enough to win in all of them."""
+        size = declared.clusters if isinstance(declared.clusters, int) else 1
+        return 1 if declared.also else size * fewest_units(declared, alpha)
+
+    def by_order(self, declared: Proportion) -> bool:
+        """Of replicates; the measurements that are units are read by their means."""
+        return not declared.also
+
+    def needs_values(self, declared: Proportion, context: Context) -> base.Mistake | None:
+        """Of replicates only."""
+        return None if declared.also else super().needs_values(declared, context)
+
+    def needs_means(self, declared: Proportion) -> bool:
+        """Of every measurement that is a unit."""
+        return bool(declared.also)
 
     def scale(self, declared: Proportion) -> base.EffectScale:
         """A share."""
@@ -151,6 +190,52 @@ class ProportionKind(Kind[Proportion]):
         if not isinstance(declared.clusters, int):
             return ""
         return "clusters are so many units in a row, and one fewer would move all after it"
+
+
+def _unfit_clusters(declared: Proportion, context: Context) -> Iterator[base.Mistake]:
+    """Clusters must hold every unit exactly once."""
+    steps = ("clusters",)
+    if isinstance(declared.clusters, int) and declared.also:
+        what = "the units are measurements, and a number counts consecutive replicates"
+        expected = "none, or lists of measurements"
+        yield base.Mistake(steps, what, expected, "say which measurements belong together")
+    if not isinstance(declared.clusters, tuple):
+        return
+    if not declared.also:
+        what = "the units are replicates, and lists name measurements"
+        expected = "none, or how many consecutive replicates form a cluster"
+        yield base.Mistake(steps, what, expected, "write the number, or add `also`")
+        return
+    counted = Counter(name for cluster in declared.clusters for name in cluster)
+    for name in context.measurements:
+        if name in counted and name not in declared.reads:
+            what, advice = f"'{name}' is in a cluster, and is no unit", "remove it"
+        elif name in declared.reads and counted[name] != 1:
+            what = f"'{name}' is in {counted[name] or 'no'} cluster{'s' * (counted[name] > 1)}"
+            advice = "put it into one cluster"
+        else:
+            continue
+        yield base.Mistake(steps, what, "every measurement in exactly one cluster", advice)
+
+
+def _too_few_units(declared: Proportion, alpha: float) -> Iterator[base.Mistake]:
+    """Winning everywhere must be unlikely enough by chance; replicates are counted as seeds."""
+    if not declared.also or declared.role != "decisive":
+        return
+    clusters = declared.clusters if isinstance(declared.clusters, tuple) else None
+    units, least = len(clusters or declared.reads), fewest_units(declared, alpha)
+    if units < least:
+        words = "measurements" if clusters is None else "clusters"
+        p = declared.more_than**units
+        what = f"{units} {words} cannot decide: winning in all has p = {p:.2g} at best"
+        expected = f"at least {least} {words} at alpha {alpha:g}"
+        advice = "add measurements, or make the expectation `role: context`"
+        yield base.Mistake(("also",), what, expected, advice)
+
+
+def fewest_units(declared: Proportion, alpha: float) -> int:
+    """Fewest units, or clusters of them, that could all be won with p at most alpha."""
+    return math.ceil(math.log(alpha) / math.log(declared.more_than) - 1e-9)
 
 
 def _therefore(declared: Proportion, found: Found) -> str:

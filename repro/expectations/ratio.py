@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 from repro.expectations import base
 from repro.expectations.base import (
@@ -39,6 +40,14 @@ class RatioKind(Kind[Ratio]):
 
     Declared = Ratio
     compares_means = True
+
+    def overridden(self, declared: Ratio, sizes: Mapping[str, Any]) -> Ratio:
+        """With a least ratio."""
+        return super().overridden(declared, with_least_ratio(sizes))
+
+    def unfit_sizes(self, sizes: Mapping[str, Any]) -> Iterator[base.Mistake]:
+        """Limits that are no least ratio."""
+        return no_least_ratio(sizes)
 
     def scale(self, declared: Ratio) -> base.EffectScale:
         """A multiple."""
@@ -106,6 +115,21 @@ class RatioKind(Kind[Ratio]):
         if not result.exact:
             return {}
         return {"exact": "every seed of an arm gives the same value, so ratios compare exactly"}
+
+
+def with_least_ratio(sizes: Mapping[str, Any]) -> dict[str, Any]:
+    """The sizes of a scale, where a limit is a least ratio."""
+    least = sizes.get("at_least")
+    return {**sizes, **({"at_least": LeastRatio(**dict(least))} if least is not None else {})}
+
+
+def no_least_ratio(sizes: Mapping[str, Any]) -> Iterator[base.Mistake]:
+    """That a scale gives a ratio a limit that no least ratio can have."""
+    least = sizes.get("at_least")
+    if least is not None and (isinstance(least.value, str) or least.value < 1):
+        what = f"{least.value} is no least ratio"
+        expected, advice = "a number of at least 1", "write how many times"
+        yield base.Mistake(("at_least", "value"), what, expected, advice)
 
 
 def least_ratio(least: LeastRatio) -> str:

@@ -13,7 +13,27 @@ from typing import Literal
 
 from repro.expectations import base
 from repro.schema import format as fmt
+from repro.schema.base import Margin
 from repro.stats.records import TestResult
+
+
+def margin_limit(sign: int, margin: Margin, name: str = "margin") -> base.Limit:
+    """A margin as a limit on the effect's axis."""
+    value = sign * margin.size
+    shown = fmt.signed(f"{value:+g}")
+    if margin.relative is not None:
+        shown = fmt.signed(f"{100 * value:+g}%")
+    return base.Limit(value=value, label=f"{name}, {shown}", why=margin.why)
+
+
+def margin_words(margin: Margin, unit: str = "") -> str:
+    """A margin as it was declared: `0.3`, `1%`, `0.29, a share of 0.1 of the claimed 2.88`."""
+    if margin.relative is not None:
+        return fmt.percent(margin.relative)
+    size = f"{margin.size:.4g}{unit}"
+    if margin.of_gain is None:
+        return size
+    return f"{size} ({fmt.percent(margin.of_gain.share)} of the claimed {margin.of_gain.gain})"
 
 
 def apart(

@@ -8,18 +8,11 @@ from itertools import pairwise
 from typing import Any
 
 from repro.errors import Place, Problem
-from repro.expectations.kinds import Expectation
+from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.messages import choose, listed
 from repro.schema.yaml import Document, Steps
 from repro.specs.claim import SCALES, ClaimFile, RankBound, Scale
 from repro.specs.expectation import All, Node, Tree
-
-SEVERAL = ("association", "ordering", "trend")
-"""Kinds of any number of arms."""
-
-
-READ = ("measurement", "against", "also", "clusters")
-"""The keys of expectations that name measurements. The single word of ``clusters`` is none."""
 
 
 def references(document: Document, file: ClaimFile) -> Iterator[Problem]:
@@ -45,10 +38,8 @@ def references(document: Document, file: ClaimFile) -> Iterator[Problem]:
 
 
 def _of_expectation(names: _Names, steps: Steps, expectation: Expectation) -> Iterator[Problem]:
-    for key in READ:
-        named = getattr(expectation, key, ())
-        if key != "clusters" or not isinstance(named, str):
-            yield from names.unknown("measurement", (*steps, key), named)
+    for key, named in expectation.names().items():
+        yield from names.unknown("measurement", (*steps, key), named)
     yield from names.unknown("arm", (*steps, "of"), expectation.of)
     yield from _same_arm(names.document, (*steps, "of"), expectation)
 
@@ -117,7 +108,7 @@ def _same_arm(document: Document, steps: Steps, expectation: Expectation) -> Ite
         if len(arms) == 2:
             what, expected = f"arm '{name}' is compared with itself", "two arms"
             advice = "name the arm to compare it with"
-        elif expectation.kind in SEVERAL:
+        elif kind_of(expectation).several_arms:
             what, expected = f"arm '{name}' is named twice", "every arm once"
             advice = "remove one of the two, or name another arm"
         else:

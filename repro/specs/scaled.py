@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, get_args
 
 from pydantic import BaseModel
 
 from repro.errors import Problem
-from repro.expectations.base import Design
-from repro.expectations.difference import Difference
-from repro.expectations.exact import Separation
-from repro.expectations.kinds import Expectation
-from repro.expectations.order import Trend
-from repro.expectations.ratio import Ratio
-from repro.schema.base import LeastRatio, Limit
+from repro.expectations.base import ArmFacts, Context, Design, MeasurementFacts, Mistake
+from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.messages import bare, choose, listed
 from repro.schema.yaml import Document, Steps
 from repro.specs.arm import Arm, ArmSpec
@@ -28,10 +23,12 @@ from repro.trainers.table import Measurement
 
 def overridden(base: Expectation, override: ExpectationOverride) -> Expectation:
     """The expectation with the sizes that a scale gives it."""
-    update = {key: getattr(override, key) for key in override.model_fields_set}
-    if isinstance(base, Ratio | Separation) and override.at_least is not None:
-        update["at_least"] = LeastRatio(**dict(override.at_least))
-    return base.model_copy(update=update)
+    scaled: Expectation = kind_of(base).overridden(base, _sizes_of(override))
+    return scaled
+
+
+def _sizes_of(override: ExpectationOverride) -> dict[str, Any]:
+    return {key: getattr(override, key) for key in override.model_fields_set}
 
 
 def wrong_overrides(
@@ -51,16 +48,10 @@ def wrong_overrides(
             words = {"test": "the name of a test", "role": "decisive or context"}
             expected = words.get(key, "a mapping")
             yield Problem(document.place((*steps, key)), what, expected, advice)
-    if isinstance(base, Ratio | Separation) and override.at_least is not None:
-        yield from _not_a_ratio(document, (*steps, "at_least", "value"), override.at_least)
-
-
-def _not_a_ratio(document: Document, steps: Steps, limit: Limit) -> Iterator[Problem]:
-    """That a scale gives a ratio a limit that no least ratio can have."""
-    if isinstance(limit.value, str) or limit.value < 1:
-        what = f"{document.name(steps)}: {limit.value} is no least ratio"
-        expected, advice = "a number of at least 1", "write how many times"
-        yield Problem(document.place(steps), what, expected, advice)
+    for unfit in kind_of(base).unfit_sizes(_sizes_of(override)):
+        here = (*steps, *unfit.keys)
+        what = f"{document.name(here)}: {unfit.what}"
+        yield Problem(document.place(here), what, unfit.expected, unfit.advice)
 
 
 def _may_be_left_out(kind: type[BaseModel], key: str) -> bool:
@@ -132,6 +123,29 @@ class ScaledClaim:
         """Where a size of an expectation is written: at the scale, if the scale changes it."""
         changed: Steps = ("scales", self.scale, "expectations", expectation.id, key)
         return (*steps, key) if self.document.get(*changed) is None else changed
+
+    def context(self) -> Context:
+        """What the kinds of expectations may know of the claim."""
+        named = self.changes.design is not None
+        return Context(
+            alpha=self.file.alpha,
+            design=self.design,
+            arms={name: ArmFacts(arm.label, arm.first_seed) for name, arm in self.arms.items()},
+            measurements={
+                name: MeasurementFacts(each.label, each.better, each.digits)
+                for name, each in self.measurements.items()
+            },
+            min_seeds=self.seeds.min,
+            sequential=self.file.sequential,
+            design_name=f"the design of scale '{self.scale}'" if named else "the design",
+        )
+
+    def mistake(self, steps: Steps, expectation: Expectation, found: Mistake) -> Problem:
+        """What a kind finds wrong with an expectation, where that is written."""
+        if found.keys:
+            key, *rest = found.keys
+            steps = (*self.size_steps(steps, expectation, str(key)), *rest)
+        return self.problem(steps, found.what, found.expected, found.advice)
 
     def problem(self, steps: Steps, mistake: str, expected: str, advice: str) -> Problem:
         """A problem of what is written at ``steps``."""
@@ -224,12 +238,5 @@ def _expectations(
         steps = ("scales", scale, "expectations", base.id)
         wrong = list(wrong_overrides(document, steps, base, override))
         problems += wrong
-        yield _following(base if wrong else overridden(base, override), design)
-
-
-def _following(expectation: Expectation, design: Design) -> Expectation:
-    """A difference or trend that names no test, with the test of the design."""
-    follows = isinstance(expectation, Difference | Trend)
-    if design == "paired" and follows and "test" not in expectation.model_fields_set:
-        return expectation.model_copy(update={"test": "paired"})
-    return expectation
+        scaled = base if wrong else overridden(base, override)
+        yield kind_of(scaled).following(scaled, design)

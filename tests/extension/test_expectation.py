@@ -173,6 +173,7 @@ def test_mistakes_in_its_keys_have_a_place(
         ("of: [new]", "of: [newer]", ":22:10: ", "there is no arm 'newer'"),
         ("    measurement: seconds\n    of: [new]\n", "    measurement: second\n    of: [new]\n",
          ":21:18: ", "there is no measurement 'second'"),
+        ("min: 5", "min: 4", ":13:14: ", "4 seeds per arm are not accepted for quick"),
     ],
 )  # fmt: skip
 def test_rules_hold_for_it(claim: Path, old: str, new: str, place: str, said: str) -> None:

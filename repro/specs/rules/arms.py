@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from repro.errors import Problem
-from repro.expectations.difference import Difference
+from repro.expectations.kinds import kind_of
 from repro.specs.scaled import ScaledClaim
 from repro.trainers.trainer import trainer_of
 
@@ -59,11 +59,10 @@ def _control_decides(claim: ScaledClaim) -> Iterator[Problem]:
     if claim.file.control is None or len(claim.evidence) < len(claim.arms):
         return
     same = [set(names) for names in _trainings(claim).values() if len(names) > 1]
-    decisive = [
-        expectation for _, expectation in claim.decisive() if isinstance(expectation, Difference)
-    ]
     compared = [
-        set(expectation.of) for expectation in decisive if expectation.direction == "different"
+        set(expectation.of)
+        for _, expectation in claim.decisive()
+        if kind_of(expectation).compares_means and kind_of(expectation).either_way(expectation)
     ]
     if any(arms <= names for arms in compared for names in same):
         return

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 from repro.errors import Problem
-from repro.expectations.difference import Difference
-from repro.expectations.kinds import Expectation
-from repro.expectations.margins import Equivalence, NonInferiority, NonSuperiority
-from repro.expectations.proportion import Proportion
+from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.yaml import Steps
 from repro.specs.arm import PublishedArm
 from repro.specs.scaled import ScaledClaim
-
-SUMMARY_TESTS = ("welch", "student")
-
-
-SUMMARY_KINDS = (
-    "difference by welch or student, equivalence, non_superiority, non_inferiority, or a "
-    "proportion of measurements"
-)
 
 
 def _printed_arms(claim: ScaledClaim) -> Iterator[Problem]:
@@ -30,7 +20,7 @@ def _printed_arms(claim: ScaledClaim) -> Iterator[Problem]:
     summaries = {name: arm.published for name, arm in arms if arm.published is not None}
     for steps, expectation in claim.placed():
         printed = [position for position, name in enumerate(expectation.of) if name in summaries]
-        refused = _needs_sample(claim, steps, expectation, printed[0]) if printed else None
+        refused = _needs_values(claim, steps, expectation, printed[0]) if printed else None
         if refused is not None:
             yield refused
             continue
@@ -43,33 +33,15 @@ def _printed_arms(claim: ScaledClaim) -> Iterator[Problem]:
     yield from lacking.values()
 
 
-def _needs_sample(
+def _needs_values(
     claim: ScaledClaim, steps: Steps, expectation: Expectation, position: int
 ) -> Problem | None:
-    printed = f"of arm '{expectation.of[position]}' only printed numbers are known"
-    if isinstance(expectation, Difference):
-        if expectation.test in SUMMARY_TESTS:
-            return None
-        what = f"test {expectation.test} needs the value of every seed, and {printed}"
-        advice = "name one of these tests, or give the arm a table"
-        return claim.problem((*steps, "test"), what, "welch or student", advice)
-    if _means_only(expectation):
+    found = kind_of(expectation).needs_values(expectation, claim.context())
+    if found is None:
         return None
-    if isinstance(expectation, Equivalence | NonSuperiority | NonInferiority):
-        if claim.design != "paired":
-            return None
-        what = f"the design pairs the seeds of both arms, and {printed}"
-        advice = "give the arm a table, or write `design: independent`"
-        expected = "an arm that is trained, or has a table"
-        return claim.problem((*steps, "of", position), what, expected, advice)
-    what = f"kind {expectation.kind} needs the value of every seed, and {printed}"
-    advice = "use a kind that does with mean, sd and n, or give the arm a table"
-    return claim.problem((*steps, "of", position), what, SUMMARY_KINDS, advice)
-
-
-def _means_only(expectation: Expectation) -> bool:
-    """Whether an expectation reads no more than the mean of an arm."""
-    return isinstance(expectation, Proportion) and bool(expectation.also)
+    what = f"{found.what}, and of arm '{expectation.of[position]}' only printed numbers are known"
+    keys = (*found.keys, position) if found.keys == ("of",) else found.keys
+    return claim.mistake(steps, expectation, replace(found, keys=keys, what=what))
 
 
 def _needs_numbers(
@@ -79,14 +51,15 @@ def _needs_numbers(
     measurement: str,
     printed: PublishedArm | None,
 ) -> Iterator[Problem]:
+    means_only = kind_of(expectation).needs_means(expectation)
     steps = (*claim.steps("arms", name), "published")
-    needed = "mean and n" if _means_only(expectation) else "mean, sd and n"
+    needed = "mean and n" if means_only else "mean, sd and n"
     if printed is None:
         what = f"no '{measurement}' is printed of arm '{name}', and '{expectation.id}' reads it"
         advice = f"add `{measurement}: {{...}}`"
         yield claim.problem(steps, what, f"its {needed}", advice)
         return
-    lacking = _lacking(printed, means_only=_means_only(expectation))
+    lacking = _lacking(printed, means_only=means_only)
     if lacking:
         what = f"'{expectation.id}' cannot be tested without {' and '.join(lacking)}"
         advice = "add what is printed, or leave the expectation out"

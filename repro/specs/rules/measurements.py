@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from repro.errors import Problem
-from repro.expectations.exact import Bound
+from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.yaml import Steps
 from repro.specs.claim import KnownRank, RankBound
 from repro.specs.scaled import ScaledClaim
@@ -28,13 +28,11 @@ def _measurements_apply(claim: ScaledClaim) -> Iterator[Problem]:
 
 def _structural_bounds(claim: ScaledClaim) -> Iterator[Problem]:
     for steps, expectation in claim.placed():
-        for key in ("at_most", "at_least") if isinstance(expectation, Bound) else ():
-            limit = getattr(expectation, key)
-            if isinstance(expectation, Bound) and limit is not None and limit.value == "structural":
-                yield from _structural(claim, expectation, (*steps, key, "value"))
+        for key in kind_of(expectation).structural(expectation):
+            yield from _structural(claim, expectation, (*steps, key, "value"))
 
 
-def _structural(claim: ScaledClaim, bound: Bound, steps: Steps) -> Iterator[Problem]:
+def _structural(claim: ScaledClaim, bound: Expectation, steps: Steps) -> Iterator[Problem]:
     unbounded = _unbounded(claim)
     if bound.of[0] in unbounded:
         expected = f"a number, or an arm with a bound at every scale: output {BOUNDED}"

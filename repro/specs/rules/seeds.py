@@ -7,31 +7,18 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from repro.errors import Problem
-from repro.expectations.association import Association
 from repro.expectations.base import EProcess, GroupSequential
-from repro.expectations.difference import Difference
-from repro.expectations.exact import Bound, Separation
-from repro.expectations.kinds import Expectation
-from repro.expectations.margins import Equivalence, NonInferiority, NonSuperiority
-from repro.expectations.order import Trend
-from repro.expectations.proportion import Proportion
+from repro.expectations.kinds import KINDS, kind_of
+from repro.schema.messages import listed
 from repro.schema.yaml import Steps
 from repro.specs.claim import Seeds
-from repro.specs.rules.expectations import fewest_points, fewest_units
 from repro.specs.scaled import ScaledClaim
-
-LEAST_SEEDS = 3
-"""Fewest seeds for a decisive test on means: with 2, one degree of freedom, nothing is found."""
-
 
 MOST_NUMBERS = 10_000
 """No more seeds than this can be planned."""
 
 
 NO_ORDER = ("arm", "measurement", "value", "state")
-
-
-SEQUENTIAL_KINDS = "one of difference, equivalence, non_superiority, non_inferiority"
 
 
 def _seeds(claim: ScaledClaim) -> Iterator[Problem]:
@@ -66,7 +53,7 @@ def _enough_seeds(claim: ScaledClaim) -> Iterator[Problem]:
     """Few seeds are one mistake, however many expectations suffer from it."""
     alpha, paired = claim.file.alpha, claim.design == "paired"
     needed = {
-        expectation.id: _least_seeds(expectation, alpha, paired=paired)
+        expectation.id: kind_of(expectation).least_seeds(expectation, alpha, paired=paired)
         for _, expectation in claim.decisive()
     }
     starved = [name for name, least in needed.items() if least > claim.seeds.min]
@@ -78,53 +65,11 @@ def _enough_seeds(claim: ScaledClaim) -> Iterator[Problem]:
         yield claim.problem((*claim.steps("seeds"), "min"), what, expected, advice)
 
 
-def _least_seeds(expectation: Expectation, alpha: float, *, paired: bool) -> int:
-    """Fewest seeds per arm with which the expectation could be confirmed."""
-    least = LEAST_SEEDS
-    if isinstance(expectation, Bound):
-        least = 1
-    elif isinstance(expectation, Separation):
-        least = _least_pairs(alpha, tails=1) if paired else _least_splits(alpha, tails=1)
-    elif isinstance(expectation, Difference) and expectation.test == "permutation":
-        least = max(least, _least_splits(alpha, tails=expectation.tails))
-    elif isinstance(expectation, Difference) and expectation.test == "paired_permutation":
-        least = max(least, _least_pairs(alpha, tails=expectation.tails))
-    elif isinstance(expectation, Association):
-        least = _least_of_association(expectation, alpha)
-    elif isinstance(expectation, Proportion):
-        size = expectation.clusters if isinstance(expectation.clusters, int) else 1
-        least = 1 if expectation.also else size * fewest_units(expectation, alpha)
-    return least
-
-
-def _least_of_association(expectation: Association, alpha: float) -> int:
-    """The replicates of one arm are points; of several, parts of a cluster or of a mean."""
-    alone = expectation.points == "replicates" and len(expectation.of) == 1
-    return fewest_points(expectation, alpha) if alone else 1
-
-
-def _least_splits(alpha: float, tails: int) -> int:
-    """Fewest n with which complete separation of n from n is unlikely enough.
-
-    All C(2n, n) splits of the values are equally likely when the arms are equal. One
-    of them has all of a above all of b, and one all of b above all of a.
-    """
-    n = 1
-    while tails / math.comb(2 * n, n) > alpha:
-        n += 1
-    return n
-
-
-def _least_pairs(alpha: float, tails: int) -> int:
-    """Fewest pairs that all differ the same way seldom enough, when either way is as likely."""
-    return math.ceil(math.log2(tails / alpha) - 1e-9)
-
-
 def _diverged(claim: ScaledClaim) -> Iterator[Problem]:
     """A replicate that diverged has a place in an order, the last, but no value."""
     if claim.seeds.diverged != "worst" or claim.file.sequential is not None:
         return
-    sized = [expectation.id for _, expectation in claim.placed() if not _is_of_order(expectation)]
+    sized = [each.id for _, each in claim.placed() if not kind_of(each).by_order(each)]
     if sized:
         what = f"a run that diverges is worst, but by no amount that {', '.join(sized)} could use"
         tests = "brunner_munzel, separation, bound, jonckheere, kendall, proportion"
@@ -134,48 +79,16 @@ def _diverged(claim: ScaledClaim) -> Iterator[Problem]:
         )
 
 
-def _is_of_order(expectation: Expectation) -> bool:
-    """Whether only the order of the values counts, or what lies within a limit."""
-    match expectation:
-        case Bound() | Separation():
-            return True
-        case Difference(test="brunner_munzel"):
-            return True
-        case Trend(test="jonckheere" | "kendall"):
-            return True
-        case Proportion(also=()):
-            return True
-        case _:
-            return False
-
-
 def _sequential_tests(claim: ScaledClaim) -> Iterator[Problem]:
     """Only contrasts of two means have a sequential test."""
     if claim.file.sequential is None:
         return
-    fitting = "paired" if claim.design == "paired" else "welch"
     for steps, expectation in claim.decisive():
-        if not isinstance(expectation, Difference | Equivalence | NonSuperiority | NonInferiority):
+        if not kind_of(expectation).on_means:
             what = f"kind {expectation.kind} has no sequential test"
+            expected = listed(name for name in KINDS.names() if KINDS.get(name).on_means)
             advice = "make it `role: context`, or leave `sequential` out"
-            yield claim.problem((*steps, "kind"), what, SEQUENTIAL_KINDS, advice)
-            continue
-        if isinstance(expectation, Difference) and expectation.test not in ("welch", "paired"):
-            what = f"test {expectation.test} has no sequential form"
-            here = claim.size_steps(steps, expectation, "test")
-            yield claim.problem(here, what, fitting, "leave the test out")
-        if isinstance(expectation, Difference) and expectation.tails == 1:
-            what = "a sequential test of a difference has two tails"
-            yield claim.problem((*steps, "tails"), what, "2", "leave tails out")
-        yield from _fixed_margin(claim, steps, expectation)
-
-
-def _fixed_margin(claim: ScaledClaim, steps: Steps, expectation: Expectation) -> Iterator[Problem]:
-    margin = getattr(expectation, "margin", None)
-    if margin is not None and margin.relative is not None:
-        what = "a relative margin moves with the mean of b, and a sequential test needs a fixed one"
-        here = (*claim.size_steps(steps, expectation, "margin"), "relative")
-        yield claim.problem(here, what, "one of abs, of_gain", "write it as `abs` or `of_gain`")
+            yield claim.problem((*steps, "kind"), what, expected, advice)
 
 
 def _growing_arms(claim: ScaledClaim) -> Iterator[Problem]:
