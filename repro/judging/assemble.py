@@ -25,14 +25,13 @@ from repro.judging.claim_parts import (
 )
 from repro.judging.design_power import design_parts
 from repro.judging.document_parts import DesignPart, Level, RegistrationPart, Robustness
-from repro.judging.fragility import flags
+from repro.judging.fragility import flags, measured_levels, strength_of, strength_of_claim
 from repro.judging.interim import sequential_parts
 from repro.judging.judge import Judgement, judge_claim, judge_families
 from repro.judging.judged import Judged, all_must_hold, heading
 from repro.judging.next_steps import settling, what_would_change
 from repro.judging.registration import control_part, registration_part
 from repro.judging.robustness import Case, left_out, robustness
-from repro.judging.strength import measured_levels, strength_of, strength_of_claim
 from repro.registry.record import Past
 from repro.schema import format as fmt
 from repro.specs.claim import Claim
