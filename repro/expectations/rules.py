@@ -177,13 +177,13 @@ def by_interval(result: TestResult, *, edge_is_claimed: bool = False) -> Finding
     ``edge_is_claimed``: what is claimed is *at least*, so that an interval which touches the
     region from outside does not contradict it.
     """
-    own = known(result.interval)
+    interval = known(result.interval)
     low = float("-inf") if result.low is None else result.low
     high = float("inf") if result.high is None else result.high
-    at_edge = edge_is_claimed and (own.low == high or own.high == low)
+    at_edge = edge_is_claimed and (interval.low == high or interval.high == low)
     conclusion = decide(
-        confirmed=low < own.low and own.high < high,
-        contradicted=(own.low >= high or own.high <= low) and not at_edge,
+        confirmed=low < interval.low and interval.high < high,
+        contradicted=(interval.low >= high or interval.high <= low) and not at_edge,
     )
     return Finding(conclusion, known(result.p), known(result.p_opposite))
 
@@ -255,8 +255,8 @@ def _against_smallest_effect(result: TestResult, direction: Direction, smallest:
             f"a smallest effect needs an interval in the units of the measurement, and "
             f"{result.test} has none; use welch, student, paired or yuen"
         )
-    sign, own = _SIGN[direction], known(result.interval)
-    low, high = sorted((sign * own.low, sign * own.high))
+    sign, interval = _SIGN[direction], known(result.interval)
+    low, high = sorted((sign * interval.low, sign * interval.high))
     p, p_opposite = _beyond_smallest_effect(result, sign, smallest)
     conclusion = decide(confirmed=low > smallest, contradicted=low <= 0 and high < smallest)
     if low > 0 and high < smallest:

@@ -44,8 +44,8 @@ def apart(
     for more in range(6):
         texts = [text(value, more) for value in values]
         hidden = any(
-            one == text(limit, more) and value != limit
-            for one, value in zip(texts, values, strict=True)
+            each == text(limit, more) and value != limit
+            for each, value in zip(texts, values, strict=True)
             for limit in limits
         )
         if not hidden:
@@ -121,10 +121,12 @@ def _compared(
 
 def _visible(result: TestResult, text: Callable[[int], str]) -> str:
     """The size of an effect; nothing where it prints as zero, unless a difference was found."""
-    own = result.interval
-    found = result.p is not None and result.p <= result.alpha if own is None else 0 not in own
+    interval = result.interval
+    found = (
+        result.p is not None and result.p <= result.alpha if interval is None else 0 not in interval
+    )
     texts = (text(more) for more in range(6 if found else 1))
-    return next((one for one in texts if one.strip("0.%")), "")
+    return next((each for each in texts if each.strip("0.%")), "")
 
 
 def p_words(result: TestResult, *, opposite: bool = False, against: str = "") -> str:
@@ -183,10 +185,14 @@ class Compared:
 
     def reach(self) -> str:
         """`: the interval reaches from 0.99 worse to 6.23 better`; nothing without two ends."""
-        own = self.interval
-        if own is None or own.low is None or own.high is None:
+        interval = self.interval
+        if interval is None or interval.low is None or interval.high is None:
             return ""
-        worst, best = (own.low, own.high) if self.better == "higher" else (own.high, own.low)
+        worst, best = (
+            (interval.low, interval.high)
+            if self.better == "higher"
+            else (interval.high, interval.low)
+        )
         return f": the interval reaches from {self._end(worst)} to {self._end(best)}"
 
     def reaches(self, side: Side) -> str:

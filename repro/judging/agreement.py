@@ -161,15 +161,19 @@ def judge_published(claim: Claim, validity: Validity, judged: Judged) -> tuple[p
 
 def overall(claim: Claim, published: tuple[part.Published, ...]) -> tuple[Agreement, str]:
     """The claim's agreement: that of its decisive expectations, disagreement first."""
-    roles = {one.id: one.role for one in claim.expectations}
-    own = [p for p in published if roles[p.expectation] == "decisive"]
-    checked = [p for p in own if p.agreement != "NOT-CHECKABLE"]
+    roles = {expectation.id: expectation.role for expectation in claim.expectations}
+    deciding = [p for p in published if roles[p.expectation] == "decisive"]
+    checked = [p for p in deciding if p.agreement != "NOT-CHECKABLE"]
     if not checked:
-        reason = own[0].reason if own else "no printed number belongs to a decisive expectation"
+        reason = (
+            deciding[0].reason
+            if deciding
+            else "no printed number belongs to a decisive expectation"
+        )
         return Agreement.NOT_CHECKABLE, reason
     worst = min(checked, key=lambda p: WORST_FIRST.index(Agreement(p.agreement)))
-    rest = len(own) - len(checked)
-    more = f"; {rest} of {len(own)} printed comparisons cannot be checked" if rest else ""
+    rest = len(deciding) - len(checked)
+    more = f"; {rest} of {len(deciding)} printed comparisons cannot be checked" if rest else ""
     return Agreement(worst.agreement), worst.reason + more
 
 
@@ -180,8 +184,8 @@ def _one(claim: Claim, printed: Published, validity: Validity, judged: Judged) -
         expectation=printed.expectation,
         locator="; ".join([printed.locator, *_remarks(claim, printed)]),
         arms=tuple(
-            part.PublishedArm(arm=arm, mean=one.mean, sd=one.sd, n=one.n)
-            for arm, one in printed.arms.items()
+            part.PublishedArm(arm=arm, mean=printed_arm.mean, sd=printed_arm.sd, n=printed_arm.n)
+            for arm, printed_arm in printed.arms.items()
         ),
         p=printed.p,
         agreement=agreement.value,
@@ -205,18 +209,20 @@ def _replication(claim: Claim, printed: Published, judged: Judged) -> Replicatio
 
     None where arm a is the paper's own: the measures are those of a new a against b.
     """
-    one = next(one for one in claim.expectations if one.id == printed.expectation)
-    if printed.expectation not in judged or not kind_of(one).compares_means:
+    expectation = next(
+        expectation for expectation in claim.expectations if expectation.id == printed.expectation
+    )
+    if printed.expectation not in judged or not kind_of(expectation).compares_means:
         return None
     try:
-        original = (_summary(printed, one.of[0]), _summary(printed, one.of[1]))
+        original = (_summary(printed, expectation.of[0]), _summary(printed, expectation.of[1]))
     except ClaimError:
         return None
     _, ours = judged[printed.expectation]
     if ours[0] == original[0]:
         return None
     return replication_part(
-        one,
+        expectation,
         original,
         ours,
         alpha=claim.alpha,
@@ -232,7 +238,7 @@ def _agreement(
         return Agreement.NOT_CHECKABLE, f"the {claim.scale} scale is not the paper's experiment"
     if validity is not Validity.VALID:
         return Agreement.NOT_CHECKABLE, f"the evidence is {validity}"
-    expectation = next(one for one in claim.expectations if one.id == printed.expectation)
+    expectation = next(each for each in claim.expectations if each.id == printed.expectation)
     if printed.expectation not in judged or not kind_of(expectation).compares_means:
         return Agreement.NOT_CHECKABLE, "nothing of ours to compare with the printed numbers"
     result, ours = judged[printed.expectation]
@@ -246,12 +252,11 @@ def _agreement(
     except ClaimError as error:
         return Agreement.NOT_CHECKABLE, str(error)
     shown = claim.measurements[expectation.measurement].digits
-    low, high, own = _distinct(
+    low, high, ours_text = _distinct(
         (prediction.interval.low, prediction.interval.high, result.effect), shown, ratio=ratio
     )
-    reason = (
-        f"from {printed.locator} a replication should lie between {low} and {high}; ours is {own}"
-    )
+    between = f"a replication should lie between {low} and {high}; ours is {ours_text}"
+    reason = f"from {printed.locator} {between}"
     return agree(prediction, result), reason
 
 
@@ -281,8 +286,8 @@ def _predict(
         wide_a = replace(a, mean=a.mean + sign * half_a, sd=_widest(printed, arms[0]))
         wide_b = replace(b, mean=b.mean - sign * half_b, sd=_widest(printed, arms[1]))
         corners.append(predict((wide_a, wide_b), ours, shared_baseline=shared, paired=paired))
-    low = min(one.interval.low for one in corners)
-    high = max(one.interval.high for one in corners)
+    low = min(corner.interval.low for corner in corners)
+    high = max(corner.interval.high for corner in corners)
     effect = a.mean / b.mean if ratio else a.mean - b.mean
     level = corners[0].interval.level
     return replace(corners[0], effect=effect, interval=Interval(low, high, level))
@@ -301,13 +306,13 @@ def _inverse(prediction: Prediction, *, ratio: bool) -> Prediction:
 
 
 def _summary(printed: Published, arm: str) -> Summary:
-    one = printed.arms.get(arm)
-    if one is not None and one.structural is not None:
-        return Summary(one.n or LEAST_SEEDS, float(one.mean), 0.0)
-    if one is None or one.sd is None or one.n is None:
+    printed_arm = printed.arms.get(arm)
+    if printed_arm is not None and printed_arm.structural is not None:
+        return Summary(printed_arm.n or LEAST_SEEDS, float(printed_arm.mean), 0.0)
+    if printed_arm is None or printed_arm.sd is None or printed_arm.n is None:
         message = f"{printed.locator} prints no standard deviation and number of seeds"
         raise ClaimError(message)
-    return Summary(one.n, float(one.mean), float(one.sd))
+    return Summary(printed_arm.n, float(printed_arm.mean), float(printed_arm.sd))
 
 
 def _widest(printed: Published, arm: str) -> float:

@@ -48,8 +48,8 @@ def check_claim(
 
     ``past`` is what is on record of when it was declared; without it the report says nothing.
     """
-    (one,) = judge_families([replace(judge_claim(claim, evidence), past=past)])
-    return document_of(one, command=command)
+    (judgement,) = judge_families([replace(judge_claim(claim, evidence), past=past)])
+    return document_of(judgement, command=command)
 
 
 def verdict_of(document: doc.Document) -> tuple[Verdict, Conclusion]:
@@ -151,7 +151,7 @@ def _forced(judgement: Judgement, design: tuple[DesignPart, ...]) -> tuple[Flag,
 
 def _names(claim: Claim) -> dict[str, str]:
     """What a reader calls each expectation."""
-    return {one.id: heading(one, claim) for one in claim.expectations}
+    return {expectation.id: heading(expectation, claim) for expectation in claim.expectations}
 
 
 def _levels(judgement: Judgement, levels: tuple[Level, ...]) -> tuple[Flag, ...]:
@@ -165,12 +165,12 @@ def _levels(judgement: Judgement, levels: tuple[Level, ...]) -> tuple[Flag, ...]
     )
     if contradicted and all_must_hold(judgement.claim):
         deciding = tuple(each for each in deciding if each.conclusion is Conclusion.CONTRADICTED)
-    own = {each.expectation.id for each in deciding}
+    names_deciding = {each.expectation.id for each in deciding}
     names = _names(judgement.claim)
     return tuple(
         Flag(FlagKind.LEVEL, f"{names[level.expectation]}: {level.text}")
         for level in levels
-        if level.expectation in own or level.test == "holm"
+        if level.expectation in names_deciding or level.test == "holm"
     )
 
 
@@ -230,13 +230,13 @@ def _sentence(judgement: Judgement, verdict: Verdict, entries: tuple[doc.Result,
     """Why, in one sentence: the finding that decides, or what is wrong with the evidence."""
     if verdict.conclusion is None:
         return f"No conclusion is drawn: {verdict.reason}."
-    own = [entry for entry in entries if entry.role == "decisive"]
+    deciding = [entry for entry in entries if entry.role == "decisive"]
     if judgement.claim.control is not None and verdict.conclusion is Conclusion.CONFIRMED:
-        return _false_alarm(judgement, own)
+        return _false_alarm(judgement, deciding)
     alone = ""
     if judgement.alone is not None and judgement.alone.conclusion is not verdict.conclusion:
         alone = judgement.alone.conclusion.value.capitalize()
-    return words.why(verdict.conclusion, own, tree=judgement.claim.combine, alone=alone)
+    return words.why(verdict.conclusion, deciding, tree=judgement.claim.combine, alone=alone)
 
 
 def _false_alarm(judgement: Judgement, results: list[doc.Result]) -> str:
@@ -258,43 +258,43 @@ def as_entry(
 
     ``cases`` are the claim without each seed in turn.
     """
-    one, result, kind = judged.expectation, judged.result, kind_of(judged.expectation)
+    expectation, result, kind = judged.expectation, judged.result, kind_of(judged.expectation)
     context = claim.context()
-    concludes = valid and kind.concludes(one)
+    concludes = valid and kind.concludes(expectation)
     conclusion = judged.conclusion if concludes else None
     interval = None if result is None else _interval(result)
-    scale = kind.scale(one)
+    scale = kind.scale(expectation)
     text = _not_tested(judged)
     if result is not None:
-        text = kind.sentence(one, context, Found(result, interval, conclusion))
+        text = kind.sentence(expectation, context, Found(result, interval, conclusion))
         more = settling(judged, claim, evidence) if concludes else None
         text = text if more is None else f"{text} {more.text}"
     return doc.Result(
-        id=one.id,
-        kind=one.kind,
-        role=one.role,
-        statement=kind.statement(one, context),
-        measurement=one.measurement,
-        against=kind.against(one),
-        arms=one.of,
+        id=expectation.id,
+        kind=expectation.kind,
+        role=expectation.role,
+        statement=kind.statement(expectation, context),
+        measurement=expectation.measurement,
+        against=kind.against(expectation),
+        arms=expectation.of,
         ordered=kind.ordered,
-        test=name_of_test(one, context),
+        test=name_of_test(expectation, context),
         alpha=claim.alpha,
         scale=scale,
-        effect_label=kind.effect_label(one, context),
+        effect_label=kind.effect_label(expectation, context),
         effect=None if result is None else result.effect,
         interval=None if scale == "none" else interval,
-        limits=kind.limits(one, context),
-        claimed=kind.claimed(one, context),
+        limits=kind.limits(expectation, context),
+        claimed=kind.claimed(expectation, context),
         p=None if result is None else result.p,
         p_against=None if result is None else result.p_opposite,
         df=None if result is None else result.df,
         conclusion=None if conclusion is None else conclusion.value,
         sentence=text,
         smallest_confirmable_margin=_smallest_margin(result),
-        left_out=_left_out(one, cases) if concludes and result is not None else (),
-        points=kind.points(one, evidence.read) if result is not None else (),
-        details={} if result is None else _details(one, claim, evidence, result),
+        left_out=_left_out(expectation, cases) if concludes and result is not None else (),
+        points=kind.points(expectation, evidence.read) if result is not None else (),
+        details={} if result is None else _details(expectation, claim, evidence, result),
         strength=strength_of(judged) if concludes else None,
     )
 
@@ -325,22 +325,22 @@ def _left_out(expectation: Expectation, cases: tuple[Case, ...]) -> tuple[doc.Le
 
 
 def _interval(result: TestResult) -> base.Interval | None:
-    own = result.interval
-    if own is None:
+    interval = result.interval
+    if interval is None:
         return None
-    low = own.low if math.isfinite(own.low) else None
-    high = own.high if math.isfinite(own.high) else None
-    return base.Interval(low=low, high=high, level=own.level)
+    low = interval.low if math.isfinite(interval.low) else None
+    high = interval.high if math.isfinite(interval.high) else None
+    return base.Interval(low=low, high=high, level=interval.level)
 
 
 def _smallest_margin(result: TestResult | None) -> float | None:
     """The smallest margin that these data could have confirmed; of looks, by the present one."""
     if result is None:
         return None
-    own = result.interval
-    if isinstance(result, SequentialResult) and result.tails == 2 and own is not None:
-        low = 0.0 if result.low is None else -own.low
-        high = 0.0 if result.high is None else own.high
+    interval = result.interval
+    if isinstance(result, SequentialResult) and result.tails == 2 and interval is not None:
+        low = 0.0 if result.low is None else -interval.low
+        high = 0.0 if result.high is None else interval.high
         reach = max(0.0, low, high)
         return reach if math.isfinite(reach) else None
     return result.smallest_confirmable_margin if isinstance(result, MarginResult) else None
@@ -372,7 +372,8 @@ def with_digits(claim: Claim, evidence: Evidence) -> Claim:
     0.0423 and 0.0497. Without scatter over seeds that of all values counts.
     """
     worded = {
-        name: one.at_scatter(_scatter(name, evidence)) for name, one in claim.measurements.items()
+        name: measurement.at_scatter(_scatter(name, evidence))
+        for name, measurement in claim.measurements.items()
     }
     return claim.model_copy(update={"measurements": worded})
 
@@ -382,10 +383,10 @@ def _scatter(name: str, evidence: Evidence) -> float:
     largest = 0.0
     values: list[float] = []
     for arm in evidence.arms:
-        own = [one.values[name] for one in evidence.counted(arm) if name in one.values]
-        values += own
-        if len(own) > 1:
-            largest = max(largest, stdev(own))
+        finished = [run.values[name] for run in evidence.counted(arm) if name in run.values]
+        values += finished
+        if len(finished) > 1:
+            largest = max(largest, stdev(finished))
     for printed in evidence.published.values():
         if name in printed:
             values.append(printed[name].mean)

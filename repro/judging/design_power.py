@@ -27,7 +27,11 @@ class Scatter:
 
 def design_parts(claim: Claim) -> tuple[DesignPart, ...]:
     """What the planned seeds can find, for every decisive expectation."""
-    return tuple(_part(one, claim) for one in claim.expectations if one.role == "decisive")
+    return tuple(
+        _part(expectation, claim)
+        for expectation in claim.expectations
+        if expectation.role == "decisive"
+    )
 
 
 def refuse_designs(claims: Sequence[Claim]) -> None:

@@ -65,16 +65,16 @@ def flags(
 
     ``cases`` are the claim without each seed in turn, ``analyses`` the other admissible ones.
     """
-    own = tuple(one for one in judged if one.expectation.role == "decisive")
-    conclusion = joined(claim, own).conclusion
+    deciding = tuple(part for part in judged if part.expectation.role == "decisive")
+    conclusion = joined(claim, deciding).conclusion
     return (
-        *_one_seed(claim, own, cases, conclusion),
-        *_multiplicity(claim, own, conclusion),
-        *rounding(claim, evidence, own),
-        *_tolerance(claim, evidence, own),
+        *_one_seed(claim, deciding, cases, conclusion),
+        *_multiplicity(claim, deciding, conclusion),
+        *rounding(claim, evidence, deciding),
+        *_tolerance(claim, evidence, deciding),
         *_test_choice(claim, analyses),
-        *_ceiling(claim, evidence, own),
-        *drift_flags(claim, own),
+        *_ceiling(claim, evidence, deciding),
+        *drift_flags(claim, deciding),
         *caveats(claim, evidence, canaries),
     )
 
@@ -89,15 +89,19 @@ def _one_seed(
     """
     if conclusion is Conclusion.NOT_TESTED:
         return []
-    refused = {one.expectation.id: one for one in before if one.refused}
-    own = decisive(claim)
+    refused = {part.expectation.id: part for part in before if part.refused}
+    deciding = decisive(claim)
     tried = 0
     found: list[tuple[Case, Conclusion]] = []
     for case in cases:
         again = {**case.judged, **refused}
-        judged = [again[one.id] for one in own if one.id in again]
-        lost = any(one.refused and one.expectation.id not in refused for one in judged)
-        if len(judged) < len(own) or lost or not any(case.concerns(one) for one in own):
+        judged = [again[expectation.id] for expectation in deciding if expectation.id in again]
+        lost = any(part.refused and part.expectation.id not in refused for part in judged)
+        if (
+            len(judged) < len(deciding)
+            or lost
+            or not any(case.concerns(expectation) for expectation in deciding)
+        ):
             continue
         tried += 1
         other = joined(claim, judged).conclusion
@@ -137,29 +141,29 @@ def _multiplicity(claim: Claim, judgements: Judgements, conclusion: Conclusion) 
     return [
         Flag(
             FlagKind.MULTIPLICITY,
-            f"{heading(one.expectation, claim)}: contradicted on its own ({fmt.p_value(p)}), but "
+            f"{heading(part.expectation, claim)}: contradicted on its own ({fmt.p_value(p)}), but "
             f"not at its Holm level among {len(judgements)} expectations.",
         )
-        for one in judgements
-        if one.conclusion is Conclusion.CONTRADICTED
-        for p in (one.finding.p_opposite,)
+        for part in judgements
+        if part.conclusion is Conclusion.CONTRADICTED
+        for p in (part.finding.p_opposite,)
     ]
 
 
 def _tolerance(claim: Claim, evidence: Evidence, judgements: Judgements) -> list[Flag]:
     found = []
-    for one in judgements:
-        arms, measurement = one.expectation.of, one.expectation.measurement
-        if one.refused or not all(evidence.detailed(arm, measurement) for arm in arms):
+    for part in judgements:
+        arms, measurement = part.expectation.of, part.expectation.measurement
+        if part.refused or not all(evidence.detailed(arm, measurement) for arm in arms):
             continue
         for name, words in claim.measurements[measurement].readings.items():
-            other = judge(one.expectation, claim, detail_reader(evidence, name)).conclusion
-            if other is not one.conclusion:
+            other = judge(part.expectation, claim, detail_reader(evidence, name)).conclusion
+            if other is not part.conclusion:
                 reads = " and ".join(
                     _reads(claim, evidence, arm, measurement, name) for arm in arms
                 )
                 text = (
-                    f"{heading(one.expectation, claim)}: at {words}, where {reads}, "
+                    f"{heading(part.expectation, claim)}: at {words}, where {reads}, "
                     f"this expectation would be {other}."
                 )
                 found.append(Flag(FlagKind.TOLERANCE, text))
@@ -182,33 +186,37 @@ def _test_choice(claim: Claim, analyses: tuple[Robustness, ...]) -> list[Flag]:
     p = .02, Yuen's on six seeds per arm keeps four and will often find nothing. That is no reason
     to doubt the means, so it is no flag; the report counts it after the flags.
     """
-    names = {one.id: heading(one, claim) for one in claim.expectations}
+    names = {expectation.id: heading(expectation, claim) for expectation in claim.expectations}
     found = []
     for part in analyses:
-        declared = next(one for one in part.analyses if one.declared)
-        for one in part.analyses:
-            if one.choice == "test" and one.conclusion not in (None, declared.conclusion):
-                text = f"{names[part.expectation]}: by {one.name} it would be {one.conclusion}."
+        declared = next(analysis for analysis in part.analyses if analysis.declared)
+        for analysis in part.analyses:
+            other = analysis.conclusion
+            if analysis.choice == "test" and other not in (None, declared.conclusion):
+                text = f"{names[part.expectation]}: by {analysis.name} it would be {other}."
                 found.append(Flag(FlagKind.TEST_CHOICE, text))
     return found
 
 
 def _ceiling(claim: Claim, evidence: Evidence, judgements: Judgements) -> list[Flag]:
     for judged in judgements:
-        one = judged.expectation
-        multiple = kind_of(one).scale(one) == "ratio"
-        if not multiple or not evidence.detailed(one.of[0], one.measurement):
+        expectation = judged.expectation
+        multiple = kind_of(expectation).scale(expectation) == "ratio"
+        if not multiple or not evidence.detailed(expectation.of[0], expectation.measurement):
             continue
-        runs, measurement = evidence.counted(one.of[0]), claim.measurements[one.measurement]
-        known = [measurement.largest(run.details[one.measurement]) for run in runs]
+        runs, measurement = (
+            evidence.counted(expectation.of[0]),
+            claim.measurements[expectation.measurement],
+        )
+        known = [measurement.largest(run.details[expectation.measurement]) for run in runs]
         largest = [each for each in known if each is not None]
         if not largest:
             continue
-        values = evidence.sample(one.of[0], one.measurement).values
+        values = evidence.sample(expectation.of[0], expectation.measurement).values
         if any(v >= CEILING * top for v, top in zip(values, largest, strict=True)):
             span = fmt.span(fmt.count(int(min(values))), fmt.count(int(max(values))))
             text = (
-                f"{claim.arms[one.of[0]].label} reaches {span} of at most "
+                f"{claim.arms[expectation.of[0]].label} reaches {span} of at most "
                 f"{fmt.count(max(largest))}, so the ratio can hardly be larger."
             )
             return [Flag(FlagKind.CEILING, text)]
@@ -225,16 +233,16 @@ def rounding(claim: Claim, evidence: Evidence, judged: tuple[Judged, ...]) -> li
     Tried are the corners: every mean and deviation of an arm at the same end of what it may be.
     """
     found = []
-    for one in judged:
-        printed = [arm for arm in one.expectation.of if arm in evidence.published]
-        if one.refused or not printed:
+    for part in judged:
+        printed = [arm for arm in part.expectation.of if arm in evidence.published]
+        if part.refused or not printed:
             continue
         for corner in _corners(printed):
-            again = judge(one.expectation, claim, _reader(claim, evidence, corner))
-            if not again.refused and again.conclusion is not one.conclusion:
+            again = judge(part.expectation, claim, _reader(claim, evidence, corner))
+            if not again.refused and again.conclusion is not part.conclusion:
                 whose = " and ".join(claim.arms[arm].label for arm in printed)
                 text = (
-                    f"{heading(one.expectation, claim)}: within the rounding of the printed "
+                    f"{heading(part.expectation, claim)}: within the rounding of the printed "
                     f"numbers ({whose}) it could be {again.conclusion}."
                 )
                 found.append(Flag(FlagKind.ROUNDING, text))
@@ -297,20 +305,20 @@ def strength_of_claim(
     """The level of a claim: that of its weakest part, in its family that of the family.
 
     It bounds the chance of a false conclusion for every tree: a conjunction is confirmed at the
-    level of each part, and what needs one part alone is corrected over all of them (Holm). A
-    conjunction that one seed beyond a bound contradicts leaves nothing to chance.
+    level of each part, and what needs each part alone is corrected over all of them (Holm). A
+    conjunction that each seed beyond a bound contradicts leaves nothing to chance.
     """
     if conclusion in (None, Conclusion.NOT_TESTED):
         return None
     if conclusion is Conclusion.CONTRADICTED and all_must_hold(claim):
-        certain = [one.result is not None and one.result.p is None for one in _against(decisive)]
+        certain = [part.result is not None and part.result.p is None for part in _against(decisive)]
         if any(certain):
             return Strength(one_sided_level=None)
-    found = [strength for one in decisive if (strength := strength_of(one)) is not None]
-    levels = [one for one in found if one.one_sided_level is not None]
+    found = [strength for part in decisive if (strength := strength_of(part)) is not None]
+    levels = [each for each in found if each.one_sided_level is not None]
     if not levels:
         return Strength(one_sided_level=None) if found else None
-    weakest = max(levels, key=lambda one: (one.one_sided_level or 0.0, one.tails))
+    weakest = max(levels, key=lambda each: (each.one_sided_level or 0.0, each.tails))
     if claim.family is None:
         return weakest
     # An e-value of a difference is that of both directions: e-BH has no half to speak of.
@@ -319,7 +327,7 @@ def strength_of_claim(
 
 
 def _against(decisive: Sequence[Judged]) -> list[Judged]:
-    return [one for one in decisive if one.conclusion is Conclusion.CONTRADICTED]
+    return [part for part in decisive if part.conclusion is Conclusion.CONTRADICTED]
 
 
 def _looks(result: TestResult) -> Looks:
@@ -340,24 +348,24 @@ def measured_levels(
     """What is known against the test of every expectation, and of all of them, near its design."""
     looks = claim.sequential.looks if isinstance(claim.sequential, GroupSequential) else ()
     found = []
-    for one in judged:
-        if one.result is None:
+    for part in judged:
+        if part.result is None:
             continue
-        text = level_of(one.result, _designs(one, one.result, evidence), looks=looks)
+        text = level_of(part.result, _designs(part, part.result, evidence), looks=looks)
         if text is not None:
-            test = one.result.test
-            found.append(Level(expectation=one.expectation.id, test=test, text=text))
+            test = part.result.test
+            found.append(Level(expectation=part.expectation.id, test=test, text=text))
     return (*found, *_together(claim, judged, evidence))
 
 
 def _together(claim: Claim, judged: tuple[Judged, ...], evidence: Evidence) -> Iterator[Level]:
     """The levels of what Holm's method joins: parts of which one is enough, claims of a family."""
-    decisive = [one for one in judged if one.expectation.role == "decisive" and one.result]
+    decisive = [part for part in judged if part.expectation.role == "decisive" and part.result]
     designs = [
         design
-        for one in decisive
-        if one.result is not None and not of_units(key_of(one.result))
-        for design in _designs(one, one.result, evidence)
+        for part in decisive
+        if part.result is not None and not of_units(key_of(part.result))
+        for design in _designs(part, part.result, evidence)
     ]
     by_holm = {
         "any": claim.combine is not None and _has_any(claim.combine),

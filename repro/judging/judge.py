@@ -50,7 +50,7 @@ class Judgement:
     @property
     def decisive(self) -> tuple[Judged, ...]:
         """The expectations that decide, as judged."""
-        return tuple(one for one in self.judged if one.expectation.role == "decisive")
+        return tuple(part for part in self.judged if part.expectation.role == "decisive")
 
 
 def judge_claim(claim: Claim, evidence: Evidence) -> Judgement:
@@ -59,7 +59,9 @@ def judge_claim(claim: Claim, evidence: Evidence) -> Judgement:
     canaries = judge_canaries(claim, evidence)
     quality = examine(claim, evidence)
     testable = all(evidence.known(arm) for arm in claim.arms)
-    judged = tuple(judge(one, claim, evidence.read) for one in claim.expectations if testable)
+    judged = tuple(
+        judge(expectation, claim, evidence.read) for expectation in claim.expectations if testable
+    )
     validity, reason = judge_validity(claim, evidence, canaries, judged, quality)
     finding = joined(claim, judged) if validity is Validity.VALID else None
     return Judgement(claim, evidence, canaries, validity, reason, judged, finding, quality)
@@ -70,7 +72,7 @@ def judge_families(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
 
     A member that is not among them, or has no valid evidence, counts as having found nothing.
     """
-    return tuple(judge_in_family(one, judgements) for one in judgements)
+    return tuple(judge_in_family(judgement, judgements) for judgement in judgements)
 
 
 def judge_in_family(judgement: Judgement, judgements: Sequence[Judgement]) -> Judgement:
@@ -101,17 +103,19 @@ def agree_on_families(claims: Sequence[Claim]) -> None:
 
 def _in_family(judgement: Judgement, family: Family, by_id: dict[str, Judgement]) -> Judgement:
     members = [by_id.get(name) for name in family.members]
-    findings = [None if one is None else one.finding for one in members]
+    findings = [None if member is None else member.finding for member in members]
     alpha = judgement.claim.alpha
     if family.method == "e_bh":
-        pairs = [None if one is None or not one.valid else e_values(one) for one in members]
+        pairs = [
+            None if member is None or not member.valid else e_values(member) for member in members
+        ]
         adjusted = adjust_family_by_e(findings, pairs, alpha=alpha)
         values = [None if pair is None else pair[0] for pair in pairs]
-        shown = [None if one is None else 1 / one.p for one in adjusted]
+        shown = [None if each is None else 1 / each.p for each in adjusted]
     else:
         adjusted = adjust_family(findings, method=family.method, alpha=alpha)
-        values = [None if one is None else one.p for one in findings]
-        shown = [None if one is None else one.p for one in adjusted]
+        values = [None if each is None else each.p for each in findings]
+        shown = [None if each is None else each.p for each in adjusted]
     part = FamilyPart(
         name=family.name,
         method=family.method,
@@ -133,8 +137,8 @@ def e_values(judgement: Judgement) -> tuple[float, float]:
     wrongly said to hold, or to fail, at least one part is. A part without an e-value counts as 0.
     """
     found = [part.result for part in judgement.decisive]
-    own = [part.e if isinstance(part, EProcessResult) else 0.0 for part in found]
+    claimed = [part.e if isinstance(part, EProcessResult) else 0.0 for part in found]
     other = [part.e_opposite if isinstance(part, EProcessResult) else 0.0 for part in found]
     if judgement.claim.combine is not None:
-        return min(own), min(other)
-    return min(own), max(other) / len(other)
+        return min(claimed), min(other)
+    return min(claimed), max(other) / len(other)

@@ -73,7 +73,9 @@ def detail_reader(evidence: Evidence, name: str) -> Read:
 
 def decisive(claim: Claim) -> tuple[Expectation, ...]:
     """The expectations that are joined to the claim."""
-    return tuple(one for one in claim.expectations if one.role == "decisive")
+    return tuple(
+        expectation for expectation in claim.expectations if expectation.role == "decisive"
+    )
 
 
 def all_must_hold(claim: Claim) -> bool:
@@ -84,10 +86,12 @@ def all_must_hold(claim: Claim) -> bool:
 
 def joined(claim: Claim, judged: Iterable[Judged]) -> Finding:
     """The finding of the claim: its decisive expectations, by its tree or all together."""
-    own = {one.expectation.id: one.finding for one in judged if one.expectation.role == "decisive"}
+    findings = {
+        part.expectation.id: part.finding for part in judged if part.expectation.role == "decisive"
+    }
     if claim.combine is None:
-        return conclude_conjunction(list(own.values()), alpha=claim.alpha)
-    return conclude_tree(claim.combine, own, alpha=claim.alpha)
+        return conclude_conjunction(list(findings.values()), alpha=claim.alpha)
+    return conclude_tree(claim.combine, findings, alpha=claim.alpha)
 
 
 def heading(expectation: Expectation, claim: Claim) -> str:

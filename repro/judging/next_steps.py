@@ -59,12 +59,12 @@ def why(
     ``tree`` for a claim that joins its expectations in another way than all together; ``alone``
     is what the claim would be alone, where only its family leaves it undecided.
     """
-    deciding = [one.sentence for one in found if one.conclusion == conclusion.value]
+    deciding = [result.sentence for result in found if result.conclusion == conclusion.value]
     if alone:
         head = f"{alone} by itself, but not at its level among the claims of its family."
-        return _after(head, [one.sentence for one in found])
+        return _after(head, [result.sentence for result in found])
     if conclusion is Conclusion.INCONCLUSIVE and not tree:
-        contradicted = [one.sentence for one in found if one.conclusion == "CONTRADICTED"]
+        contradicted = [result.sentence for result in found if result.conclusion == "CONTRADICTED"]
         if contradicted:
             return _after(ALONE.format(n=len(found)), contradicted)
     if len(found) == 1 and not tree:
@@ -76,12 +76,14 @@ def why(
     if conclusion is Conclusion.NOT_TESTED:
         return _after(head, _refused_first(found))
     undecided = tree and conclusion is Conclusion.INCONCLUSIVE
-    return _after(head, [one.sentence for one in found] if undecided or not deciding else deciding)
+    return _after(
+        head, [result.sentence for result in found] if undecided or not deciding else deciding
+    )
 
 
 def _confirmed(found: Sequence[doc.Result]) -> str:
     """Which of the others hold, so that nobody takes the whole for the opposite."""
-    names = [f"'{one.id}'" for one in found if one.conclusion == "CONFIRMED"]
+    names = [f"'{result.id}'" for result in found if result.conclusion == "CONFIRMED"]
     if not names:
         return ""
     listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
@@ -90,10 +92,15 @@ def _confirmed(found: Sequence[doc.Result]) -> str:
 
 def _refused_first(found: Sequence[doc.Result]) -> list[str]:
     """The sentence of every part: those without a result by name, then what the others found."""
-    refused = [one for one in found if one.conclusion == "NOT-TESTED"]
-    others = [one for one in found if one.conclusion != "NOT-TESTED"]
-    named = [f"'{one.id}': {one.sentence[:1].lower()}{one.sentence[1:]}" for one in refused]
-    return [*named, *(f"'{one.id}', {one.conclusion}: {one.sentence}" for one in others)]
+    refused = [result for result in found if result.conclusion == "NOT-TESTED"]
+    others = [result for result in found if result.conclusion != "NOT-TESTED"]
+    named = [
+        f"'{result.id}': {result.sentence[:1].lower()}{result.sentence[1:]}" for result in refused
+    ]
+    return [
+        *named,
+        *(f"'{result.id}', {result.conclusion}: {result.sentence}" for result in others),
+    ]
 
 
 def _after(head: str, sentences: Sequence[str]) -> str:
@@ -103,7 +110,9 @@ def _after(head: str, sentences: Sequence[str]) -> str:
 def joined_reasons(tree: Tree) -> str:
     """How expectations are joined: `all of x, (at least one of y, z by Holm)`."""
     parts = tree.all if isinstance(tree, All) else tree.any
-    names = ", ".join(one if isinstance(one, str) else f"({joined_reasons(one)})" for one in parts)
+    names = ", ".join(
+        part if isinstance(part, str) else f"({joined_reasons(part)})" for part in parts
+    )
     return f"all of {names}" if isinstance(tree, All) else f"at least one of {names} by Holm"
 
 
@@ -142,25 +151,27 @@ def what_would_change(
     steps = []
     if verdict.validity is Validity.VALID:
         if verdict.conclusion is Conclusion.NOT_TESTED:
-            steps += [_test(one, claim) for one in judged if one.refused and _decides(one)]
+            steps += [_test(part, claim) for part in judged if part.refused and _decides(part)]
             if claim.sequential is not None:  # what does not vary yet may vary later
                 steps.append(_more_looks(claim, evidence, file))
         if verdict.conclusion is Conclusion.INCONCLUSIVE:
-            own = [one for one in judged if _decides(one)]
-            alone = joined(claim, own).conclusion
+            deciding = [part for part in judged if _decides(part)]
+            alone = joined(claim, deciding).conclusion
             if claim.sequential is not None:
                 steps.append(_more_looks(claim, evidence, file))
             elif alone is not Conclusion.INCONCLUSIVE:
                 steps.append(_family(claim, alone))
             else:
-                more = [_more_seeds(one, claim, evidence, design) for one in own]
+                more = [_more_seeds(part, claim, evidence, design) for part in deciding]
                 steps += [step for step in more if step is not None]
             if alone is Conclusion.INCONCLUSIVE and all_must_hold(claim):
-                steps += [_holm(one, claim, len(own)) for one in own if _contradicted(one)]
+                steps += [
+                    _holm(part, claim, len(deciding)) for part in deciding if _contradicted(part)
+                ]
     else:
         drifted = bool(reversals(claim, judged))
         steps.append(DRIFTED if drifted else _mend(claim, evidence, verdict.validity, file))
-    larger = next((one for one in claim.declared if SCALES.index(one) > place), None)
+    larger = next((scale for scale in claim.declared if SCALES.index(scale) > place), None)
     if larger:
         command = f"repro verify {file} --scale {larger}"
         steps.append(doc.ScaleStep(text=LARGER[larger], command=command))
@@ -186,8 +197,8 @@ def _mend(claim: Claim, evidence: Evidence, validity: Validity, file: str) -> do
     """What makes evidence valid that is not."""
     command = f"repro verify {file} --scale {claim.scale}"
     if validity in (Validity.INCOMPLETE, Validity.STALE):
-        runs = [one for replicates in evidence.arms.values() for one in replicates]
-        if any(one.state in ("missing", "stale") and one.key for one in runs):
+        runs = [run for replicates in evidence.arms.values() for run in replicates]
+        if any(run.state in ("missing", "stale") and run.key for run in runs):
             return doc.ScaleStep(text="Train the seeds that are missing.", command=command)
         short = [arm for arm in evidence.tables if _lacks_seeds(claim, evidence.arms[arm])]
         if short:
@@ -209,7 +220,7 @@ def _decides(judged: Judged) -> bool:
 
 def _lacks_seeds(claim: Claim, replicates: Sequence[Replicate]) -> bool:
     """Whether a table has fewer seeds of an arm than were planned, or one that is not finished."""
-    return len(replicates) < claim.seeds.plan or any(one.state == "missing" for one in replicates)
+    return len(replicates) < claim.seeds.plan or any(run.state == "missing" for run in replicates)
 
 
 def _contradicted(judged: Judged) -> bool:
@@ -279,14 +290,14 @@ class Settling:
 
 def settling(judged: Judged, claim: Claim, evidence: Evidence) -> Settling | None:
     """What would settle an expectation; None where it is decided, or its test was refused."""
-    one, result = judged.expectation, judged.result
+    expectation, result = judged.expectation, judged.result
     if judged.conclusion is not Conclusion.INCONCLUSIVE or result is None:
         return None
     if result.test in SEQUENTIAL:
         return Settling(_at_looks(claim, evidence))
     if result.test == "separation":
         return Settling("No number of seeds can settle it: pairs that are out of order stay so.")
-    printed = [claim.arms[arm].label for arm in one.of if arm in evidence.published]
+    printed = [claim.arms[arm].label for arm in expectation.of if arm in evidence.published]
     if printed:
         names = " and ".join(printed)
         return Settling(
@@ -297,10 +308,10 @@ def settling(judged: Judged, claim: Claim, evidence: Evidence) -> Settling | Non
 
 def _seeds(judged: Judged, evidence: Evidence, result: TestResult) -> Settling:
     """So many seeds, where the test compares the means of two arms."""
-    one = judged.expectation
+    expectation = judged.expectation
     try:
-        a, b = (evidence.read(arm, one.measurement) for arm in _two(one.of))
-        seeds = seeds_to_settle(result, a, b, border=kind_of(one).border(one))
+        a, b = (evidence.read(arm, expectation.measurement) for arm in _two(expectation.of))
+        seeds = seeds_to_settle(result, a, b, border=kind_of(expectation).border(expectation))
     except ClaimError:
         return Settling("More seeds may settle it; how many is not computed.")
     if seeds is None:
@@ -311,7 +322,7 @@ def _seeds(judged: Judged, evidence: Evidence, result: TestResult) -> Settling:
     many = "pairs of seeds" if result.paired else "seeds per arm"
     many = f"{fmt.count(seeds)} {many}"
     chance = "with a chance of 80 %, were effect and scatter as found"
-    way = kind_of(one).way(one, result)
+    way = kind_of(expectation).way(expectation, result)
     return Settling(f"About {many} would settle it{way}, {chance}.", seeds)
 
 

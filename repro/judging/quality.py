@@ -84,16 +84,19 @@ def examine(claim: Claim, evidence: Evidence) -> Quality:
 
 def _tables(claim: Claim, evidence: Evidence) -> Iterator[Table]:
     matched = {
-        name for one in claim.expectations if kind_of(one).goes_whole(one) for name in one.reads
+        name
+        for expectation in claim.expectations
+        if kind_of(expectation).goes_whole(expectation)
+        for name in expectation.reads
     }
     for name, measurement in claim.measurements.items():
         samples = {}
         for arm in claim.arms:
             first = claim.arms[arm].first_seed if claim.design == "paired" else 0
             having = {
-                one.number - first: one.values[name]
-                for one in evidence.finished(arm)
-                if name in one.values
+                run.number - first: run.values[name]
+                for run in evidence.finished(arm)
+                if name in run.values
             }
             if having:
                 samples[arm] = Sample(tuple(having.values()), tuple(having))
@@ -168,9 +171,9 @@ class Gate:
             if summary.sd is not None:
                 levels[arm] = Level(summary.mean, summary.sd, last_decimal(sample.values))
         for arm, printed in self.evidence.published.items():
-            one = printed.get(table.name)
-            if one is not None and one.sd is not None:
-                levels[arm] = Level(one.mean, one.sd, last_decimal((one.mean,)))
+            numbers = printed.get(table.name)
+            if numbers is not None and numbers.sd is not None:
+                levels[arm] = Level(numbers.mean, numbers.sd, last_decimal((numbers.mean,)))
         return levels
 
     def _in_units(
@@ -189,11 +192,13 @@ class Gate:
         for table in self.tables:
             for a, b in table.pairs:
                 step = max(table.steps[a], table.steps[b])
-                one = shared(table.samples[a], table.samples[b], step, paired=table.paired)
-                if one is None or one.chance > self._level(self._pairs):
+                repeated = shared(table.samples[a], table.samples[b], step, paired=table.paired)
+                if repeated is None or repeated.chance > self._level(self._pairs):
                     continue
-                text = self._in_common(table, (a, b), one)
-                if one.copied and (one.whole or one.chance <= INVALIDATES / self._pairs):
+                text = self._in_common(table, (a, b), repeated)
+                if repeated.copied and (
+                    repeated.whole or repeated.chance <= INVALIDATES / self._pairs
+                ):
                     self._flag(FlagKind.COPIED, f"{text} Check which run each value is from.")
                     self.invalid.append(f"copied values: {text.rstrip('.')}")
                 else:
@@ -218,8 +223,8 @@ class Gate:
     def _repeats(self) -> None:
         for table in self.tables:
             alarms = repeats(table.samples, table.steps, self._level(2 * self._samples))
-            for one in alarms:
-                self._flag(FlagKind.REPEATED, self._repeated(table, one))
+            for alarm in alarms:
+                self._flag(FlagKind.REPEATED, self._repeated(table, alarm))
             chance = in_blocks(table.samples, paired=table.paired)
             if not alarms and chance <= self._level(len(self.tables)) * (1 + 1e-9):
                 text = (
@@ -250,16 +255,16 @@ class Gate:
 
     def _gaps(self) -> None:
         numbers = {
-            arm: {one.number for one in replicates}
+            arm: {run.number for run in replicates}
             for arm, replicates in self.evidence.arms.items()
             if replicates
         }
         for arm in self.evidence.tables:
             rivals = {
                 other
-                for one in self.claim.expectations
-                if arm in one.of
-                for other in one.of
+                for expectation in self.claim.expectations
+                if arm in expectation.of
+                for other in expectation.of
                 if other != arm and other in numbers
             }
             lacking = {other: gaps(numbers.get(arm, ()), numbers[other]) for other in rivals}
@@ -319,10 +324,10 @@ class Gate:
     def _unequal(self) -> None:
         """Arms of which one has half as many seeds as the other, and few."""
         told = set()
-        for one in self.claim.expectations:
-            if one.role != "decisive" or not kind_of(one).counts_seeds:
+        for expectation in self.claim.expectations:
+            if expectation.role != "decisive" or not kind_of(expectation).counts_seeds:
                 continue
-            for pair in combinations(sorted(one.of, key=self._seeds), 2):
+            for pair in combinations(sorted(expectation.of, key=self._seeds), 2):
                 few, many = map(self._seeds, pair)
                 if pair in told or not 0 < few < FEW or many < 2 * few:
                     continue
@@ -337,7 +342,9 @@ class Gate:
     def _seeds(self, arm: str) -> int:
         """How many seeds an arm has; for a printed one, the largest number that is printed."""
         printed = self.evidence.published.get(arm, {}).values()
-        return len(self.evidence.counted(arm)) or max((one.n or 0 for one in printed), default=0)
+        return len(self.evidence.counted(arm)) or max(
+            (summary.n or 0 for summary in printed), default=0
+        )
 
     def _arm(self, arm: str) -> str:
         return self.claim.arms[arm].label
@@ -356,7 +363,7 @@ class Gate:
         return replicate + first
 
     def _whose(self, arm: str, replicates: Sequence[int]) -> str:
-        return fmt.seeds([self._number(arm, one) for one in replicates])
+        return fmt.seeds([self._number(arm, replicate) for replicate in replicates])
 
 
 COMPLETE = (

@@ -106,15 +106,16 @@ def _numbers(result: TestResult | None) -> Mapping[str, float | None]:
 def registration_part(claim: Claim, past: Past) -> part.RegistrationPart:
     """Whether the decisive fields were fixed before the first look, and what changed since."""
     digest = claim.digest()
-    own = [one for one in past.registrations if one.registration.digest == digest]
+    records = [record for record in past.registrations if record.registration.digest == digest]
     state: Literal["before", "after", "none"] = "none"
-    if own:
-        state = "after" if own[-1].late else "before"
+    if records:
+        state = "after" if records[-1].late else "before"
     return part.RegistrationPart(
         state=state,
         digest=digest,
         edits=tuple(
-            part.Edit(paths=one.changed, after_results=one.late) for one in past.registrations[1:]
+            part.Edit(paths=record.changed, after_results=record.late)
+            for record in past.registrations[1:]
         ),
         earlier_processes=sum(bool(looks) for looks in past.history.others.values()),
         on_record=past.on_record,

@@ -36,19 +36,19 @@ def robustness(
     """
     return tuple(
         Robustness(
-            expectation=one.expectation.id,
+            expectation=part.expectation.id,
             analyses=(
                 *_distinct(
                     [
-                        _analysis(one, one, "declared", _declared(one.expectation, claim)),
-                        *_others(claim, evidence, one),
+                        _analysis(part, part, "declared", _declared(part.expectation, claim)),
+                        *_others(claim, evidence, part),
                     ]
                 ),
-                *_seeds(claim, evidence, one, cases),
+                *_seeds(claim, evidence, part, cases),
             ),
         )
-        for one in judged
-        if one.expectation.role == "decisive" and not one.refused
+        for part in judged
+        if part.expectation.role == "decisive" and not part.refused
     )
 
 
@@ -59,13 +59,14 @@ def _declared(expectation: Expectation, claim: Claim) -> str:
 def _distinct(analyses: Sequence[Analysis]) -> Iterator[Analysis]:
     """Without a schedule that is another analysis once more: the last epoch may be the best."""
     seen = set()
-    for one in analyses:
+    for analysis in analyses:
         numbers = tuple(
-            None if value is None else f"{value:.6g}" for value in (one.effect, one.low, one.high)
+            None if value is None else f"{value:.6g}"
+            for value in (analysis.effect, analysis.low, analysis.high)
         )
-        if one.choice != "schedule" or one.effect is None or numbers not in seen:
+        if analysis.choice != "schedule" or analysis.effect is None or numbers not in seen:
             seen.add(numbers)
-            yield one
+            yield analysis
 
 
 def _others(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
@@ -137,36 +138,44 @@ def _priors(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Anal
 
 def _measurements(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
     """The same expectation on another split, where the claim measures it."""
-    one = declared.expectation
-    own = claim.measurements[one.measurement]
+    expectation = declared.expectation
+    measurement = claim.measurements[expectation.measurement]
     for name, other in claim.measurements.items():
-        if name != one.measurement and own.same_elsewhere(other) and len(one.reads) == 1:
-            again = judge(one.model_copy(update={"measurement": name}), claim, evidence.read)
+        if (
+            name != expectation.measurement
+            and measurement.same_elsewhere(other)
+            and len(expectation.reads) == 1
+        ):
+            again = judge(
+                expectation.model_copy(update={"measurement": name}), claim, evidence.read
+            )
             yield _analysis(declared, again, "measurement", f"on the {other.label}")
 
 
 def _tolerances(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
-    one = declared.expectation
-    if not all(evidence.detailed(arm, one.measurement) for arm in one.of):
+    expectation = declared.expectation
+    if not all(evidence.detailed(arm, expectation.measurement) for arm in expectation.of):
         return
-    for name, words in claim.measurements[one.measurement].readings.items():
-        again = judge(one, claim, detail_reader(evidence, name))
+    for name, words in claim.measurements[expectation.measurement].readings.items():
+        again = judge(expectation, claim, detail_reader(evidence, name))
         yield _analysis(declared, again, "tolerance", f"at {words}")
 
 
 def _schedules(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
     """The same expectation on validation perplexity, had training ended elsewhere."""
-    one = declared.expectation
-    known = claim.measurements[one.measurement].from_history()
-    if known is None or len(one.reads) > 1:
+    expectation = declared.expectation
+    known = claim.measurements[expectation.measurement].from_history()
+    if known is None or len(expectation.reads) > 1:
         return
     label, value_of = known
     for share, words in SCHEDULES.items():
         try:
-            samples = {arm: _mapped(value_of, evidence.at_epoch(arm, share)) for arm in one.of}
+            samples = {
+                arm: _mapped(value_of, evidence.at_epoch(arm, share)) for arm in expectation.of
+            }
         except ClaimError:
             return
-        again = judge(one, claim, _fixed(samples))
+        again = judge(expectation, claim, _fixed(samples))
         yield _analysis(declared, again, "schedule", f"{label} {words}")
 
 
@@ -182,15 +191,15 @@ def _fixed(samples: Mapping[str, Sample]) -> Read:
 def _seeds(
     claim: Claim, evidence: Evidence, declared: Judged, cases: tuple[Case, ...]
 ) -> Iterator[Analysis]:
-    one = declared.expectation
-    if kind_of(one).is_slow(one, _sizes(one, evidence)):
+    expectation = declared.expectation
+    if kind_of(expectation).is_slow(expectation, _sizes(expectation, evidence)):
         why = "the splits of the permutation test are too many to be tried for every seed"
         yield _not_computed("seed", "without each seed in turn", why)
         return
     for case in cases:
-        again = case.judged.get(one.id)
-        if again is not None and case.concerns(one):
-            _, which = case.names(claim, one)
+        again = case.judged.get(expectation.id)
+        if again is not None and case.concerns(expectation):
+            _, which = case.names(claim, expectation)
             yield _analysis(declared, again, "seed", f"without {which}")
 
 
@@ -230,8 +239,8 @@ def _analysis(
     ).scale(again.expectation)
     effect = low = high = None
     if result is not None and same:
-        effect, own = result.effect, result.interval
-        low, high = (None, None) if own is None else (own.low, own.high)
+        effect, interval = result.effect, result.interval
+        low, high = (None, None) if interval is None else (interval.low, interval.high)
         if unit is not None:
             effect, low, high = (_at(unit, value) for value in (effect, low, high))
     return Analysis(
@@ -284,10 +293,15 @@ class Case:
 
     def names(self, claim: Claim, *of: Expectation) -> tuple[str, str]:
         """What is left out in such cases, and in this one, as far as these expectations go."""
-        own = [one for one in of if self.arm in one.of]
-        if self.pair or (own and all(_goes_whole(one) and len(one.of) == 2 for one in own)):
+        concerned = [expectation for expectation in of if self.arm in expectation.of]
+        if self.pair or (
+            concerned
+            and all(
+                _goes_whole(expectation) and len(expectation.of) == 2 for expectation in concerned
+            )
+        ):
             return "pair", f"pair {self.number}"
-        if own and all(_goes_whole(one) for one in own):
+        if concerned and all(_goes_whole(expectation) for expectation in concerned):
             return "seed of every arm", f"seed {self.number} of every arm"
         return "seed", f"seed {self.number} ({claim.arms[self.arm].label})"
 
@@ -306,10 +320,10 @@ def left_out(
     in_order = all(evidence.order(arm) != "unknown" for arm in arms)
     pairs = claim.design == "paired" or (isinstance(claim.sequential, EProcess) and in_order)
     return tuple(
-        Case(arm, one.number, pairs, dict(_again(claim, evidence, judged, gone, one.number)))
+        Case(arm, run.number, pairs, dict(_again(claim, evidence, judged, gone, run.number)))
         for arm in (arms[:1] if pairs else arms)
         for gone in (arms if pairs else (arm,),)
-        for one in evidence.finished(arm)
+        for run in evidence.finished(arm)
     )
 
 
@@ -318,18 +332,18 @@ def _again(
 ) -> Iterator[tuple[str, Judged]]:
     """Those that read an arm of ``gone``, without the seed; the others as they were."""
     for before in judged:
-        one = before.expectation
-        if not set(one.of) & set(gone):
-            yield one.id, before
+        expectation = before.expectation
+        if not set(expectation.of) & set(gone):
+            yield expectation.id, before
             continue
-        whole = tuple(arm for arm in one.of if _goes_whole(one) and arm not in gone)
+        whole = tuple(arm for arm in expectation.of if _goes_whole(expectation) and arm not in gone)
         rest = _rest(claim, evidence, (*gone, *whole), number)
-        if reason := kind_of(one).keeps_seeds(one):
-            yield one.id, replace(before, result=None, refused=reason)
-        elif not all(rest.known(arm) for arm in one.of):
-            yield one.id, replace(before, result=None, refused="no seed is left")
-        elif not kind_of(one).is_slow(one, _sizes(one, rest)):
-            yield one.id, judge(one, claim, rest.read)
+        if reason := kind_of(expectation).keeps_seeds(expectation):
+            yield expectation.id, replace(before, result=None, refused=reason)
+        elif not all(rest.known(arm) for arm in expectation.of):
+            yield expectation.id, replace(before, result=None, refused="no seed is left")
+        elif not kind_of(expectation).is_slow(expectation, _sizes(expectation, rest)):
+            yield expectation.id, judge(expectation, claim, rest.read)
 
 
 def _rest(claim: Claim, evidence: Evidence, arms: tuple[str, ...], number: int) -> Evidence:

@@ -99,8 +99,8 @@ def conclude_disjunction(leaves: Sequence[Finding], *, alpha: float = 0.05) -> F
     adjusted = holm([leaf.p for leaf in leaves])
     conclusion = Conclusion.INCONCLUSIVE
     if Conclusion.CONFIRMED in words:
-        own = zip(adjusted, words, strict=True)
-        smallest = min(p for p, word in own if word is Conclusion.CONFIRMED)
+        by_word = zip(adjusted, words, strict=True)
+        smallest = min(p for p, word in by_word if word is Conclusion.CONFIRMED)
         conclusion = decide(confirmed=smallest <= alpha, contradicted=False)
     elif Conclusion.TRIVIAL in words:
         conclusion = Conclusion.TRIVIAL
@@ -143,8 +143,8 @@ def adjust_family(
     adjust = holm if method == "holm" else benjamini_hochberg
     return _weakened(
         findings,
-        adjust([1.0 if one is None else one.p for one in findings]),
-        adjust([1.0 if one is None else one.p_opposite for one in findings]),
+        adjust([1.0 if finding is None else finding.p for finding in findings]),
+        adjust([1.0 if finding is None else finding.p_opposite for finding in findings]),
         alpha,
     )
 
@@ -163,16 +163,16 @@ def adjust_family_by_e(
     """
     if len(e_values) != len(findings):
         raise ClaimError(f"{len(e_values)} pairs of e-values for {len(findings)} findings")
-    own = []
-    for one, pair in zip(findings, e_values, strict=True):
-        if one is not None and pair is None:
+    pairs = []
+    for finding, pair in zip(findings, e_values, strict=True):
+        if finding is not None and pair is None:
             raise ClaimError(
                 "e_bh needs the e-values of every claim; only sequential ones have any"
             )
-        own.append((0.0, 0.0) if one is None or pair is None else pair)
+        pairs.append((0.0, 0.0) if finding is None or pair is None else pair)
     ps, opposites = (
         [min(1.0, 1 / e) if e > 0 else 1.0 for e in adjusted_e_values(values)]
-        for values in ([pair[0] for pair in own], [pair[1] for pair in own])
+        for values in ([pair[0] for pair in pairs], [pair[1] for pair in pairs])
     )
     return _weakened(findings, ps, opposites, alpha)
 
@@ -184,8 +184,10 @@ def _weakened(
     alpha: float,
 ) -> tuple[Finding | None, ...]:
     return tuple(
-        None if one is None else Finding(_kept(one.conclusion, p, opposite, alpha), p, opposite)
-        for one, p, opposite in zip(findings, ps, opposites, strict=True)
+        None
+        if finding is None
+        else Finding(_kept(finding.conclusion, p, opposite, alpha), p, opposite)
+        for finding, p, opposite in zip(findings, ps, opposites, strict=True)
     )
 
 
