@@ -15,6 +15,7 @@ import pytest
 from repro.digest import file_digest
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "own-layer.md"
+LAYER = Path(__file__).parents[1] / "extension" / "output_layer.py"
 CONFIGURATION = """schema: 1
 title: own
 source: "made for the tests"
@@ -71,7 +72,8 @@ def place(tmp_path: Path) -> Path:
     for split in ("train", "valid", "test"):
         text = "".join(chance.choices("abc ", weights=(4, 2, 1, 1), k=400))
         (tmp_path / "data" / "letters" / f"{split}.txt").write_text(text)
-    (example,) = re.findall(r"```py\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    (trunk,) = re.findall(r"```py\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    example = f"{LAYER.read_text(encoding='utf-8')}\n\n{trunk}"
     (tmp_path / "python").mkdir()
     (tmp_path / "python" / "my_layers.py").write_text(example, encoding="utf-8")
     (tmp_path / "own.yaml").write_text(CLAIM)

@@ -9,6 +9,7 @@ from typing import Any
 from repro.digest import file_digest
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "own-layer.md"
+LAYER = Path(__file__).parents[1] / "extension" / "output_layer.py"
 GRU_PARAMETERS = 2 * (3 * 6 * (6 + 6) + 2 * 3 * 6)
 WINDOW = '''
 
@@ -68,9 +69,9 @@ def linear(vocabulary, embedding_size, context_size, dtype):
 
 
 def example() -> str:
-    """The module of the README."""
-    (found,) = re.findall(r"```py\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    return str(found)
+    """The layer and the trunk of the docs, as one module."""
+    (trunk,) = re.findall(r"```py\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    return f"{LAYER.read_text(encoding='utf-8')}\n\n{trunk}"
 
 
 def own(path: Path, name: str, **changes: Any) -> dict[str, Any]:
