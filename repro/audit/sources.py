@@ -119,7 +119,9 @@ CLAIMS = (".yaml", ".yml")
 NEVER = "never"
 
 
-def audit_paths(paths: Sequence[Path], *, rounding: Rounding = "round") -> tuple[Audit, ...]:
+def audit_paths(
+    paths: Sequence[Path], *, rounding: Rounding = "round", allow_code: bool = False
+) -> tuple[Audit, ...]:
     """The audit of every file, each once, in the order given.
 
     In a folder, its claim files (`*.yaml`) are audited, or its tables (`*.csv`) if it holds no
@@ -130,7 +132,7 @@ def audit_paths(paths: Sequence[Path], *, rounding: Rounding = "round") -> tuple
     problems: list[Problem] = []
     for path in _files(paths, problems):
         try:
-            audits.append(audit_path(path, rounding))
+            audits.append(audit_path(path, rounding, allow_code=allow_code))
         except SpecError as error:
             problems += error.problems
     if problems:
@@ -138,10 +140,10 @@ def audit_paths(paths: Sequence[Path], *, rounding: Rounding = "round") -> tuple
     return tuple(audits)
 
 
-def audit_path(path: Path, rounding: Rounding = "round") -> Audit:
+def audit_path(path: Path, rounding: Rounding = "round", *, allow_code: bool = False) -> Audit:
     """The audit of one claim file or table."""
     if path.suffix.lower() in CLAIMS:
-        return audit_file(path)
+        return audit_file(path, allow_code=allow_code)
     rows = audit(read_table(path), rounding=rounding)
     return Audit("", str(path), rows, table_findings(rows))
 
@@ -200,7 +202,7 @@ Entry = TypeVar("Entry")
 Made = TypeVar("Made")
 
 
-def audit_file(path: Path) -> Audit:
+def audit_file(path: Path, *, allow_code: bool = False) -> Audit:
     """The audit of one YAML file: an audit, or a claim with what it says was published.
 
     Raises SpecError with every mistake in the file.
@@ -208,7 +210,7 @@ def audit_file(path: Path) -> Audit:
     document = read_document(path)
     if is_audit(document):
         return audit_loaded(audit_of(document))
-    return audit_claim(load_claim(path, _scale(document)), document)
+    return audit_claim(load_claim(path, _scale(document), allow_code=allow_code), document)
 
 
 def audit_loaded(loaded: LoadedAudit) -> Audit:

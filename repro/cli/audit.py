@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from repro.cli.options import FailOn, RoundingChoice, problems
+from repro.cli.options import AllowCode, FailOn, RoundingChoice, problems
 
 
 def audit(
@@ -27,12 +27,12 @@ def audit(
     fail_on: Annotated[
         FailOn, typer.Option(help="End with 1 if a row is graded this, or worse.")
     ] = FailOn.decision_inconsistent,
+    allow_code: AllowCode = False,
 ) -> None:
     """Check printed numbers against each other; no runs. 1: a row as bad as --fail-on."""
     with problems():
         from repro.audit.sources import audit_paths, report_audits
 
-        failed = report_audits(
-            audit_paths(paths, rounding=rounding.value), fail_on.value, as_json=json
-        )
+        audits = audit_paths(paths, rounding=rounding.value, allow_code=allow_code)
+        failed = report_audits(audits, fail_on.value, as_json=json)
     raise typer.Exit(1 if failed else 0)

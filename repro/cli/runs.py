@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from repro.cli.options import Scale, Store, open_store, problems, say
+from repro.cli.options import AllowCode, Scale, Store, open_store, problems, say
 
 if TYPE_CHECKING:
     from repro.specs.claim import Claim
@@ -32,13 +32,18 @@ Some = Annotated[
 
 
 @runs.command()
-def check(claims: Some = None, scale: Scale = None, store: Store = None) -> None:
+def check(
+    claims: Some = None,
+    scale: Scale = None,
+    store: Store = None,
+    allow_code: AllowCode = False,
+) -> None:
     """Read all evidence, weights and spectra too, and compare it with its digests."""
     with problems():
         from repro.runs import check_runs
         from repro.schema.format import number_of
 
-        checked = check_runs(open_store(store), _loaded(claims, scale))
+        checked = check_runs(open_store(store), _loaded(claims, scale, allow_code=allow_code))
         for damage in checked.damages:
             say(f"damaged: {damage}")
         unfinished = f"; {checked.unfinished} not finished" if checked.unfinished else ""
@@ -60,13 +65,15 @@ def export(
             help="Copy weights and spectra too, or leave them out, which each record then says.",
         ),
     ] = True,
+    allow_code: AllowCode = False,
 ) -> None:
     """Copy runs and the ledgers of their claims to a store of their own; each file is checked."""
     with problems():
         from repro.runs import export_runs
         from repro.schema.format import number_of
 
-        done = export_runs(open_store(store), to, _loaded(claims, scale), weights=weights)
+        chosen = _loaded(claims, scale, allow_code=allow_code)
+        done = export_runs(open_store(store), to, chosen, weights=weights)
         there = f", {done.there} there already" if done.there else ""
         unfinished = f", {done.unfinished} not finished and left out" if done.unfinished else ""
         how = "" if weights else " without weights"
@@ -74,7 +81,9 @@ def export(
         say(f"{copied} exported{how} to {to}{there}{unfinished}")
 
 
-def _loaded(claims: list[Path] | None, scale: Scale) -> tuple[Claim, ...]:
+def _loaded(claims: list[Path] | None, scale: Scale, *, allow_code: bool) -> tuple[Claim, ...]:
     from repro.specs.load import load_claims
 
-    return tuple(load_claims(claims, None if scale is None else scale.value)) if claims else ()
+    if not claims:
+        return ()
+    return load_claims(claims, None if scale is None else scale.value, allow_code=allow_code)

@@ -44,6 +44,11 @@ class Declared(Spec):
         """The names of the measurements that it reads."""
         return (self.measurement,)
 
+    @property
+    def code(self) -> str:
+        """The code of others that judges it, and its version; empty for what is built in."""
+        return ""
+
     def names(self) -> dict[str, Any]:
         """By key, the names of measurements that are written there, in lists or alone."""
         return {"measurement": self.measurement}
@@ -58,6 +63,11 @@ class Own(Declared):
     kind: str = "own"
     use: ObjectName
     version: Annotated[str, Field(min_length=1, max_length=100)] = ""
+
+    @property
+    def code(self) -> str:
+        """What judges it, and in which version."""
+        return f"{self.use}, version {self.version}"
 
 
 Drift = Literal["reversed", "any"]

@@ -353,6 +353,8 @@ def _details(
     kind = kind_of(expectation)
     facts = kind.details(expectation, claim.context(), result)
     facts |= kind.facts_of_points(expectation, evidence.read)
+    if expectation.code:
+        facts = {**facts, "judged_by": expectation.code}
     if isinstance(result, SequentialResult) and result.left_out:
         alone = ", ".join(map(str, result.left_out))
         facts = {**facts, "without_a_partner": f"{alone}; left out"}

@@ -13,6 +13,7 @@ from repro.cli import app
 from repro.errors import CodeError, ReproError, RuleError, ShapeError
 from repro.extend import ExpectationKind
 from repro.judging.document import Document, Result
+from repro.plugins import version_of
 from repro.report.write import read_document
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim
@@ -90,6 +91,8 @@ def test_it_is_judged_and_reported(claim: Path, tmp_path: Path) -> None:
     assert result.test == "exact sign test of the median, one-sided"
     assert "The median seconds an epoch of New lies 8.95 below the limit of 50" in page
     assert "exact sign test of the median, one-sided" in page
+    assert result.details["judged_by"] == f"{USE}, version {version_of(USE)}"
+    assert "Judged by" in page
 
 
 def test_it_contradicts(claim: Path, tmp_path: Path) -> None:
@@ -118,10 +121,16 @@ def test_the_plan_says_that_its_power_is_unknown(claim: Path, tmp_path: Path) ->
     assert "%" not in own
 
 
-@pytest.mark.parametrize("command", ["verify", "plan"])
-def test_it_needs_consent(claim: Path, tmp_path: Path, command: str) -> None:
-    """Code of others is imported by nobody who has not said so."""
-    done = CliRunner().invoke(app, [command, str(claim), "--store", str(tmp_path / "store")])
+@pytest.mark.parametrize("command", ["verify", "plan", "runs check", "audit"])
+def test_it_needs_consent(
+    claim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """Code of others is imported by nobody who has not said so; each command can be told."""
+    monkeypatch.setenv("REPRO_STORE", str(tmp_path / "store"))
+    (tmp_path / "store").mkdir()
+    arguments = [*command.split(), str(claim)]
+    assert "--allow-code" in CliRunner().invoke(app, [*command.split(), "--help"]).output
+    done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 2
     assert f"mine.claim.yaml:20:10: expectations.quick needs {USE}: code of others" in done.stderr
     assert "--allow-code" in done.stderr
