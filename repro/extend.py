@@ -10,6 +10,7 @@ from typing import Any
 
 _NAMES = {
     "ExpectationKind": "repro.expectations.base:Kind",
+    "Finished": "repro.trainers.trainer",
     "Measured": "repro.trainers.measurement",
     "Measurement": "repro.trainers.measurement:OwnMeasurement",
     "OutputLayer": "repro.trainers.language_model.output.layer",
@@ -18,6 +19,8 @@ _NAMES = {
     "PointwiseOutput": "repro.trainers.language_model.output.pointwise",
     "ReportFormat": "repro.report.formats",
     "TestResult": "repro.stats.records",
+    "Trainer": "repro.trainers.trainer",
+    "Training": "repro.trainers.base",
     "TrunkOutput": "repro.trainers.language_model.trunk",
     "by_p": "repro.expectations.rules",
     "linear": "repro.trainers.language_model.precision",
@@ -27,6 +30,7 @@ _NAMES = {
 
 __all__ = [
     "ExpectationKind",
+    "Finished",
     "Measured",
     "Measurement",
     "OutputLayer",
@@ -35,6 +39,8 @@ __all__ = [
     "PointwiseOutput",
     "ReportFormat",
     "TestResult",
+    "Trainer",
+    "Training",
     "TrunkOutput",
     "by_p",
     "linear",

@@ -102,6 +102,15 @@ class StoreReader:
         except ValidationError as error:
             raise damaged(path, "is of another version of repro", "a run specification") from error
 
+    def check_spec(self, key: str) -> None:
+        """See that the specification is whole; one for a trainer of others is not read as such.
+
+        That would import it, and whoever looks into a store may not have consented.
+        """
+        training = self._identity_of(key).get("training")
+        if not (isinstance(training, dict) and "trainer" in training):
+            self.spec(key)
+
     def history(self, key: str) -> tuple[dict[str, Scalar], ...]:
         """One row an epoch; None stands for a number that was not finite."""
         path = self.folder(key) / HISTORY
@@ -203,7 +212,7 @@ class StoreReader:
 
     def check_numbers(self, key: str) -> tuple[StoredMeasurement, ...]:
         """As ``check``, but for weights and spectra; gives all measurements of the run."""
-        self.spec(key)
+        self.check_spec(key)
         self.history(key)
         return tuple(self._every_measurement(key))
 

@@ -96,7 +96,7 @@ class RunStore(StoreReader):
         if read_bytes(folder / SPEC) is None:
             text = json.dumps(run.identity(), indent=1, sort_keys=True) + "\n"
             write_atomically(folder / SPEC, text.encode("ascii"))
-        self.spec(run.key)
+        self.check_spec(run.key)
         return folder
 
     def put_run(

@@ -77,6 +77,11 @@ class Training(Spec):
         return document
 
     @property
+    def trained_by(self) -> str:
+        """The name of its trainer in the table, or its `module:object`."""
+        return self.built_in if self.trainer is None else self.trainer.use
+
+    @property
     def components(self) -> tuple[str, ...]:
         """The names of the parts whose revisions are in the identity."""
         return ()

@@ -135,7 +135,7 @@ class MeasurementSpec(Spec):
 
         The key is empty where it is said of the whole measurement.
         """
-        if training.built_in not in self.trainers:
+        if training.trained_by not in self.trainers:
             what = f"{whose} is {training.noun}, which has no {self.kind}"
             yield "kind", (what, "what it has", "measure something else, or name other arms")
 

@@ -249,8 +249,7 @@ class Trainer(ABC, Generic[S]):
 
 def trainer_of(training: Training) -> Trainer[Any]:
     """The trainer of a configuration."""
-    name = training.built_in if training.trainer is None else training.trainer.use
-    return cast("Trainer[Any]", TRAINERS.get(name)())
+    return cast("Trainer[Any]", TRAINERS.get(training.trained_by)())
 
 
 def cost(planned: PlannedRun) -> Cost:

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from repro.cli import app
-from repro.errors import CodeError, DataError, ShapeError
+from repro.errors import CodeError, DataError, SpecError
 from repro.plugins import version_of
 from repro.report.write import read_document
 from repro.running.worker import Task, run_task
@@ -96,7 +96,9 @@ def test_from_the_plan_over_a_kill_to_the_report(claim: Path, tmp_path: Path) ->
     killed = subprocess.run([sys.executable, "-c", KILLED, *verify], env=environment, check=False)
     assert killed.returncode == -signal.SIGKILL
     store = RunStore(tmp_path / "store")
-    kept = {key: store.record(key) for key in store.keys() if store.state(key) == "finished"}
+    kept = {
+        key: store.record(key) for key in sorted(store.keys()) if store.state(key) == "finished"
+    }
     assert 0 < len(kept) < 16
     done = CliRunner().invoke(app, verify)
     assert done.exit_code == 0, done.output
@@ -131,7 +133,7 @@ def test_mistakes_are_at_their_place(claim: Path, old: str, new: str, said: str)
     """Its keys are checked as those of the built-in trainers are."""
     path = claim.parent / "configurations" / "mine" / "few.yaml"
     path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
-    with pytest.raises(ShapeError) as found:
+    with pytest.raises(SpecError) as found:
         load_claim(claim, "quick", allow_code=True)
     assert said in str(found.value)
 
@@ -144,7 +146,7 @@ def test_a_run_without_weights_has_not_diverged(claim: Path, tmp_path: Path) -> 
     assert isinstance(trainer_of(planned.run.training), LeastSquares)
     store = RunStore(tmp_path / "store")
     (outcome,) = run_task(Task((planned,), store.root, None, "cpu"))
-    assert outcome.status == "trained"
+    assert outcome.status == "trained", outcome.message
     record = store.record(planned.run.key)
     assert (record.state, record.diverged, record.has_weights) == ("finished", None, False)
     assert set(record.artefacts) == {"history.jsonl", "fit.json"}

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from repro.extend import Finished, Measured, OwnMeasurement, Trainer, Training
+from repro.extend import Finished, Measured, Measurement, Trainer, Training
 
 
 class Line(Training):
@@ -45,7 +45,7 @@ def fit(run):
     return {"slope": float(slope), "intercept": float(intercept)}
 
 
-class SlopeError(OwnMeasurement):
+class SlopeError(Measurement):
     """How far the fitted slope is from the true one."""
 
     trainers: ClassVar[tuple[str, ...]] = ("tests.extension.trainer:LeastSquares",)

@@ -80,7 +80,7 @@ class Bleu(MeasurementSpec):
 
     def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
         """Only a dialog model answers."""
-        if training.built_in not in self.trainers:
+        if training.trained_by not in self.trainers:
             what = f"{whose} is {training.noun}, and only a dialog model answers"
             yield "kind", (what, "perplexity or rank", "measure something else, or name other arms")
 
