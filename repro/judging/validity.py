@@ -2,7 +2,7 @@
 
 Canaries: controls whose outcome is known beforehand. One that fails makes a claim INVALID.
 
-Values of a table have no synthetic matrix beside them, and printed numbers no ranks of their own:
+Values of a table come without a synthetic matrix, and printed numbers no ranks of their own:
 such a control is missing, which the verdict says in a flag.
 """
 
@@ -264,7 +264,7 @@ def _rank_bound(control: RankBound, claim: Claim, evidence: Evidence) -> doc.Can
 
 
 def _known_rank(name: str, claim: Claim, evidence: Evidence, measurement: str) -> doc.Canary:
-    """A synthetic matrix of known rank, reduced beside each model's, must come out exactly."""
+    """A synthetic matrix of known rank, reduced as each model's is, must come out exactly."""
     details = [
         r.details[measurement]
         for arm in claim.arms

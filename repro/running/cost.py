@@ -33,7 +33,7 @@ def is_complete(store: StoreReader, planned: PlannedRun) -> bool:
 
 
 def merged(plan: Iterable[PlannedRun]) -> list[PlannedRun]:
-    """One entry a run, with all the measurements that anybody wants of it."""
+    """One entry per run, with all the measurements that anybody wants of it."""
     wanted: dict[str, PlannedRun] = {}
     for planned in plan:
         key = planned.run.key

@@ -198,7 +198,7 @@ def _words(outcome: Outcome) -> str:
 
 
 GPU_SHARE = 0.8
-"""Of the memory that is free on a GPU, what models may have."""
+"""The share of a GPU's free memory that models may have."""
 
 
 Part = tuple[tuple[PlannedRun, ...], Choice]

@@ -23,7 +23,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-# One thread a process beats one process with many threads, and sums do not depend on the machine.
+# One thread per process beats one process with many threads, and sums do not depend on the machine.
 # glibc gives large blocks back at each free and faults them in again, unless it is told not to.
 ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
@@ -75,7 +75,7 @@ def engine(
 
 
 def pool_size(workers: int | None, device: str, needs: Sequence[float]) -> int:
-    """``workers``, else one a core, or one in all when the device is ``cuda``.
+    """``workers``, else one per core, or one in all when the device is ``cuda``.
 
     Fewer where the memory is too small for as many tasks at once, which need ``needs`` bytes each.
     """
@@ -120,7 +120,7 @@ class Choice:
 
 
 ALONE = Choice()
-"""Each run by itself."""
+"""Each run alone."""
 
 
 def sentences(choices: Sequence[Choice]) -> list[str]:
@@ -139,7 +139,7 @@ def sentences(choices: Sequence[Choice]) -> list[str]:
 class RunOptions:
     """Where things are, and with what runs are trained; no number changes beyond round-off.
 
-    ``engine`` is how replicates are trained, as ``execute`` says; ``workers`` None is one a core.
+    ``engine`` is how replicates are trained, as ``execute`` says; ``workers`` None is one per core.
     ``allow_code`` imports what configurations name of others, `use: module:object`.
     ``limit`` is how many seconds a run may take.
     """
@@ -166,7 +166,7 @@ class Group:
 
     @property
     def training(self) -> Training:
-        """Their configuration."""
+        """The configuration that they share."""
         return self.runs[0].run.training
 
     def together(self, at_once: int, available: float) -> int:

@@ -161,7 +161,7 @@ def choose_reporter(labels: Mapping[str, str], stream: TextIO | None = None) -> 
 
 
 def started(total: int, reused: int, workers: str) -> str:
-    """The first line."""
+    """Says what is about to run."""
     runs = "1 run" if total == 1 else f"{total} runs"
     there = f", {reused} reused from the store" if reused else ""
     return f"{runs} to do on {workers}{there}"
@@ -263,7 +263,7 @@ class Tracker:
         )
 
     def _left(self, now: float, worked: float, open_work: float, least: float) -> float | None:
-        """Seconds that the rest takes at the speed so far; the start of processes is no work."""
+        """Seconds that the rest takes at the speed so far, not counting the start of processes."""
         if self._working is None:
             return None
         since, before = self._working
@@ -316,7 +316,7 @@ ABSENT_SECONDS = 5.0
 
 
 WORK_SECONDS = 0.5
-"""Of processor time, without which a worker is idle."""
+"""Processor time; with less of it a worker is idle."""
 
 
 STATES = {"T": "stopped", "t": "stopped", "D": "waiting for a disk", "R": "at work"}

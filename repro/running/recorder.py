@@ -72,7 +72,7 @@ class Ledger:
         self._keep(facts, {})
 
     def begin_measurement(self, measurement: Measurable) -> None:
-        """A measurement starts."""
+        """Notes that a measurement starts."""
         self._start, self._started = time.monotonic(), now()
         name = measurement_key(measurement)
         document = {"phase": "measuring", "measurement": name, "label": measurement.label}

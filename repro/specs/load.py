@@ -148,7 +148,7 @@ def _claim(
 
 
 def _no_scale(document: Document, there: Sequence[ScaleName], scale: ScaleName) -> Problem:
-    """A claim without mistakes, asked for at a scale that it has not."""
+    """A claim without mistakes, asked for at a scale that it lacks."""
     what = f"scales: the claim has no scale '{scale}'"
     advice = f"ask for {there[-1]}, or add the scale"
     return Problem(document.key_place(("scales",)), what, listed(there), advice)

@@ -1,9 +1,9 @@
 """What the store says about a run and its measurements: frozen records, and arrays as bytes.
 
-What a measurement says beside its value, typed by its kind, and checked whenever it is read.
+What a measurement says in addition to its value, typed by its kind, is checked whenever read.
 
 A detail that judging reads has its type here; more details are let through, as a newer version
-may say more. No details at all is no damage: then nothing is known beside the value.
+may say more. Missing details are not damage: then only the value is known.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class StoredMeasurement(Spec):
     """A number taken from a finished run, with what led to it.
 
     ``run`` and ``weights`` tie it to the run and to the weights that it was taken from;
-    ``arrays`` is the file of larger results beside it, such as a spectrum.
+    ``arrays`` is the file of larger results stored with it, such as a spectrum.
     """
 
     schema_version: Literal[1] = Field(default=1, alias="schema")

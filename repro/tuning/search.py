@@ -40,12 +40,12 @@ class SearchPlan:
 
     @property
     def settings(self) -> int:
-        """Of all stages; one that two of them have counts twice."""
+        """The number of settings of all stages; one that two stages share counts twice."""
         return sum(stage.settings for stage in self.stages)
 
     @property
     def epochs(self) -> int:
-        """Of all runs."""
+        """Epochs of all runs."""
         return sum(stage.epochs for stage in self.stages)
 
     @property
@@ -140,7 +140,7 @@ class Tuned:
 
     @property
     def outcomes(self) -> tuple[TrialOutcome, ...]:
-        """Of every setting, once, where it was tried first."""
+        """Every setting once, where it was tried first."""
         first: dict[str, TrialOutcome] = {}
         for one in self.trials:
             first.setdefault(one.trial.digest, one)

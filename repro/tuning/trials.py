@@ -90,7 +90,7 @@ def _changes(stage: Stage, values: Values) -> Iterator[Changes]:
 class TrialOutcome:
     """A trial, the best validation loss of each replicate that finished, and how many diverged.
 
-    Losses are in nats a token, of the epoch with the lowest.
+    Losses are in nats per token, of the epoch with the lowest.
     """
 
     trial: Trial
@@ -99,7 +99,7 @@ class TrialOutcome:
 
     @property
     def mean(self) -> float:
-        """Of the replicates that finished; infinite if none did."""
+        """The mean over the replicates that finished; infinite if none did."""
         return statistics.fmean(self.losses) if self.losses else math.inf
 
     @property

@@ -100,7 +100,7 @@ def document(tuned: Tuned) -> dict[str, Any]:
 
 
 def _there(chosen: Configuration, paths: Iterable[str]) -> Iterator[str]:
-    """Each path, or its beginning that leads to a value; none of what is no value, as a title."""
+    """Each path, or its beginning that leads to a value; not one that leads to none, as a title."""
     values = set(dotted(chosen.training().model_dump(mode="json")))
     for path in paths:
         steps = path.split(".")

@@ -183,7 +183,7 @@ class Beam(Spec):
 
 
 Smoothing = Literal["none", "add_one", "chen_cherry_7"]
-"""Of n-gram counts in BLEU: none (Papineni et al. 2002); one more match and one more n-gram
+"""How BLEU smooths n-gram counts: not (Papineni et al. 2002); one more match and one more n-gram
 for n above 1 (Lin and Och 2004); smoothing 7 of Chen and Cherry 2014."""
 
 
@@ -225,7 +225,7 @@ class DialogTrainingSpec(Training):
 
     @property
     def step_tokens(self) -> float:
-        """How many tokens a step of training predicts, on average."""
+        """Mean number of tokens that a training step predicts."""
         tokens, responses = self.corpus.tokens.train, self.corpus.responses.train
         return self.recipe.batch_size * tokens / responses
 

@@ -79,7 +79,7 @@ class DialogModels(Networks):
         progress: Report,
         together: bool,  # noqa: ARG002 - in turn in any case
     ) -> Sequence[Finished]:
-        """Each run by itself."""
+        """Each run alone."""
         import torch  # noqa: PLC0415 - a plan needs none
 
         from repro.trainers.dialog import training  # noqa: PLC0415 - has torch

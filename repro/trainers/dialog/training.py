@@ -1,4 +1,4 @@
-"""Training on dialogs: all responses in a new order each epoch, one Adam step a batch of them.
+"""Training on dialogs: all responses in a new order each epoch, one Adam step per batch of them.
 
 Runs are trained one after the other. What happens between epochs (validation, the best weights,
 divergence, checkpoints) is that of language models.

@@ -33,14 +33,14 @@ M = TypeVar("M", bound=nn.Module)
 
 @dataclass(frozen=True, slots=True)
 class EpochRecord:
-    """One finished epoch, of fine-tuning too; losses in nats a token."""
+    """One finished epoch, of fine-tuning too; losses in nats per token."""
 
     epoch: int
     train_loss: float
     """Before each update, dropout on, without penalties, every token with equal weight; of the
     weights that are trained, never of their average."""
     valid_loss: float
-    """Of the averaged weights when ``averaging``, dropout off."""
+    """The loss of the averaged weights when ``averaging``, dropout off."""
     averaging: bool
     tokens: int
     """Predicted training tokens."""
@@ -66,7 +66,7 @@ class TrainedRun(Generic[M]):
     notes: tuple[str, ...] = ()
 
     def finished(self) -> Finished:
-        """What is stored of it; the weights of one that diverged are of no use."""
+        """What is stored of it; the weights of one that diverged are not kept."""
         rows = tuple(asdict(record) for record in self.history)
         if self.diverged is not None:
             return Finished(self.run, rows, diverged=self.diverged, notes=self.notes)

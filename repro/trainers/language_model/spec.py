@@ -316,7 +316,7 @@ class MoS(Mixture):
 class Own(OutputSpec):
     """A user's own output layer or trunk: the class ``use``, in the version that is stated here.
 
-    ``parameters`` is how many it has, an output layer beside the decoder's matrix and bias;
+    ``parameters`` is how many it has, an output layer apart from the decoder's matrix and bias;
     version and number are stated so that a plan and a key need no import, and checked when the
     model is built.
     """
@@ -449,7 +449,7 @@ class TrainingSpec(Training):
 
     @property
     def step_tokens(self) -> float:
-        """How many tokens a step of training predicts, about."""
+        """About how many tokens a training step predicts."""
         return float(self.recipe.batch_size * self.recipe.window.base)
 
     def tokens(self, split: str) -> int:

@@ -322,7 +322,7 @@ class TrainingReplicate(Generic[M, R]):
 
     @property
     def valid_losses(self) -> list[float]:
-        """Of all finished epochs, in nats a token."""
+        """The losses of all finished epochs, in nats per token."""
         return [record.valid_loss for record in self.history]
 
     @property
