@@ -19,7 +19,7 @@ _PUBLIC = {
     "RunStore": "repro.store.runs",
     "check_claim": "repro.judging.assemble",
     "execute": "repro.running.execute",
-    "gather": "repro.evidence.gather",
+    "gather": "repro.judging.gather",
     "judge": "repro.verify",
     "load_claim": "repro.specs.load",
     "load_claims": "repro.specs.load",

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 from repro.crash import Stopped, apart
 from repro.errors import ClaimError, CodeError, DataError, OutputError, OwnPartError, ReproError
 from repro.evidence.base import Evidence
-from repro.evidence.gather import from_table, gather, measured, read_tables
-from repro.evidence.readings import table_schema
 from repro.evidence.table import TidyTable, frame_table, read_table
 from repro.judging.assemble import check_claim, document_of
 from repro.judging.design_power import refuse_designs
 from repro.judging.document import Document
+from repro.judging.gather import from_table, gather, measured, read_tables, table_schema
 from repro.judging.judge import Judgement, agree_on_families, judge_claim, judge_in_family
 from repro.judging.registration import recorded, undecided
 from repro.registry.due import with_seeds_so_far, with_seeds_tonight

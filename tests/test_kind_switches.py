@@ -45,7 +45,16 @@ def expectations() -> Seam:
     )
 
 
-SEAMS = [expectations()]
+def sources() -> Seam:
+    """Where values of an arm come from."""
+    from repro.evidence import sources
+
+    kinds = map(sources.SOURCES.get, sources.SOURCES.names())
+    homes = {each.__name__: f"{each.__module__.replace('.', '/')}.py" for each in kinds}
+    return Seam("sources", homes, frozenset(), "repro/evidence/sources.py")
+
+
+SEAMS = [expectations(), sources()]
 
 
 def questions(tree: ast.AST, seam: Seam) -> Iterator[tuple[int, str]]:

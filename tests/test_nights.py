@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from repro.errors import StoreError
-from repro.evidence.gather import gather
 from repro.expectations.base import EProcess
 from repro.expectations.margins import NonSuperiority
 from repro.judging.assemble import check_claim, verdict_of
 from repro.judging.document import Document
+from repro.judging.gather import gather
 from repro.judging.verdict import exit_code
 from repro.registry.record import read
 from repro.specs.claim import Claim, Expect, Seeds

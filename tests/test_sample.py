@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from repro.evidence.gather import gather
 from repro.judging.document import Document
+from repro.judging.gather import gather
 from repro.report.write import read_document
 from repro.specs.load import load_claim, load_claims
 from repro.store.runs import RunStore

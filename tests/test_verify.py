@@ -13,8 +13,8 @@ import pytest
 
 from repro import judge
 from repro.errors import ClaimError, SpecError
-from repro.evidence.gather import gather
 from repro.judging.document import Document
+from repro.judging.gather import gather
 from repro.report.formats import rendered
 from repro.report.write import read_document
 from repro.specs.claim import Claim

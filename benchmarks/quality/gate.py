@@ -11,8 +11,8 @@ import yaml
 
 from benchmarks.quality.honest import Columns, Drawn, claim_document
 from repro.evidence.base import TableSource
-from repro.evidence.gather import from_table
 from repro.evidence.table import TidyTable
+from repro.judging.gather import from_table
 from repro.judging.quality import Quality, examine
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim

@@ -190,7 +190,7 @@ def _report_verdicts(
     done += f"{lost}{damaged}"
     if options.results is not None:
         done = f"nothing trained: the values are those of {options.results}"
-    elif all(arm.evidence != "runs" for one in verified.documents for arm in one.arms):
+    elif not any(arm.trained for one in verified.documents for arm in one.arms):
         done = "nothing to train: every value is from a table or printed"
     say(done, err=err)
     append(summary, markdown(verified.documents, verified.stopped))

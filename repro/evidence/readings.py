@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
 
 from repro.schema.base import LARGEST, SMALLEST
-from repro.specs.claim import Claim
 
 DIVERGED = "diverged"
 """In the place of a value: the run diverged, and has none."""
@@ -114,23 +113,3 @@ class TableSchema:
     def in_order(self) -> tuple[str, ...]:
         """The column of the order, if there is to be one."""
         return () if self.order is None else (self.order,)
-
-
-def table_schema(claim: Claim, arms: Sequence[str]) -> TableSchema:
-    """What a table must hold from which these arms of a claim are read."""
-    own = [one for one in claim.expectations if one.role == "decisive"]
-    needed = {
-        arm: tuple(dict.fromkeys(name for one in own if arm in one.of for name in one.reads))
-        for arm in arms
-    }
-    elsewhere = {arm: _elsewhere(claim, arm) for arm in claim.arms if arm not in arms}
-    order = None if claim.sequential is None else claim.sequential.order
-    return TableSchema(tuple(arms), tuple(claim.measurements), needed, elsewhere, order)
-
-
-def _elsewhere(claim: Claim, arm: str) -> str:
-    return {
-        "published": "the claim has its printed numbers",
-        "runs": "the claim has it trained",
-        "table": "the claim names another table for it",
-    }[claim.arms[arm].evidence]

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from repro.evidence.base import Evidence, PrintedSummary, Replicate, State
+from repro.evidence.source import PublishedArm
 from repro.judging import document as doc
 from repro.judging.document import Provenance
 from repro.machine import cores, now, package_version, processor
 from repro.schema import format as fmt
-from repro.specs.arm import Arm, PublishedArm
+from repro.specs.arm import Arm
 from repro.specs.claim import Claim
 from repro.specs.configuration import Configuration
 from repro.stats.records import Sample
@@ -107,7 +108,7 @@ def _arm(name: str, arm: Arm, claim: Claim, evidence: Evidence) -> doc.Arm:
     return doc.Arm(
         id=name,
         label=arm.label,
-        evidence=arm.evidence if table is None else "table",
+        evidence=arm.source.shown if table is None else "table",
         table=None if table is None else doc.TableFile(file=table.file, sha256=table.sha256),
         planned=None if name in evidence.published else claim.wanted,
         configuration=arm.configuration_id,

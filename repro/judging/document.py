@@ -182,6 +182,21 @@ class Arm(Spec):
     replicates: tuple[Replicate, ...]
     summaries: tuple[Summary, ...]
 
+    @property
+    def trained(self) -> bool:
+        """Whether its values are those of runs."""
+        return self.evidence == "runs"
+
+    @property
+    def tabled(self) -> bool:
+        """Whether its values were made elsewhere, one per seed."""
+        return self.evidence == "table"
+
+    @property
+    def printed(self) -> bool:
+        """Whether printed numbers are all that is known."""
+        return self.evidence == "published"
+
 
 class LeftOut(Spec):
     """The conclusion without one replicate of one arm; absent where ``refused`` says why."""

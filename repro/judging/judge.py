@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence
-from repro.evidence.divergence import settled
 from repro.expectations.rules import Finding, Validity
 from repro.judging import document as doc
+from repro.judging.divergence import settled
 from repro.judging.document_parts import FamilyMember, FamilyPart
 from repro.judging.judged import Judged, joined, judge
 from repro.judging.quality import Quality, examine

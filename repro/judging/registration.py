@@ -8,9 +8,9 @@ from typing import Literal
 
 from repro.errors import StoreError, StoreUnreachableError
 from repro.evidence.base import Evidence
-from repro.evidence.gather import gather
 from repro.expectations.rules import Validity
 from repro.judging import document_parts as part
+from repro.judging.gather import gather
 from repro.judging.interim import sequential_parts, should_stop
 from repro.judging.judge import Judgement, judge_claim
 from repro.machine import package_version

@@ -72,7 +72,7 @@ def _merged(rows: Iterable[EffectRow]) -> tuple[EffectRow, ...]:
 def _dots_said(document: Document, panels: tuple[DotPanel, ...]) -> str:
     log = any(panel.scale == "log" for panel in panels)
     mean = "geometric mean of its arm, on a logarithmic axis" if log else "mean of its arm"
-    trained = all(arm.evidence == "runs" for arm in document.arms)
+    trained = all(arm.trained for arm in document.arms)
     dot = "one trained model" if trained else "one seed"
     rows = [row for panel in panels for row in panel.rows]
     printed = any(row.mark is not None and not row.values for row in rows)
@@ -142,7 +142,7 @@ def _dot_row(document: Document, arm: Arm, m: MeasurementPart, scale: Scale) -> 
     values = tuple(r.values[m.key] for r in arm.replicates if m.key in r.values)
     summary = summary_of(arm, m.key)
     mark = None if summary is None else summary.mean
-    if summary is not None and scale == "log" and arm.evidence != "published":
+    if summary is not None and scale == "log" and not arm.printed:
         mark = summary.geometric_mean
     bound = float(arm.rank_bound) if m.kind == "rank" and arm.rank_bound else None
     colour = colour_of(document, arm.id)
@@ -154,7 +154,7 @@ def _dot_row(document: Document, arm: Arm, m: MeasurementPart, scale: Scale) -> 
 
 def _printed_spread(arm: Arm, summary: Summary | None, scale: Scale) -> tuple[float, float] | None:
     """One standard deviation either side of a printed mean, so that means alone mislead nobody."""
-    if arm.evidence != "published" or summary is None or not summary.sd:
+    if not arm.printed or summary is None or not summary.sd:
         return None
     low, high = summary.mean - summary.sd, summary.mean + summary.sd
     return None if scale == "log" and low <= 0 else (low, high)

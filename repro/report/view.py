@@ -138,7 +138,7 @@ def _tidied(value: Any) -> Any:
 
 def seeds(document: Document) -> str:
     """`5 seeds per arm`: finished replicates, a range when the arms differ; printed arms apart."""
-    own = [arm for arm in document.arms if arm.evidence != "published"]
+    own = [arm for arm in document.arms if not arm.printed]
     counts = [sum(r.state == "finished" for r in arm.replicates) for arm in own]
     if document.arms and not own:
         return "printed numbers"

@@ -211,10 +211,9 @@ def short_word(verdict: VerdictPart) -> Badge:
 
 def checked(document: Document) -> str:
     """What valid evidence passed: `15 of 15 runs finished; both controls passed`."""
-    own = {kind: [a for a in document.arms if a.evidence == kind] for kind in ("runs", "table")}
-    runs = [run for arm in own["runs"] for run in arm.replicates]
-    rows = [run for arm in own["table"] for run in arm.replicates]
-    printed = sum(arm.evidence == "published" for arm in document.arms)
+    runs = [run for arm in document.arms if arm.trained for run in arm.replicates]
+    rows = [run for arm in document.arms if arm.tabled for run in arm.replicates]
+    printed = sum(arm.printed for arm in document.arms)
     done = fmt.count(sum(run.state == "finished" for run in runs))
     said = [
         f"{done} of {fmt.number_of(len(runs), 'run')} finished" if runs else "",

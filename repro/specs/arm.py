@@ -2,72 +2,110 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, SerializeAsAny, create_model, model_validator
 
-from repro.schema.base import ConfigurationId, Count, FileName, Name, PrintedSize, Spec
+from repro.evidence.source import PublishedArm, Source
+from repro.evidence.sources import BUILTIN
+from repro.schema.base import ObjectName, Spec
 from repro.specs.configuration import Configuration, NamedCode
 
-EvidenceKind = Literal["runs", "table", "published"]
+
+class SourceOfOthers(Spec):
+    """A source that is not built in: ``use`` names it, all other keys are its."""
+
+    model_config = ConfigDict(extra="allow", json_schema_extra={"required": ["use"]})
+
+    use: ObjectName = ""
 
 
-class PublishedArm(Spec):
-    """Printed numbers of one arm, as strings."""
-
-    mean: PrintedSize
-    sd: PrintedSize | None = None
-    n: Count | None = None
-
-
-class ArmSpec(Spec):
-    """One side of a comparison, and where its values come from: one of three.
-
-    ``configuration``: it is trained here, with what ``override`` changes in it key by key;
-    ``first_seed`` numbers its first replicate. ``table``: a tidy CSV beside the claim, columns
-    arm, seed, measurement, value. ``published``: printed numbers, by measurement.
-    """
+class DeclaredArm(Spec):
+    """What every arm declares. Its other keys are those of the sources that are built in."""
 
     label: Annotated[str, Field(min_length=1, max_length=40)]
-    configuration: ConfigurationId | None = None
-    override: dict[str, Any] = {}
-    first_seed: Annotated[int, Field(ge=0, lt=900_000)] = 0
-    table: FileName | None = None
-    published: dict[Name, PublishedArm] | None = None
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
-        sources = [self.configuration, self.table, self.published]
-        if sum(source is not None for source in sources) != 1:
-            message = "an arm has one kind of evidence: either configuration, table or published"
-            raise ValueError(message)
-        if self.configuration is None and (self.override or self.first_seed):
-            raise ValueError("override and first_seed belong to an arm with a configuration")
+        named = [key for key in (*BUILTIN, "evidence") if getattr(self, key) is not None]
+        if len(named) != 1:
+            *others, last = BUILTIN
+            either = f"{', '.join(others)} or {last}"
+            raise ValueError(f"an arm has one kind of evidence: either {either}")
+        for key, source in BUILTIN.items():
+            others = [each for each in source.model_fields if each != key]
+            if key not in named and any(getattr(self, each) for each in others):
+                raise ValueError(f"{' and '.join(others)} belong to an arm with a {key}")
         return self
+
+    @property
+    def source(self) -> Source:
+        """Where its values come from, as it is declared."""
+        if TYPE_CHECKING:
+            return Source()
+        for key, source in BUILTIN.items():
+            if getattr(self, key) is not None:
+                return source(**{each: getattr(self, each) for each in source.model_fields})
+        return self.evidence
+
+
+if TYPE_CHECKING:
+
+    class ArmSpec(DeclaredArm):
+        """As it is made below, with the keys of every source."""
+
+        evidence: Any = None
+        first_seed: int = 0
+
+else:
+    ArmSpec = create_model(
+        "ArmSpec",
+        __base__=DeclaredArm,
+        __module__=__name__,
+        __doc__="""One side of a comparison, and where its values come from: one of these.
+
+    ``configuration``: it is trained here, with what ``override`` changes in it key by key;
+    ``first_seed`` numbers its first replicate. ``table``: a tidy CSV next to the claim, columns
+    arm, seed, measurement, value. ``published``: printed numbers, by measurement. ``evidence``:
+    a source that is not built in.
+    """,
+        **{
+            name: (field.rebuild_annotation(), field)
+            for source in BUILTIN.values()
+            for name, field in source.model_fields.items()
+        },
+        evidence=(SourceOfOthers | None, None),
+    )
 
 
 class Arm(Spec):
-    """An arm at one scale: its configuration read and overridden, or its table or printed numbers.
+    """An arm at one scale: its source, and what is trained for it, if anything is.
 
-    ``overridden`` are dotted paths. ``code`` is what it needs of others to be trained. ``table``
-    is a path that can be opened.
+    ``overridden`` are dotted paths. ``code`` is what it needs of others to be trained.
     """
 
     label: str
+    source: SerializeAsAny[Source]
     configuration_id: str | None = None
     configuration: Configuration | None = None
     overridden: tuple[str, ...] = ()
     code: tuple[NamedCode, ...] = ()
     first_seed: int = 0
-    table: str | None = None
-    published: dict[str, PublishedArm] | None = None
 
     @property
-    def evidence(self) -> EvidenceKind:
-        """Where its values come from."""
-        if self.configuration is not None:
-            return "runs"
-        return "table" if self.table is not None else "published"
+    def trained(self) -> bool:
+        """Whether its values are those of runs that are made here."""
+        return self.source.trains
+
+    @property
+    def published(self) -> Mapping[str, PublishedArm] | None:
+        """Printed numbers by measurement, where they are all that is known."""
+        return self.source.printed
+
+    def identity(self) -> Any:
+        """What decides the verdict, wherever the claim lies."""
+        return self.source.identity(self.configuration)
 
     @property
     def rank_bound(self) -> int | None:

@@ -6,12 +6,12 @@ every configuration read and every override applied; all that comes after loadin
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from repro.digest import digest
+from repro.evidence.source import PublishedArm
 from repro.expectations.base import ArmFacts, Context, Design, MeasurementFacts, Sequential
 from repro.expectations.kinds import Expectation
 from repro.schema.base import (
@@ -24,7 +24,7 @@ from repro.schema.base import (
     Size,
     Spec,
 )
-from repro.specs.arm import Arm, ArmSpec, PublishedArm
+from repro.specs.arm import Arm, ArmSpec
 from repro.specs.expectation import ExpectationOverride, Family, Tree
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.table import Measurement
@@ -271,7 +271,7 @@ class Claim(Spec):
     @property
     def trained(self) -> tuple[str, ...]:
         """The arms whose evidence is runs."""
-        return tuple(name for name, arm in self.arms.items() if arm.configuration is not None)
+        return tuple(name for name, arm in self.arms.items() if arm.trained)
 
     @property
     def wanted(self) -> int:
@@ -334,17 +334,7 @@ class Claim(Spec):
         return {"id": self.id, "scale": self.scale, "arms": self._arms(), **self._decisive()}
 
     def _arms(self) -> dict[str, Any]:
-        return {name: self._arm(arm) for name, arm in self.arms.items()}
-
-    def _arm(self, arm: Arm) -> Any:
-        """What an arm is, wherever the claim lies."""
-        if arm.configuration is not None:
-            return arm.configuration.training().identity()
-        if arm.table is None:
-            return arm.model_dump(mode="json", include={"published"}, exclude_none=True)
-        table, folder = PurePath(arm.table), PurePath(self.file).parent
-        inside = table.relative_to(folder) if table.is_relative_to(folder) else table.name
-        return {"table": str(inside)}
+        return {name: arm.identity() for name, arm in self.arms.items()}
 
     def _decisive(self) -> dict[str, Any]:
         return self.model_dump(mode="json", include=DECISIVE, exclude_defaults=True)

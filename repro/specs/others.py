@@ -9,20 +9,23 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from repro.errors import CodeError, DataError, Problem, ShapeError
+from repro.evidence.source import OwnSource
+from repro.evidence.sources import source_of_others
 from repro.expectations.base import Own
 from repro.expectations.kinds import OfOthers, kind_of_others
 from repro.plugins import version_of
 from repro.schema.messages import problems_of
 from repro.schema.yaml import Document, Steps
-from repro.specs.claim import ClaimFile, Scales
+from repro.specs.arm import ArmSpec, SourceOfOthers
+from repro.specs.claim import ClaimFile, Scale, Scales
 from repro.trainers.measurement import OthersMeasurement, OwnMeasurement
 from repro.trainers.table import measurement_of_others
 
-S = TypeVar("S", Own, OwnMeasurement)
+S = TypeVar("S", Own, OwnMeasurement, OwnSource)
 
 
 def with_others(document: Document, file: ClaimFile, *, allow_code: bool) -> ClaimFile:
-    """The file with every expectation and measurement of others as its own class reads it.
+    """The file with what it names of others as its own class reads it.
 
     CodeError, before anything is imported, for a `use` without consent; what an installed package
     adds is the user's own choice. ShapeError with every mistake in what they declare.
@@ -30,20 +33,24 @@ def with_others(document: Document, file: ClaimFile, *, allow_code: bool) -> Cla
     expectations = {("expectations", i): each for i, each in enumerate(_every(file.expectations))}
     kinds = {at: each.use for at, each in expectations.items() if isinstance(each, OfOthers)}
     measurements = {at: m.use for at, m in _measured(file) if isinstance(m, OthersMeasurement)}
-    if not kinds and not measurements:
+    sources = {at: s.use for at, s in _sources(file) if isinstance(s, SourceOfOthers)}
+    named = kinds | measurements | sources
+    if not named:
         return file
     if not allow_code:
-        _refuse(document, {at: use for at, use in (kinds | measurements).items() if use})
+        _refuse(document, {at: use for at, use in named.items() if use})
     problems: list[Problem] = []
     read: dict[Steps, Any] = {at: _read(document, at, kind_of_others, problems) for at in kinds}
     for at in measurements:
         read[at] = _read(document, at, measurement_of_others, problems)
+    for at in sources:
+        read[at] = _read(document, at, source_of_others, problems)
     if problems:
         raise ShapeError(problems)
     found = file.model_copy(
         update={
             "expectations": tuple(read.get(at, each) for at, each in expectations.items()),
-            "measurements": _with(file.measurements, ("measurements",), read),
+            **_level(file, (), read),
         }
     )
     return found.model_copy(update={"scales": _scales(file.scales, read)})
@@ -53,34 +60,58 @@ def _every(entries: Sequence[Any]) -> Sequence[Any]:
     return entries
 
 
+def _levels(file: ClaimFile) -> Iterator[tuple[Steps, ClaimFile | Scale]]:
+    """The top level and each scale, and where it is written."""
+    yield (), file
+    for scale in file.scales.declared:
+        yield ("scales", scale), getattr(file.scales, scale)
+
+
 def _measured(file: ClaimFile) -> Iterator[tuple[Steps, Any]]:
     """Every measurement and where it is written, those of the scales too."""
-    for name, each in file.measurements.items():
-        yield ("measurements", name), each
-    for scale in file.scales.declared:
-        for name, each in getattr(file.scales, scale).measurements.items():
-            yield ("scales", scale, "measurements", name), each
+    for before, level in _levels(file):
+        for name, each in level.measurements.items():
+            yield (*before, "measurements", name), each
 
 
-def _with(entries: Mapping[str, Any], before: Steps, read: Mapping[Steps, Any]) -> dict[str, Any]:
-    return {name: read.get((*before, name), each) for name, each in entries.items()}
+def _sources(file: ClaimFile) -> Iterator[tuple[Steps, Any]]:
+    """What every arm says of its evidence, and where that is written."""
+    for before, level in _levels(file):
+        for name, arm in level.arms.items():
+            yield (*before, "arms", name, "evidence"), arm.evidence
+
+
+def _level(level: ClaimFile | Scale, before: Steps, read: Mapping[Steps, Any]) -> dict[str, Any]:
+    """The measurements and arms of a level with what was read of others."""
+    return {
+        "measurements": {
+            name: read.get((*before, "measurements", name), each)
+            for name, each in level.measurements.items()
+        },
+        "arms": {
+            name: _arm(arm, read.get((*before, "arms", name, "evidence")))
+            for name, arm in level.arms.items()
+        },
+    }
+
+
+def _arm(arm: ArmSpec, source: OwnSource | None) -> ArmSpec:
+    return arm if source is None else arm.model_copy(update={"evidence": source})
 
 
 def _scales(scales: Scales, read: Mapping[Steps, Any]) -> Scales:
     changed: dict[str, Any] = {}
     for name in scales.declared:
         scale = getattr(scales, name)
-        found = _with(scale.measurements, ("scales", name, "measurements"), read)
-        changed[name] = scale.model_copy(update={"measurements": found})
+        changed[name] = scale.model_copy(update=_level(scale, ("scales", name), read))
     return scales.model_copy(update=changed)
 
 
 def _refuse(document: Document, uses: Mapping[Steps, str]) -> None:
-    found = {
-        use: f"{document.place((*steps, 'use'))}: {document.name(steps)} needs {use}: "
-        "code of others to be run here"
-        for steps, use in uses.items()
-    }
+    found: dict[str, str] = {}
+    for steps, use in uses.items():
+        place, name = document.place((*steps, "use")), document.name(steps)
+        found.setdefault(use, f"{place}: {name} needs {use}: code of others to be run here")
     if found:
         raise CodeError(found)
 

@@ -48,7 +48,7 @@ def _of_level(names: _Names, steps: Steps, part: ClaimFile | Scale) -> Iterator[
     yield from names.unknown_keys("measurement", (*steps, "planned_sd"), part.planned_sd)
     for name, arm in part.arms.items():
         printed = (*steps, "arms", name, "published")
-        yield from names.unknown_keys("measurement", printed, arm.published or ())
+        yield from names.unknown_keys("measurement", printed, arm.source.printed or ())
     if isinstance(part, Scale):
         for kind in names.known:
             key = f"{kind}s"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from repro import files as resources
 from repro.errors import DataError, Place, Problem, ShapeError
+from repro.evidence.source import DeclaredAt, Facts
 from repro.schema.document import validated
 from repro.schema.messages import choose, closest
 from repro.schema.yaml import Document, Steps, read_document
@@ -34,19 +35,19 @@ class Configurations:
         self._sheets: dict[Path, Sheet] = {}
 
     def resolve(
-        self, claim: Document, steps: Steps, arm: ArmSpec, name: str
-    ) -> tuple[Arm | None, tuple[Problem, ...]]:
-        """The arm at ``steps`` of a claim with the configuration ``name``, or what is wrong."""
+        self, claim: Document, steps: Steps, name: str, override: Mapping[str, Any]
+    ) -> tuple[Facts | None, tuple[Problem, ...]]:
+        """What the arm at ``steps`` trains by the configuration ``name``, or what is wrong."""
         found = _find(Path(claim.file).parent, name)
         if isinstance(found, list):
             return None, (_not_found(claim, (*steps, "configuration"), name, found),)
         sheet = self._sheets.setdefault(found, self._sheets.get(found) or read_sheet(found))
         at = claim.place((*steps, "configuration"))
         overridden: tuple[str, ...] = ()
-        if arm.override and sheet.document is not None and not sheet.problems:
+        if override and sheet.document is not None and not sheet.problems:
             document, overridden = overlay(sheet.document, claim, (*steps, "override"))
             sheet = check(document)
-        return _arm(arm, sheet, overridden, at), sheet.problems
+        return _facts(name, sheet, overridden, at), sheet.problems
 
 
 def read_sheet(path: Path) -> Sheet:
@@ -147,27 +148,25 @@ def dotted(values: dict[str, Any], before: str = "") -> Iterator[str]:
             yield from dotted(value, f"{before}{key}.")
 
 
-def _arm(arm: ArmSpec, sheet: Sheet, overridden: tuple[str, ...], at: Place) -> Arm | None:
-    """The arm that names a configuration ``at`` a place; None for one with mistakes."""
+def _facts(name: str, sheet: Sheet, overridden: tuple[str, ...], at: Place) -> Facts | None:
+    """What is trained where a configuration is named ``at`` a place; None for mistakes."""
     document, found = sheet.document, sheet.configuration
     if document is None or found is None:
         return None
     parts = code_of(found.training()).items()
-    return Arm(
-        label=arm.label,
-        configuration_id=arm.configuration,
+    return Facts(
+        configuration_id=name,
         configuration=found,
         overridden=overridden,
         code=tuple(
             NamedCode(
                 use=part.use,
                 version=part.version,
-                place=str(document.place((*name.split("."), "use"))),
+                place=str(document.place((*part_name.split("."), "use"))),
                 arm=str(at),
             )
-            for name, part in parts
+            for part_name, part in parts
         ),
-        first_seed=arm.first_seed,
     )
 
 
@@ -223,32 +222,17 @@ def resolve(
     claim: Document, steps: Steps, arm: ArmSpec, configurations: Configurations
 ) -> tuple[Arm | None, tuple[Problem, ...]]:
     """The arm at ``steps`` of a claim file with its evidence, or what is wrong."""
-    if arm.configuration is not None:
-        return configurations.resolve(claim, steps, arm, arm.configuration)
-    if arm.table is None:
-        return Arm(label=arm.label, published=arm.published), ()
-    problem = _wrong_table(claim, (*steps, "table"), arm.table)
-    if problem is not None:
-        return None, (problem,)
-    return Arm(label=arm.label, table=str(Path(claim.file).parent / arm.table)), ()
-
-
-def _wrong_table(claim: Document, steps: Steps, name: str) -> Problem | None:
-    """A table must be a file in the claim's folder, so that no other file is read or quoted."""
-    folder = Path(claim.file).parent
-    path, place, where = folder / name, claim.place(steps), claim.name(steps)
-    if path.is_dir():
-        advice = "write the path of the file in it, or put the file itself there"
-        return Problem(place, f"{where}: '{name}' is a folder", "a CSV file", advice)
-    if not path.is_file():
-        files = (each for each in path.parent.glob("*.csv") if each.is_file())
-        known = [each.relative_to(folder).as_posix() for each in files]
-        guess = closest(name, sorted(known))
-        advice = f"did you mean '{guess}'?" if guess else "put the table there"
-        return Problem(place, f"{where}: there is no table '{name}'", f"a file {path}", advice)
-    if not path.resolve().is_relative_to(folder.resolve()):
-        what = f"{where}: table '{name}' is a link that leads elsewhere"
-        return Problem(
-            place, what, "a file in the folder of the claim", "put the file itself there"
-        )
-    return None
+    source = arm.source
+    facts, problems = source.resolve(DeclaredAt(claim, steps, configurations))
+    if facts is None:
+        return None, problems
+    found = Arm(
+        label=arm.label,
+        source=source,
+        configuration_id=facts.configuration_id,
+        configuration=facts.configuration,
+        overridden=facts.overridden,
+        code=facts.code,
+        first_seed=facts.first_seed,
+    )
+    return found, problems

@@ -100,7 +100,7 @@ class ScaledClaim:
     @property
     def trained(self) -> list[str]:
         """The arms that name a configuration."""
-        return [name for name, arm in self.arms.items() if arm.configuration is not None]
+        return [name for name, arm in self.arms.items() if arm.source.trains]
 
     def placed(self) -> Iterator[tuple[Steps, Expectation]]:
         """Each expectation, and where it is written."""

@@ -15,7 +15,6 @@ from repro.schema.base import ConfigurationId, Count, Name, Reason, SettingPath,
 from repro.schema.document import validated
 from repro.schema.messages import MOST, shown
 from repro.schema.yaml import Document, Steps, read_document
-from repro.specs.arm import ArmSpec
 from repro.specs.configuration import Configuration, NamedCode
 from repro.specs.load import other_sort
 from repro.specs.resolve import Configurations, Sheet, check, overlap, overlay
@@ -122,9 +121,10 @@ def load_search(path: Path) -> Search:
     if other := list(other_sort(document, "search")):
         raise ShapeError(other)
     spec = validated(document, SearchFile)
-    arm = ArmSpec(label="base", **spec.base.model_dump())
-    name, configurations = spec.base.configuration, Configurations()
-    found, wrong = configurations.resolve(document, ("base",), arm, name)
+    base_of = spec.base
+    found, wrong = Configurations().resolve(
+        document, ("base",), base_of.configuration, base_of.override
+    )
     problems = [*wrong, *_stages(document, spec)]
     base = None if found is None else found.configuration
     if base is not None and not problems:

@@ -12,12 +12,11 @@ import pytest
 from repro import judge
 from repro.errors import SpecError
 from repro.evidence.base import Evidence
-from repro.evidence.divergence import settled
-from repro.evidence.gather import from_table, measured, read_tables
-from repro.evidence.readings import table_schema
 from repro.evidence.table import TidyTable, frame_table, read_table
 from repro.judging.assemble import check_claim
+from repro.judging.divergence import settled
 from repro.judging.document import Document
+from repro.judging.gather import from_table, measured, read_tables, table_schema
 from repro.specs.claim import Claim
 from repro.store.runs import RunStore
 from repro.verify import Options, verify_claims
@@ -67,8 +66,7 @@ def by_arm(of: Claim, content: str, folder: Path) -> Document:
     """As arms with `table:` are judged."""
     path = folder / "made.csv"
     path.write_text(content, encoding="utf-8")
-    arms = {name: arm.model_copy(update={"table": str(path)}) for name, arm in of.arms.items()}
-    of = of.model_copy(update={"arms": arms})
+    of = of.model_copy(update={"file": str(folder / "made.yaml")})
     table: TidyTable = read_tables(of)["a"]
     return check_claim(of, from_table(of, table))
 

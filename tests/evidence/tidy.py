@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from repro.evidence.readings import TableSchema, table_schema
-from repro.specs.arm import Arm, PublishedArm
+from repro.evidence.published import Published
+from repro.evidence.readings import TableSchema
+from repro.evidence.source import PublishedArm
+from repro.judging.gather import table_schema
+from repro.specs.arm import Arm
 from repro.specs.claim import Claim
 from tests.judging.evidence import claim
 
@@ -42,6 +45,9 @@ def printed_softmax(mean: str = "34", sd: str | None = "0.5", n: int | None = 11
     """fair_mos with a printed Softmax for a baseline; nothing asks for equal parameters."""
     of = claim("fair_mos", "paper")
     numbers = {"test_perplexity": PublishedArm(mean=mean, sd=sd, n=n)}
-    arms = {**of.arms, "softmax": Arm(label="Softmax, printed", published=numbers)}
+    arms = {
+        **of.arms,
+        "softmax": Arm(label="Softmax, printed", source=Published(published=numbers)),
+    }
     comparable = of.comparable.model_copy(update={"parameters_within": None, "same": ()})
     return of.model_copy(update={"arms": arms, "comparable": comparable})

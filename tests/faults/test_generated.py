@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from repro.errors import SpecError, StoreUnreachableError
-from repro.evidence.gather import gather
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document
+from repro.judging.gather import gather
 from repro.report.formats import rendered
 from repro.report.junit import junit
 from repro.report.markdown import summary

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from repro.evidence.base import Evidence, TableSource
-from repro.evidence.gather import from_table
 from repro.evidence.table import TidyTable
+from repro.evidence.table_file import TableFile
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document, Result
+from repro.judging.gather import from_table
 from repro.specs.claim import Claim
 
 Columns = Mapping[str, Mapping[str, Sequence[float]]]
@@ -34,7 +35,9 @@ def made(*expectations: Mapping[str, Any], arms: str = "ab", **fields: Any) -> C
         "notice": "Made by hand: it says nothing about any paper.",
         "design": "independent",
         "alpha": 0.05,
-        "arms": {name: {"label": name.upper(), "table": "made.csv"} for name in arms},
+        "arms": {
+            name: {"label": name.upper(), "source": TableFile(table="made.csv")} for name in arms
+        },
         "comparable": {},
         "seeds": {"min": 2, "plan": 2},
         "measurements": {"loss": LOSS},

@@ -119,8 +119,7 @@ def test_a_changed_value_of_a_sequential_table_is_noticed(tmp_path: Path) -> Non
     table = tmp_path / "made.csv"
     seeds = {"min": 4, "plan": 4, "max": 20}
     claim = made(LOWER, sequential={"method": "eprocess_t"}, seeds=seeds)
-    arms = {name: arm.model_copy(update={"table": str(table)}) for name, arm in claim.arms.items()}
-    claim = claim.model_copy(update={"arms": arms})
+    claim = claim.model_copy(update={"file": str(tmp_path / "made.yaml")})
     options = Options(RunStore(tmp_path / "store"), reports=tmp_path / "reports")
     for values, validity in ((APART["a"], "VALID"), ([9.0, *APART["a"][1:]], "INVALID")):
         rows = [f"a,{i},loss,{v}" for i, v in enumerate(values)]
@@ -135,8 +134,7 @@ def test_a_changed_order_of_a_table_is_noticed(tmp_path: Path) -> None:
     table = tmp_path / "made.csv"
     seeds = {"min": 4, "plan": 4, "max": 20}
     claim = made(LOWER, sequential={"method": "eprocess_t", "order": "day"}, seeds=seeds)
-    arms = {name: arm.model_copy(update={"table": str(table)}) for name, arm in claim.arms.items()}
-    claim = claim.model_copy(update={"arms": arms})
+    claim = claim.model_copy(update={"file": str(tmp_path / "made.yaml")})
     options = Options(RunStore(tmp_path / "store"), reports=tmp_path / "reports")
     for days, validity in (
         ([3, 1, 2, 4], "VALID"),

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from repro.evidence.base import TableSource
-from repro.evidence.gather import from_table
+from repro.evidence.published import Published
+from repro.evidence.source import PublishedArm
 from repro.evidence.table import TidyTable
 from repro.judging.assemble import check_claim, document_of
 from repro.judging.design_power import design_parts
 from repro.judging.document import Document
+from repro.judging.gather import from_table
 from repro.judging.judge import judge_claim, judge_families
 from repro.judging.registration import recorded
 from repro.registry.record import Registry
@@ -99,9 +101,9 @@ def test_seeds_of_the_same_arms_are_not_planned_as_points_of_their_own() -> None
 
 def baseline(mean: str, sd: str, values: list[float], **more: Any) -> Document:
     """My values of a against a printed b."""
-    printed = {"label": "B", "published": {"loss": {"mean": mean, "sd": sd, "n": 5}}}
+    printed = Published(published={"loss": PublishedArm(mean=mean, sd=sd, n=5)})
     plain = made(difference(**more))
-    arms = {"a": plain.arms["a"], "b": Arm.model_validate(printed)}
+    arms = {"a": plain.arms["a"], "b": Arm(label="B", source=printed)}
     of = plain.model_copy(update={"arms": arms})
     rows = {"a": {seed: {"loss": value} for seed, value in enumerate(values)}}
     return check_claim(of, from_table(of, TidyTable(TableSource("made.csv", "0" * 64), rows)))

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from repro.evidence.base import TableSource
-from repro.evidence.gather import from_table
 from repro.evidence.table import TidyTable
 from repro.expectations.rules import NOT_TESTED
 from repro.judging.assemble import document_of, verdict_of
 from repro.judging.document import Document
+from repro.judging.gather import from_table
 from repro.judging.interim import should_stop
 from repro.judging.judge import judge_claim, judge_families
 from repro.judging.verdict import exit_code

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from repro.evidence.base import Evidence, TableSource
-from repro.evidence.gather import from_table
 from repro.evidence.table import TidyTable
 from repro.expectations.rules import Conclusion
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document
+from repro.judging.gather import from_table
 from repro.judging.judge import Judgement, judge_claim
 from repro.report.junit import junit
 from repro.report.sections.interim_looks import looks_title

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from repro.evidence.published import Published
+from repro.evidence.source import PublishedArm
+from repro.evidence.table_file import TableFile
 from repro.report.blocks import DotPlot, Figure
 from repro.report.view import view
+from repro.specs.arm import Arm
 from tests.judging.made import judged, made
 from tests.judging.test_kinds import LOW, difference
 
 ARMS = {
-    "a": {"label": "A", "table": "made.csv"},
-    "b": {"label": "B", "published": {"loss": {"mean": "93.4", "sd": "0.2", "n": 5}}},
+    "a": Arm(label="A", source=TableFile(table="made.csv")),
+    "b": Arm(
+        label="B",
+        source=Published(published={"loss": PublishedArm(mean="93.4", sd="0.2", n=5)}),
+    ),
 }
 
 
 def test_a_printed_arm_has_its_own_digits_and_its_scatter() -> None:
     """`93.40, as printed` is not what is printed, and a mean alone would look like separation."""
-    document = judged(made(difference(), arms="ab").model_copy(update=arms()), {"a": LOW})
+    document = judged(made(difference(), arms="ab").model_copy(update={"arms": ARMS}), {"a": LOW})
     (summary,) = document.arms[1].summaries
     assert summary.as_printed == "93.4 ± 0.2"
     figure = view(document).figure
@@ -25,10 +32,3 @@ def test_a_printed_arm_has_its_own_digits_and_its_scatter() -> None:
     assert row.note == "93.4 ± 0.2, 5 seeds, as printed"
     assert row.spread == (93.4 - 0.2, 93.4 + 0.2)
     assert "standard deviation" in figure.caption
-
-
-def arms() -> dict[str, object]:
-    """The arms as a claim holds them."""
-    of = made(difference(), seeds={"min": 2, "plan": 2})
-    kind = type(of.arms["a"])
-    return {"arms": {name: kind.model_validate(one, strict=False) for name, one in ARMS.items()}}

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from repro.evidence.base import Evidence
-from repro.evidence.gather import gather
 from repro.judging.assemble import check_claim
 from repro.judging.document_parts import Analysis
+from repro.judging.gather import gather
 from repro.store.runs import RunStore
 from repro.trainers.language_model.measurements.perplexity import Perplexity
 from tests.judging.evidence import claim, evidence

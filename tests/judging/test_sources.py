@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from repro.evidence.base import Evidence, PrintedSummary
-from repro.evidence.gather import from_table, measured
-from repro.evidence.readings import table_schema
 from repro.evidence.table import frame_table
+from repro.evidence.table_file import TableFile
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document
+from repro.judging.gather import from_table, measured, table_schema
 from repro.report.view import view
 from repro.report.write import document_text
 from repro.specs.claim import Claim, ScaleName
@@ -72,7 +72,7 @@ def test_a_table_without_the_arms_configuration_cannot_be_bounded() -> None:
     """Without a configuration there is no d, so the bound is not controlled, and it is said."""
     of = claim("mos_rank")
     bare = {
-        n: a.model_copy(update={"configuration": None, "table": "x.csv"})
+        n: a.model_copy(update={"configuration": None, "source": TableFile(table="x.csv")})
         for n, a in of.arms.items()
     }
     comparable = of.comparable.model_copy(update={"same": ()})

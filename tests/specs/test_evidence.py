@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from repro.errors import SpecError
+from repro.evidence.table_file import TableFile
+from repro.judging.gather import read_tables
 from repro.specs.claim import SCALES, Claim, ScaleName
 from repro.specs.load import load_claim
 
@@ -58,7 +60,7 @@ def test_a_scale_that_the_claim_lacks_is_named_with_those_it_has(name):
 def test_an_arm_says_where_its_values_come_from():
     """Runs, a table and printed numbers may meet in one claim; only the first are planned."""
     claim = good("mixed_claim")
-    kinds = {name: arm.evidence for name, arm in claim.arms.items()}
+    kinds = {name: arm.source.shown for name, arm in claim.arms.items()}
     assert kinds == {"mos": "runs", "softmax": "published", "theirs": "table"}
     assert claim.trained == ("mos",)
     assert len(claim.runs()) == claim.seeds.plan
@@ -69,9 +71,11 @@ def test_an_arm_says_where_its_values_come_from():
 
 def test_a_table_lies_beside_the_claim():
     """The path of a table can be opened, wherever the program runs."""
-    arm = good("table_claim").arms["new"]
-    assert arm.table is not None
-    assert Path(arm.table).read_text(encoding="utf-8").startswith("arm,seed,measurement,value\n")
+    claim = good("table_claim")
+    source = claim.arms["new"].source
+    assert isinstance(source, TableFile)
+    table = Path(claim.file).parent / str(source.table)
+    assert table.read_text(encoding="utf-8").startswith("arm,seed,measurement,value\n")
 
 
 def test_the_digest_does_not_know_where_the_claim_lies(folder):
@@ -126,7 +130,9 @@ def test_a_table_may_lie_in_a_folder_below(folder):
     file = folder / "table_claim.yaml"
     text = file.read_text(encoding="utf-8")
     file.write_text(text.replace("table_claim.csv", "data/table_claim.csv"), encoding="utf-8")
-    assert load_claim(file, "paper").arms["new"].table == str(folder / "data/table_claim.csv")
+    claim = load_claim(file, "paper")
+    assert claim.arms["new"].source == TableFile(table="data/table_claim.csv")
+    assert set(read_tables(claim)) >= {"new"}
 
 
 def test_the_arms_of_a_control_share_no_run():

@@ -48,7 +48,7 @@ def _numbers(document: Document) -> tuple[Block, ...]:
 
 def _arms_table(document: Document) -> Table:
     bounded = any(arm.rank_bound is not None for arm in document.arms)
-    trained = all(arm.evidence == "runs" for arm in document.arms)
+    trained = all(arm.trained for arm in document.arms)
     counted = any(arm.parameters is not None for arm in document.arms)
     names = [("Parameters", counted), ("Rank bound", bounded)]
     names.append(("Finished runs" if trained else "Seeds", True))

@@ -71,7 +71,7 @@ def _no_flag(document: Document) -> str:
     if left_out and all(_together(document, one) for one in left_out):
         tried = [words.replace("turn", "turn, in every arm") for words in tried]
     read = {arm for result in own for arm in result.arms}
-    if any(arm.evidence == "published" for arm in document.arms if arm.id in read):
+    if any(arm.printed for arm in document.arms if arm.id in read):
         tried.append(ROUNDED)
     said = ["No flag, but none of the choices that could raise one was tried."]
     if tried:

@@ -42,7 +42,7 @@ def how_it_was_run(document: Document) -> tuple[Block, ...]:
 def settings(document: Document) -> tuple[Block, ...]:
     """Where values are from, every setting of every arm, and what no paper prints."""
     blocks: list[Block] = [Pairs((("Digest of what decides", document.claim.digest),))]
-    if any(arm.evidence != "runs" for arm in document.arms):
+    if any(not arm.trained for arm in document.arms):
         blocks.append(_sources(document))
     if _trained(document):
         blocks.append(_configurations(document))
@@ -94,7 +94,7 @@ def _sources(document: Document) -> Table:
 
 def _own_values(document: Document) -> list[Paragraph]:
     """What nothing here has checked."""
-    arms = [arm for arm in _trained(document) if arm.evidence == "table"]
+    arms = [arm for arm in _trained(document) if arm.tabled]
     if not arms:
         return []
     whose = "all arms" if len(arms) == len(document.arms) else ", ".join(a.label for a in arms)
@@ -108,10 +108,10 @@ def _own_values(document: Document) -> list[Paragraph]:
 def seeds_of(arm: Arm) -> str:
     """`5 of 5` of the planned runs; the seeds of a table, and how many were planned."""
     finished = sum(one.state == "finished" for one in arm.replicates)
-    if arm.evidence == "published":
+    if arm.printed:
         counts = sorted({summary.n for summary in arm.summaries if summary.n is not None})
         return f"{', '.join(map(fmt.count, counts))}, as printed" if counts else "not printed"
-    if arm.evidence == "table" and arm.planned is not None:
+    if arm.tabled and arm.planned is not None:
         return f"{fmt.count(finished)}, {fmt.count(arm.planned)} planned"
     return f"{finished} of {len(arm.replicates)}"
 
@@ -193,7 +193,7 @@ def runs(document: Document) -> tuple[Block, ...]:
     columns += [Column(head, "number") for head in heads]
     columns += [Column("Seconds", "number"), Column("Key", "key")]
     rows = tuple(row for arm in document.arms for row in _run_rows(document, arm))
-    trained = all(arm.evidence != "table" for arm in document.arms)
+    trained = all(not arm.tabled for arm in document.arms)
     table = Table(fmt.number_of(total, "run" if trained else "replicate"), tuple(columns), rows)
     return (table, *_without_weights(document.provenance.without_weights, total))
 
@@ -211,7 +211,7 @@ def _without_weights(count: int, total: int) -> list[Paragraph]:
 
 
 def _all_printed(document: Document) -> bool:
-    return bool(document.arms) and all(arm.evidence == "published" for arm in document.arms)
+    return bool(document.arms) and all(arm.printed for arm in document.arms)
 
 
 def _run_rows(document: Document, arm: Arm) -> list[tuple[str, ...]]:
@@ -253,7 +253,7 @@ def _code(document: Document) -> str:
     """What was imported to train the arms: `my_layers:Gru 1.0.2 (GRU, large)`."""
     arms: dict[str, list[str]] = {}
     for arm in document.arms:
-        for code in arm.code if arm.evidence == "runs" else ():
+        for code in arm.code if arm.trained else ():
             arms.setdefault(f"{code.use} {code.version}", []).append(arm.label)
     return "; ".join(f"{code} ({', '.join(labels)})" for code, labels in arms.items())
 

@@ -42,7 +42,7 @@ def _published_table(document: Document, printed: Published) -> Table:
         arm = next((a for a in document.arms if a.id == one.arm), None)
         ours = None if arm is None else summary_of(arm, key)
         text = "not measured"
-        if arm is not None and arm.evidence == "published":
+        if arm is not None and arm.printed:
             text = "the printed one"
         elif ours is not None and measurement is not None:
             text = words.mean_and_sd(ours, measurement)

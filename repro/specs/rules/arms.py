@@ -87,7 +87,7 @@ def _comparable(claim: ScaledClaim) -> Iterator[Problem]:
 def _printed_numbers(claim: ScaledClaim) -> Iterator[Problem]:
     """A standard deviation that no numbers have."""
     for name, arm in claim.arms.items():
-        for measurement, printed in (arm.published or {}).items():
+        for measurement, printed in (arm.source.printed or {}).items():
             if printed.sd is not None and float(printed.sd) < 0:
                 what = f"a standard deviation is never negative, and this is {printed.sd}"
                 steps = (*claim.steps("arms", name), "published", measurement, "sd")

@@ -7,17 +7,17 @@ from dataclasses import replace
 from itertools import product
 
 from repro.errors import Problem
+from repro.evidence.source import PublishedArm
 from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.yaml import Steps
-from repro.specs.arm import PublishedArm
 from repro.specs.scaled import ScaledClaim
 
 
 def _printed_arms(claim: ScaledClaim) -> Iterator[Problem]:
     """Printed numbers are a summary, and most tests need the value of every seed."""
     lacking: dict[tuple[str, str], Problem] = {}
-    arms = claim.arms.items()
-    summaries = {name: arm.published for name, arm in arms if arm.published is not None}
+    printed_of = ((name, arm.source.printed) for name, arm in claim.arms.items())
+    summaries = {name: printed for name, printed in printed_of if printed is not None}
     for steps, expectation in claim.placed():
         printed = [position for position, name in enumerate(expectation.of) if name in summaries]
         refused = _needs_values(claim, steps, expectation, printed[0]) if printed else None

@@ -96,7 +96,7 @@ def _growing_arms(claim: ScaledClaim) -> Iterator[Problem]:
         return
     read = {name for _, expectation in claim.decisive() for name in expectation.of}
     for name, arm in claim.arms.items():
-        if name in read and arm.published is not None:
+        if name in read and arm.source.printed is not None:
             what = f"the printed numbers of arm '{name}' do not grow seed by seed"
             advice = "give it a configuration or a table, or leave `sequential` out"
             yield claim.problem(

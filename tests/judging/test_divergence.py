@@ -9,10 +9,10 @@ import pytest
 from pydantic import TypeAdapter
 
 from repro.evidence.base import State
-from repro.evidence.divergence import settled
 from repro.expectations.base import EProcess
 from repro.expectations.kinds import Expectation
 from repro.judging.assemble import check_claim
+from repro.judging.divergence import settled
 from repro.judging.document import Document
 from repro.specs.claim import Claim, Seeds
 from repro.stats.records import beyond

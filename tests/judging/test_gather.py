@@ -8,9 +8,9 @@ import pytest
 
 from repro.errors import ClaimError, SpecError
 from repro.evidence.base import Evidence
-from repro.evidence.gather import from_table, gather, measured
-from repro.evidence.readings import table_schema
 from repro.evidence.table import read_table
+from repro.evidence.table_file import TableFile
+from repro.judging.gather import from_table, gather, measured, table_schema
 from repro.specs.arm import Arm
 from repro.specs.claim import Claim
 from repro.stats.records import Sample, Summary
@@ -29,9 +29,10 @@ def beside(folder: Path, text: str, *arms: str) -> Claim:
     """mos_rank with a table for some of its arms."""
     (folder / "table.csv").write_text(text, encoding="utf-8")
     of = claim("mos_rank")
-    table = str(folder / "table.csv")
-    tabled = {arm: Arm(label=of.arms[arm].label, table=table) for arm in arms}
-    return of.model_copy(update={"arms": {**of.arms, **tabled}})
+    source = TableFile(table="table.csv")
+    tabled = {arm: Arm(label=of.arms[arm].label, source=source) for arm in arms}
+    file = str(folder / "claim.yaml")
+    return of.model_copy(update={"arms": {**of.arms, **tabled}, "file": file})
 
 
 def test_the_seeds_of_a_table_are_its_replicates(tmp_path: Path) -> None:

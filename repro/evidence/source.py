@@ -1,0 +1,156 @@
+"""The base of every source of evidence: its keys in an arm, and what others must know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
+
+from pydantic import Field
+
+from repro.errors import Place, Problem
+from repro.schema.base import Count, ObjectName, PrintedSize, Spec
+from repro.schema.messages import closest
+from repro.schema.yaml import Document, Steps
+
+if TYPE_CHECKING:
+    from repro.evidence.base import Replicate
+    from repro.evidence.readings import TableSchema
+    from repro.evidence.table import TidyTable
+    from repro.store.runs import RunStore
+    from repro.trainers.measurement import Measurement
+    from repro.trainers.run import RunSpec
+
+
+class PublishedArm(Spec):
+    """Printed numbers of one arm, as strings."""
+
+    mean: PrintedSize
+    sd: PrintedSize | None = None
+    n: Count | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is trained for an arm; of an arm whose values were made elsewhere, nothing.
+
+    ``overridden`` are dotted paths. ``code`` is what training needs of others.
+    """
+
+    configuration: Any = None
+    configuration_id: str | None = None
+    overridden: tuple[str, ...] = ()
+    code: tuple[Any, ...] = ()
+    first_seed: int = 0
+
+
+class Configurations(Protocol):
+    """The configurations that claim files name."""
+
+    def resolve(
+        self, claim: Document, steps: Steps, name: str, override: Mapping[str, Any]
+    ) -> tuple[Facts | None, tuple[Problem, ...]]:
+        """What is trained by the configuration ``name`` of an arm, or what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredAt:
+    """Where a source stands in a claim file, and what its names may stand for."""
+
+    document: Document
+    steps: Steps
+    configurations: Configurations
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the claim file."""
+        return Path(self.document.file).parent
+
+    def problem(self, key: str, what: str, expected: str, advice: str) -> Problem:
+        """A mistake in one of the keys."""
+        steps = (*self.steps, key)
+        return Problem(self.place(key), f"{self.document.name(steps)}: {what}", expected, advice)
+
+    def place(self, key: str) -> Place:
+        """Where a key is written."""
+        return self.document.place((*self.steps, key))
+
+    def missing_file(self, key: str, name: str, *, sort: str, ending: str) -> Problem | None:
+        """What is wrong with a file beside the claim; no other file is ever read or quoted.
+
+        ``sort`` is what it is called: a table, in a CSV file, whose ending is `csv`.
+        """
+        path, noun = self.folder / name, f"a {ending.upper()} file"
+        if path.is_dir():
+            advice = "write the path of the file in it, or put the file itself there"
+            return self.problem(key, f"'{name}' is a folder", noun, advice)
+        if not path.is_file():
+            files = (each for each in path.parent.glob(f"*.{ending}") if each.is_file())
+            known = [each.relative_to(self.folder).as_posix() for each in files]
+            guess = closest(name, sorted(known))
+            advice = f"did you mean '{guess}'?" if guess else f"put the {sort} there"
+            return self.problem(key, f"there is no {sort} '{name}'", f"a file {path}", advice)
+        if not path.resolve().is_relative_to(self.folder.resolve()):
+            what = f"{sort} '{name}' is a link that leads elsewhere"
+            advice = "put the file itself there"
+            return self.problem(key, what, "a file in the folder of the claim", advice)
+        return None
+
+
+class Source(Spec):
+    """Where the values of an arm come from. Its fields are its keys in the arm.
+
+    ``elsewhere`` says why a table of other arms has no values of this one. ``trains``: its values
+    are those of runs that are made here. ``shown`` is what a report calls its sort.
+    """
+
+    elsewhere: ClassVar[str] = "the claim names another source for it"
+    trains: ClassVar[bool] = False
+    shown: ClassVar[Literal["runs", "table", "published"]] = "table"
+
+    @property
+    def printed(self) -> Mapping[str, PublishedArm] | None:
+        """Printed numbers by measurement, where they are all that is known."""
+        return None
+
+    def resolve(self, at: DeclaredAt) -> tuple[Facts | None, tuple[Problem, ...]]:
+        """What is trained for the arm, or every mistake in what the keys name."""
+        del at
+        return Facts(), ()
+
+    def identity(self, configuration: Any) -> Any:
+        """What decides the verdict: a part of the digest of the claim.
+
+        ``configuration`` is what is trained, if anything is.
+        """
+        del configuration
+        declared = self.model_dump(mode="json", exclude_defaults=True, exclude={"kind"})
+        return {"evidence": declared}
+
+    def values(self, schema: TableSchema, folder: Path) -> TidyTable | None:
+        """The values that are there before anything is trained; None where there are none.
+
+        ``folder`` is that of the claim file. SpecError with every mistake.
+        """
+        del schema, folder
+        return None
+
+    def replicates(
+        self, runs: Iterable[RunSpec], measurements: Mapping[str, Measurement], store: RunStore
+    ) -> tuple[Replicate, ...]:
+        """What a store has of the runs of the arm."""
+        del runs, measurements, store
+        return ()
+
+
+class OwnSource(Source):
+    """The base of a source that is not built in: a class below it, whose fields are its keys.
+
+    ``use`` is its `module:object`, and ``version`` that in which it is here. ``kind`` is the name
+    that an installed package gives it, where a claim asks for it by that.
+    """
+
+    kind: str = ""
+    use: ObjectName
+    version: Annotated[str, Field(min_length=1, max_length=100)] = ""

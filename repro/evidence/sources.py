@@ -1,0 +1,35 @@
+"""Sources of evidence: the table of those that are here, and what others add to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from repro.errors import DataError
+from repro.evidence.source import OwnSource, Source
+from repro.plugins import Table
+
+SOURCES: Table[type[Source]] = Table(
+    "repro.evidence",
+    {
+        "runs": "repro.evidence.runs:Runs",
+        "table": "repro.evidence.table_file:TableFile",
+        "published": "repro.evidence.published:Published",
+    },
+)
+"""The first field of each that is built in is the key of an arm that asks for it."""
+
+
+BUILTIN = {next(iter(each.model_fields)): each for each in map(SOURCES.get, SOURCES.names())}
+"""Those that are built in, by that key."""
+
+
+def source_of_others(name: str) -> tuple[str, type[OwnSource]]:
+    """Where a source that is not built in is, and its keys; DataError for what is no source."""
+    found: Any = SOURCES.get(name)
+    if not (isinstance(found, type) and issubclass(found, OwnSource)):
+        raise DataError(
+            f"{name}: this is no source of evidence\n"
+            "  expected: a class below repro.extend.OwnSource\n"
+            "  to do: see docs/how-to/add-an-evidence-source.md"
+        )
+    return f"{found.__module__}:{found.__qualname__}", found
