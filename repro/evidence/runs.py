@@ -17,7 +17,7 @@ from repro.trainers.run import RunSpec
 
 if TYPE_CHECKING:
     from repro.store.runs import RunStore
-    from repro.trainers.measurement import Measurement
+    from repro.trainers.measurement import MeasurementSpec
 
 
 LARGEST_LOSS = 700.0
@@ -50,13 +50,15 @@ class Runs(Source):
         return configuration.training().identity()
 
     def replicates(
-        self, runs: Iterable[RunSpec], measurements: Mapping[str, Measurement], store: RunStore
+        self, runs: Iterable[RunSpec], measurements: Mapping[str, MeasurementSpec], store: RunStore
     ) -> tuple[Replicate, ...]:
         """Each run as it is stored: finished, diverged, missing, stale or damaged."""
         return tuple(_replicate(measurements, run, store) for run in runs)
 
 
-def _replicate(measurements: Mapping[str, Measurement], run: RunSpec, store: RunStore) -> Replicate:
+def _replicate(
+    measurements: Mapping[str, MeasurementSpec], run: RunSpec, store: RunStore
+) -> Replicate:
     key = run.key
     try:
         return _read(measurements, run, store)
@@ -66,7 +68,7 @@ def _replicate(measurements: Mapping[str, Measurement], run: RunSpec, store: Run
         return Replicate(run.replicate, key, "damaged", {}, {}, {}, str(error))
 
 
-def _read(measurements: Mapping[str, Measurement], run: RunSpec, store: RunStore) -> Replicate:
+def _read(measurements: Mapping[str, MeasurementSpec], run: RunSpec, store: RunStore) -> Replicate:
     key, state = run.key, store.state(run.key)
     if state not in ("finished", "diverged"):
         older = any(store.state(one) in ("finished", "diverged") for one in run.older_keys())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from repro.evidence.readings import TableSchema
     from repro.evidence.table import TidyTable
     from repro.store.runs import RunStore
-    from repro.trainers.measurement import Measurement
+    from repro.trainers.measurement import MeasurementSpec
     from repro.trainers.run import RunSpec
 
 
@@ -137,7 +137,7 @@ class Source(Spec):
         return None
 
     def replicates(
-        self, runs: Iterable[RunSpec], measurements: Mapping[str, Measurement], store: RunStore
+        self, runs: Iterable[RunSpec], measurements: Mapping[str, MeasurementSpec], store: RunStore
     ) -> tuple[Replicate, ...]:
         """What a store has of the runs of the arm."""
         del runs, measurements, store
