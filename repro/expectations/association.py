@@ -242,16 +242,16 @@ class AssociationKind(Kind[Association]):
         )
         return f"{said} {therefore}".rstrip()
 
-    def limits(self, one: Association, context: Context) -> tuple[base.Limit, ...]:
+    def limits(self, declared: Association, context: Context) -> tuple[base.Limit, ...]:
         """Zero, or the declared size on both sides."""
-        declared = one.magnitude_at_most or one.magnitude_at_least
-        if declared is None:
+        size = declared.magnitude_at_most or declared.magnitude_at_least
+        if size is None:
             return (base.Limit(value=0, label="no correlation, 0", why=""),)
         return tuple(
             base.Limit(
-                value=sign * declared.value,
-                label=f"size, {fmt.signed(f'{sign * declared.value:+g}')}",
-                why=declared.why,
+                value=sign * size.value,
+                label=f"size, {fmt.signed(f'{sign * size.value:+g}')}",
+                why=size.why,
             )
             for sign in (-1, 1)
         )

@@ -243,22 +243,26 @@ class BoundKind(Kind[Bound]):
         (name,) = labels(declared, context)
         inside, n = round(found.result.effect * found.result.n[0]), found.result.n[0]
         kept = f"{name} keeps within {_bound_words(declared, context)} in {inside} of {n} seeds"
-        own, said = found.interval, headed(what(declared, context), kept)
-        if declared.share is not None and own is not None:
-            low, high = (fmt.significant(100 * end) for end in (own.low or 0.0, own.high or 0.0))
+        interval, said = found.interval, headed(what(declared, context), kept)
+        if declared.share is not None and interval is not None:
+            low, high = (
+                fmt.significant(100 * end) for end in (interval.low or 0.0, interval.high or 0.0)
+            )
             said += f", so {low}% to {high}% of all seeds would"
         return f"{said}. {_kept(declared, found)}".rstrip()
 
-    def limits(self, one: Bound, context: Context) -> tuple[base.Limit, ...]:
+    def limits(self, declared: Bound, context: Context) -> tuple[base.Limit, ...]:
         """The bound itself, or the share on the axis of shares."""
-        if one.share is not None:
-            label = f"least share, {fmt.percent(one.share.value)}"
-            return (base.Limit(value=one.share.value, label=label, why=one.share.why),)
-        sides = zip(bound_limits(one, context), (one.at_least, one.at_most), strict=True)
+        if declared.share is not None:
+            label = f"least share, {fmt.percent(declared.share.value)}"
+            return (base.Limit(value=declared.share.value, label=label, why=declared.share.why),)
+        sides = zip(
+            bound_limits(declared, context), (declared.at_least, declared.at_most), strict=True
+        )
         return tuple(
-            base.Limit(value=value, label=f"bound, {value:g}", why=declared.why)
-            for value, declared in sides
-            if value is not None and declared is not None
+            base.Limit(value=value, label=f"bound, {value:g}", why=limit.why)
+            for value, limit in sides
+            if value is not None and limit is not None
         )
 
     def planned(self, declared: Bound, context: Context, plan: base.Plan) -> PlannedTest:
@@ -277,11 +281,11 @@ class BoundKind(Kind[Bound]):
 
     def details(self, declared: Bound, context: Context, result: TestResult) -> dict[str, str]:
         """The limit of a bound whose axis shows shares; what the seeds say of others."""
-        own = result.interval
+        interval = result.interval
         facts = {}
-        if own is not None and declared.share is None:
-            level = fmt.percent((1 + own.level) / 2)
-            least = fmt.significant(100 * own.low)
+        if interval is not None and declared.share is None:
+            level = fmt.percent((1 + interval.level) / 2)
+            least = fmt.significant(100 * interval.low)
             facts["other_seeds"] = f"at least {least}% of all would keep it (one-sided {level})"
         if declared.share is not None:
             shown = [f"{v:g}" for v in bound_limits(declared, context) if v is not None]

@@ -145,14 +145,14 @@ def least_limit(least: LeastRatio) -> base.Limit:
 
 def _therefore(declared: Ratio, less: str, found: Found) -> str:
     """What follows for the claim; ``less`` says that the ratio looks too small."""
-    least, own = least_ratio(declared.at_least), found.interval
+    least, interval = least_ratio(declared.at_least), found.interval
     if found.conclusion is Conclusion.CONFIRMED:
         return f"At least {least}, as claimed."
     if found.conclusion is Conclusion.CONTRADICTED:
         return f"Less than {least}, against the claim."
     if found.conclusion is not Conclusion.INCONCLUSIVE:
         return ""
-    low, high = (None, None) if own is None else (own.low, own.high)
+    low, high = (None, None) if interval is None else (interval.low, interval.high)
     if found.result.effect < declared.at_least.value:
         return against(less, f": the interval reaches up to {_end(high, declared)}")
     return f"At least {least} is not shown: the interval reaches down to {_end(low, declared)}."

@@ -78,14 +78,14 @@ def correlation_ends(interval: base.Interval | None, limits: Sequence[float]) ->
     return ends(interval, limits, lambda v, more: fmt.plus(v, 2 + more))
 
 
-def difference_words(result: TestResult, names: list[str], what: str, shown: int) -> str:
+def difference_words(result: TestResult, names: list[str], measured: str, shown: int) -> str:
     """`Test perplexity: MoS is 0.30 lower than Softmax`."""
-    return _compared(result, names, what, lambda v, more: fmt.fixed(v, shown + more))
+    return _compared(result, names, measured, lambda v, more: fmt.fixed(v, shown + more))
 
 
-def relative_words(result: TestResult, names: list[str], what: str) -> str:
+def relative_words(result: TestResult, names: list[str], measured: str) -> str:
     """`Test perplexity: MoS is 1.2% lower than Softmax`."""
-    return _compared(result, names, what, relative_size)
+    return _compared(result, names, measured, relative_size)
 
 
 def relative_size(value: float, more: int) -> str:
@@ -93,9 +93,9 @@ def relative_size(value: float, more: int) -> str:
     return fmt.relative(abs(value), more).lstrip("+")
 
 
-def headed(what: str, said: str) -> str:
+def headed(measured: str, said: str) -> str:
     """`Test perplexity: ...`: the measurement first, so that any label of an arm fits behind it."""
-    return f"{upper(what)}: {said}"
+    return f"{upper(measured)}: {said}"
 
 
 def against(looks: str, rest: str = "") -> str:
@@ -109,14 +109,14 @@ def upper(text: str) -> str:
 
 
 def _compared(
-    result: TestResult, names: list[str], what: str, text: Callable[[float, int], str]
+    result: TestResult, names: list[str], measured: str, text: Callable[[float, int], str]
 ) -> str:
     a, b = names
     size = _visible(result, lambda more: text(abs(result.effect), more))
     if not size:
-        return headed(what, f"the difference between {a} and {b} rounds to 0")
+        return headed(measured, f"the difference between {a} and {b} rounds to 0")
     side = "higher" if result.effect > 0 else "lower"
-    return headed(what, f"{a} is {size} {side} than {b}")
+    return headed(measured, f"{a} is {size} {side} than {b}")
 
 
 def _visible(result: TestResult, text: Callable[[int], str]) -> str:

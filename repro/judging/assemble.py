@@ -68,24 +68,18 @@ def document_of(judgement: Judgement, *, command: str = "") -> doc.Document:
     """The whole report of a judged claim."""
     evidence, judged, past = judgement.evidence, judgement.judged, judgement.past
     claim = with_digits(judgement.claim, evidence)
-    published = judge_published(
-        claim, judgement.validity, _compared(judgement) if judgement.valid else {}
-    )
-    agreement, agreement_reason = overall(claim, published)
-    if agreement is not Agreement.NOT_CHECKABLE and (origin := origins(claim, evidence)):
-        agreement_reason = " ".join((f"{agreement_reason}.", *origin))
+    compared = _compared(judgement) if judgement.valid else {}
+    published = judge_published(claim, judgement.validity, compared)
+    agreement, agreement_reason = _agreement(claim, evidence, published)
     design = design_parts(claim)
     registration = None if past is None else registration_part(judgement.claim, past)
-    cases = (
-        left_out(claim, evidence, judged, arms=_with_seeds(judgement)) if judgement.valid else ()
-    )
+    valid = judgement.valid
+    cases = left_out(claim, evidence, judged, arms=_with_seeds(judgement)) if valid else ()
     levels = measured_levels(claim, judged, evidence)
     analyses = robustness(claim, evidence, judged, cases) if judgement.valid else ()
     more = (*_forced(judgement, design), *_edited(registration), *_levels(judgement, levels))
     verdict = _verdict(judgement, agreement, cases, analyses, more)
-    entries = tuple(
-        as_entry(each, claim, evidence, cases, valid=judgement.valid) for each in judged
-    )
+    entries = tuple(as_entry(part, claim, evidence, cases, valid=valid) for part in judged)
     return doc.Document(
         schema=1,
         claim=claim_part(judgement.claim),
@@ -107,6 +101,16 @@ def document_of(judgement: Judgement, *, command: str = "") -> doc.Document:
         levels=levels,
         provenance=collect(evidence, command),
     )
+
+
+def _agreement(
+    claim: Claim, evidence: Evidence, published: tuple[doc.Published, ...]
+) -> tuple[Agreement, str]:
+    """The claim's agreement with the paper, and why; of ours, where the numbers are from."""
+    agreement, reason = overall(claim, published)
+    if agreement is not Agreement.NOT_CHECKABLE and (origin := origins(claim, evidence)):
+        reason = " ".join((f"{reason}.", *origin))
+    return agreement, reason
 
 
 def _with_seeds(judgement: Judgement) -> tuple[str, ...]:
@@ -254,21 +258,14 @@ def _false_alarm(judgement: Judgement, results: list[doc.Result]) -> str:
 def as_entry(
     judged: Judged, claim: Claim, evidence: Evidence, cases: tuple[Case, ...], *, valid: bool
 ) -> doc.Result:
-    """The document's entry of a judged expectation; without ``valid`` evidence no conclusion.
-
-    ``cases`` are the claim without each seed in turn.
-    """
+    """The document's entry of a judged expectation; without ``valid`` evidence no conclusion."""
     expectation, result, kind = judged.expectation, judged.result, kind_of(judged.expectation)
     context = claim.context()
     concludes = valid and kind.concludes(expectation)
     conclusion = judged.conclusion if concludes else None
     interval = None if result is None else _interval(result)
     scale = kind.scale(expectation)
-    text = _not_tested(judged)
-    if result is not None:
-        text = kind.sentence(expectation, context, Found(result, interval, conclusion))
-        more = settling(judged, claim, evidence) if concludes else None
-        text = text if more is None else f"{text} {more.text}"
+    found = None if result is None else Found(result, interval, conclusion)
     return doc.Result(
         id=expectation.id,
         kind=expectation.kind,
@@ -290,7 +287,7 @@ def as_entry(
         p_against=None if result is None else result.p_opposite,
         df=None if result is None else result.df,
         conclusion=None if conclusion is None else conclusion.value,
-        sentence=text,
+        sentence=_entry_sentence(judged, claim, evidence, found, concludes=concludes),
         smallest_confirmable_margin=_smallest_margin(result),
         left_out=_left_out(expectation, cases) if concludes and result is not None else (),
         points=kind.points(expectation, evidence.read) if result is not None else (),
@@ -299,12 +296,17 @@ def as_entry(
     )
 
 
-def _not_tested(judged: Judged) -> str:
-    """Why the test was refused, and whether more seeds would help; empty where it was not."""
-    if not judged.refused:
-        return ""
-    help_ = "" if judged.too_few else ", and more seeds would not help"
-    return f"Not tested{help_}: {judged.refused}."
+def _entry_sentence(
+    judged: Judged, claim: Claim, evidence: Evidence, found: Found | None, *, concludes: bool
+) -> str:
+    """What was found, and what would settle it; or why the test was refused."""
+    if found is None:
+        help_ = "" if judged.too_few else ", and more seeds would not help"
+        return f"Not tested{help_}: {judged.refused}."
+    expectation = judged.expectation
+    text = kind_of(expectation).sentence(expectation, claim.context(), found)
+    more = settling(judged, claim, evidence) if concludes else None
+    return text if more is None else f"{text} {more.text}"
 
 
 def _left_out(expectation: Expectation, cases: tuple[Case, ...]) -> tuple[doc.LeftOut, ...]:
