@@ -36,10 +36,18 @@ PARTS: Mapping[str, Sequence[str]] = {
     "Where the claim is printed": ("Source",),
     "Sides of the comparison": ("ArmSpec", "PublishedArm", "Comparable"),
     "How many seeds": ("Seeds", "PlannedSd", "Forced", "NegativeControl"),
-    "What is measured": ("Reported", "Perplexity", "Dynamic", "Rank", "Bleu", "Beam"),
+    "What is measured": (
+        "Reported",
+        "Perplexity",
+        "Dynamic",
+        "Rank",
+        "Bleu",
+        "Beam",
+        "OthersMeasurement",
+    ),
     "What is expected of the arms": (
         *("Difference", "Equivalence", "NonSuperiority", "NonInferiority", "Ratio", "Separation"),
-        *("Bound", "Association", "Trend", "Ordering", "Proportion", "OfOthers"),
+        *("Bound", "Association", "Trend", "Ordering", "Proportion", "OthersExpectation"),
     ),
     "Sizes and their reasons": (
         *("Margin", "ShareOfGain", "LeastRatio", "Limit", "Share", "Magnitude", "Window"),

@@ -33,7 +33,7 @@ KINDS: Table[type[Kind[Any]]] = Table(
 """A new kind of ours is one line here, and its file."""
 
 
-class OfOthers(Spec):
+class OthersExpectation(Spec):
     """An expectation of a kind that is not built in: ``use`` names it, all other keys are its."""
 
     model_config = ConfigDict(extra="allow", json_schema_extra={"required": ["use"]})
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     Expectation: TypeAlias = Declared
 else:
     Expectation = open_union(
-        [KINDS.get(name).Declared for name in KINDS.names()], OfOthers, Own, KINDS.has
+        [KINDS.get(name).Declared for name in KINDS.names()], OthersExpectation, Own, KINDS.has
     )
 
 

@@ -12,7 +12,7 @@ from repro.errors import CodeError, DataError, Problem, ShapeError
 from repro.evidence.source import OwnSource
 from repro.evidence.sources import source_of_others
 from repro.expectations.base import Own
-from repro.expectations.kinds import OfOthers, kind_of_others
+from repro.expectations.kinds import OthersExpectation, kind_of_others
 from repro.plugins import version_of
 from repro.schema.messages import problems_of
 from repro.schema.yaml import Document, Steps
@@ -31,7 +31,9 @@ def with_others(document: Document, file: ClaimFile, *, allow_code: bool) -> Cla
     adds is the user's own choice. ShapeError with every mistake in what they declare.
     """
     expectations = {("expectations", i): each for i, each in enumerate(_every(file.expectations))}
-    kinds = {at: each.use for at, each in expectations.items() if isinstance(each, OfOthers)}
+    kinds = {
+        at: each.use for at, each in expectations.items() if isinstance(each, OthersExpectation)
+    }
     measurements = {at: m.use for at, m in _measured(file) if isinstance(m, OthersMeasurement)}
     sources = {at: s.use for at, s in _sources(file) if isinstance(s, SourceOfOthers)}
     named = kinds | measurements | sources
