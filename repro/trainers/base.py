@@ -61,11 +61,13 @@ class Training(Spec):
     """A resolved configuration: all that training depends on but the seed.
 
     ``built_in`` is the name of its trainer in the table; one of others is named by ``trainer``,
-    which is part of the identity. ``noun`` is what messages call what it trains.
+    which is part of the identity. ``noun`` is what messages call what it trains,
+    ``bounded`` which of its models have a structural bound on the rank, where any have one.
     """
 
     built_in: ClassVar[str] = ""
     noun: ClassVar[str] = "a model"
+    bounded: ClassVar[str] = ""
 
     trainer: TrainerName | None = None
 

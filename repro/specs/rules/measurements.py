@@ -9,7 +9,6 @@ from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.yaml import Steps
 from repro.specs.claim import KnownRank, RankBound
 from repro.specs.scaled import ScaledClaim
-from repro.trainers.language_model.spec import BOUNDED
 
 
 def _measurements_apply(claim: ScaledClaim) -> Iterator[Problem]:
@@ -35,7 +34,7 @@ def _structural_bounds(claim: ScaledClaim) -> Iterator[Problem]:
 def _structural(claim: ScaledClaim, bound: Expectation, steps: Steps) -> Iterator[Problem]:
     unbounded = _unbounded(claim)
     if bound.of[0] in unbounded:
-        expected = f"a number, or an arm with a bound at every scale: output {BOUNDED}"
+        expected = f"a number, or an arm with a bound at every scale: {_bounded(claim)}"
         advice = "write the limit as a number, or name another arm"
         yield claim.problem(steps, unbounded[bound.of[0]], expected, advice)
     measurement = claim.measurements.get(bound.measurement)
@@ -82,8 +81,14 @@ def _canaries_apply(claim: ScaledClaim) -> Iterator[Problem]:
         for position, name in enumerate(canary.arms if isinstance(canary, RankBound) else ()):
             if name in unbounded:
                 steps = ("canaries", number, "arms", position)
-                expected = f"arms with a bound at every scale: output {BOUNDED}"
+                expected = f"arms with a bound at every scale: {_bounded(claim)}"
                 yield claim.problem(steps, unbounded[name], expected, "name other arms")
+
+
+def _bounded(claim: ScaledClaim) -> str:
+    """Which models have a bound, of those that are trained here."""
+    words = {training.bounded for training in claim.trainings.values() if training.bounded}
+    return ", or ".join(sorted(words)) or "of a trainer whose models have one"
 
 
 def _unbounded(claim: ScaledClaim) -> dict[str, str]:

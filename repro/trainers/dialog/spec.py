@@ -14,6 +14,7 @@ from repro.schema.base import Count, Name, Positive, Probability, Spec
 from repro.trainers.base import Training
 from repro.trainers.language_model.recipe import Averaging, Finetuning, NoAveraging, Products, Stop
 from repro.trainers.language_model.spec import (
+    BOUNDED,
     Digests,
     Output,
     SplitTokens,
@@ -197,6 +198,7 @@ class DialogTrainingSpec(Training):
 
     built_in: ClassVar[str] = "dialog"
     noun: ClassVar[str] = "a dialog model"
+    bounded: ClassVar[str] = BOUNDED
     in_streams: ClassVar[bool] = False
 
     model: Seq2Seq

@@ -346,8 +346,8 @@ Output = Annotated[
 ]
 
 
-BOUNDED = "softmax, moc, or plif with `only: temperature` or `gradient_noise`"
-"""The outputs that have a structural bound on the rank, as a message names them."""
+BOUNDED = "output softmax, moc, or plif with `only: temperature` or `gradient_noise`"
+"""What has a structural bound on the rank, as a message names it."""
 
 
 class Model(Spec):
@@ -421,6 +421,7 @@ class TrainingSpec(Training):
 
     built_in: ClassVar[str] = "language_model"
     noun: ClassVar[str] = "a language model"
+    bounded: ClassVar[str] = BOUNDED
     in_streams: ClassVar[bool] = True
 
     model: Model
