@@ -183,6 +183,8 @@ def test_mistakes_in_its_keys_have_a_place(
         ("    measurement: seconds\n    of: [new]\n", "    measurement: second\n    of: [new]\n",
          ":21:18: ", "there is no measurement 'second'"),
         ("min: 5", "min: 4", ":13:14: ", "4 seeds per arm are not accepted for quick"),
+        ("published:\n", "sequential: {method: eprocess_t}\npublished:\n",
+         ":19:5: ", "kind median_at_most has no sequential test"),
     ],
 )  # fmt: skip
 def test_rules_hold_for_it(claim: Path, old: str, new: str, place: str, said: str) -> None:
