@@ -66,7 +66,9 @@ def load_claim(path: Path, scale: ScaleName, *, allow_code: bool = False) -> Cla
 def load_claims(
     where: Path | Sequence[Path], scale: ScaleName | None = None, *, allow_code: bool = False
 ) -> tuple[Claim, ...]:
-    """The claims of files, and of folders: all `*.yaml` directly in a folder, by name.
+    """The claims of files, and of folders: all `*.claim.yaml` directly in a folder, by name.
+
+    A name that ends in `.yaml` alone, as claims had at first, is read too.
 
     Each at ``scale``, or at the smallest that its file has. ``allow_code`` imports the kinds of
     expectations and the trainers that they name of others, `use: module:object`.
@@ -100,7 +102,7 @@ def _files(where: Sequence[Path], problems: list[Problem]) -> list[Path]:
         if not inside:
             what = "no claim in this folder"
             advice = "give a folder that holds claims, or the path of a claim"
-            problems.append(Problem(Place(str(path)), what, "files *.yaml", advice))
+            problems.append(Problem(Place(str(path)), what, "files *.claim.yaml", advice))
         for file in inside:
             files.setdefault(resolved(file), file)
     return list(files.values())

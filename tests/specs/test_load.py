@@ -159,6 +159,7 @@ def test_a_folder_without_claims_is_refused(tmp_path):
     """Nothing to verify is a mistake, not a success."""
     (problem,) = refused(tmp_path).problems
     assert "no claim in this folder" in problem.what
+    assert problem.expected == "files *.claim.yaml"
 
 
 def test_the_mistakes_of_all_files_come_out_together(folder):

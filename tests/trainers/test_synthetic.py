@@ -69,7 +69,9 @@ def quick_language(claim: Claim) -> SyntheticCorpus:
     return configuration.corpus
 
 
-@pytest.mark.parametrize(("file", "rank"), [("mos_rank", 998), ("controls/low_rank_language", 50)])
+@pytest.mark.parametrize(
+    ("file", "rank"), [("mos_rank", 998), ("controls/low_rank_language.claim", 50)]
+)
 def test_the_claims_on_rank_say_the_true_rank_of_their_language(file: str, rank: int) -> None:
     """It is counted at the threshold that Press's formula gives for the models' test matrix."""
     claim = load_claim(CLAIMS / f"{file}.yaml", "quick")
