@@ -9,7 +9,7 @@ such a control is missing, which the verdict says in a flag.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from repro.evidence.base import Evidence
 from repro.expectations.rules import Flag, FlagKind, Validity
@@ -19,8 +19,10 @@ from repro.judging.judged import Judged
 from repro.judging.quality import SOUND, Quality
 from repro.judging.verdict import roll_up
 from repro.schema import format as fmt
-from repro.specs.claim import Canary, Claim, RankBound, Sameness
+from repro.specs.claim import Claim, Sameness
 from repro.specs.configuration import Configuration
+from repro.trainers.measurement import ControlledArm
+from repro.trainers.table import Canary
 from repro.trainers.trainer import trainer_of
 
 Problem = tuple[Validity, str]
@@ -199,97 +201,39 @@ def _not_known(subject: str, labels: Sequence[str]) -> str:
     return f"the {subject} of {whose} is not stated, and the claim declares it to be the same"
 
 
-CanaryState = Literal["passed", "flagged", "failed", "missing"]
-
-
 def judge_canaries(claim: Claim, evidence: Evidence) -> tuple[doc.Canary, ...]:
     """Every declared canary on the finished replicates."""
-    return tuple(
-        _rank_bound(one, claim, evidence)
-        if isinstance(one, RankBound)
-        else _known_rank(one.id, claim, evidence, one.measurement)
-        for one in claim.canaries
-    )
+    found = []
+    for canary in claim.canaries:
+        arms = {name: _arm(canary, claim, evidence, name) for name in canary.named or claim.arms}
+        missing = bool(uncontrolled(canary, claim, evidence))
+        outcome = canary.outcome(arms, uncontrolled=missing)
+        found.append(doc.Canary(id=canary.id, **outcome._asdict()))
+    return tuple(found)
 
 
 def uncontrolled(canary: Canary, claim: Claim, evidence: Evidence) -> tuple[str, ...]:
     """The arms whose values a canary should control and cannot, by where they come from."""
-    arms = canary.arms if isinstance(canary, RankBound) else tuple(claim.arms)
     name = canary.measurement
     return tuple(
         arm
-        for arm in arms
+        for arm in canary.named or claim.arms
         if name in evidence.published.get(arm, {})
-        or (arm in evidence.tables and not _controlled(canary, claim, evidence, arm))
+        or (arm in evidence.tables and not canary.controls(_arm(canary, claim, evidence, arm)))
     )
 
 
-def _controlled(canary: Canary, claim: Claim, evidence: Evidence, arm: str) -> bool:
-    """Whether a canary can say something about the values of an arm from a table."""
-    having = any(canary.measurement in r.values for r in evidence.finished(arm))
-    if isinstance(canary, RankBound):
-        return having and claim.arms[arm].rank_bound is not None
-    return not having
-
-
-def _rank_bound(control: RankBound, claim: Claim, evidence: Evidence) -> doc.Canary:
-    """Above d + 2: failed. Below: flagged, for a model trained normally reaches it."""
-    labels = " and ".join(claim.arms[arm].label for arm in control.arms)
-    bounds = {arm: claim.arms[arm].rank_bound for arm in control.arms}
-    ranks = {
-        arm: [
-            r.values[control.measurement]
-            for r in evidence.finished(arm)
-            if control.measurement in r.values
-        ]
-        for arm in control.arms
-    }
-    pairs = [(rank, b) for arm, b in bounds.items() for rank in ranks[arm] if b is not None]
-    known = [f"{claim.arms[a].label} {b:,}" for a, b in bounds.items() if b is not None]
-    seen = [f"{claim.arms[arm].label} {_span(values)}" for arm, values in ranks.items() if values]
-    state: CanaryState = "passed"
-    if any(rank > bound for rank, bound in pairs):
-        state = "failed"
-    elif uncontrolled(control, claim, evidence) or not all(ranks.values()):
-        state = "missing"
-    elif any(rank < bound for rank, bound in pairs):
-        state = "flagged"
-    return doc.Canary(
-        id=control.id,
-        statement=f"No rank of {labels} is above its structural bound, d + 2",
-        expected=", ".join(known) or "d + 2",
-        measured="; ".join(seen) or "nothing measured",
-        state=state,
+def _arm(canary: Canary, claim: Claim, evidence: Evidence, name: str) -> ControlledArm:
+    """What a canary knows of an arm."""
+    arm, measurement = claim.arms[name], canary.measurement
+    training = None if arm.configuration is None else arm.configuration.training()
+    finished = evidence.finished(name)
+    return ControlledArm(
+        arm.label,
+        None if training is None else claim.measurements[measurement].bound(training),
+        tuple(r.values[measurement] for r in finished if measurement in r.values),
+        tuple(r.details[measurement] for r in finished if r.details.get(measurement)),
     )
-
-
-def _known_rank(name: str, claim: Claim, evidence: Evidence, measurement: str) -> doc.Canary:
-    """A synthetic matrix of known rank, reduced as each model's is, must come out exactly."""
-    details = [
-        r.details[measurement]
-        for arm in claim.arms
-        for r in evidence.finished(arm)
-        if r.details.get(measurement)
-    ]
-    pairs = [one["known_rank"] for one in details]
-    exact = sum(pair["measured"] == pair["expected"] for pair in pairs)
-    state: CanaryState = "passed" if exact == len(pairs) else "failed"
-    if not pairs:
-        state = "missing"
-    return doc.Canary(
-        id=name,
-        statement="A synthetic matrix of known rank, by the same reduction, comes out exactly",
-        expected=_span(sorted({int(pair["expected"]) for pair in pairs})) if pairs else "exact",
-        measured=f"{_span([int(p['measured']) for p in pairs])}, exact in {exact} of {len(pairs)}"
-        if pairs
-        else "nothing measured",
-        state=state,
-    )
-
-
-def _span(values: Sequence[float]) -> str:
-    low, high = min(values), max(values)
-    return f"{low:,.10g}" if low == high else f"{low:,.10g} to {high:,.10g}"
 
 
 def caveats(claim: Claim, evidence: Evidence, canaries: tuple[doc.Canary, ...]) -> list[Flag]:

@@ -27,7 +27,7 @@ from repro.schema.base import (
 from repro.specs.arm import Arm, ArmSpec
 from repro.specs.expectation import ExpectationOverride, Family, Tree
 from repro.trainers.run import PlannedRun, RunSpec
-from repro.trainers.table import Measurement
+from repro.trainers.table import Canary, Measurement
 
 
 class Seeds(Spec):
@@ -112,26 +112,6 @@ class Comparable(Spec):
 
     parameters_within: Annotated[float, Field(gt=0, lt=1)] | None = None
     same: tuple[Sameness, ...] = ()
-
-
-class RankBound(Spec):
-    """Canary: no rank of these arms is above the structural bound d + 2; below is a flag."""
-
-    kind: Literal["rank_bound"]
-    id: Name
-    measurement: Name
-    arms: Annotated[tuple[Name, ...], Field(min_length=1)]
-
-
-class KnownRank(Spec):
-    """Canary: a synthetic matrix of known rank, measured with every rank, must come out exactly."""
-
-    kind: Literal["known_rank"]
-    id: Name
-    measurement: Name
-
-
-Canary = Annotated[RankBound | KnownRank, Field(discriminator="kind")]
 
 
 class ComparedArm(PublishedArm):

@@ -11,7 +11,7 @@ from repro.errors import Place, Problem
 from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.messages import choose, listed
 from repro.schema.yaml import Document, Steps
-from repro.specs.claim import SCALES, ClaimFile, RankBound, Scale
+from repro.specs.claim import SCALES, ClaimFile, Scale
 from repro.specs.expectation import All, Node, Tree
 
 
@@ -23,8 +23,7 @@ def references(document: Document, file: ClaimFile) -> Iterator[Problem]:
     for position, canary in enumerate(file.canaries):
         steps: Steps = ("canaries", position)
         yield from names.unknown("measurement", (*steps, "measurement"), canary.measurement)
-        if isinstance(canary, RankBound):
-            yield from names.unknown("arm", (*steps, "arms"), canary.arms)
+        yield from names.unknown("arm", (*steps, "arms"), canary.named)
     for position, published in enumerate(file.published):
         steps = ("published", position)
         yield from names.unknown("expectation", (*steps, "expectation"), published.expectation)

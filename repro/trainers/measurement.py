@@ -188,6 +188,52 @@ class MeasurementSpec(Spec):
         return 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class ControlledArm:
+    """What a control knows of an arm: its finished values and details, and its bound."""
+
+    label: str
+    bound: int | None
+    values: tuple[float, ...]
+    details: tuple[Mapping[str, Any], ...]
+
+
+class Outcome(NamedTuple):
+    """What a control says: what must hold, what was expected and measured, and what came out."""
+
+    statement: str
+    expected: str
+    measured: str
+    state: Literal["passed", "flagged", "failed", "missing"]
+
+
+class Control(Spec):
+    """A canary: something about a measurement whose outcome is known beforehand."""
+
+    if TYPE_CHECKING:  # each has them, in the order of its keys
+        kind: str
+        id: str
+        measurement: str
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The arms that it names; none: it is of all."""
+        return ()
+
+    def without_effect(self, *, trained: bool) -> str:
+        """Why it could control nothing, where nothing is trained; empty where it could."""
+        del trained
+        return ""
+
+    def controls(self, arm: ControlledArm) -> bool:
+        """Whether it can say something of values that come from a table."""
+        raise NotImplementedError
+
+    def outcome(self, arms: Mapping[str, ControlledArm], *, uncontrolled: bool) -> Outcome:
+        """What comes out; ``uncontrolled``: it cannot be made for some of its arms."""
+        raise NotImplementedError
+
+
 class OwnMeasurement(MeasurementSpec):
     """A measurement that is not built in.
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias, Union
 
-from pydantic import BeforeValidator, SerializeAsAny
+from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from repro.errors import DataError
 from repro.plugins import Table, require_consent
 from repro.schema.union import open_union
 from repro.trainers.base import Training
 from repro.trainers.measurement import (
+    Control,
     MeasurementSpec,
     OthersMeasurement,
     OwnMeasurement,
@@ -74,10 +75,24 @@ MEASUREMENTS: Table[type[MeasurementSpec]] = Table(
 )
 
 
+CONTROLS: Table[type[Control]] = Table(
+    "repro.controls",
+    {
+        "rank_bound": "repro.trainers.language_model.controls:RankBound",
+        "known_rank": "repro.trainers.language_model.controls:KnownRank",
+    },
+)
+
+
 if TYPE_CHECKING:
+    Canary: TypeAlias = Control
     Measurable: TypeAlias = MeasurementSpec
     Measurement: TypeAlias = MeasurementSpec
 else:
+    Canary = Annotated[
+        Union[tuple(CONTROLS.get(name) for name in CONTROLS.names())],  # noqa: UP007
+        Field(discriminator="kind"),
+    ]
     _BUILTIN = [MEASUREMENTS.get(name) for name in MEASUREMENTS.names()]
     Measurable = open_union(_BUILTIN, OthersMeasurement, OwnMeasurement, MEASUREMENTS.has)
     Measurement = open_union(

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from repro.errors import Problem
 from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.yaml import Steps
-from repro.specs.claim import KnownRank, RankBound
 from repro.specs.scaled import ScaledClaim
 
 
@@ -74,11 +73,11 @@ def _canaries_apply(claim: ScaledClaim) -> Iterator[Problem]:
             what = f"a canary of kind {canary.kind} controls ranks, and this is no rank"
             steps: Steps = ("canaries", number, "measurement")
             yield claim.problem(steps, what, "a measurement of kind rank", "name a rank")
-        if isinstance(canary, KnownRank) and not claim.trained:
-            what = "a canary of kind known_rank controls how ranks are computed, and none is"
+        if why := canary.without_effect(trained=bool(claim.trained)):
+            what = f"a canary of kind {canary.kind} {why}"
             steps = ("canaries", number, "kind")
             yield claim.problem(steps, what, "an arm that is trained", "remove it")
-        for position, name in enumerate(canary.arms if isinstance(canary, RankBound) else ()):
+        for position, name in enumerate(canary.named):
             if name in unbounded:
                 steps = ("canaries", number, "arms", position)
                 expected = f"arms with a bound at every scale: {_bounded(claim)}"
