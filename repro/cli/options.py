@@ -46,7 +46,10 @@ class EngineChoice(StrEnum):
 
 
 Claims = Annotated[
-    list[Path], typer.Argument(help="Claim files, or folders of them.", show_default=False)
+    list[Path],
+    typer.Argument(
+        help="Claim files, folders of them, or ids of packaged claims.", show_default=False
+    ),
 ]
 
 

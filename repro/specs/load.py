@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from repro.errors import Place, Problem, RuleError, ShapeError, SpecError
-from repro.files import is_folder, resolved
+from repro.files import claims, is_folder, resolved
 from repro.plugins import allowing_code
 from repro.schema.document import validated
 from repro.schema.messages import MOST, listed
@@ -76,26 +76,27 @@ def load_claims(
     problems: list[Problem] = []
     refused: type[SpecError] = RuleError
     configurations = Configurations()
-    claims: list[Claim] = []
+    loaded: list[Claim] = []
     places: dict[str, Place] = {}
     for path in _files([where] if isinstance(where, Path) else where, problems):
         try:
             document, file = _read(path, allow_code=allow_code)
             problems += _same_id(document, file, places)
             with allowing_code(allow_code):
-                claims.append(_claim(document, file, scale, configurations))
+                loaded.append(_claim(document, file, scale, configurations))
         except SpecError as error:
             problems += error.problems
             refused = ShapeError if isinstance(error, ShapeError) else refused
     if problems:
         raise refused(list(dict.fromkeys(problems)))
-    return tuple(claims)
+    return tuple(loaded)
 
 
 def _files(where: Sequence[Path], problems: list[Problem]) -> list[Path]:
     """The files, each once; folders without a claim are problems."""
     files: dict[Path, Path] = {}
-    for path in where:
+    for given in where:
+        path = _packaged(given)
         inside = [path]
         if is_folder(path):
             inside = sorted(p for p in path.glob("*.yaml") if not p.name.startswith("."))
@@ -106,6 +107,15 @@ def _files(where: Sequence[Path], problems: list[Problem]) -> list[Path]:
         for file in inside:
             files.setdefault(resolved(file), file)
     return list(files.values())
+
+
+def _packaged(path: Path) -> Path:
+    """The claim that came with repro and has this id, where nothing else goes by the name."""
+    if path.suffix or len(path.parts) != 1 or path.exists():
+        return path
+    named = (f"{path}.yaml", f"{path}.claim.yaml")
+    found = (file for name in named for file in sorted(claims().rglob(name)))
+    return next((file for file in found if "configurations" not in file.parts), path)
 
 
 def _same_id(document: Document, file: ClaimFile, places: dict[str, Place]) -> Iterator[Problem]:

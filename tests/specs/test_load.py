@@ -284,3 +284,22 @@ def test_a_scale_cannot_give_a_ratio_less_than_one(folder: Path) -> None:
     found = str(refused(file))
     assert "expectations.higher.at_least.value: structural is no least ratio" in found
     assert "a number of at least 1" in found
+
+
+def test_a_packaged_claim_is_known_by_its_id(tmp_path, monkeypatch):
+    """From any folder; a file or folder of that name comes first, and an unknown id is no file."""
+    monkeypatch.chdir(tmp_path)
+    assert [claim.id for claim in load_claims([Path("mos_rank")], "quick")] == ["mos_rank"]
+    assert load_claims([Path("low_rank_language")])[0].id == "low_rank_language"
+    with pytest.raises(SpecError, match="no such file"):
+        load_claims([Path("no_such_claim")])
+    (tmp_path / "mos_rank").mkdir()
+    with pytest.raises(SpecError, match="no claim in this folder"):
+        load_claims([Path("mos_rank")])
+
+
+def test_a_name_of_configurations_is_no_claim(tmp_path, monkeypatch):
+    """What lies among the configurations is never taken for a claim."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SpecError, match="no such file"):
+        load_claims([Path("mos")])
