@@ -13,6 +13,7 @@ import pytest
 
 from repro import judge
 from repro.errors import ClaimError, SpecError
+from repro.evidence.table_file import TableFile
 from repro.judging.document import Document
 from repro.judging.gather import gather
 from repro.report.formats import rendered
@@ -147,9 +148,10 @@ def test_a_bad_table_beside_a_claim_is_noticed_before_training(tmp_path: Path) -
     """The table of one arm is read before the runs of the others are trained."""
     of = claim("mos_rank")
     table = of.arms["softmax"].model_copy(
-        update={"configuration": None, "table": str(tmp_path / "nothing.csv")}
+        update={"configuration": None, "source": TableFile(table="nothing.csv")}
     )
-    broken = of.model_copy(update={"arms": {**of.arms, "softmax": table}})
+    changes = {"arms": {**of.arms, "softmax": table}, "file": str(tmp_path / "claim.yaml")}
+    broken = of.model_copy(update=changes)
     with pytest.raises(SpecError, match=r"nothing\.csv"):
         verify_claims([broken], options(tmp_path))
     assert not (tmp_path / "reports").exists()
