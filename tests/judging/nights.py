@@ -48,7 +48,10 @@ class Nights:
         for number in numbers:
             run, value = claim.run(arm, number), self.values[arm][number - first]
             weights = None if value is None else WEIGHTS
-            self.store.put_run(run, history=[{"epoch": 1}], weights=weights, best_epoch=1)
+            diverged = 1 if weights is None else None
+            self.store.put_run(
+                run, history=[{"epoch": 1}], weights=weights, best_epoch=1, diverged=diverged
+            )
             for spec in claim.measurements.values() if value is not None else ():
                 if not isinstance(spec, Reported):
                     self.store.put_measurement(run.key, spec, value=value or 0.0)
