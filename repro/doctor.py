@@ -17,11 +17,7 @@ from repro.machine import cores
 from repro.store.runs import RunStore
 
 CORPORA = ("ptb", "wt2")
-
-
 NEEDED = ("torch", "scipy", "pandas", "matplotlib", "jinja2", "typst", "pydantic")
-
-
 ROOM = 2 * 2**30
 
 

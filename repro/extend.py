@@ -14,7 +14,7 @@ _NAMES = {
     "Measured": "repro.trainers.measurement",
     "Measurement": "repro.trainers.measurement:OwnMeasurement",
     "OutputLayer": "repro.trainers.language_model.output.layer",
-    "OwnExpectation": "repro.expectations.base:Own",
+    "OwnExpectation": "repro.expectations.base:OwnExpectation",
     "OwnSource": "repro.evidence.source",
     "OwnTrunk": "repro.trainers.language_model.custom",
     "PointwiseOutput": "repro.trainers.language_model.output.pointwise",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from repro.errors import StoreError, StoreUnreachableError
 from repro.registry import record
-from repro.registry.due import with_every_night, with_seeds_so_far
+from repro.registry.seeds_due import with_every_night, with_seeds_so_far
 from repro.running.cost import merged
 from repro.specs.claim import Claim
 from repro.store.places import LEDGER
@@ -17,7 +17,6 @@ from repro.store.sealed import is_folder
 from repro.trainers.table import Measurable
 
 COMMITTED = ("finished", "diverged")
-
 
 Chosen = Mapping[str, Collection[Measurable] | None]
 """key of a run -> the measurements of it that are meant, None for all."""

@@ -11,7 +11,6 @@ import re
 _SPACES = "\u00a0\u2007\u202f"
 """Blanks that do not break, which numbers in text may have; they forge nothing."""
 
-
 _COMMAND = re.compile(r"^[^\S\n]*(?=::)|(?<=#)(?=#\[)", re.MULTILINE)
 """The start of a workflow command: `::error::` after blanks, or `##[` anywhere in a line."""
 

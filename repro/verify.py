@@ -12,8 +12,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from repro.crash import Stopped, apart
-from repro.errors import ClaimError, CodeError, DataError, OutputError, OwnPartError, ReproError
+from repro.errors import (
+    ClaimError,
+    CodeError,
+    DataError,
+    OutputError,
+    OwnPartError,
+    ReproError,
+    Stopped,
+    apart,
+)
 from repro.evidence.base import Evidence
 from repro.evidence.table import TidyTable, frame_table, read_table
 from repro.judging.assemble import check_claim, document_of
@@ -22,8 +30,8 @@ from repro.judging.document import Document
 from repro.judging.gather import from_table, gather, measured, read_tables, table_schema
 from repro.judging.judge import Judgement, agree_on_families, judge_claim, judge_in_family
 from repro.judging.registration import recorded, undecided
-from repro.registry.due import with_seeds_so_far, with_seeds_tonight
 from repro.registry.record import UNDECLARED, Registry
+from repro.registry.seeds_due import with_seeds_so_far, with_seeds_tonight
 from repro.report.formats import ReportFormat, added
 from repro.report.write import FAILED, write_failure, write_index, write_report
 from repro.running.engine import RunOptions

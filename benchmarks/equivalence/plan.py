@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import mean, stdev
 from typing import Final
 
-from repro.stats.power import Design, power_equivalence, seeds_needed
+from repro.stats.power import PowerDesign, power_equivalence, seeds_needed
 
 MARGIN: Final = 0.01
 """Share of the mean perplexity."""
@@ -19,7 +19,7 @@ def report(pilot: Mapping[str, Sequence[float]]) -> str:
     ours, theirs = pilot["ours"], pilot["theirs"]
     margin = MARGIN * mean([mean(ours), mean(theirs)])
     planned = seeds_needed(
-        Design(stdev(ours), stdev(theirs), len(ours), len(theirs)),
+        PowerDesign(stdev(ours), stdev(theirs), len(ours), len(theirs)),
         lambda one: power_equivalence(one, 0.0, low=-margin, high=margin),
         target=POWER,
     )

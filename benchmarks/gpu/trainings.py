@@ -11,11 +11,7 @@ import torch
 
 from benchmarks.gpu.cases import Size, corpus_of, runs_of, training
 from benchmarks.gpu.checks import Check, badness, departure, largest_departure
-from repro.trainers.language_model.checkpoint import (
-    Checkpoint,
-    TrainedRun,
-    save_checkpoint,
-)
+from repro.trainers.language_model.checkpoint import Checkpoint, TrainedRun, save_checkpoint
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.randomness import Streams, initialise
 from repro.trainers.language_model.spec import TrainingSpec

@@ -17,7 +17,7 @@ from benchmarks.speed.contest import ALLOCATOR, Job, Ratio, alternate, threads_o
 from benchmarks.speed.metronome import Metronome
 from benchmarks.speed.rows import Found, Goal, Row, Settings
 from benchmarks.speed.together import write_text
-from repro.trainers.language_model.recipe import Recipe, Window
+from repro.trainers.language_model.recipe import Recipe, WindowLength
 from repro.trainers.language_model.spec import Model, Softmax, TrainingSpec
 from repro.trainers.run import PlannedRun, RunSpec
 
@@ -102,7 +102,9 @@ def specification(data: Path) -> TrainingSpec:
             embedding_size=SIZE, hidden_size=SIZE, context_size=SIZE, layers=2, output=Softmax()
         ),
         corpus=write_text(data, WORDS, train=train, valid=10 * (1 + WINDOW)),
-        recipe=Recipe(epochs=1, batch_size=BATCH, learning_rate=20, window=Window(base=WINDOW)),
+        recipe=Recipe(
+            epochs=1, batch_size=BATCH, learning_rate=20, window=WindowLength(base=WINDOW)
+        ),
     )
 
 

@@ -18,7 +18,7 @@ from benchmarks.speed.rows import Found, Goal, Row, Settings
 from benchmarks.speed.together import write_text
 from repro.running.engine import engine
 from repro.running.worker import Task, run_task
-from repro.trainers.language_model.recipe import Recipe, Window
+from repro.trainers.language_model.recipe import Recipe, WindowLength
 from repro.trainers.language_model.spec import Model, Softmax, TrainingSpec
 from repro.trainers.run import PlannedRun, RunSpec
 
@@ -71,7 +71,7 @@ def specification(data: Path) -> TrainingSpec:
             embedding_size=140, hidden_size=280, context_size=140, layers=2, output=Softmax()
         ),
         corpus=write_text(data, 2_000, train=20 * (1 + 4 * 35), valid=10 * 36),
-        recipe=Recipe(epochs=1, batch_size=20, learning_rate=20, window=Window(base=35)),
+        recipe=Recipe(epochs=1, batch_size=20, learning_rate=20, window=WindowLength(base=35)),
     )
 
 

@@ -13,20 +13,10 @@ from pydantic import Field
 from repro.schema.base import CsvName, Decimal, Name, PrintedP, Reason, Spec
 
 Locator = Annotated[str, Field(min_length=2, max_length=300)]
-
-
 Label = Annotated[str, Field(min_length=1, max_length=80)]
-
-
 Alpha = Annotated[float, Field(gt=0, lt=0.5)]
-
-
 Seeds = Annotated[int, Field(ge=2, le=10**6)]
-
-
 TestName = Literal["student", "welch", "paired", "mann_whitney", "wilcoxon", "permutation"]
-
-
 Sign = Literal["positive", "negative"]
 
 
@@ -39,7 +29,7 @@ class AuditSource(Spec):
     quote: Annotated[str, Field(min_length=8, max_length=1200)] | None = None
 
 
-class PrintedSummary(Spec):
+class PrintedMoments(Spec):
     """One printed mean, with its standard deviation and its number of replicates."""
 
     mean: Decimal
@@ -47,7 +37,7 @@ class PrintedSummary(Spec):
     n: Seeds | None = None
 
 
-class TableRow(PrintedSummary):
+class TableRow(PrintedMoments):
     """A row of a table, with the p-value printed for its comparison with the baseline."""
 
     p: PrintedP | None = None
@@ -80,11 +70,11 @@ class PrintedTable(_Tested):
 class PrintedPair(_Tested):
     """Two printed means and the p-value of their comparison."""
 
-    arms: Annotated[dict[Name, PrintedSummary], Field(min_length=2, max_length=2)]
+    arms: Annotated[dict[Name, PrintedMoments], Field(min_length=2, max_length=2)]
     p: PrintedP | None = None
 
 
-class Axis(Spec):
+class PrintedAxis(Spec):
     """A coordinate: its column in the file, its name, and which end of it is better, if any."""
 
     column: Label
@@ -100,7 +90,7 @@ class PrintedCorrelation(Spec):
     locator: Locator
 
 
-class Window(PrintedCorrelation):
+class PrintedWindow(PrintedCorrelation):
     """The points whose y lies from ``low`` to ``high``, both as printed, and their correlation."""
 
     id: Name
@@ -108,7 +98,7 @@ class Window(PrintedCorrelation):
     high: Decimal
 
 
-class Points(Spec):
+class PrintedPoints(Spec):
     """Points read off a figure (``file``) or out of a table (``values``), and their correlation.
 
     Where an axis says which end is better, it is turned so that more is better: the sign of a
@@ -118,14 +108,14 @@ class Points(Spec):
     id: Name
     file: CsvName | None = None
     values: tuple[tuple[Decimal, Decimal], ...] | None = None
-    x: Axis
-    y: Axis
+    x: PrintedAxis
+    y: PrintedAxis
     printed: PrintedCorrelation
-    windows: tuple[Window, ...] = ()
+    windows: tuple[PrintedWindow, ...] = ()
     note: Reason | None = None
 
 
-class Place(Spec):
+class PrintedPlace(Spec):
     """One place where a number is printed."""
 
     locator: Locator
@@ -137,11 +127,11 @@ class SameQuantity(Spec):
 
     id: Name
     what: Label
-    places: Annotated[tuple[Place, ...], Field(min_length=2)]
+    places: Annotated[tuple[PrintedPlace, ...], Field(min_length=2)]
     note: Reason | None = None
 
 
-class Whole(PrintedSummary):
+class Whole(PrintedMoments):
     """The printed mean and standard deviation of all replicates together."""
 
     sd: Decimal
@@ -160,7 +150,7 @@ class Pooled(Spec):
     what: Label
     whole: Whole
     part: Part
-    run: Place | None = None
+    run: PrintedPlace | None = None
     note: Reason | None = None
 
 
@@ -169,7 +159,7 @@ class SingleRun(Spec):
 
     id: Name
     what: Label
-    run: Place
+    run: PrintedPlace
     others: Whole
     note: Reason | None = None
 
@@ -220,7 +210,7 @@ class StatedBound(Spec):
     locator: Locator
     at_most: Decimal | None = None
     at_least: Decimal | None = None
-    values: Annotated[tuple[Place, ...], Field(min_length=1)]
+    values: Annotated[tuple[PrintedPlace, ...], Field(min_length=1)]
     note: Reason | None = None
 
 
@@ -281,7 +271,7 @@ class AuditFile(Spec):
     rounding: Literal["round", "truncate", "ceil"] = "round"
     tables: tuple[PrintedTable, ...] = ()
     comparisons: tuple[PrintedPair, ...] = ()
-    points: tuple[Points, ...] = ()
+    points: tuple[PrintedPoints, ...] = ()
     same_quantity: tuple[SameQuantity, ...] = ()
     pooled: tuple[Pooled, ...] = ()
     single_runs: tuple[SingleRun, ...] = ()

@@ -91,8 +91,6 @@ def fails(grades: Iterable[Grade], fail_on: Grade | None) -> bool:
 
 
 SMALLEST = 1e-100
-
-
 HALF = 0.5
 
 

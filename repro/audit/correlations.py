@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from repro.audit.audit_file import Axis, Points, PrintedCorrelation, Window
+from repro.audit.audit_file import PrintedAxis, PrintedCorrelation, PrintedPoints, PrintedWindow
 from repro.audit.comparison import Audited, Grade, Value
 from repro.errors import ClaimError
 from repro.evidence.rounding import PrintedNumber, Rounding
@@ -27,20 +27,10 @@ from repro.stats.correlation import p_by_student
 from repro.stats.records import Sample
 
 ALPHA = 0.05
-
-
 LEVEL = 0.95
-
-
 Selection: TypeAlias = Literal["strict", "rounded_edges"]
-
-
 ROUNDINGS: Mapping[Rounding, str] = {"round": "", "truncate": "r truncated"}
-
-
 EDGES: Mapping[Selection, str] = {"strict": "", "rounded_edges": "points that round into it"}
-
-
 DROPPED = "sign dropped"
 
 
@@ -100,7 +90,7 @@ class PointsAudit:
         return found
 
 
-def audit_points(entry: Points, columns: Mapping[str, Sequence[str]]) -> tuple[Audited, ...]:
+def audit_points(entry: PrintedPoints, columns: Mapping[str, Sequence[str]]) -> tuple[Audited, ...]:
     """One row for all points and one for each window; ``columns`` are the cells of the file."""
     x, y = turned_points(entry, columns)
     if x.constant or y.constant or x.n < 3:
@@ -114,7 +104,9 @@ def audit_points(entry: Points, columns: Mapping[str, Sequence[str]]) -> tuple[A
     return (_row(whole, _words(entry), entry.note), *windows)
 
 
-def turned_points(entry: Points, columns: Mapping[str, Sequence[str]]) -> tuple[Sample, Sample]:
+def turned_points(
+    entry: PrintedPoints, columns: Mapping[str, Sequence[str]]
+) -> tuple[Sample, Sample]:
     """The x and y of all points, turned so that more is better."""
     pairs = entry.values or ()
     if entry.file is not None:
@@ -142,7 +134,9 @@ def correlation(x: Sample, y: Sample, predicted: float | None = None) -> Correla
     )
 
 
-def selections(window: Window, axis: Axis, x: Sample, y: Sample) -> dict[Selection, Correlation]:
+def selections(
+    window: PrintedWindow, axis: PrintedAxis, x: Sample, y: Sample
+) -> dict[Selection, Correlation]:
     """The window cut at its printed edges, and at those that round to them if that differs."""
     low, high = PrintedNumber.read(window.low), PrintedNumber.read(window.high)
     cuts: dict[Selection, tuple[float, float]] = {
@@ -161,11 +155,11 @@ def selections(window: Window, axis: Axis, x: Sample, y: Sample) -> dict[Selecti
     return found
 
 
-def _turned(values: Sequence[float], axis: Axis) -> Sample:
+def _turned(values: Sequence[float], axis: PrintedAxis) -> Sample:
     return Sample.of(*(-value if axis.better == "lower" else value for value in values))
 
 
-def _window_row(entry: Points, window: Window, x: Sample, y: Sample) -> Audited:
+def _window_row(entry: PrintedPoints, window: PrintedWindow, x: Sample, y: Sample) -> Audited:
     try:
         found = selections(window, entry.y, x, y)
     except ClaimError as error:
@@ -261,7 +255,7 @@ def _row(audit: PointsAudit, words: str, note: str | None) -> Audited:
     )
 
 
-def _words(entry: Points) -> str:
+def _words(entry: PrintedPoints) -> str:
     turned = "lower" in (entry.x.better, entry.y.better)
     said = f"{entry.x.label} and {entry.y.label}"
     return f"{said}, turned so that more is better" if turned else said

@@ -35,7 +35,6 @@ from repro.stats.records import ROUND_OFF
 Span: TypeAlias = tuple[float, float]
 """The least and the greatest number that is possible."""
 
-
 LEVEL = 0.95
 """The level of the interval that predicts a single run."""
 
@@ -265,7 +264,6 @@ def _findings(said: str, note: str | None) -> tuple[str, ...]:
 
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
-
 
 PRECISION = float(np.finfo(np.float32).eps)
 """The rounding unit of the numbers whose rank is printed; single precision, as in the papers."""

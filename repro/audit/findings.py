@@ -15,8 +15,6 @@ from repro.audit.p_range import NEEDS_VALUES, ByRanks, Span, Variant, needs_valu
 from repro.evidence.rounding import ROUNDINGS, PrintedNumber
 
 SIGNIFICANT = {True: "significant", False: "not significant", None: "undecided"}
-
-
 NAMED = 10
 
 

@@ -14,14 +14,8 @@ from repro.audit.p_range import Span, Test, Variant
 from repro.stats.multiplicity import benjamini_hochberg, holm
 
 OF_MEANS: Mapping[str, Test] = {"student": "student", "welch": "welch", "paired": "paired"}
-
-
 DECLARED = "declared by the table"
-
-
 TAILS = "the tails are declared"
-
-
 ALTERNATIVE = "the printed p decides its alternative"
 
 

@@ -25,7 +25,6 @@ from repro.evidence.rounding import PrintedNumber
 
 PERCENT = 100.0
 
-
 SLACK = 1e-9
 """Relative slack of the ends of a rounding interval, for round-off in this computation."""
 
@@ -79,7 +78,6 @@ def _grain(arm: str, mean: PrintedNumber, answers: int, scale: float) -> Grain:
 
 
 LEAST = 3
-
 
 COINCIDENCE = 1e-3
 """P-values equal those of rounded summaries too often when chance would do so this rarely."""

@@ -9,13 +9,19 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from repro.audit.audit_file import AuditFile, Points, Pooled, PrintedTable, StatedBound, Window
+from repro.audit.audit_file import (
+    AuditFile,
+    Pooled,
+    PrintedPoints,
+    PrintedTable,
+    PrintedWindow,
+    StatedBound,
+)
 from repro.errors import Place, Problem, RuleError, SpecError
 from repro.files import fatal, read_text
-from repro.schema.document import validated
-from repro.schema.messages import MOST, choose, listed
+from repro.schema.messages import MOST, choose, listed, validated
 from repro.schema.rows import CsvRow, Mistakes, rows_of
-from repro.schema.yaml import Document, Steps, read_document
+from repro.schema.yaml import Steps, YamlDocument, read_document
 
 Columns = Mapping[str, tuple[str, ...]]
 """The cells of a CSV file, as printed, by the name of their column."""
@@ -25,12 +31,12 @@ Columns = Mapping[str, tuple[str, ...]]
 class LoadedAudit:
     """An audit and the tables in its folder, by file name."""
 
-    document: Document
+    document: YamlDocument
     audit: AuditFile
     tables: Mapping[str, Columns]
 
 
-def is_audit(document: Document) -> bool:
+def is_audit(document: YamlDocument) -> bool:
     """Whether a document is an audit rather than a claim: it has the key ``audit``."""
     return "audit" in document.data
 
@@ -40,7 +46,7 @@ def load_audit(path: Path) -> LoadedAudit:
     return audit_of(read_document(path))
 
 
-def audit_of(document: Document) -> LoadedAudit:
+def audit_of(document: YamlDocument) -> LoadedAudit:
     """The audit that a document holds.
 
     SpecError with every mistake of its shape; for one of the right shape, with every mistake of
@@ -57,7 +63,9 @@ def audit_of(document: Document) -> LoadedAudit:
     return LoadedAudit(document, audit, tables)
 
 
-def _tables(document: Document, audit: AuditFile, problems: list[Problem]) -> dict[str, Columns]:
+def _tables(
+    document: YamlDocument, audit: AuditFile, problems: list[Problem]
+) -> dict[str, Columns]:
     """Every CSV file that is named, read once."""
     tables: dict[str, Columns] = {}
     for section in ("points", "wins", "spectra"):
@@ -83,7 +91,7 @@ def leads_elsewhere(path: Path) -> bool:
         return False
 
 
-def _link(document: Document, steps: Steps, name: str) -> Problem:
+def _link(document: YamlDocument, steps: Steps, name: str) -> Problem:
     what = f"{document.name(steps)}: '{name}' is a link that leads elsewhere"
     expected = "a file in the folder of the audit"
     return Problem(document.place(steps), what, expected, "put the file itself there")
@@ -144,7 +152,6 @@ SECTIONS = (
 )
 """The lists of an audit; the ids in all of them together are different."""
 
-
 RANGES: Mapping[object, tuple[float, float, str]] = {
     "sd": (0.0, math.inf, "a standard deviation, 0 or more"),
     "p": (0.0, 1.0, "a p-value, from 0 to 1"),
@@ -153,7 +160,7 @@ RANGES: Mapping[object, tuple[float, float, str]] = {
 """Least, greatest, and what is expected of the numbers that have these keys."""
 
 
-def _meaning(document: Document, audit: AuditFile) -> Iterator[Problem]:
+def _meaning(document: YamlDocument, audit: AuditFile) -> Iterator[Problem]:
     """Well-formed entries that mean nothing."""
     if not any(getattr(audit, section) for section in SECTIONS):
         what, expected = "nothing in this file can be checked", f"{listed(SECTIONS)}"
@@ -174,7 +181,7 @@ def _meaning(document: Document, audit: AuditFile) -> Iterator[Problem]:
         yield from _one_more(document, ("pooled", position), pooled)
 
 
-def _same_ids(document: Document, audit: AuditFile) -> Iterator[Problem]:
+def _same_ids(document: YamlDocument, audit: AuditFile) -> Iterator[Problem]:
     first: dict[str, Steps] = {}
     for name, steps in _ids(audit):
         if name in first:
@@ -196,11 +203,13 @@ def _ids(audit: AuditFile) -> Iterator[tuple[str, Steps]]:
                         yield f"{entry.id}_{row}", (*steps, "rows", row)
                 continue
             yield entry.id, (*steps, "id")
-            for number, window in enumerate(entry.windows if isinstance(entry, Points) else ()):
+            for number, window in enumerate(
+                entry.windows if isinstance(entry, PrintedPoints) else ()
+            ):
                 yield window.id, (*steps, "windows", number, "id")
 
 
-def _baseline(document: Document, steps: Steps, table: PrintedTable) -> Iterator[Problem]:
+def _baseline(document: YamlDocument, steps: Steps, table: PrintedTable) -> Iterator[Problem]:
     if table.baseline not in table.rows:
         what = f"{document.name(steps)}: there is no row '{table.baseline}'"
         place = document.place((*steps, "baseline"))
@@ -211,7 +220,7 @@ def _baseline(document: Document, steps: Steps, table: PrintedTable) -> Iterator
         yield Problem(place, what, "a p-value in the other rows", "remove the p of the baseline")
 
 
-def _impossible(document: Document, steps: Steps, value: Any) -> Iterator[Problem]:
+def _impossible(document: YamlDocument, steps: Steps, value: Any) -> Iterator[Problem]:
     """Standard deviations, probabilities and coefficients out of their range, at any depth."""
     entries: list[tuple[str | int, Any]] = list(value.items()) if isinstance(value, dict) else []
     if isinstance(value, list):
@@ -228,7 +237,7 @@ def _impossible(document: Document, steps: Steps, value: Any) -> Iterator[Proble
 
 
 def _one_of(
-    document: Document, steps: Steps, entry: Points | StatedBound, keys: tuple[str, str]
+    document: YamlDocument, steps: Steps, entry: PrintedPoints | StatedBound, keys: tuple[str, str]
 ) -> Iterator[Problem]:
     given = [key for key in keys if getattr(entry, key) is not None]
     if len(given) != 1:
@@ -237,7 +246,7 @@ def _one_of(
         yield Problem(document.place(steps), what, "one of the two", "keep exactly one of them")
 
 
-def _window(document: Document, steps: Steps, window: Window) -> Iterator[Problem]:
+def _window(document: YamlDocument, steps: Steps, window: PrintedWindow) -> Iterator[Problem]:
     ends = (window.low, window.high)
     if all(map(_is_number, ends)) and float(window.low) >= float(window.high):
         what = f"{document.name(steps)}: the window from {window.low} to {window.high} is empty"
@@ -245,7 +254,7 @@ def _window(document: Document, steps: Steps, window: Window) -> Iterator[Proble
         yield Problem(place, what, "a high above the low", "exchange them")
 
 
-def _one_more(document: Document, steps: Steps, pooled: Pooled) -> Iterator[Problem]:
+def _one_more(document: YamlDocument, steps: Steps, pooled: Pooled) -> Iterator[Problem]:
     whole, part = pooled.whole.n, pooled.part.n
     if whole != part + 1:
         what = f"{document.name(steps)}: a whole of {whole} and a part of {part}"
@@ -254,7 +263,7 @@ def _one_more(document: Document, steps: Steps, pooled: Pooled) -> Iterator[Prob
 
 
 def _columns(
-    document: Document, audit: AuditFile, tables: Mapping[str, Columns]
+    document: YamlDocument, audit: AuditFile, tables: Mapping[str, Columns]
 ) -> Iterator[Problem]:
     """Columns that are named and are not in the file."""
     for at, points in enumerate(audit.points):
@@ -274,7 +283,7 @@ def _columns(
                 yield from _column(document, (*steps, other), other, known)
 
 
-def _column(document: Document, steps: Steps, name: str, known: Columns) -> Iterator[Problem]:
+def _column(document: YamlDocument, steps: Steps, name: str, known: Columns) -> Iterator[Problem]:
     """A problem unless the name is a column; it stands at a key ``column``, or is itself a key."""
     if name not in known:
         what = f"{document.name(steps)}: there is no column '{name}'"

@@ -20,14 +20,8 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 Floats: TypeAlias = NDArray[np.float64]
-
-
 Span: TypeAlias = tuple[float, float]
-
-
 GRID = np.linspace(0, 1, 25)
-
-
 ZOOMS = 5
 
 
@@ -149,22 +143,11 @@ def _tail(distance: Floats, error: Floats, df: Floats) -> Floats:
 
 
 Test: TypeAlias = Literal["student", "welch", "paired"]
-
-
 ByRanks: TypeAlias = Literal["mann_whitney", "wilcoxon", "permutation"]
-
-
 Declared: TypeAlias = Test | ByRanks
-
-
 Tails: TypeAlias = Literal[1, 2]
-
-
 Ddof: TypeAlias = Literal[0, 1]
-
-
 Shift: TypeAlias = Literal[-1, 0, 1]
-
 
 NEEDS_VALUES: Mapping[ByRanks, str] = {
     "mann_whitney": "Mann-Whitney test",
@@ -172,7 +155,6 @@ NEEDS_VALUES: Mapping[ByRanks, str] = {
     "permutation": "permutation test",
 }
 """Tests that need every value: means and deviations do not tell their p."""
-
 
 SHIFTS: tuple[Shift, ...] = (0, -1, 1)
 

@@ -29,16 +29,9 @@ from repro.schema.rows import CsvRow, Mistakes, rows_of
 from repro.stats.records import check_alpha
 
 REQUIRED = ("id", "mean_a", "sd_a", "n_a", "mean_b", "sd_b", "n_b", "p")
-
-
 OPTIONAL = ("alpha", "test", "tails", "family", "items")
-
-
 COLUMNS = (*REQUIRED, *OPTIONAL)
-
-
 MAX_ROWS = 2_000
-
 
 MOST = 100
 """No more mistakes than this are named, of however bad a table."""
@@ -158,13 +151,8 @@ def _same_ids(rows: Sequence[Cells]) -> list[Problem]:
 
 
 T = TypeVar("T")
-
-
 MAX_ID = 100
-
-
 MAX_DIGITS = 9
-
 
 TESTS: dict[str, Declared] = {
     "student": "student",
@@ -176,10 +164,7 @@ TESTS: dict[str, Declared] = {
     "permutation": "permutation",
 }
 
-
 NAMED_TESTS = "student, welch, paired, mann_whitney, wilcoxon or permutation"
-
-
 TAILS: dict[str, Tails] = {"1": 1, "2": 2, "one-sided": 1, "two-sided": 2}
 
 

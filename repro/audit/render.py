@@ -15,7 +15,6 @@ from repro.audit.findings import NAMED, number, span_text
 
 NARROWEST, WIDEST = 50, 120
 
-
 MARKS = {
     Grade.DECISION_INCONSISTENT: "!!",
     Grade.DECISION_FRAGILE: "! ",

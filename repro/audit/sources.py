@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from repro.audit.audit_file import PrintedPair, PrintedSummary, PrintedTable
+from repro.audit.audit_file import PrintedMoments, PrintedPair, PrintedTable
 from repro.audit.comparison import (
     Audit,
     Audited,
@@ -41,7 +41,7 @@ from repro.errors import ClaimError, Place, Problem, SpecError
 from repro.evidence.rounding import PrintedNumber, Rounding
 from repro.expectations.kinds import kind_of
 from repro.files import is_folder, resolved
-from repro.schema.yaml import Document, Steps, read_document
+from repro.schema.yaml import Steps, YamlDocument, read_document
 from repro.specs.claim import SCALES, Claim, Published, ScaleName
 from repro.specs.load import load_claim
 from repro.terminal import printable_lines
@@ -114,8 +114,6 @@ def _audited(row: AuditRow, assumed: Assumed, family: Adjusted, rounding: Roundi
 
 
 CLAIMS = (".yaml", ".yml")
-
-
 NEVER = "never"
 
 
@@ -197,8 +195,6 @@ def _inside(folder: Path) -> list[Path]:
 
 
 Entry = TypeVar("Entry")
-
-
 Made = TypeVar("Made")
 
 
@@ -239,7 +235,7 @@ def audit_loaded(loaded: LoadedAudit) -> Audit:
     return Audit(spec.title, loaded.document.file, tuple(rows), findings)
 
 
-def audit_claim(claim: Claim, document: Document) -> Audit:
+def audit_claim(claim: Claim, document: YamlDocument) -> Audit:
     """What an ordinary claim says was published; one row per entry, checkable or not."""
     read = _Reader(document)
     entries = list(read.all("published", claim.published, lambda one: (_published(claim, one),)))
@@ -264,7 +260,7 @@ NOTHING = "this claim says of no printed number what was published"
 class _Reader:
     """Turns entries into rows; an entry that means nothing is a problem at its own place."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: YamlDocument) -> None:
         self.document = document
 
     def all(
@@ -315,7 +311,7 @@ def _of_pair(pair: PrintedPair) -> PrintedComparison:
     )
 
 
-def _arm(printed: PrintedSummary, n: int | None) -> PrintedArm:
+def _arm(printed: PrintedMoments, n: int | None) -> PrintedArm:
     return PrintedArm.read(printed.mean, printed.sd or "", printed.n or n)
 
 
@@ -371,7 +367,7 @@ def _distinct(names: list[str]) -> list[str]:
     ]
 
 
-def _scale(document: Document) -> ScaleName:
+def _scale(document: YamlDocument) -> ScaleName:
     """The largest scale that the claim has; what was published is the same at all."""
     declared = document.get("scales")
     own = [scale for scale in SCALES if isinstance(declared, dict) and scale in declared]

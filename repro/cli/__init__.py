@@ -21,7 +21,7 @@ from repro.cli.runs import runs
 from repro.cli.schema import schema
 from repro.cli.tune import tune
 from repro.cli.verify import verify
-from repro.crash import stopped_by
+from repro.errors import stopped_by
 
 app = typer.Typer(
     name="repro",

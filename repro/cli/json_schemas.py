@@ -14,7 +14,6 @@ from repro.tuning.search_file import SearchFile
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
-
 DOCUMENTS: dict[str, TypeAdapter[Any]] = {
     "audit": TypeAdapter(AuditFile),
     "claim": TypeAdapter(ClaimFile),

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from repro.crash import STATUS, Stopped, stopped_by
-from repro.errors import OutputError, ReproError
+from repro.errors import STATUS, OutputError, ReproError, Stopped, stopped_by
 from repro.terminal import printable_lines
 
 if TYPE_CHECKING:
@@ -52,15 +51,12 @@ Claims = Annotated[
     ),
 ]
 
-
 Scale = Annotated[
     ScaleChoice | None,
     typer.Option(help="How large to run the claims; default the smallest scale of each, quick."),
 ]
 
-
 Device = Annotated[DeviceChoice, typer.Option(help="Where to train; auto takes a GPU if any.")]
-
 
 Engine = Annotated[
     EngineChoice,
@@ -70,7 +66,6 @@ Engine = Annotated[
     ),
 ]
 
-
 AllowCode = Annotated[
     bool,
     typer.Option(
@@ -79,7 +74,6 @@ AllowCode = Annotated[
         "your rights.",
     ),
 ]
-
 
 Formats = Annotated[
     list[str] | None,
@@ -92,7 +86,6 @@ Formats = Annotated[
     ),
 ]
 
-
 Workers = Annotated[
     int | None,
     typer.Option(
@@ -100,11 +93,9 @@ Workers = Annotated[
     ),
 ]
 
-
 Store = Annotated[
     Path | None, typer.Option(help="Run store; default $REPRO_STORE, else your data folder.")
 ]
-
 
 Data = Annotated[Path | None, typer.Option(envvar="REPRO_DATA", help="Folder of the corpora.")]
 
@@ -124,8 +115,6 @@ def open_store(store: Path | None) -> RunStore:
 
 
 INTERRUPTED = 130
-
-
 CLOSED_PIPE = 141
 
 

@@ -20,8 +20,7 @@ from repro.cli.options import (
     say,
     say_stopped,
 )
-from repro.crash import Stopped, apart, gravest
-from repro.errors import ReproError
+from repro.errors import ReproError, Stopped, apart, gravest
 
 if TYPE_CHECKING:
     from repro.judging.document_parts import DesignPart
@@ -49,8 +48,8 @@ def plan(
     Trains nothing.
     """
     with problems():
-        from repro.registry.due import with_seeds_so_far
         from repro.registry.record import Registry
+        from repro.registry.seeds_due import with_seeds_so_far
         from repro.running.engine import RunOptions
         from repro.running.preflight import lacking
         from repro.specs.load import load_claims
@@ -85,7 +84,7 @@ def plan(
 
 
 def _say_runs(planned: Plan) -> None:
-    from repro.schema.format import count, rough_duration
+    from repro.schema.numbers import count, rough_duration
 
     for one in planned.runs:
         seconds = rough_duration(one.work / planned.rate) if one.state == "missing" else "-"
@@ -115,7 +114,7 @@ def _say_design(claim: Claim, planned: Plan) -> bool:
 
 
 def _lines(part: DesignPart, claim: Claim, planned: Plan) -> list[str]:
-    from repro.schema.format import chance, significant
+    from repro.schema.numbers import chance, significant
 
     scatter = " and ".join(dict.fromkeys(significant(sd, 2) for sd in part.sd))
     lines = [f"{part.expectation}: {part.seeds} seeds per arm"]
@@ -135,7 +134,7 @@ def _lines(part: DesignPart, claim: Claim, planned: Plan) -> list[str]:
 
 def _cost(claim: Claim, seeds: int, planned: Plan) -> str:
     """The rough time of so many seeds of every arm that is trained, from nothing."""
-    from repro.schema.format import rough_duration
+    from repro.schema.numbers import rough_duration
     from repro.trainers.trainer import cost
 
     if not claim.trained:

@@ -14,13 +14,11 @@ if TYPE_CHECKING:
 
 DAMAGED = 4
 
-
 runs = typer.Typer(
     name="runs",
     help="Check the runs of a store, or export them.",
     no_args_is_help=True,
 )
-
 
 Some = Annotated[
     list[Path] | None,
@@ -41,7 +39,7 @@ def check(
     """Read all evidence, weights and spectra too, and compare it with its digests."""
     with problems():
         from repro.runs import check_runs
-        from repro.schema.format import number_of
+        from repro.schema.numbers import number_of
 
         checked = check_runs(open_store(store), _loaded(claims, scale, allow_code=allow_code))
         for damage in checked.damages:
@@ -70,7 +68,7 @@ def export(
     """Copy runs and the ledgers of their claims to a store of their own; each file is checked."""
     with problems():
         from repro.runs import export_runs
-        from repro.schema.format import number_of
+        from repro.schema.numbers import number_of
 
         chosen = _loaded(claims, scale, allow_code=allow_code)
         done = export_runs(open_store(store), to, chosen, weights=weights)

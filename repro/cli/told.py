@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 
 STYLES = {"good": "bold green", "bad": "bold red", "warn": "bold yellow", "plain": "bold"}
-
-
 MINUS = "\N{MINUS SIGN}"
 
 
@@ -30,7 +28,7 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
     each is one line. A minus sign is that of ASCII, so that a number can be copied.
     """
     from repro.report import words
-    from repro.schema.format import clean
+    from repro.schema.numbers import clean
 
     verdict = document.verdict
     head, word = (
@@ -77,7 +75,7 @@ def tell_status(
 def _why(code: int, documents: Sequence[Document], failed: Sequence[str]) -> str:
     from repro.judging.assemble import verdict_of
     from repro.judging.verdict import status_of
-    from repro.schema.format import clean
+    from repro.schema.numbers import clean
 
     these = [one for one in documents if status_of(*verdict_of(one)) == code]
     if not these:

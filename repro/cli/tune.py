@@ -65,7 +65,7 @@ def tune(
 
 
 def _say_plan(search: Search, planned: SearchPlan) -> None:
-    from repro.schema.format import count, number_of, rough_duration
+    from repro.schema.numbers import count, number_of, rough_duration
 
     spec = search.spec
     for stage in planned.stages:

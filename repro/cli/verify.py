@@ -31,23 +31,20 @@ from repro.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from repro.crash import Stopped
+    from repro.errors import Stopped
     from repro.specs.claim import Claim
     from repro.verify import Options, Verified
 
 
 Reports = Annotated[Path, typer.Option(help="Where reports are written.")]
 
-
 Train = Annotated[
     bool, typer.Option("--train/--no-train", help="Train what the store lacks, or never.")
 ]
 
-
 Summary = Annotated[
     Path | None, typer.Option(help="Append a Markdown table of verdicts to this file.")
 ]
-
 
 Results = Annotated[
     Path | None,
@@ -57,7 +54,6 @@ Results = Annotated[
     ),
 ]
 
-
 Nightly = Annotated[
     bool,
     typer.Option(
@@ -66,12 +62,10 @@ Nightly = Annotated[
     ),
 ]
 
-
 Force = Annotated[
     bool,
     typer.Option("--force", help="Train designs that could hardly decide; the report says so."),
 ]
-
 
 Limit = Annotated[
     float | None,
@@ -82,7 +76,6 @@ Limit = Annotated[
         "time. Default: no limit.",
     ),
 ]
-
 
 AsJson = Annotated[
     bool,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from repro.evidence.source import PublishedArm, Source
+from repro.evidence.source import EvidenceSource, PublishedArm
 from repro.schema.base import Name
 
 
-class Published(Source):
+class PublishedNumbers(EvidenceSource):
     """Printed numbers, by measurement."""
 
     elsewhere: ClassVar[str] = "the claim has its printed numbers"

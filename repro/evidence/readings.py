@@ -14,9 +14,7 @@ from repro.schema.base import LARGEST, SMALLEST
 DIVERGED = "diverged"
 """In the place of a value: the run diverged, and has none."""
 
-
 RunState: TypeAlias = Literal["finished", "diverged", "missing"]
-
 
 STATES: Mapping[str, RunState] = {
     "finished": "finished",
@@ -29,10 +27,8 @@ STATES: Mapping[str, RunState] = {
 """What a column `state` may say, and what becomes of the run: whatever ended without a value is
 for the claim's policy on runs that diverge."""
 
-
 MAX_DIGITS = 1_000
 """A longer cell is not a number."""
-
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
 

@@ -12,34 +12,23 @@ from repro.errors import ClaimError
 Rounding: TypeAlias = Literal["round", "truncate", "ceil"]
 """How digits were dropped: to the nearest, towards 0, or upwards."""
 
-
 ROUNDINGS: dict[str, str] = {
     "round": "round (to the nearest: half a unit of the last digit either way)",
     "truncate": "truncate (digits cut off: up to a unit more, away from 0)",
     "ceil": "ceil (upwards: up to a unit less)",
 }
 
-
 Relation: TypeAlias = Literal["=", "<", ">"]
-
-
 MAX_CHARACTERS = 40
-
-
 MAX_EXPONENT = 300
-
-
 LARGEST = Decimal("1e100")
-
 
 _NUMBER = re.compile(
     r"(?P<sign>[-+]?)(?P<digits>[0-9]+\.?[0-9]*|\.[0-9]+)"
     r"(?:(?:e|E| ?[x*] ?10 ?\^ ?)(?P<exponent>[-+]?[0-9]{1,3}))?"
 )
 
-
 _RELATIONS: dict[str, Relation] = {"<=": "<", ">=": ">", "<": "<", ">": ">", "=": "="}
-
 
 _PLAIN = str.maketrans(
     {

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from repro.errors import Problem, StoreError, StoreUnreachableError
 from repro.evidence.base import Replicate, State
-from repro.evidence.source import DeclaredAt, Facts, Source
+from repro.evidence.source import DeclaredAt, EvidenceSource, Facts
 from repro.schema.base import ConfigurationId
 from repro.trainers.run import RunSpec
 
@@ -24,7 +24,7 @@ LARGEST_LOSS = 700.0
 """Losses in nats whose exponential is still a number."""
 
 
-class Runs(Source):
+class Runs(EvidenceSource):
     """A configuration, with what ``override`` changes in it key by key.
 
     ``first_seed`` numbers the first replicate.

@@ -12,7 +12,7 @@ from pydantic import Field
 from repro.errors import Place, Problem
 from repro.schema.base import Count, ObjectName, PrintedSize, Spec
 from repro.schema.messages import closest
-from repro.schema.yaml import Document, Steps
+from repro.schema.yaml import Steps, YamlDocument
 
 if TYPE_CHECKING:
     from repro.evidence.base import Replicate
@@ -45,11 +45,11 @@ class Facts:
     first_seed: int = 0
 
 
-class Configurations(Protocol):
+class ConfigurationFinder(Protocol):
     """The configurations that claim files name."""
 
     def resolve(
-        self, claim: Document, steps: Steps, name: str, override: Mapping[str, Any]
+        self, claim: YamlDocument, steps: Steps, name: str, override: Mapping[str, Any]
     ) -> tuple[Facts | None, tuple[Problem, ...]]:
         """What is trained by the configuration ``name`` of an arm, or what is wrong with it."""
 
@@ -58,9 +58,9 @@ class Configurations(Protocol):
 class DeclaredAt:
     """Where a source stands in a claim file, and what its names may stand for."""
 
-    document: Document
+    document: YamlDocument
     steps: Steps
-    configurations: Configurations
+    configurations: ConfigurationFinder
 
     @property
     def folder(self) -> Path:
@@ -98,7 +98,7 @@ class DeclaredAt:
         return None
 
 
-class Source(Spec):
+class EvidenceSource(Spec):
     """Where the values of an arm come from. Its fields are its keys in the arm.
 
     ``elsewhere`` says why a table of other arms has no values of this one. ``trains``: its values
@@ -144,7 +144,7 @@ class Source(Spec):
         return ()
 
 
-class OwnSource(Source):
+class OwnSource(EvidenceSource):
     """The base of a source that is not built in: a class below it, whose fields are its keys.
 
     ``use`` is its `module:object`, and ``version`` that in which it is here. ``kind`` is the name

@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from repro.errors import DataError
-from repro.evidence.source import OwnSource, Source
+from repro.evidence.source import EvidenceSource, OwnSource
 from repro.plugins import Table
 
-SOURCES: Table[type[Source]] = Table(
+SOURCES: Table[type[EvidenceSource]] = Table(
     "repro.evidence",
     {
         "runs": "repro.evidence.runs:Runs",
         "table": "repro.evidence.table_file:TableFile",
-        "published": "repro.evidence.published:Published",
+        "published": "repro.evidence.published:PublishedNumbers",
     },
 )
 """The first field of each that is built in is the key of an arm that asks for it."""
-
 
 BUILTIN = {next(iter(each.model_fields)): each for each in map(SOURCES.get, SOURCES.names())}
 """Those that are built in, by that key."""

@@ -43,27 +43,17 @@ if TYPE_CHECKING:
 
 
 COLUMNS = ("arm", "seed", "measurement", "value")
-
-
 STATE = "state"
-
-
 MAX_BYTES = 20_000_000
-
-
 MAX_SEED = 2**53
-
 
 MAX_SEEDS = 10_000
 """No arm has more replicates than this, as none could be planned with more."""
 
-
 NAMED = 5
 """No more than so many columns or measurements that are left unread are named."""
 
-
 _SEED = re.compile(r"0|[1-9][0-9]{0,15}")
-
 
 Values = Mapping[str, Mapping[int, Mapping[str, float]]]
 """arm -> seed -> measurement -> value; seeds in order."""

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 from repro.errors import Problem
 from repro.evidence.readings import TableSchema
-from repro.evidence.source import DeclaredAt, Facts, Source
+from repro.evidence.source import DeclaredAt, EvidenceSource, Facts
 from repro.evidence.table import TidyTable, read_table
 from repro.schema.base import FileName
 
 
-class TableFile(Source):
+class TableFile(EvidenceSource):
     """The name of a file in the folder of the claim; arms may share it."""
 
     elsewhere: ClassVar[str] = "the claim names another table for it"

@@ -14,7 +14,7 @@ from repro.expectations import base
 from repro.expectations.base import Context, Declared, Found, Kind, Read, labels, pair, what
 from repro.expectations.rules import Conclusion, Finding, by_p, by_sign
 from repro.expectations.sentences import against, correlation_ends, p_words, upper
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 from repro.schema.base import Magnitude, Name, Window
 from repro.stats.records import Sample, TestResult, require_sample
 
@@ -56,13 +56,10 @@ class Association(Declared):
         return (self.measurement, self.against)
 
     def names(self) -> dict[str, Any]:
-        """By key, the names of measurements."""
         return {"measurement": self.measurement, "against": self.against}
 
 
 CLAIMED = {"positive": 1, "negative": -1, "different": None}
-
-
 NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau"}
 
 
@@ -159,7 +156,6 @@ class AssociationKind(Kind[Association]):
         return fewest_points(declared, alpha) if alone else 1
 
     def scale(self, declared: Association) -> base.EffectScale:
-        """From -1 to 1."""
         return "correlation"
 
     def test(self, declared: Association, context: Context, read: Read) -> TestResult:
@@ -201,7 +197,6 @@ class AssociationKind(Kind[Association]):
         return by_sign(result, sign=CLAIMED[declared.direction])
 
     def statement(self, declared: Association, context: Context) -> str:
-        """What goes with what, and how strongly."""
         first, second = what(declared, context), context.measurements[declared.against].label
         over = f"over {'the means of arms' if declared.points == 'arms' else 'seeds'}: "
         over += pair(labels(declared, context))
@@ -216,7 +211,6 @@ class AssociationKind(Kind[Association]):
         return f"The correlation of {first} with {second} is {size}, {over}"
 
     def name_of_test(self, declared: Association, context: Context) -> str:
-        """The coefficient, and how it is judged."""
         if declared.direction is None:
             return f"{NAMES[declared.method]}, one-sided tests of its size (Fisher z)"
         clustered = declared.points == "replicates" and len(declared.of) > 1
@@ -224,7 +218,6 @@ class AssociationKind(Kind[Association]):
         return f"{NAMES[declared.method]}, {how}"
 
     def effect_label(self, declared: Association, context: Context) -> str:
-        """The coefficient of both measurements."""
         second = context.measurements[declared.against].label
         return f"{NAMES[declared.method]} of {what(declared, context)} with {second}"
 
@@ -242,13 +235,13 @@ class AssociationKind(Kind[Association]):
         )
         return f"{said} {therefore}".rstrip()
 
-    def limits(self, declared: Association, context: Context) -> tuple[base.Limit, ...]:
+    def limits(self, declared: Association, context: Context) -> tuple[base.LimitPart, ...]:
         """Zero, or the declared size on both sides."""
         size = declared.magnitude_at_most or declared.magnitude_at_least
         if size is None:
-            return (base.Limit(value=0, label="no correlation, 0", why=""),)
+            return (base.LimitPart(value=0, label="no correlation, 0", why=""),)
         return tuple(
-            base.Limit(
+            base.LimitPart(
                 value=sign * size.value,
                 label=f"size, {fmt.signed(f'{sign * size.value:+g}')}",
                 why=size.why,
@@ -256,7 +249,9 @@ class AssociationKind(Kind[Association]):
             for sign in (-1, 1)
         )
 
-    def planned(self, declared: Association, context: Context, plan: base.Plan) -> PlannedTest:
+    def planned(
+        self, declared: Association, context: Context, plan: base.PlannedSeeds
+    ) -> PlannedTest:
         """Over independent points: of replicates of several arms these are, at worst, the arms."""
         from repro.stats.planning import PlannedCorrelation
 
@@ -311,7 +306,6 @@ class AssociationKind(Kind[Association]):
         return declared.points == "replicates" and len(declared.of) > 1
 
     def against(self, declared: Association) -> str:
-        """The measurement on the other axis."""
         return declared.against
 
     def points(self, declared: Association, read: Read) -> tuple[base.Point, ...]:
@@ -331,10 +325,8 @@ class AssociationKind(Kind[Association]):
 
 CLAIMS = ("direction", "magnitude_at_most", "magnitude_at_least")
 
-
 FEWEST_POINTS = {"pearson": 4, "spearman": 4, "kendall": 5}
 """With fewer points a correlation has no standard error (Fisher 1921; Bonett & Wright 2000)."""
-
 
 FEWEST_CLUSTERS = 5
 """Fewer arms say too little about other arms."""

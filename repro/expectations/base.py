@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from repro.stats.stopping import Question
 
 Role = Literal["decisive", "context"]
-
-
 Pair = tuple[Name, Name]
 
 
@@ -54,7 +52,7 @@ class Declared(Spec):
         return {"measurement": self.measurement}
 
 
-class Own(Declared):
+class OwnExpectation(Declared):
     """What a claim file declares of an expectation whose kind is not built in.
 
     ``use`` is `module:object`, a class below ``Kind``, and ``version`` that in which it is here.
@@ -94,8 +92,6 @@ class GroupSequential(Spec):
 
 
 Sequential = Annotated[EProcess | GroupSequential, Field(discriminator="method")]
-
-
 Design = Literal["independent", "paired"]
 
 
@@ -147,15 +143,12 @@ class Mistake:
 LEAST_SEEDS = 3
 """Fewest seeds for a decisive test on means: with 2, one degree of freedom, nothing is found."""
 
-
 SUMMARY_KINDS = (
     "difference by welch or student, equivalence, non_superiority, non_inferiority, or a "
     "proportion of measurements"
 )
 
-
 E = TypeVar("E", bound=Declared)
-
 
 PAIRED_TESTS = ("paired", "paired_permutation")
 """Tests of differences, or trends, of a paired design; all others take arms as independent."""
@@ -279,7 +272,7 @@ class Kind(ABC, Generic[E]):
         """Sizes of a scale that it cannot have."""
         yield from ()
 
-    def limits(self, declared: E, context: Context) -> tuple[Limit, ...]:
+    def limits(self, declared: E, context: Context) -> tuple[LimitPart, ...]:
         """The declared limits on the axis of the effect."""
         return ()
 
@@ -353,11 +346,11 @@ class Kind(ABC, Generic[E]):
         """The effect of two printed means to plan for, positive as claimed; None without one."""
         return None
 
-    def planned(self, declared: E, context: Context, plan: Plan) -> PlannedTest:
+    def planned(self, declared: E, context: Context, plan: PlannedSeeds) -> PlannedTest:
         """The test as it is planned; ClaimError, which says why, where no power is computed."""
         raise ClaimError("no power is computed for this kind of expectation")
 
-    def on_power(self, declared: E, context: Context, plan: Plan) -> str:
+    def on_power(self, declared: E, context: Context, plan: PlannedSeeds) -> str:
         """What to know of the power, as a sentence."""
         return ""
 
@@ -373,7 +366,7 @@ class Kind(ABC, Generic[E]):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlannedSeeds:
     """What a claim plans an expectation with: seeds per arm, their scatter, and the true effect.
 
     ``lacking`` says why no scatter is known. ``effect`` is positive as claimed.
@@ -412,7 +405,7 @@ class Found:
     """What a test found, as the sentences need it."""
 
     def __init__(
-        self, result: TestResult, interval: Interval | None, conclusion: Conclusion | None
+        self, result: TestResult, interval: IntervalPart | None, conclusion: Conclusion | None
     ) -> None:
         self.result, self.interval, self.conclusion = result, interval, conclusion
 
@@ -443,12 +436,10 @@ def samples_of(declared: Declared, read: Read) -> list[Sample]:
 
 
 EffectScale = Literal["difference", "relative", "ratio", "correlation", "share", "none"]
-
-
 Side = Literal["below", "above", "between", "outside", "none"]
 
 
-class Interval(Spec):
+class IntervalPart(Spec):
     """A confidence interval; an end that is absent is infinite."""
 
     low: float | None
@@ -456,7 +447,7 @@ class Interval(Spec):
     level: float
 
 
-class Limit(Spec):
+class LimitPart(Spec):
     """A declared limit on the effect axis of an expectation: a margin, a least ratio, zero."""
 
     value: float

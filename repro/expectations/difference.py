@@ -45,7 +45,7 @@ from repro.expectations.sentences import (
     p_words,
 )
 from repro.expectations.sequential import SEQUENTIAL, as_decided, is_sequential, run_sequential
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 from repro.schema.base import Margin
 from repro.stats.records import Alternative, TestResult
 
@@ -88,7 +88,6 @@ NAMES = {
     "yuen": "Yuen's test of trimmed means",
 }
 
-
 INDEPENDENT: Mapping[TestOfDifference, str] = {
     "welch": "Welch's t-test",
     "student": "Student's t-test (equal variances)",
@@ -97,20 +96,16 @@ INDEPENDENT: Mapping[TestOfDifference, str] = {
     "yuen": "Yuen's test (trimmed means)",
 }
 
-
 PAIRED: Mapping[TestOfDifference, str] = {
     "paired": "the paired t-test",
     "paired_permutation": "the permutation test within pairs",
 }
 
-
 OF_MEANS = ("welch", "student", "permutation", *PAIRED)
 """Tests of the same question, whether the means differ; ranks and trimmed means are others."""
 
-
 SLOW_SPLITS = 20_000
 """With more splits than this (8 and 8 have 12,870) a permutation test takes a second or more."""
-
 
 FEW_SPLITS = 100
 """Splits of both arms up to which the permutation test's own power is simulated."""
@@ -151,7 +146,6 @@ class DifferenceKind(Kind[Difference]):
         return conclude_difference(result, direction=declared.direction, smallest_effect=smallest)
 
     def statement(self, declared: Difference, context: Context) -> str:
-        """What is declared of the two means."""
         names, value = labels(declared, context), what(declared, context)
         if declared.rule == "as_published":
             return headed(value, f"the paper's own rule, {_own(declared)}, on {pair(names)}")
@@ -164,7 +158,6 @@ class DifferenceKind(Kind[Difference]):
         return headed(value, f"{names[0]} is {declared.direction} ({side}) than {names[1]}{least}")
 
     def name_of_test(self, declared: Difference, context: Context) -> str:
-        """The declared test by its name."""
         sided = "two-sided" if declared.tails == 2 else "one-sided"
         return f"{NAMES[declared.test]}, {sided}".removeprefix("the ")
 
@@ -200,11 +193,11 @@ class DifferenceKind(Kind[Difference]):
         reach = difference_ends(found.interval, (0.0, *limits), shown)
         return f"{difference_words(found.result, names, value, shown)}{reach}"
 
-    def limits(self, declared: Difference, context: Context) -> tuple[base.Limit, ...]:
+    def limits(self, declared: Difference, context: Context) -> tuple[base.LimitPart, ...]:
         """No difference, or the smallest effect of interest on the claimed side."""
         if declared.smallest_effect is None:
             value = 0.5 if declared.test == "brunner_munzel" else 0.0
-            return (base.Limit(value=value, label=f"no difference, {value:g}", why=""),)
+            return (base.LimitPart(value=value, label=f"no difference, {value:g}", why=""),)
         sign = -1 if declared.direction == "lower" else 1
         return (margin_limit(sign, declared.smallest_effect, "smallest effect of interest"),)
 
@@ -237,11 +230,9 @@ class DifferenceKind(Kind[Difference]):
         return base.LEAST_SEEDS
 
     def by_order(self, declared: Difference) -> bool:
-        """By Brunner-Munzel only."""
         return declared.test == "brunner_munzel"
 
     def needs_values(self, declared: Difference, context: Context) -> base.Mistake | None:
-        """Of all tests but two."""
         if declared.test in ("welch", "student"):
             return None
         what = f"test {declared.test} needs the value of every seed"
@@ -261,7 +252,6 @@ class DifferenceKind(Kind[Difference]):
         return declared.direction == "different"
 
     def is_slow(self, declared: Difference, n: Sequence[int]) -> bool:
-        """A permutation test of many splits."""
         return declared.test == "permutation" and math.comb(sum(n), n[0]) > SLOW_SPLITS
 
     def other_tests(
@@ -279,7 +269,6 @@ class DifferenceKind(Kind[Difference]):
         return tuple(found)
 
     def unpaired(self, declared: Difference) -> Difference:
-        """By Welch's test."""
         return declared.model_copy(update={"test": "welch"})
 
     def on_logarithms(self, declared: Difference) -> bool:
@@ -288,22 +277,21 @@ class DifferenceKind(Kind[Difference]):
         return of_means and declared.smallest_effect is None
 
     def original_test(self, declared: Difference) -> OriginalTest:
-        """Student's, where that is declared."""
         return "student" if declared.test == "student" else "welch"
 
     def published_test(self, declared: Difference) -> OriginalTest | None:
-        """Welch's or Student's."""
         if declared.rule == "as_published" and declared.test in ("student", "welch"):
             return self.original_test(declared)
         return None
 
     def effect_of_means(self, declared: Difference, a: float, b: float) -> float:
-        """The printed difference, in the claimed direction."""
         if declared.direction == "different":
             return abs(a - b)
         return b - a if declared.direction == "lower" else a - b
 
-    def planned(self, declared: Difference, context: Context, plan: base.Plan) -> PlannedTest:
+    def planned(
+        self, declared: Difference, context: Context, plan: base.PlannedSeeds
+    ) -> PlannedTest:
         """By its test; a permutation test of several seeds by Welch's, whose t it uses."""
         from repro.stats.planning import PlannedDifference, PlannedSequential
 
@@ -320,8 +308,7 @@ class DifferenceKind(Kind[Difference]):
         test = "welch" if _by_welch(declared, context, plan) else declared.test
         return PlannedDifference(test=test, **sizes)
 
-    def on_power(self, declared: Difference, context: Context, plan: base.Plan) -> str:
-        """Whose power it is."""
+    def on_power(self, declared: Difference, context: Context, plan: base.PlannedSeeds) -> str:
         if not _by_welch(declared, context, plan):
             return ""
         return "The power is that of Welch's t-test, whose t the permutation test uses."
@@ -344,7 +331,7 @@ class DifferenceKind(Kind[Difference]):
         return f", as not more than {margin_words(declared.smallest_effect)}"
 
 
-def _by_welch(declared: Difference, context: Context, plan: base.Plan) -> bool:
+def _by_welch(declared: Difference, context: Context, plan: base.PlannedSeeds) -> bool:
     """From five replicates on a permutation test has nearly the power of Welch's, whose t it uses.
 
     There (.771 and .767 at n = 5) its own would be simulated, split by split, and take minutes;

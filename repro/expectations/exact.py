@@ -22,7 +22,7 @@ from repro.expectations.base import (
 from repro.expectations.ratio import least_limit, least_ratio, no_least_ratio, with_least_ratio
 from repro.expectations.rules import Conclusion, Finding, by_interval, by_p, certain
 from repro.expectations.sentences import headed, p_words
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 from repro.schema.base import LeastRatio, Limit, Name, Share
 from repro.stats.records import TestResult, expect
 
@@ -65,19 +65,15 @@ class SeparationKind(Kind[Separation]):
         return least_pairs(alpha, tails=1) if paired else least_splits(alpha, tails=1)
 
     def by_order(self, declared: Separation) -> bool:
-        """Only which value is larger."""
         return True
 
     def overridden(self, declared: Separation, sizes: Mapping[str, Any]) -> Separation:
-        """With a least ratio."""
         return super().overridden(declared, with_least_ratio(sizes))
 
     def unfit_sizes(self, sizes: Mapping[str, Any]) -> Iterator[base.Mistake]:
-        """Limits that are no least ratio."""
         return no_least_ratio(sizes)
 
     def scale(self, declared: Separation) -> base.EffectScale:
-        """No axis: the statement is exact."""
         return "none"
 
     def test(self, declared: Separation, context: Context, read: Read) -> TestResult:
@@ -91,11 +87,9 @@ class SeparationKind(Kind[Separation]):
         )
 
     def conclude(self, declared: Separation, result: TestResult) -> Finding:
-        """Complete separation, either way, or nothing."""
         return by_p(result)
 
     def statement(self, declared: Separation, context: Context) -> str:
-        """Every one above every one."""
         a, b = labels(declared, context)
         said = (
             f"{a} is above {least_ratio(declared.at_least)} {b} in every {_unit(context)} of seeds"
@@ -103,11 +97,9 @@ class SeparationKind(Kind[Separation]):
         return headed(what(declared, context), said)
 
     def name_of_test(self, declared: Separation, context: Context) -> str:
-        """Exact."""
         return f"complete separation{' of pairs' if context.design == 'paired' else ''}, exact"
 
     def effect_label(self, declared: Separation, context: Context) -> str:
-        """The share of pairs."""
         a, b = labels(declared, context)
         share = (
             f"share of {_unit(context)}s in which {a} is above {least_ratio(declared.at_least)} {b}"
@@ -124,12 +116,12 @@ class SeparationKind(Kind[Separation]):
         said = f"{a} is above {least} {b} in {held} of {pairs} {unit}s of seeds"
         return f"{headed(what(declared, context), said)}. {_separated(a, b, unit, found)}".rstrip()
 
-    def limits(self, declared: Separation, context: Context) -> tuple[base.Limit, ...]:
-        """The declared factor."""
+    def limits(self, declared: Separation, context: Context) -> tuple[base.LimitPart, ...]:
         return (least_limit(declared.at_least),)
 
-    def planned(self, declared: Separation, context: Context, plan: base.Plan) -> PlannedTest:
-        """Of independent arms."""
+    def planned(
+        self, declared: Separation, context: Context, plan: base.PlannedSeeds
+    ) -> PlannedTest:
         from repro.stats.planning import PlannedSeparation
 
         if context.design == "paired":
@@ -137,7 +129,6 @@ class SeparationKind(Kind[Separation]):
         return PlannedSeparation((plan.n,), plan.scatter, context.alpha, plan.effect)
 
     def claimed(self, declared: Separation, context: Context) -> base.Side:
-        """Above the factor."""
         return "above"
 
 
@@ -178,7 +169,6 @@ class BoundKind(Kind[Bound]):
     paired = False
 
     def mistakes(self, declared: Bound, context: Context) -> Iterator[base.Mistake]:
-        """It has one limit."""
         limits = [each for each in (declared.at_most, declared.at_least) if each is not None]
         if len(limits) != 1:
             what = f"a bound with {'two limits' if limits else 'no limit'} says nothing exact"
@@ -190,7 +180,6 @@ class BoundKind(Kind[Bound]):
         return 1
 
     def by_order(self, declared: Bound) -> bool:
-        """What lies within a limit."""
         return True
 
     def structural(self, declared: Bound) -> tuple[str, ...]:
@@ -221,20 +210,17 @@ class BoundKind(Kind[Bound]):
         return by_interval(result, edge_is_claimed=True)
 
     def statement(self, declared: Bound, context: Context) -> str:
-        """That the bound is kept."""
         (name,) = labels(declared, context)
         kept = f"{name} keeps within {_bound_words(declared, context)}"
         often = "every seed" if declared.share is None else f"more than {_least(declared)} of seeds"
         return headed(what(declared, context), f"{kept} in {often}")
 
     def name_of_test(self, declared: Bound, context: Context) -> str:
-        """Exact."""
         if declared.share is None:
             return "bound in every replicate, exact"
         return "exact binomial test with the Clopper-Pearson interval"
 
     def effect_label(self, declared: Bound, context: Context) -> str:
-        """The share of seeds within."""
         arm = labels(declared, context)[0]
         return f"{what(declared, context)}, share of seeds within the bound: {arm}"
 
@@ -251,22 +237,23 @@ class BoundKind(Kind[Bound]):
             said += f", so {low}% to {high}% of all seeds would"
         return f"{said}. {_kept(declared, found)}".rstrip()
 
-    def limits(self, declared: Bound, context: Context) -> tuple[base.Limit, ...]:
+    def limits(self, declared: Bound, context: Context) -> tuple[base.LimitPart, ...]:
         """The bound itself, or the share on the axis of shares."""
         if declared.share is not None:
             label = f"least share, {fmt.percent(declared.share.value)}"
-            return (base.Limit(value=declared.share.value, label=label, why=declared.share.why),)
+            return (
+                base.LimitPart(value=declared.share.value, label=label, why=declared.share.why),
+            )
         sides = zip(
             bound_limits(declared, context), (declared.at_least, declared.at_most), strict=True
         )
         return tuple(
-            base.Limit(value=value, label=f"bound, {value:g}", why=limit.why)
+            base.LimitPart(value=value, label=f"bound, {value:g}", why=limit.why)
             for value, limit in sides
             if value is not None and limit is not None
         )
 
-    def planned(self, declared: Bound, context: Context, plan: base.Plan) -> PlannedTest:
-        """Of a share."""
+    def planned(self, declared: Bound, context: Context, plan: base.PlannedSeeds) -> PlannedTest:
         from repro.stats.planning import PlannedShare
 
         if declared.share is None:
@@ -276,7 +263,6 @@ class BoundKind(Kind[Bound]):
         )
 
     def claimed(self, declared: Bound, context: Context) -> base.Side:
-        """Above the share."""
         return "none" if declared.share is None else "above"
 
     def details(self, declared: Bound, context: Context, result: TestResult) -> dict[str, str]:

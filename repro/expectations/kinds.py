@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pydantic import ConfigDict
 
 from repro.errors import DataError
-from repro.expectations.base import Context, Declared, Kind, Own
+from repro.expectations.base import Context, Declared, Kind, OwnExpectation
 from repro.expectations.sequential import NAMES, is_sequential
 from repro.plugins import Table
 from repro.schema.base import ObjectName, Spec
@@ -45,16 +45,19 @@ if TYPE_CHECKING:
     Expectation: TypeAlias = Declared
 else:
     Expectation = open_union(
-        [KINDS.get(name).Declared for name in KINDS.names()], OthersExpectation, Own, KINDS.has
+        [KINDS.get(name).Declared for name in KINDS.names()],
+        OthersExpectation,
+        OwnExpectation,
+        KINDS.has,
     )
 
 
 def kind_of(expectation: Declared) -> Kind[Any]:
     """What judging knows of the kind of an expectation."""
-    return _kind(expectation.use if isinstance(expectation, Own) else expectation.kind)
+    return _kind(expectation.use if isinstance(expectation, OwnExpectation) else expectation.kind)
 
 
-def kind_of_others(name: str) -> tuple[str, type[Own]]:
+def kind_of_others(name: str) -> tuple[str, type[OwnExpectation]]:
     """Where a kind that is not built in is, and its keys; DataError for what is no kind."""
     found: Any = KINDS.get(name)
     if not (isinstance(found, type) and issubclass(found, Kind)):
@@ -62,7 +65,7 @@ def kind_of_others(name: str) -> tuple[str, type[Own]]:
     if lacking := sorted(found.__abstractmethods__):
         raise _no_kind(f"{name}: the kind does not say {', '.join(lacking)}")
     declared = getattr(found, "Declared", None)
-    if not (isinstance(declared, type) and issubclass(declared, Own)):
+    if not (isinstance(declared, type) and issubclass(declared, OwnExpectation)):
         raise _no_kind(f"{name}: the kind has no keys that a claim file can give it")
     return f"{found.__module__}:{found.__qualname__}", declared
 

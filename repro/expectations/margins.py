@@ -35,7 +35,7 @@ from repro.expectations.sentences import (
     upper,
 )
 from repro.expectations.sequential import SEQUENTIAL, as_decided, is_sequential, run_sequential
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 from repro.schema.base import Margin
 from repro.stats.records import TestResult
 
@@ -69,8 +69,6 @@ class NonInferiority(Declared):
 
 
 M = TypeVar("M", bound=Equivalence | NonSuperiority | NonInferiority)
-
-
 OneSided: TypeAlias = NonSuperiority | NonInferiority
 
 
@@ -125,7 +123,6 @@ class MarginKind(Kind[M]):
             yield base.Mistake(("margin", "relative"), what, "one of abs, of_gain", advice)
 
     def needs_values(self, declared: M, context: Context) -> base.Mistake | None:
-        """Of pairs only."""
         if context.design != "paired":
             return None
         what = "the design pairs the seeds of both arms"
@@ -165,7 +162,6 @@ class EquivalenceKind(MarginKind[Equivalence]):
         return stats.tost(a, b, low=-size, high=size, alpha=context.alpha, paired=paired)
 
     def question(self, declared: Equivalence, context: Context) -> Question:
-        """Whether the difference lies between the margins."""
         from repro.stats import stopping as ask
 
         return ask.equivalence(-declared.margin.size, declared.margin.size)
@@ -198,16 +194,15 @@ class EquivalenceKind(MarginKind[Equivalence]):
         return f"That they are {asserted} is not shown{pair.reach()}."
 
     def name_of_test(self, declared: Equivalence, context: Context) -> str:
-        """TOST."""
         tests = "paired t-tests" if context.design == "paired" else "Welch tests"
         return f"two one-sided {tests} (TOST{_of_contrast(declared)})"
 
-    def limits(self, declared: Equivalence, context: Context) -> tuple[base.Limit, ...]:
-        """The margin on both sides."""
+    def limits(self, declared: Equivalence, context: Context) -> tuple[base.LimitPart, ...]:
         return tuple(margin_limit(sign, declared.margin) for sign in (-1, 1))
 
-    def planned(self, declared: Equivalence, context: Context, plan: base.Plan) -> PlannedTest:
-        """Between the margins."""
+    def planned(
+        self, declared: Equivalence, context: Context, plan: base.PlannedSeeds
+    ) -> PlannedTest:
         from repro.stats.planning import PlannedEquivalence
 
         size, paired = declared.margin.size, context.design == "paired"
@@ -216,7 +211,6 @@ class EquivalenceKind(MarginKind[Equivalence]):
         )
 
     def claimed(self, declared: Equivalence, context: Context) -> base.Side:
-        """Between the margins."""
         return "between"
 
 
@@ -281,15 +275,13 @@ class OneSidedKind(MarginKind[OneSided]):
         return f"That it is {asserted} is not shown{pair.reaches(self.side)}."
 
     def name_of_test(self, declared: OneSided, context: Context) -> str:
-        """The t-test of the design, one-sided."""
         test = "paired t-test" if context.design == "paired" else "Welch's t-test"
         return f"{test} against the margin, one-sided{_of_contrast(declared)}"
 
-    def limits(self, declared: OneSided, context: Context) -> tuple[base.Limit, ...]:
-        """The margin on that side."""
+    def limits(self, declared: OneSided, context: Context) -> tuple[base.LimitPart, ...]:
         return (margin_limit(self._sign(declared, context), declared.margin),)
 
-    def planned(self, declared: OneSided, context: Context, plan: base.Plan) -> PlannedTest:
+    def planned(self, declared: OneSided, context: Context, plan: base.PlannedSeeds) -> PlannedTest:
         """A gain below the margin, or above minus the margin; an e-process must find the margin."""
         from repro.stats.planning import (
             PlannedNonInferiority,
@@ -308,7 +300,6 @@ class OneSidedKind(MarginKind[OneSided]):
         return PlannedNonInferiority(arms, plan.scatter, context.alpha, low=-size, paired=paired)
 
     def claimed(self, declared: OneSided, context: Context) -> base.Side:
-        """On the other side of the margin."""
         return "above" if self._sign(declared, context) < 0 else "below"
 
     def _sign(self, declared: OneSided, context: Context) -> int:

@@ -24,7 +24,7 @@ from repro.expectations.base import (
 )
 from repro.expectations.rules import Conclusion, Finding, by_p
 from repro.expectations.sentences import against, difference_ends, difference_words, headed, p_words
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 from repro.schema.base import Name
 from repro.stats.records import TestResult, expect
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 OF_SLOPE = ("welch", "paired")
 """Tests of the slope of the means, in the units of the measurement."""
-
 
 WORDS = {"increasing": "rises", "decreasing": "falls"}
 
@@ -61,11 +60,9 @@ class TrendKind(Kind[Trend]):
     several_arms = True
 
     def mistakes(self, declared: Trend, context: Context) -> Iterator[base.Mistake]:
-        """Of its test in this design."""
         return unfitting_test(declared.test, context)
 
     def by_order(self, declared: Trend) -> bool:
-        """By the tests of ranks."""
         return declared.test not in OF_SLOPE
 
     def following(self, declared: Trend, design: base.Design) -> Trend:
@@ -79,7 +76,6 @@ class TrendKind(Kind[Trend]):
         return "share" if declared.test == "jonckheere" else "correlation"
 
     def test(self, declared: Trend, context: Context, read: Read) -> TestResult:
-        """The declared test of trend, one-sided."""
         from repro.stats.trends import linear_trend, trend
 
         groups = samples_of(declared, read)
@@ -106,7 +102,6 @@ class TrendKind(Kind[Trend]):
         )
 
     def name_of_test(self, declared: Trend, context: Context) -> str:
-        """The test of trend."""
         if declared.test == "welch":
             return "Welch test of the slope of the means, one-sided"
         if declared.test == "paired":
@@ -116,7 +111,6 @@ class TrendKind(Kind[Trend]):
         return "Kendall's tau of value on position, one-sided"
 
     def effect_label(self, declared: Trend, context: Context) -> str:
-        """The slope, pairs in order, or tau."""
         if declared.test in OF_SLOPE:
             return f"slope of the mean {what(declared, context)}, from one arm to the next"
         if declared.test == "jonckheere":
@@ -147,13 +141,11 @@ class TrendKind(Kind[Trend]):
         normal = "" if result.exact else " (p by the normal approximation)"
         return headed(value, f"{said}{normal}")
 
-    def limits(self, declared: Trend, context: Context) -> tuple[base.Limit, ...]:
-        """No trend."""
+    def limits(self, declared: Trend, context: Context) -> tuple[base.LimitPart, ...]:
         value = 0.5 if declared.test == "jonckheere" else 0.0
-        return (base.Limit(value=value, label=f"no trend, {value:g}", why=""),)
+        return (base.LimitPart(value=value, label=f"no trend, {value:g}", why=""),)
 
-    def planned(self, declared: Trend, context: Context, plan: base.Plan) -> PlannedTest:
-        """No power is computed."""
+    def planned(self, declared: Trend, context: Context, plan: base.PlannedSeeds) -> PlannedTest:
         raise ClaimError("no power is computed for a trend over several arms")
 
     def claimed(self, declared: Trend, context: Context) -> base.Side:
@@ -162,7 +154,6 @@ class TrendKind(Kind[Trend]):
         return "below" if signed and declared.direction == "decreasing" else "above"
 
     def unpaired(self, declared: Trend) -> Trend:
-        """By Welch's test of the slope."""
         return declared.model_copy(update={"test": "welch"})
 
 
@@ -221,7 +212,6 @@ class OrderingKind(Kind[Ordering]):
         return "difference"
 
     def test(self, declared: Ordering, context: Context, read: Read) -> TestResult:
-        """One-sided t-tests of every two arms."""
         from repro.stats.trends import ordering
 
         paired, groups = context.design == "paired", samples_of(declared, read)
@@ -232,18 +222,15 @@ class OrderingKind(Kind[Ordering]):
         return by_p(result)
 
     def statement(self, declared: Ordering, context: Context) -> str:
-        """The arms in order."""
         sign = " < " if declared.direction == "increasing" else " > "
         return headed(what(declared, context), f"in order, {sign.join(labels(declared, context))}")
 
     def name_of_test(self, declared: Ordering, context: Context) -> str:
-        """All pairs of arms."""
         if context.design == "paired":
             return "one-sided paired t-tests of every two arms, Holm"
         return "one-sided Welch tests of all pairs, Holm"
 
     def effect_label(self, declared: Ordering, context: Context) -> str:
-        """The step with the least evidence."""
         return f"{what(declared, context)}, the step with the least evidence"
 
     def sentence(self, declared: Ordering, context: Context, found: Found) -> str:
@@ -259,14 +246,11 @@ class OrderingKind(Kind[Ordering]):
         least = f" Of the {pairs} pairs, this one supports the claim least." if pairs > 1 else ""
         return f"{said}.{least} {_ordered(declared, found, several=pairs > 1)}".rstrip()
 
-    def limits(self, declared: Ordering, context: Context) -> tuple[base.Limit, ...]:
-        """No step."""
-        return (base.Limit(value=0, label="no difference, 0", why=""),)
+    def limits(self, declared: Ordering, context: Context) -> tuple[base.LimitPart, ...]:
+        return (base.LimitPart(value=0, label="no difference, 0", why=""),)
 
-    def planned(self, declared: Ordering, context: Context, plan: base.Plan) -> PlannedTest:
-        """No power is computed."""
+    def planned(self, declared: Ordering, context: Context, plan: base.PlannedSeeds) -> PlannedTest:
         raise ClaimError("no power is computed for an ordering; plan each of its differences")
 
     def claimed(self, declared: Ordering, context: Context) -> base.Side:
-        """A step up, or down."""
         return "above" if declared.direction == "increasing" else "below"

@@ -14,7 +14,7 @@ from repro.expectations import base
 from repro.expectations.base import Context, Declared, Found, Kind, Pair, Read, labels
 from repro.expectations.rules import Conclusion, Finding, by_p
 from repro.expectations.sentences import against, p_words
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 from repro.schema.base import Name
 from repro.stats.records import Sample, TestResult, expect, require_sample, summarise
 
@@ -95,15 +95,12 @@ class ProportionKind(Kind[Proportion]):
         return not declared.also
 
     def needs_values(self, declared: Proportion, context: Context) -> base.Mistake | None:
-        """Of replicates only."""
         return None if declared.also else super().needs_values(declared, context)
 
     def needs_means(self, declared: Proportion) -> bool:
-        """Of every measurement that is a unit."""
         return bool(declared.also)
 
     def scale(self, declared: Proportion) -> base.EffectScale:
-        """A share."""
         return "share"
 
     def test(self, declared: Proportion, context: Context, read: Read) -> TestResult:
@@ -127,13 +124,11 @@ class ProportionKind(Kind[Proportion]):
         return f"Over {name}: {a} beats {b} in more than {share}, ties left out"
 
     def name_of_test(self, declared: Proportion, context: Context) -> str:
-        """The sign test."""
         if declared.clusters == "none":
             return "exact sign test, one-sided, ties left out"
         return "sign-flip test of whole clusters, one-sided, ties left out"
 
     def effect_label(self, declared: Proportion, context: Context) -> str:
-        """The share of wins."""
         a, b = labels(declared, context)
         return f"{_name(declared, context)}, share in which {a} beats {b}"
 
@@ -149,13 +144,13 @@ class ProportionKind(Kind[Proportion]):
         left = f", {fmt.number_of(ties, 'tie')} left out" if ties else ""
         return f"{said}{left}. {_therefore(declared, found)}".rstrip()
 
-    def limits(self, declared: Proportion, context: Context) -> tuple[base.Limit, ...]:
-        """The declared share."""
+    def limits(self, declared: Proportion, context: Context) -> tuple[base.LimitPart, ...]:
         label = f"share, {fmt.percent(declared.more_than)}"
-        return (base.Limit(value=declared.more_than, label=label, why=""),)
+        return (base.LimitPart(value=declared.more_than, label=label, why=""),)
 
-    def planned(self, declared: Proportion, context: Context, plan: base.Plan) -> PlannedTest:
-        """Over independent units: benchmarks, clusters, or seeds."""
+    def planned(
+        self, declared: Proportion, context: Context, plan: base.PlannedSeeds
+    ) -> PlannedTest:
         from repro.stats.planning import PlannedProportion
 
         units = len(declared.reads) if declared.also else plan.n
@@ -168,7 +163,6 @@ class ProportionKind(Kind[Proportion]):
         )
 
     def claimed(self, declared: Proportion, context: Context) -> base.Side:
-        """Above it."""
         return "above"
 
     def details(self, declared: Proportion, context: Context, result: TestResult) -> dict[str, str]:
@@ -182,7 +176,6 @@ class ProportionKind(Kind[Proportion]):
         return facts
 
     def goes_whole(self, declared: Proportion) -> bool:
-        """The units are matched by number."""
         return not declared.also
 
     def keeps_seeds(self, declared: Proportion) -> str:

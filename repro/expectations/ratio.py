@@ -19,7 +19,7 @@ from repro.expectations.base import (
 )
 from repro.expectations.rules import Conclusion, Finding, conclude_ratio
 from repro.expectations.sentences import against, apart, headed
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 from repro.schema.base import LeastRatio
 from repro.stats.records import TestResult
 
@@ -42,15 +42,12 @@ class RatioKind(Kind[Ratio]):
     compares_means = True
 
     def overridden(self, declared: Ratio, sizes: Mapping[str, Any]) -> Ratio:
-        """With a least ratio."""
         return super().overridden(declared, with_least_ratio(sizes))
 
     def unfit_sizes(self, sizes: Mapping[str, Any]) -> Iterator[base.Mistake]:
-        """Limits that are no least ratio."""
         return no_least_ratio(sizes)
 
     def scale(self, declared: Ratio) -> base.EffectScale:
-        """A multiple."""
         return "ratio"
 
     def test(self, declared: Ratio, context: Context, read: Read) -> TestResult:
@@ -66,19 +63,16 @@ class RatioKind(Kind[Ratio]):
         return conclude_ratio(result)
 
     def statement(self, declared: Ratio, context: Context) -> str:
-        """At least so many times."""
         a, b = labels(declared, context)
         return headed(
             what(declared, context), f"{a} is at least {least_ratio(declared.at_least)} {b}"
         )
 
     def name_of_test(self, declared: Ratio, context: Context) -> str:
-        """The t-test of the design, on logarithms."""
         test = "paired t-test" if context.design == "paired" else "Welch's t-test"
         return f"{test} on logarithms, one-sided (ratio of geometric means)"
 
     def effect_label(self, declared: Ratio, context: Context) -> str:
-        """A over B."""
         a, b = labels(declared, context)
         return f"{what(declared, context)}, {a} / {b}"
 
@@ -90,16 +84,13 @@ class RatioKind(Kind[Ratio]):
         less = f"{a} looks less than {least_ratio(declared.at_least)} {b}"
         return f"{said}. {_therefore(declared, less, found)}".rstrip()
 
-    def limits(self, declared: Ratio, context: Context) -> tuple[base.Limit, ...]:
-        """The least ratio."""
+    def limits(self, declared: Ratio, context: Context) -> tuple[base.LimitPart, ...]:
         return (least_limit(declared.at_least),)
 
     def effect_of_means(self, declared: Ratio, a: float, b: float) -> float | None:
-        """The printed ratio."""
         return a / b if a > 0 and b > 0 else None
 
-    def planned(self, declared: Ratio, context: Context, plan: base.Plan) -> PlannedTest:
-        """At least the least ratio."""
+    def planned(self, declared: Ratio, context: Context, plan: base.PlannedSeeds) -> PlannedTest:
         from repro.stats.planning import PlannedRatio
 
         least, paired = declared.at_least.value, context.design == "paired"
@@ -107,11 +98,9 @@ class RatioKind(Kind[Ratio]):
         return PlannedRatio(*sizes, low=least, paired=paired)
 
     def claimed(self, declared: Ratio, context: Context) -> base.Side:
-        """Above the least ratio."""
         return "above"
 
     def details(self, declared: Ratio, context: Context, result: TestResult) -> dict[str, str]:
-        """That constant arms compare exactly."""
         if not result.exact:
             return {}
         return {"exact": "every seed of an arm gives the same value, so ratios compare exactly"}
@@ -137,10 +126,10 @@ def least_ratio(least: LeastRatio) -> str:
     return f"{least.value:g} times"
 
 
-def least_limit(least: LeastRatio) -> base.Limit:
+def least_limit(least: LeastRatio) -> base.LimitPart:
     """The least ratio as a limit on the axis."""
     label = f"at least {least_ratio(least)}"
-    return base.Limit(value=least.value, label=label, why=least.why)
+    return base.LimitPart(value=least.value, label=label, why=least.why)
 
 
 def _therefore(declared: Ratio, less: str, found: Found) -> str:
@@ -166,7 +155,7 @@ def _end(value: float | None, declared: Ratio) -> str:
     ]
 
 
-def _texts(result: TestResult, interval: base.Interval | None, least: float) -> tuple[str, str]:
+def _texts(result: TestResult, interval: base.IntervalPart | None, least: float) -> tuple[str, str]:
     """A ratio and its interval, with enough digits to be told from the least one."""
     reach = [] if interval is None else [e for e in (interval.low, interval.high) if e is not None]
     texts = apart([result.effect, *reach], (least,), lambda v, more: fmt.significant(v, 3 + more))

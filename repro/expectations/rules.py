@@ -136,19 +136,13 @@ class Verdict:
 
 Direction: TypeAlias = Literal["higher", "lower", "different"]
 
-
 DIFFERENCES = (
     *("student", "welch", "paired", "permutation", "paired_permutation"),
     *("brunner_munzel", "yuen"),
 )
 
-
 WITHOUT_INTERVAL = ("permutation", "paired_permutation", "brunner_munzel")
-
-
 _TAIL = {"higher": "greater", "lower": "less"}
-
-
 _SIGN = {"higher": 1, "lower": -1}
 
 

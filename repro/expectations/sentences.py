@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 from repro.expectations import base
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 from repro.schema.base import Margin
 from repro.stats.records import TestResult
 
 
-def margin_limit(sign: int, margin: Margin, name: str = "margin") -> base.Limit:
+def margin_limit(sign: int, margin: Margin, name: str = "margin") -> base.LimitPart:
     """A margin as a limit on the effect's axis."""
     value = sign * margin.size
     shown = fmt.signed(f"{value:+g}")
     if margin.relative is not None:
         shown = fmt.signed(f"{100 * value:+g}%")
-    return base.Limit(value=value, label=f"{name}, {shown}", why=margin.why)
+    return base.LimitPart(value=value, label=f"{name}, {shown}", why=margin.why)
 
 
 def margin_words(margin: Margin, unit: str = "") -> str:
@@ -54,7 +54,7 @@ def apart(
 
 
 def ends(
-    interval: base.Interval | None, limits: Sequence[float], text: Callable[[float, int], str]
+    interval: base.IntervalPart | None, limits: Sequence[float], text: Callable[[float, int], str]
 ) -> str:
     """` (95% interval a to b)`, or nothing where there is no interval with two ends."""
     if interval is None or interval.low is None or interval.high is None:
@@ -63,17 +63,17 @@ def ends(
     return f" ({fmt.percent(interval.level)} interval {low} to {high})"
 
 
-def difference_ends(interval: base.Interval | None, limits: Sequence[float], shown: int) -> str:
+def difference_ends(interval: base.IntervalPart | None, limits: Sequence[float], shown: int) -> str:
     """The interval of a difference in the units of its measurement."""
     return ends(interval, limits, lambda v, more: fmt.plus(v, shown + more))
 
 
-def relative_ends(interval: base.Interval | None, limits: Sequence[float]) -> str:
+def relative_ends(interval: base.IntervalPart | None, limits: Sequence[float]) -> str:
     """The interval of a relative difference, in per cent."""
     return ends(interval, limits, fmt.relative)
 
 
-def correlation_ends(interval: base.Interval | None, limits: Sequence[float]) -> str:
+def correlation_ends(interval: base.IntervalPart | None, limits: Sequence[float]) -> str:
     """The interval of a correlation."""
     return ends(interval, limits, lambda v, more: fmt.plus(v, 2 + more))
 
@@ -148,11 +148,7 @@ def p_words(result: TestResult, *, opposite: bool = False, against: str = "") ->
 
 
 Better = Literal["lower", "higher"]
-
-
 Side = Literal["better", "worse"]
-
-
 OTHER: dict[Side, Side] = {"better": "worse", "worse": "better"}
 
 
@@ -172,7 +168,7 @@ class Compared:
     a: str
     better: Better
     effect: float
-    interval: base.Interval | None
+    interval: base.IntervalPart | None
     limits: tuple[float, ...]
     text: Callable[[float, int], str]
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 SEQUENTIAL = ("eprocess_t", "group_obf")
 
-
 NAMES = {
     ("eprocess_t", "independent"): "t e-process, valid at every look",
     ("eprocess_t", "paired"): "t e-process of pairs, valid at every look",

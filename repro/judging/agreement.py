@@ -15,7 +15,7 @@ from repro.expectations.kinds import Expectation, kind_of
 from repro.expectations.rules import Agreement, Validity
 from repro.judging import document as part
 from repro.judging.document_parts import ReplicationPart
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 from repro.specs.claim import Claim, ComparedArm, Published
 from repro.stats.records import Arm, Interval, Sample, Summary, TestResult
 from repro.stats.replication import (
@@ -146,20 +146,20 @@ def _part(found: Replication) -> ReplicationPart:
 Judged = Mapping[str, tuple[TestResult, Pair]]
 """Id of an expectation -> its result and the samples it is about."""
 
-
 LEAST_SEEDS = 2
 """The number of seeds of a structural value, whose standard error is 0 whatever their number."""
-
 
 WORST_FIRST = (Agreement.OPPOSITE, Agreement.LARGER, Agreement.SMALLER, Agreement.COMPATIBLE)
 
 
-def judge_published(claim: Claim, validity: Validity, judged: Judged) -> tuple[part.Published, ...]:
+def judge_published(
+    claim: Claim, validity: Validity, judged: Judged
+) -> tuple[part.PublishedPart, ...]:
     """Every printed comparison and ours; only valid evidence at the paper's scale compares."""
     return tuple(_one(claim, printed, validity, judged) for printed in claim.published)
 
 
-def overall(claim: Claim, published: tuple[part.Published, ...]) -> tuple[Agreement, str]:
+def overall(claim: Claim, published: tuple[part.PublishedPart, ...]) -> tuple[Agreement, str]:
     """The claim's agreement: that of its decisive expectations, disagreement first."""
     roles = {expectation.id: expectation.role for expectation in claim.expectations}
     deciding = [p for p in published if roles[p.expectation] == "decisive"]
@@ -177,14 +177,18 @@ def overall(claim: Claim, published: tuple[part.Published, ...]) -> tuple[Agreem
     return Agreement(worst.agreement), worst.reason + more
 
 
-def _one(claim: Claim, printed: Published, validity: Validity, judged: Judged) -> part.Published:
+def _one(
+    claim: Claim, printed: Published, validity: Validity, judged: Judged
+) -> part.PublishedPart:
     agreement, reason = _agreement(claim, printed, validity, judged)
     compared = claim.scale == "paper" and validity is Validity.VALID
-    return part.Published(
+    return part.PublishedPart(
         expectation=printed.expectation,
         locator="; ".join([printed.locator, *_remarks(claim, printed)]),
         arms=tuple(
-            part.PublishedArm(arm=arm, mean=printed_arm.mean, sd=printed_arm.sd, n=printed_arm.n)
+            part.PublishedArmPart(
+                arm=arm, mean=printed_arm.mean, sd=printed_arm.sd, n=printed_arm.n
+            )
             for arm, printed_arm in printed.arms.items()
         ),
         p=printed.p,

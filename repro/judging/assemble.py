@@ -24,16 +24,17 @@ from repro.judging.claim_parts import (
     scale_part,
 )
 from repro.judging.design_power import design_parts
-from repro.judging.document_parts import DesignPart, Level, RegistrationPart, Robustness
+from repro.judging.document_parts import DesignPart, LevelPart, RegistrationPart, Robustness
 from repro.judging.fragility import flags, measured_levels, strength_of, strength_of_claim
 from repro.judging.interim import sequential_parts
 from repro.judging.judge import Judgement, judge_claim, judge_families
 from repro.judging.judged import Judged, all_must_hold, heading
+from repro.judging.leave_one_out import Case, left_out
 from repro.judging.next_steps import settling, what_would_change
 from repro.judging.registration import control_part, registration_part
-from repro.judging.robustness import Case, left_out, robustness
+from repro.judging.robustness import robustness
 from repro.registry.record import Past
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
 from repro.stats.group_sequential import GroupResult
 from repro.stats.records import TestResult
@@ -104,7 +105,7 @@ def document_of(judgement: Judgement, *, command: str = "") -> doc.Document:
 
 
 def _agreement(
-    claim: Claim, evidence: Evidence, published: tuple[doc.Published, ...]
+    claim: Claim, evidence: Evidence, published: tuple[doc.PublishedPart, ...]
 ) -> tuple[Agreement, str]:
     """The claim's agreement with the paper, and why; of ours, where the numbers are from."""
     agreement, reason = overall(claim, published)
@@ -158,7 +159,7 @@ def _names(claim: Claim) -> dict[str, str]:
     return {expectation.id: heading(expectation, claim) for expectation in claim.expectations}
 
 
-def _levels(judgement: Judgement, levels: tuple[Level, ...]) -> tuple[Flag, ...]:
+def _levels(judgement: Judgement, levels: tuple[LevelPart, ...]) -> tuple[Flag, ...]:
     """A test that decides and is known to err too often in designs like this one.
 
     Where some parts contradict a conjunction, these parts decide. Holm's method joins them all.
@@ -212,7 +213,7 @@ def _verdict_part(
         conclusion=None if verdict.conclusion is None else verdict.conclusion.value,
         agreement=verdict.agreement.value,
         agreement_reason=agreement_reason,
-        flags=tuple(doc.Flag(kind=f.kind.value, text=f.message) for f in verdict.flags),
+        flags=tuple(doc.FlagPart(kind=f.kind.value, text=f.message) for f in verdict.flags),
         sentence=_sentence(judgement, verdict, entries),
         expected=expected,
         expected_why=why,
@@ -326,13 +327,13 @@ def _left_out(expectation: Expectation, cases: tuple[Case, ...]) -> tuple[doc.Le
     return tuple(found)
 
 
-def _interval(result: TestResult) -> base.Interval | None:
+def _interval(result: TestResult) -> base.IntervalPart | None:
     interval = result.interval
     if interval is None:
         return None
     low = interval.low if math.isfinite(interval.low) else None
     high = interval.high if math.isfinite(interval.high) else None
-    return base.Interval(low=low, high=high, level=interval.level)
+    return base.IntervalPart(low=low, high=high, level=interval.level)
 
 
 def _smallest_margin(result: TestResult | None) -> float | None:

@@ -15,7 +15,7 @@ from repro.evidence.source import PublishedArm
 from repro.judging import document as doc
 from repro.judging.document import Provenance
 from repro.machine import cores, now, package_version, processor
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 from repro.specs.arm import Arm
 from repro.specs.claim import Claim
 from repro.specs.configuration import Configuration
@@ -50,7 +50,7 @@ def claim_part(claim: Claim) -> doc.ClaimPart:
     return doc.ClaimPart(
         id=claim.id,
         title=claim.title,
-        source=doc.Source(**claim.source.model_dump()),
+        source=doc.SourcePart(**claim.source.model_dump()),
         file=shown_file(claim.file),
         digest=claim.digest(),
         design=claim.design,
@@ -95,21 +95,21 @@ def measurement_parts(claim: Claim) -> tuple[doc.MeasurementPart, ...]:
     )
 
 
-def arm_parts(claim: Claim, evidence: Evidence) -> tuple[doc.Arm, ...]:
+def arm_parts(claim: Claim, evidence: Evidence) -> tuple[doc.ArmPart, ...]:
     """Every arm: configuration, replicates, summaries."""
     return tuple(_arm(name, arm, claim, evidence) for name, arm in claim.arms.items())
 
 
-def _arm(name: str, arm: Arm, claim: Claim, evidence: Evidence) -> doc.Arm:
+def _arm(name: str, arm: Arm, claim: Claim, evidence: Evidence) -> doc.ArmPart:
     configuration = arm.configuration
     training = None if configuration is None else configuration.training()
     resolved = {} if training is None else training.identity()
     table = evidence.tables.get(name)
-    return doc.Arm(
+    return doc.ArmPart(
         id=name,
         label=arm.label,
         evidence=arm.source.shown if table is None else "table",
-        table=None if table is None else doc.TableFile(file=table.file, sha256=table.sha256),
+        table=None if table is None else doc.TableFilePart(file=table.file, sha256=table.sha256),
         planned=None if name in evidence.published else claim.wanted,
         configuration=arm.configuration_id,
         parameters=None if training is None else training.parameters,
@@ -127,10 +127,10 @@ def _arm(name: str, arm: Arm, claim: Claim, evidence: Evidence) -> doc.Arm:
     )
 
 
-def _search(configuration: Configuration | None) -> doc.Search | None:
+def _search(configuration: Configuration | None) -> doc.SearchPart | None:
     if configuration is None or configuration.tuning is None:
         return None
-    return doc.Search(**configuration.tuning.model_dump())
+    return doc.SearchPart(**configuration.tuning.model_dump())
 
 
 def _at(document: dict[str, Any], path: str) -> Any:
@@ -148,14 +148,14 @@ def _shown(value: Any) -> str:
     return fmt.setting(value)
 
 
-def _replicate(replicate: Replicate) -> doc.Replicate:
+def _replicate(replicate: Replicate) -> doc.ReplicatePart:
     state = SHOWN[replicate.state]
-    return doc.Replicate(
+    return doc.ReplicatePart(
         number=replicate.number, key=replicate.key, state=state, values=dict(replicate.values)
     )
 
 
-def _summaries(arm: str, claim: Claim, evidence: Evidence) -> tuple[doc.Summary, ...]:
+def _summaries(arm: str, claim: Claim, evidence: Evidence) -> tuple[doc.SummaryPart, ...]:
     if arm in evidence.published:
         texts = claim.arms[arm].published or {}
         return tuple(
@@ -169,11 +169,11 @@ def _summaries(arm: str, claim: Claim, evidence: Evidence) -> tuple[doc.Summary,
     )
 
 
-def _printed(name: str, printed: PrintedSummary, texts: PublishedArm | None) -> doc.Summary:
+def _printed(name: str, printed: PrintedSummary, texts: PublishedArm | None) -> doc.SummaryPart:
     shown = None
     if texts is not None:
         shown = texts.mean if texts.sd is None else f"{texts.mean} ± {texts.sd}"
-    return doc.Summary(
+    return doc.SummaryPart(
         measurement=name,
         n=printed.n,
         mean=printed.mean,
@@ -185,10 +185,10 @@ def _printed(name: str, printed: PrintedSummary, texts: PublishedArm | None) -> 
     )
 
 
-def _summary(name: str, measurement: Measurement, sample: Sample) -> doc.Summary:
+def _summary(name: str, measurement: Measurement, sample: Sample) -> doc.SummaryPart:
     summary = sample.summary()
     positive = min(sample.values) > 0
-    return doc.Summary(
+    return doc.SummaryPart(
         measurement=name,
         n=summary.n,
         mean=summary.mean,
@@ -199,7 +199,7 @@ def _summary(name: str, measurement: Measurement, sample: Sample) -> doc.Summary
     )
 
 
-def curves(claim: Claim, evidence: Evidence) -> tuple[doc.Curve, ...]:
+def curves(claim: Claim, evidence: Evidence) -> tuple[doc.CurvePart, ...]:
     """What each measurement would have been at other thresholds, of every arm."""
     found = []
     for name, one in claim.measurements.items():
@@ -209,7 +209,7 @@ def curves(claim: Claim, evidence: Evidence) -> tuple[doc.Curve, ...]:
             grids = {curve.tolerances for curve in known}
             if len(grids) == 1:  # else they are of matrices of several shapes, and not comparable
                 found.append(
-                    doc.Curve(
+                    doc.CurvePart(
                         arm=arm,
                         measurement=name,
                         tolerances=known[0].tolerances,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from repro.errors import ClaimError, DesignError
-from repro.expectations.base import Plan
+from repro.expectations.base import PlannedSeeds
 from repro.expectations.kinds import Expectation, kind_of
 from repro.expectations.sequential import is_sequential
 from repro.judging.document_parts import DesignPart
@@ -52,7 +52,7 @@ def _part(expectation: Expectation, claim: Claim) -> DesignPart:
     effect, assumed = _effect(expectation, claim)
     seeds = claim.seeds.max if claim.sequential and claim.seeds.max else claim.seeds.plan
     kind, context = kind_of(expectation), claim.context()
-    plan = Plan(seeds, scatter.sd, scatter.lacking, effect)
+    plan = PlannedSeeds(seeds, scatter.sd, scatter.lacking, effect)
     try:
         found = assess(kind.planned(expectation, context, plan))
     except ClaimError as error:

@@ -11,13 +11,13 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from repro.expectations.base import EffectScale, Interval, Limit, Point, Side
+from repro.expectations.base import EffectScale, IntervalPart, LimitPart, Point, Side
 from repro.judging.document_parts import (
     ConclusionWord,
     ControlPart,
     DesignPart,
     FamilyPart,
-    Level,
+    LevelPart,
     RegistrationPart,
     ReplicationPart,
     Robustness,
@@ -27,12 +27,10 @@ from repro.judging.document_parts import (
 from repro.schema.base import Spec
 
 DOCUMENT_SCHEMA = 1
-
-
 ValidityWord = Literal["VALID", "INVALID", "INCOMPLETE", "STALE", "NOT-COMPARABLE"]
 
 
-class Source(Spec):
+class SourcePart(Spec):
     """Where the claim is printed."""
 
     paper: str
@@ -46,7 +44,7 @@ class ClaimPart(Spec):
 
     id: str
     title: str
-    source: Source
+    source: SourcePart
     file: str
     digest: str
     design: Literal["independent", "paired"]
@@ -59,7 +57,7 @@ class ScalePart(Spec):
     notice: str
 
 
-class Flag(Spec):
+class FlagPart(Spec):
     """A reason why a verdict is fragile."""
 
     kind: str
@@ -79,7 +77,7 @@ class VerdictPart(Spec):
     conclusion: ConclusionWord | None
     agreement: AgreementWord
     agreement_reason: str
-    flags: tuple[Flag, ...]
+    flags: tuple[FlagPart, ...]
     sentence: str
     expected: str
     expected_why: str
@@ -97,7 +95,7 @@ class MeasurementPart(Spec):
     digits: Annotated[int, Field(ge=0, le=100)]
 
 
-class Summary(Spec):
+class SummaryPart(Spec):
     """Values over the replicates of one arm; sd has n - 1 and is absent for n = 1.
 
     For a published arm these are the printed numbers, without a range, and n may be unknown;
@@ -114,7 +112,7 @@ class Summary(Spec):
     as_printed: str | None = None
 
 
-class Replicate(Spec):
+class ReplicatePart(Spec):
     """One replicate: its number, state and its values by measurement key.
 
     ``key`` is that of its run, empty for a row of a table. ``imputed``: it diverged, and counts
@@ -135,7 +133,7 @@ class Assumption(Spec):
     why: str
 
 
-class Search(Spec):
+class SearchPart(Spec):
     """How many settings were tried before an arm's were chosen, on which split, and who says so."""
 
     settings: int
@@ -143,7 +141,7 @@ class Search(Spec):
     source: str
 
 
-class TableFile(Spec):
+class TableFilePart(Spec):
     """The table that values were read from: its name, and the SHA-256 of its bytes."""
 
     file: str
@@ -157,7 +155,7 @@ class Code(Spec):
     version: str
 
 
-class Arm(Spec):
+class ArmPart(Spec):
     """One side of a comparison, where its values are from, and its replicates.
 
     ``configuration``, its ``source``, ``parameters`` and ``training`` are declared of an arm
@@ -169,18 +167,18 @@ class Arm(Spec):
     id: str
     label: str
     evidence: Literal["runs", "table", "published"] = "runs"
-    table: TableFile | None = None
+    table: TableFilePart | None = None
     planned: int | None = None
     configuration: str | None
     parameters: int | None
     rank_bound: int | None
     source: str | None
     assumed: tuple[Assumption, ...]
-    tuning: Search | None = None
+    tuning: SearchPart | None = None
     code: tuple[Code, ...] = ()
     training: dict[str, Any]
-    replicates: tuple[Replicate, ...]
-    summaries: tuple[Summary, ...]
+    replicates: tuple[ReplicatePart, ...]
+    summaries: tuple[SummaryPart, ...]
 
     @property
     def trained(self) -> bool:
@@ -233,8 +231,8 @@ class Result(Spec):
     scale: EffectScale
     effect_label: str
     effect: float | None
-    interval: Interval | None
-    limits: tuple[Limit, ...]
+    interval: IntervalPart | None
+    limits: tuple[LimitPart, ...]
     claimed: Side
     p: float | None
     p_against: float | None = None
@@ -258,7 +256,7 @@ class Canary(Spec):
     state: Literal["passed", "flagged", "failed", "missing"]
 
 
-class Curve(Spec):
+class CurvePart(Spec):
     """rank(tolerance) of one arm: one row of counts a replicate.
 
     ``tolerances`` are relative to the largest singular value; ``threshold`` is Press's.
@@ -293,10 +291,10 @@ class Document(Spec):
     verdict: VerdictPart
     measurements: tuple[MeasurementPart, ...]
     results: tuple[Result, ...]
-    arms: tuple[Arm, ...]
+    arms: tuple[ArmPart, ...]
     canaries: tuple[Canary, ...]
-    curves: tuple[Curve, ...]
-    published: tuple[Published, ...]
+    curves: tuple[CurvePart, ...]
+    published: tuple[PublishedPart, ...]
     changes: tuple[ScaleStep, ...]
     robustness: tuple[Robustness, ...] = ()
     design: tuple[DesignPart, ...] = ()
@@ -304,7 +302,7 @@ class Document(Spec):
     registration: RegistrationPart | None = None
     control: ControlPart | None = None
     family: FamilyPart | None = None
-    levels: tuple[Level, ...] = ()
+    levels: tuple[LevelPart, ...] = ()
     provenance: Provenance
 
 
@@ -334,7 +332,7 @@ class Provenance(Spec):
 AgreementWord = Literal["COMPATIBLE", "LARGER", "SMALLER", "OPPOSITE", "NOT-CHECKABLE"]
 
 
-class PublishedArm(Spec):
+class PublishedArmPart(Spec):
     """Printed numbers of one arm, as the strings they were printed as."""
 
     arm: str
@@ -343,12 +341,12 @@ class PublishedArm(Spec):
     n: int | None
 
 
-class Published(Spec):
+class PublishedPart(Spec):
     """A printed comparison that an expectation is about, and whether ours agrees with it."""
 
     expectation: str
     locator: str
-    arms: tuple[PublishedArm, ...]
+    arms: tuple[PublishedArmPart, ...]
     p: str | None
     agreement: AgreementWord
     reason: str

@@ -8,7 +8,6 @@ from repro.schema.base import Spec
 
 ConclusionWord = Literal["CONFIRMED", "CONTRADICTED", "INCONCLUSIVE", "TRIVIAL", "NOT-TESTED"]
 
-
 Choice = Literal[
     "declared",
     "test",
@@ -203,7 +202,7 @@ class ReplicationPart(Spec):
     notes: tuple[str, ...] = ()
 
 
-class Level(Spec):
+class LevelPart(Spec):
     """A measured error rate of a test where it loses its level, near the present design."""
 
     expectation: str

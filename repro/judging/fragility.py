@@ -18,7 +18,7 @@ from repro.expectations.kinds import kind_of
 from repro.expectations.rules import Conclusion, Flag, FlagKind
 from repro.judging import document as doc
 from repro.judging.agreement import half_unit
-from repro.judging.document_parts import Level, Robustness, Strength
+from repro.judging.document_parts import LevelPart, Robustness, Strength
 from repro.judging.interim import drift_flags
 from repro.judging.judged import (
     Judged,
@@ -29,13 +29,13 @@ from repro.judging.judged import (
     joined,
     judge,
 )
-from repro.judging.robustness import Case
+from repro.judging.leave_one_out import Case
 from repro.judging.validity import caveats
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
 from repro.specs.expectation import All, AtLeastOne, Node
 from repro.stats.error_rates import (
-    Design,
+    CellDesign,
     design_of_one,
     designs_of,
     key_of,
@@ -48,7 +48,6 @@ from repro.stats.stopping import SequentialResult
 
 CEILING = 0.99
 """Share of the largest possible rank from which on a ratio can hardly grow."""
-
 
 Judgements = tuple[Judged, ...]
 
@@ -274,8 +273,6 @@ def _reader(claim: Claim, evidence: Evidence, corner: Corner) -> Read:
 
 
 Looks = Literal["one", "planned", "every"]
-
-
 LOOKS: dict[str, Looks] = {"group_obf": "planned", "eprocess_t": "every"}
 
 
@@ -344,7 +341,7 @@ def _two_sided(result: TestResult) -> bool:
 
 def measured_levels(
     claim: Claim, judged: tuple[Judged, ...], evidence: Evidence
-) -> tuple[Level, ...]:
+) -> tuple[LevelPart, ...]:
     """What is known against the test of every expectation, and of all of them, near its design."""
     looks = claim.sequential.looks if isinstance(claim.sequential, GroupSequential) else ()
     found = []
@@ -354,11 +351,11 @@ def measured_levels(
         text = level_of(part.result, _designs(part, part.result, evidence), looks=looks)
         if text is not None:
             test = part.result.test
-            found.append(Level(expectation=part.expectation.id, test=test, text=text))
+            found.append(LevelPart(expectation=part.expectation.id, test=test, text=text))
     return (*found, *_together(claim, judged, evidence))
 
 
-def _together(claim: Claim, judged: tuple[Judged, ...], evidence: Evidence) -> Iterator[Level]:
+def _together(claim: Claim, judged: tuple[Judged, ...], evidence: Evidence) -> Iterator[LevelPart]:
     """The levels of what Holm's method joins: parts of which one is enough, claims of a family."""
     decisive = [part for part in judged if part.expectation.role == "decisive" and part.result]
     designs = [
@@ -374,7 +371,7 @@ def _together(claim: Claim, judged: tuple[Judged, ...], evidence: Evidence) -> I
     for key, by_key in by_holm.items():
         text = worst_level(key, designs) if by_key else None
         if text is not None:
-            yield Level(expectation=decisive[0].expectation.id, test="holm", text=text)
+            yield LevelPart(expectation=decisive[0].expectation.id, test="holm", text=text)
 
 
 def _has_any(node: Node) -> bool:
@@ -383,7 +380,7 @@ def _has_any(node: Node) -> bool:
     return isinstance(node, All) and any(_has_any(part) for part in node.all)
 
 
-def _designs(judged: Judged, result: TestResult, evidence: Evidence) -> tuple[Design, ...]:
+def _designs(judged: Judged, result: TestResult, evidence: Evidence) -> tuple[CellDesign, ...]:
     """What the arms, or the differences within pairs, look like; none where nothing is known."""
     try:
         expectation = judged.expectation

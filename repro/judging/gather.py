@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from repro.errors import DataError, ReproError
 from repro.evidence.base import Evidence, PrintedSummary, Replicate
 from repro.evidence.readings import TableSchema
-from repro.evidence.source import PublishedArm, Source
+from repro.evidence.source import EvidenceSource, PublishedArm
 from repro.evidence.table import TidyTable
 from repro.specs.claim import Claim
 
@@ -45,7 +45,7 @@ def read_tables(claim: Claim) -> dict[str, TidyTable]:
 
     SpecError with every mistake in one.
     """
-    sharing: list[tuple[Source, list[str]]] = []
+    sharing: list[tuple[EvidenceSource, list[str]]] = []
     for name, arm in claim.arms.items():
         arms = next((arms for source, arms in sharing if source == arm.source), None)
         if arms is None:
@@ -60,7 +60,7 @@ def read_tables(claim: Claim) -> dict[str, TidyTable]:
     return found
 
 
-def _values(source: Source, schema: TableSchema, folder: Path) -> TidyTable | None:
+def _values(source: EvidenceSource, schema: TableSchema, folder: Path) -> TidyTable | None:
     try:
         return source.values(schema, folder)
     except ReproError:

@@ -30,7 +30,7 @@ from repro.expectations.sequential import (
 )
 from repro.judging.document_parts import LookPart, SequentialPart
 from repro.judging.judged import Judged
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
 from repro.stats.anytime import EProcessResult, predicted_power
 from repro.stats.group_sequential import conditional_power

@@ -13,7 +13,7 @@ from repro.expectations.kinds import Expectation, kind_of
 from repro.expectations.rules import NOT_TESTED, Conclusion, Finding
 from repro.expectations.sentences import upper
 from repro.judging.verdict import conclude_conjunction, conclude_tree
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
 from repro.specs.expectation import All
 from repro.stats.records import TestResult, UnmatchedError

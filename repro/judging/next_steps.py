@@ -15,7 +15,7 @@ from repro.judging.claim_parts import shown_file
 from repro.judging.document_parts import DesignPart
 from repro.judging.interim import reversals
 from repro.judging.judged import Judged, all_must_hold, heading, joined
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 from repro.specs.claim import SCALES, Claim
 from repro.specs.expectation import All, Tree
 from repro.stats.records import TestResult
@@ -31,7 +31,6 @@ HEADS = {
     Conclusion.NOT_TESTED: "No result in {n} of {total} decisive expectations.",
 }
 
-
 TREES = {
     Conclusion.CONFIRMED: "The declared combination ({tree}) holds.",
     Conclusion.CONTRADICTED: "The declared combination ({tree}) is contradicted.",
@@ -40,10 +39,7 @@ TREES = {
     Conclusion.NOT_TESTED: "The declared combination ({tree}) is not tested.",
 }
 
-
 ALONE = "Contradicted on its own, but not at its Holm level among {n} expectations."
-
-
 NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four"}
 
 
@@ -131,7 +127,6 @@ LARGER = {
     "bench": "Run it at the next larger scale, bench, another experiment with its own verdict.",
     "paper": "Run it at the paper scale, the paper's own experiment.",
 }
-
 
 DRIFTED = doc.ScaleStep(
     text="Find out in what the first seeds differ from the later ones, and judge new ones.",

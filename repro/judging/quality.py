@@ -13,9 +13,16 @@ from itertools import combinations
 from repro.evidence.base import Evidence
 from repro.expectations.kinds import kind_of
 from repro.expectations.rules import Flag, FlagKind
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
-from repro.stats.data_signs import Level, Shared, correlated, factor_between, factor_within, shared
+from repro.stats.data_signs import (
+    ScaleOfArm,
+    Shared,
+    correlated,
+    factor_between,
+    factor_within,
+    shared,
+)
 from repro.stats.records import Sample
 from repro.stats.sample_signs import (
     Repeat,
@@ -31,15 +38,12 @@ from repro.stats.sample_signs import (
 FALSE_ALARMS = 0.01
 """The largest share of honest tables in which one rule may raise a flag."""
 
-
 INVALIDATES = 0.001
 """The same for an arm that is taken for a copy of another, unless all its values are where they
 stand in the other."""
 
-
 FEW = 8
 """With so many seeds in the smaller arm the default tests bear unequal numbers."""
-
 
 UNIT_NAMES = {100: "one may be in percent and the other a fraction"}
 
@@ -57,7 +61,7 @@ SOUND = Quality()
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableOfValues:
     """The arms of a claim on one measurement, as they were found; ``steps`` are granularities.
 
     Replicates of a paired design have the number of their pair. ``units``: the numbers are those
@@ -82,7 +86,7 @@ def examine(claim: Claim, evidence: Evidence) -> Quality:
     return gate.quality()
 
 
-def _tables(claim: Claim, evidence: Evidence) -> Iterator[Table]:
+def _tables(claim: Claim, evidence: Evidence) -> Iterator[TableOfValues]:
     matched = {
         name
         for expectation in claim.expectations
@@ -106,7 +110,7 @@ def _tables(claim: Claim, evidence: Evidence) -> Iterator[Table]:
             arm: declared or granularity(sample.values, together) for arm, sample in samples.items()
         }
         units = name in matched
-        yield Table(name, samples, steps, units or claim.design == "paired", units)
+        yield TableOfValues(name, samples, steps, units or claim.design == "paired", units)
 
 
 @dataclass(slots=True)
@@ -115,7 +119,7 @@ class Gate:
 
     claim: Claim
     evidence: Evidence
-    tables: Sequence[Table]
+    tables: Sequence[TableOfValues]
     found: list[Flag] = field(default_factory=list)
     invalid: list[str] = field(default_factory=list)
 
@@ -163,21 +167,25 @@ class Gate:
                 if factor is not None:
                     self._flag(FlagKind.UNITS, self._in_units(table, (a, b), levels, factor))
 
-    def _levels(self, table: Table) -> dict[str, Level]:
+    def _levels(self, table: TableOfValues) -> dict[str, ScaleOfArm]:
         """Mean, scatter and last decimal of each arm, printed ones among them."""
         levels = {}
         for arm, sample in table.samples.items():
             summary = sample.summary()
             if summary.sd is not None:
-                levels[arm] = Level(summary.mean, summary.sd, last_decimal(sample.values))
+                levels[arm] = ScaleOfArm(summary.mean, summary.sd, last_decimal(sample.values))
         for arm, printed in self.evidence.published.items():
             numbers = printed.get(table.name)
             if numbers is not None and numbers.sd is not None:
-                levels[arm] = Level(numbers.mean, numbers.sd, last_decimal((numbers.mean,)))
+                levels[arm] = ScaleOfArm(numbers.mean, numbers.sd, last_decimal((numbers.mean,)))
         return levels
 
     def _in_units(
-        self, table: Table, arms: tuple[str, str], levels: Mapping[str, Level], factor: int
+        self,
+        table: TableOfValues,
+        arms: tuple[str, str],
+        levels: Mapping[str, ScaleOfArm],
+        factor: int,
     ) -> str:
         small, large = sorted(arms, key=lambda arm: abs(levels[arm].mean))
         means = [f"{levels[arm].mean:.4g}" for arm in (small, large)]
@@ -205,7 +213,7 @@ class Gate:
                     advice = "Check which run each value is from, or declare the granularity."
                     self._flag(FlagKind.SHARED, f"{text} {advice}")
 
-    def _in_common(self, table: Table, arms: tuple[str, str], shared: Shared) -> str:
+    def _in_common(self, table: TableOfValues, arms: tuple[str, str], shared: Shared) -> str:
         a, b = arms
         values = dict(zip(table.samples[a].replicates, table.samples[a].values, strict=True))
         shown = [
@@ -234,7 +242,7 @@ class Gate:
                 )
                 self._flag(FlagKind.REPEATED, text)
 
-    def _repeated(self, table: Table, repeat: Repeat) -> str:
+    def _repeated(self, table: TableOfValues, repeat: Repeat) -> str:
         seeds = self._whose(repeat.arm, repeat.replicates)
         n = fmt.number_of(len(repeat.replicates), "seed")
         same = f"the same value, {_value(repeat.low)}"
@@ -246,7 +254,7 @@ class Gate:
             "so wide, declare its granularity."
         )
 
-    def _blocks(self, table: Table) -> str:
+    def _blocks(self, table: TableOfValues) -> str:
         arm = min(table.samples, key=lambda name: len(set(table.samples[name].values)) == 1)
         sample = table.samples[arm]
         inorder = [v for _, v in sorted(zip(sample.replicates, sample.values, strict=True))]
@@ -349,10 +357,10 @@ class Gate:
     def _arm(self, arm: str) -> str:
         return self.claim.arms[arm].label
 
-    def _label(self, table: Table) -> str:
+    def _label(self, table: TableOfValues) -> str:
         return self.claim.measurements[table.name].label
 
-    def _place(self, table: Table, arm: str) -> str:
+    def _place(self, table: TableOfValues, arm: str) -> str:
         source = self.evidence.tables.get(arm)
         file = "" if source is None else f" ({source.file})"
         return f"{self._label(table)} of {self._arm(arm)}{file}"

@@ -14,9 +14,9 @@ from repro.judging.gather import gather
 from repro.judging.interim import sequential_parts, should_stop
 from repro.judging.judge import Judgement, judge_claim
 from repro.machine import package_version
-from repro.registry.due import nights, with_every_night
 from repro.registry.log import Entry, Seen
 from repro.registry.record import Past, Registry
+from repro.registry.seeds_due import nights, with_every_night
 from repro.specs.claim import Claim
 from repro.stats.anytime import EProcessResult
 from repro.stats.counts import clopper_pearson

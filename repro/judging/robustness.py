@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence
-from repro.expectations.base import EProcess, GroupSequential, Read
+from repro.expectations.base import EProcess, Read
 from repro.expectations.kinds import Expectation, kind_of, name_of_test
 from repro.judging.document_parts import Analysis, Choice, Robustness
 from repro.judging.judged import Judged, detail_reader, judge
-from repro.schema import format as fmt
+from repro.judging.leave_one_out import Case, numbers_of_seeds
+from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
 from repro.stats.records import Arm, Sample
 
 PRIORS = (0.25, 1.0, 4.0)
-
-
 SCHEDULES = {0.5: "after half of the epochs", 1.0: "after the last epoch"}
 
 
@@ -83,7 +82,7 @@ def _tests(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analy
     if claim.sequential:
         return
     expectation, paired = declared.expectation, claim.design == "paired"
-    n = _sizes(expectation, evidence)
+    n = numbers_of_seeds(expectation, evidence)
     for other in kind_of(expectation).other_tests(expectation, n, paired=paired):
         choice: Choice = "test" if other.same_question else "quantity"
         if other.refused:
@@ -192,7 +191,7 @@ def _seeds(
     claim: Claim, evidence: Evidence, declared: Judged, cases: tuple[Case, ...]
 ) -> Iterator[Analysis]:
     expectation = declared.expectation
-    if kind_of(expectation).is_slow(expectation, _sizes(expectation, evidence)):
+    if kind_of(expectation).is_slow(expectation, numbers_of_seeds(expectation, evidence)):
         why = "the splits of the permutation test are too many to be tried for every seed"
         yield _not_computed("seed", "without each seed in turn", why)
         return
@@ -201,14 +200,6 @@ def _seeds(
         if again is not None and case.concerns(expectation):
             _, which = case.names(claim, expectation)
             yield _analysis(declared, again, "seed", f"without {which}")
-
-
-def _sizes(expectation: Expectation, evidence: Evidence) -> list[int]:
-    return [len(evidence.counted(arm)) for arm in expectation.of]
-
-
-def _goes_whole(expectation: Expectation) -> bool:
-    return kind_of(expectation).goes_whole(expectation)
 
 
 def _not_computed(choice: Choice, name: str, why: str) -> Analysis:
@@ -271,84 +262,3 @@ def _at(unit: float, logarithm: float | None) -> float | None:
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """All expectations, by id, without one seed of ``arm``; ``pair``: without its partners too.
-
-    An expectation that needs the same numbers in all its arms loses the partners in any case.
-    """
-
-    arm: str
-    number: int
-    pair: bool
-    judged: dict[str, Judged]
-
-    def concerns(self, expectation: Expectation) -> bool:
-        """Whether ``expectation`` counts this as a case: a number that goes whole is one case."""
-        return self.pair or self.arm in (
-            expectation.of[:1] if _goes_whole(expectation) else expectation.of
-        )
-
-    def names(self, claim: Claim, *of: Expectation) -> tuple[str, str]:
-        """What is left out in such cases, and in this one, as far as these expectations go."""
-        concerned = [expectation for expectation in of if self.arm in expectation.of]
-        if self.pair or (
-            concerned
-            and all(
-                _goes_whole(expectation) and len(expectation.of) == 2 for expectation in concerned
-            )
-        ):
-            return "pair", f"pair {self.number}"
-        if concerned and all(_goes_whole(expectation) for expectation in concerned):
-            return "seed of every arm", f"seed {self.number} of every arm"
-        return "seed", f"seed {self.number} ({claim.arms[self.arm].label})"
-
-
-def left_out(
-    claim: Claim, evidence: Evidence, judged: tuple[Judged, ...], *, arms: tuple[str, ...]
-) -> tuple[Case, ...]:
-    """Every finished replicate of ``arms`` left out in turn.
-
-    Where replicates are pairs, a pair is left out whole, and is named by the first arm; a table
-    without an order in time is judged at once, and has none in a sequential claim. Planned looks
-    leave nothing out: without one seed the last of them would not have been reached.
-    """
-    if isinstance(claim.sequential, GroupSequential):
-        return ()
-    in_order = all(evidence.order(arm) != "unknown" for arm in arms)
-    pairs = claim.design == "paired" or (isinstance(claim.sequential, EProcess) and in_order)
-    return tuple(
-        Case(arm, run.number, pairs, dict(_again(claim, evidence, judged, gone, run.number)))
-        for arm in (arms[:1] if pairs else arms)
-        for gone in (arms if pairs else (arm,),)
-        for run in evidence.finished(arm)
-    )
-
-
-def _again(
-    claim: Claim, evidence: Evidence, judged: tuple[Judged, ...], gone: tuple[str, ...], number: int
-) -> Iterator[tuple[str, Judged]]:
-    """Those that read an arm of ``gone``, without the seed; the others as they were."""
-    for before in judged:
-        expectation = before.expectation
-        if not set(expectation.of) & set(gone):
-            yield expectation.id, before
-            continue
-        whole = tuple(arm for arm in expectation.of if _goes_whole(expectation) and arm not in gone)
-        rest = _rest(claim, evidence, (*gone, *whole), number)
-        if reason := kind_of(expectation).keeps_seeds(expectation):
-            yield expectation.id, replace(before, result=None, refused=reason)
-        elif not all(rest.known(arm) for arm in expectation.of):
-            yield expectation.id, replace(before, result=None, refused="no seed is left")
-        elif not kind_of(expectation).is_slow(expectation, _sizes(expectation, rest)):
-            yield expectation.id, judge(expectation, claim, rest.read)
-
-
-def _rest(claim: Claim, evidence: Evidence, arms: tuple[str, ...], number: int) -> Evidence:
-    """Without this seed of the first of ``arms``, and its partners in the others."""
-    place = number - claim.arms[arms[0]].first_seed
-    for each in arms:
-        evidence = evidence.without(each, place + claim.arms[each].first_seed)
-    return evidence

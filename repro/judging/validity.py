@@ -18,7 +18,7 @@ from repro.judging.interim import reversals
 from repro.judging.judged import Judged
 from repro.judging.quality import SOUND, Quality
 from repro.judging.verdict import roll_up
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 from repro.specs.claim import Claim, Sameness
 from repro.specs.configuration import Configuration
 from repro.trainers.measurement import ControlledArm
@@ -26,7 +26,6 @@ from repro.trainers.table import Canary
 from repro.trainers.trainer import trainer_of
 
 Problem = tuple[Validity, str]
-
 
 NAMED = 3
 """No more damaged runs than this are named one by one."""

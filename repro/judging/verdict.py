@@ -53,8 +53,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from repro.crash import gravest
-from repro.errors import ClaimError
+from repro.errors import ClaimError, gravest
 from repro.expectations.rules import Conclusion, Finding, Validity, Verdict, decide
 from repro.specs.expectation import All, Node
 from repro.stats.multiplicity import adjusted_e_values, benjamini_hochberg, holm

@@ -139,17 +139,9 @@ class History:
 
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
-
-
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-
-
 BEFORE = "before"
-
-
 _KEPT = "the ledger as it was written; it is append-only"
-
-
 _ADVICE = "restore the file from a copy; to remove it would hide what was looked at"
 
 

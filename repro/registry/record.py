@@ -35,10 +35,7 @@ from repro.store.runs import RunStore
 from repro.store.sealed import damaged, is_folder, read_bytes
 
 Made = TypeVar("Made", Look, Registration)
-
-
 Numbers = Mapping[str, Mapping[str, float | None]]
-
 
 ROUND_OFF = 1e-9
 """Relative; numbers that lie no further apart are one number on two machines."""

@@ -52,7 +52,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableBlock:
     """Rows of finished text; the first cell of a row names the row."""
 
     caption: str
@@ -79,7 +79,7 @@ class Pairs:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class StatementBlock:
     """One expectation: what was declared, what came out, and everything it rests on."""
 
     statement: str
@@ -110,7 +110,7 @@ class Figure:
     block: Literal["figure"] = "figure"
 
 
-Block = Table | Paragraph | Pairs | Finding | Step | Figure
+Block = TableBlock | Paragraph | Pairs | StatementBlock | Step | Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +152,6 @@ class ReportView:
 
 
 Scale = Literal["linear", "log"]
-
-
 Ends = tuple[float | None, float | None]
 
 

@@ -11,7 +11,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from repro.expectations.base import Point
-from repro.judging.document import Arm, Curve, Document, MeasurementPart, Result, Summary
+from repro.judging.document import (
+    ArmPart,
+    CurvePart,
+    Document,
+    MeasurementPart,
+    Result,
+    SummaryPart,
+)
 from repro.report import words
 from repro.report.blocks import (
     CurveLine,
@@ -31,6 +38,7 @@ from repro.report.blocks import (
     ScatterPlot,
 )
 from repro.report.lookup import (
+    ARMS,
     arm_label,
     colour_of,
     decisive,
@@ -39,8 +47,7 @@ from repro.report.lookup import (
     summary_of,
     upper_first,
 )
-from repro.report.palette import ARMS
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 
 
 def main_figure(document: Document) -> Figure | Paragraph:
@@ -115,7 +122,7 @@ def _along(document: Document, m: MeasurementPart) -> list[str]:
     return []
 
 
-def _in_order(document: Document, m: MeasurementPart) -> list[Arm]:
+def _in_order(document: Document, m: MeasurementPart) -> list[ArmPart]:
     along = _along(document, m)
     place = {arm: i for i, arm in enumerate(along)}
     return sorted(document.arms, key=lambda arm: place.get(arm.id, len(along)))
@@ -138,7 +145,7 @@ def _scale(*, log: bool) -> Scale:
     return "log" if log else "linear"
 
 
-def _dot_row(document: Document, arm: Arm, m: MeasurementPart, scale: Scale) -> DotRow:
+def _dot_row(document: Document, arm: ArmPart, m: MeasurementPart, scale: Scale) -> DotRow:
     values = tuple(r.values[m.key] for r in arm.replicates if m.key in r.values)
     summary = summary_of(arm, m.key)
     mark = None if summary is None else summary.mean
@@ -152,7 +159,9 @@ def _dot_row(document: Document, arm: Arm, m: MeasurementPart, scale: Scale) -> 
     )
 
 
-def _printed_spread(arm: Arm, summary: Summary | None, scale: Scale) -> tuple[float, float] | None:
+def _printed_spread(
+    arm: ArmPart, summary: SummaryPart | None, scale: Scale
+) -> tuple[float, float] | None:
     """One standard deviation either side of a printed mean, so that means alone mislead nobody."""
     if not arm.printed or summary is None or not summary.sd:
         return None
@@ -160,7 +169,7 @@ def _printed_spread(arm: Arm, summary: Summary | None, scale: Scale) -> tuple[fl
     return None if scale == "log" and low <= 0 else (low, high)
 
 
-def _row_note(summary: Summary | None, m: MeasurementPart, arm: Arm, scale: Scale) -> str:
+def _row_note(summary: SummaryPart | None, m: MeasurementPart, arm: ArmPart, scale: Scale) -> str:
     if summary is None:
         return "no value yet"
     if summary.low is None or summary.high is None:
@@ -233,7 +242,7 @@ def _curve_figure(document: Document, key: str, index: int) -> Figure:
     return Figure("curves" if index == 0 else f"curves-{index + 1}", alt, caption, plot)
 
 
-def _curve_alt(document: Document, curve: Curve) -> str:
+def _curve_alt(document: Document, curve: CurvePart) -> str:
     """The curve in words: its counts at both ends and at the tolerance nearest the threshold."""
     label = arm_label(document, curve.arm)
     if not curve.tolerances or not curve.ranks:
@@ -251,7 +260,6 @@ def _curve_alt(document: Document, curve: Curve) -> str:
 
 SPANS = {"correlation": (-1.0, 1.0), "share": (0.0, 1.0)}
 """Scales whose axis has ends."""
-
 
 PERCENT = ("relative", "share")
 """Scales that are read as percentages."""
@@ -327,7 +335,6 @@ def _sides(document: Document, result: Result) -> tuple[Key, ...]:
 
 SHAPES = ("o", "s", "^", "D", "v", "P", "X")
 """More shapes than colours, so that 28 arms differ."""
-
 
 FEW = 12
 

@@ -37,7 +37,6 @@ FORMATS: Table[ReportFormat] = Table(
 )
 """The first is what a reader opens. The document itself is report.json."""
 
-
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
 

@@ -11,14 +11,14 @@ from markupsafe import Markup
 
 from repro.files import template
 from repro.judging.document import Document
-from repro.report import palette, words
+from repro.report import lookup as palette
+from repro.report import words
 from repro.report.blocks import Figure
 from repro.report.figures import draw
 from repro.report.formats import ReportFormat
 from repro.report.view import view
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
-
 
 LINKS = (
     ("PDF", "report.pdf"),

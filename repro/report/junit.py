@@ -15,7 +15,7 @@ from repro.report.formats import ReportFormat
 from repro.report.sections.analyses import agreement_of_analyses, several_analyses
 from repro.report.sections.interim_looks import looks_said
 from repro.report.sections.statements import level_said
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 
 
 def junit(document: Document) -> str:

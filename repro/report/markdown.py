@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import prod
 
-from repro.crash import Stopped
+from repro.errors import Stopped
 from repro.judging.document import Document
 from repro.report import words
 from repro.report.view import Line, line, ordered
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 
 HEAD = ("Claim", "Scale", "Validity", "Conclusion", "Agreement", "Flags", "Why")
 

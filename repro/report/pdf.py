@@ -15,19 +15,17 @@ import typst
 
 from repro.files import template
 from repro.judging.document import Document
-from repro.report import palette, words
+from repro.report import lookup as palette
+from repro.report import words
 from repro.report.blocks import ReportView
 from repro.report.figures import draw
 from repro.report.formats import ReportFormat
 from repro.report.view import view
 from repro.report.words import INVISIBLE, fonts, spelled
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 
 LONG_WORD = 22
-
-
 ENDLESS = 200
-
 
 BREAK = "\ue000"
 """A place to break a word, of which the template leaves nothing in the text of the page."""

@@ -18,7 +18,7 @@ from repro.report.blocks import Badge, Chip, Field, Paragraph, ReportView
 from repro.report.figure_data import main_figure
 from repro.report.lookup import decisive
 from repro.report.sections import changes, sections
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 
 SCALES = ("quick", "bench", "paper")
 

@@ -11,17 +11,15 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from repro.expectations.base import Interval
-from repro.judging.document import Canary, Document, MeasurementPart, Summary, VerdictPart
+from repro.expectations.base import IntervalPart
+from repro.judging.document import Canary, Document, MeasurementPart, SummaryPart, VerdictPart
 from repro.judging.document_parts import Strength
 from repro.report.blocks import Badge, Chip, Tone
 from repro.report.lookup import title_of
-from repro.schema import format as fmt
-from repro.schema.format import DASH, ends, fixed, percent, signed, span
+from repro.schema import numbers as fmt
+from repro.schema.numbers import DASH, ends, fixed, percent, signed, span
 
 FACE = "DejaVu Sans"
-
-
 INVISIBLE = "\N{ZERO WIDTH SPACE}"
 
 
@@ -58,7 +56,6 @@ CONCLUSIONS: dict[str, tuple[Tone, str]] = {
     "NOT-TESTED": ("warn", "barred"),
 }
 
-
 VALIDITIES: dict[str, tuple[Tone, str]] = {
     "VALID": ("good", "check"),
     "INVALID": ("bad", "alarm"),
@@ -66,7 +63,6 @@ VALIDITIES: dict[str, tuple[Tone, str]] = {
     "STALE": ("plain", "clock"),
     "NOT-COMPARABLE": ("plain", "unequal"),
 }
-
 
 AGREEMENTS: dict[str, tuple[Tone, str]] = {
     "COMPATIBLE": ("good", "check"),
@@ -76,7 +72,6 @@ AGREEMENTS: dict[str, tuple[Tone, str]] = {
     "NOT-CHECKABLE": ("plain", "none"),
 }
 
-
 CANARIES: dict[str, tuple[Tone, str]] = {
     "passed": ("good", "check"),
     "flagged": ("warn", "alarm"),
@@ -84,14 +79,12 @@ CANARIES: dict[str, tuple[Tone, str]] = {
     "missing": ("plain", "part"),
 }
 
-
 STOPS = {
     "confirmed": "More seeds are not needed: it is confirmed.",
     "contradicted": "More seeds are not needed: it is contradicted.",
     "futile": "More seeds are of no use: they would hardly decide it.",
     "go on": "It is not decided yet, and more seeds may decide it.",
 }
-
 
 REGISTRATIONS = {
     "before": "What decides this claim was fixed before the first result in this store was "
@@ -101,7 +94,6 @@ REGISTRATIONS = {
     "none": "There is no record of when this claim was declared, so nothing shows that it was "
     "declared before its results were visible.",
 }
-
 
 FAMILIES = {
     "holm": (
@@ -119,16 +111,11 @@ FAMILIES = {
 }
 """What a family is judged by, and what that is good for."""
 
-
 LOOKS = {"one": "", "planned": " over all planned looks", "every": " at every look"}
-
-
 NO_CONCLUSION = Badge("none", "plain", "none")
-
 
 DECIDED = ("CONFIRMED", "CONTRADICTED")
 """Conclusions that a flag makes fragile; one that decides nothing cannot be."""
-
 
 _HEADLINES = {
     "CONFIRMED": "Confirmed at {scale} scale",
@@ -141,7 +128,6 @@ _HEADLINES = {
     "STALE": "Stale: the runs are of an older version",
     "NOT-COMPARABLE": "Not comparable: the arms differ in more than the claim allows",
 }
-
 
 ICONS = {
     "check": "M20 3a17 17 0 1 0 .01 0ZM12 20.5l5.5 5.5L28 14.5",
@@ -265,7 +251,7 @@ def spread(sd: float, measurement: MeasurementPart) -> str:
     return fixed(sd, 1 if measurement.digits == 0 and 0 < sd < 10 else measurement.digits)
 
 
-def mean_and_sd(summary: Summary, measurement: MeasurementPart) -> str:
+def mean_and_sd(summary: SummaryPart, measurement: MeasurementPart) -> str:
     """`57.31 ± 0.13`; the mean alone when there is no deviation; a printed one as it is printed."""
     if summary.as_printed is not None:
         return signed(summary.as_printed)
@@ -273,13 +259,13 @@ def mean_and_sd(summary: Summary, measurement: MeasurementPart) -> str:
     return mean if summary.sd is None else f"{mean} ± {spread(summary.sd, measurement)}"
 
 
-def value_range(summary: Summary, measurement: MeasurementPart) -> str:
+def value_range(summary: SummaryPart, measurement: MeasurementPart) -> str:
     """`56.10 to 56.61`: from the least to the largest value, of an arm whose values are known."""
     if summary.low is None or summary.high is None:
         return DASH
     return span(value(summary.low, measurement), value(summary.high, measurement))
 
 
-def interval(given: Interval, scale: str, digits: int) -> str:
+def interval(given: IntervalPart, scale: str, digits: int) -> str:
     """`90% interval +0.11 to +0.42`."""
     return f"{percent(given.level)} interval {ends(given.low, given.high, scale, digits)}"

@@ -19,8 +19,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from repro.crash import Stopped
-from repro.errors import Place, Problem, SpecError
+from repro.errors import Place, Problem, SpecError, Stopped
 from repro.files import NotRegularError, TooLargeError, read_bytes, try_lock, write_atomically
 from repro.judging.document import Document
 from repro.report.formats import ReportFormat, failures, page, rendered
@@ -29,30 +28,20 @@ from repro.report.view import Line, line
 FAILED = "failed.txt"
 """What is written next to a report, or in its place, when the claim could not be judged."""
 
-
 ROWS = ("report.json", FAILED)
-
-
 LARGEST = 50_000_000
-
-
 DEEPEST = 60
-
 
 LONGEST = 100_000
 """No text of a report has more characters than this: the numbers of 10,000 seeds have fewer."""
 
-
 WORD = 5_000
 """No word of a report has more characters: setting a line takes the square of it."""
 
-
 _ENDLESS = re.compile(rf"\S{{{WORD + 1}}}")
-
 
 Location = tuple[int | str, ...]
 """The steps to a value inside a document."""
-
 
 COUNTED = 2**63
 """No whole number of a report is beyond this, so that each is also a float."""
@@ -246,10 +235,8 @@ def _where(location: Location) -> str:
 
 ENDING = ".part"
 
-
 STALE_SECONDS = 60.0
 """Younger files are left alone: one is made a moment before it is locked."""
-
 
 PATIENCE_SECONDS = 10.0
 """For another process that writes the same; a stopped one is not waited for longer."""

@@ -27,17 +27,9 @@ from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import trainer_of
 
 BUSY_SECONDS = 2.0
-
-
 TICK_SECONDS = 1.0
-
-
 _FOR_ALL = {kind.__name__: kind for kind in (DeviceError, StoreUnreachableError)}
-
-
 _QUIETLY = suppress(Exception)  # a terminal that is gone, nonsense in progress.json: no errors
-
-
 Futures = dict[Future[tuple[Outcome, ...]], Task]
 
 
@@ -199,7 +191,6 @@ def _words(outcome: Outcome) -> str:
 
 GPU_SHARE = 0.8
 """The share of a GPU's free memory that models may have."""
-
 
 Part = tuple[tuple[PlannedRun, ...], Choice]
 

@@ -18,10 +18,7 @@ from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import PROCESS_MEMORY, memory, replicate_memory, trainer_of
 
 P = ParamSpec("P")
-
-
 T = TypeVar("T")
-
 
 # One thread per process beats one process with many threads, and sums do not depend on the machine.
 # glibc gives large blocks back at each free and faults them in again, unless it is told not to.

@@ -30,10 +30,7 @@ from multiprocessing.connection import Connection
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
-
-
 T = TypeVar("T")
-
 
 _START = (
     "import json, sys\n"
@@ -306,11 +303,7 @@ def _describe(statuses: list[int]) -> str:
 
 
 PR_SET_PDEATHSIG = 1
-
-
 READY = "ready"
-
-
 Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 
 

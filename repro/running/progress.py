@@ -306,18 +306,14 @@ def _count(progress: Mapping[str, Any], name: str) -> float:
 IDLE_SECONDS = 60.0
 """Without progress and without processor time, before a run is named, and between two times."""
 
-
 BUSY_SECONDS = 600.0
 """Without progress, before a run is named whose worker is at work, or of which nobody can tell."""
-
 
 ABSENT_SECONDS = 5.0
 """Between two looks: more is time in which nobody looked."""
 
-
 WORK_SECONDS = 0.5
 """Processor time; with less of it a worker is idle."""
-
 
 STATES = {"T": "stopped", "t": "stopped", "D": "waiting for a disk", "R": "at work"}
 """What Linux says of a process, in words; any other waits for something."""

@@ -26,7 +26,6 @@ from repro.trainers.trainer import Finished, trainer_of
 
 Status = Literal["trained", "measured", "reused", "diverged", "busy", "failed"]
 
-
 TRAINED = {"finished", "diverged"}
 """States of a run that is committed."""
 

@@ -17,12 +17,10 @@ from pydantic_core import PydanticKnownError
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 """A short name: lower-case letters, digits and underscores; safe in a path and in a page."""
 
-
 ConfigurationId = Annotated[
     str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}(/[a-z][a-z0-9_]{0,63}){1,3}$")
 ]
 """A configuration's path below `configurations/`, without its ending: `yang2018/ptb/mos`."""
-
 
 ObjectName = Annotated[
     str,
@@ -32,34 +30,27 @@ ObjectName = Annotated[
 ]
 """Something in an importable Python module: `my_package.layers:MyLayer`."""
 
-
 PartName = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+){0,9}$", max_length=100),
 ]
 """A parameter of a model, or the beginning of its name up to a dot: `output`, `trunk.layers.0`."""
 
-
 Reason = Annotated[str, StringConstraints(min_length=8, max_length=600)]
 """A sentence that says why; it is printed in the report."""
 
-
 DECIMAL = r"^-?[0-9]+(\.[0-9]+)?([eE]-?[0-9]+)?$"
-
 
 Decimal = Annotated[str, StringConstraints(pattern=DECIMAL)]
 """A number as it was printed, in quotes, because YAML turns 3.20 into 3.2."""
-
 
 PrintedP = Annotated[
     str, StringConstraints(pattern=r"^[<>]? ?[0-9]*\.?[0-9]+([eE]-?[0-9]+)?$", max_length=40)
 ]
 """A p-value as it was printed, in quotes; `<0.001` and `>0.05` are bounds."""
 
-
 CsvName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_]{0,99}\.csv$")]
 """The name of a CSV file that lies in the folder of the document that names it."""
-
 
 LARGEST, SMALLEST = 1e60, 1e-60
 """The sizes of numbers that are computed with; 0 is one as well.
@@ -90,10 +81,7 @@ def _printed(text: str) -> str:
 
 
 Size = Annotated[float, AfterValidator(sized)]
-
-
 PositiveSize = Annotated[float, Field(gt=0), AfterValidator(sized)]
-
 
 PrintedSize = Annotated[
     str,
@@ -102,13 +90,8 @@ PrintedSize = Annotated[
 ]
 """A printed number that is computed with, not only shown."""
 
-
 Probability = Annotated[float, Field(ge=0, lt=1)]
-
-
 Positive = Annotated[float, Field(gt=0)]
-
-
 Count = Annotated[int, Field(ge=1, le=10**9)]
 
 
@@ -209,12 +192,8 @@ FileName = Annotated[
 ]
 """A file in the folder of the claim file, or below it."""
 
-
 SeedCount = Annotated[int, Field(ge=2, le=10_000)]
-
-
 SeedNumber = Annotated[int, Field(ge=0, lt=2**53)]
-
 
 DivergedPolicy = Annotated[
     str, StringConstraints(pattern=r"^(invalid|worst|exclude<=(0|[1-9][0-9]{0,3}))$")
@@ -222,16 +201,13 @@ DivergedPolicy = Annotated[
 """``invalid``: one that diverges makes the evidence INVALID. ``exclude<=k``: up to k an arm are
 left out and named. ``worst``: each counts as worse than any that finished, in tests of order."""
 
-
 SettingPath = Annotated[
     str, StringConstraints(pattern=r"^(model|recipe)(\.[a-z][a-z0-9_]{0,63}){0,6}$")
 ]
 """The dotted path of a value of a model or of a recipe: `recipe.dropout.hidden`."""
 
-
 OrderColumn = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_ ./:-]{0,99}$")]
 """The column of a table that says in which order its seeds came: a number or a date per seed. A
 table is judged once, with all its seeds, unless the claim declares one."""
-
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]

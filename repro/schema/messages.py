@@ -1,16 +1,17 @@
-"""pydantic's errors -> messages: where, what, what was expected, what to do."""
+"""Documents -> models; pydantic's errors -> messages: where, what, expected, what to do."""
 
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Collection, Iterable
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, Tag, ValidationError
 from pydantic_core import ErrorDetails
 
-from repro.errors import Problem
+from repro.errors import Problem, ShapeError
 from repro.schema.base import (
     ConfigurationId,
     CsvName,
@@ -26,7 +27,7 @@ from repro.schema.base import (
     Sha256,
 )
 from repro.schema.union import READ, UNREAD
-from repro.schema.yaml import Document, Steps
+from repro.schema.yaml import Steps, YamlDocument
 
 
 def pattern(text: Any) -> str:
@@ -147,7 +148,6 @@ PATTERNS = {
 }
 """Texts of a certain form: what they are, and what to do."""
 
-
 TYPES = {
     "bool_type": "true or false",
     "dict_type": "a mapping, `key: value` lines",
@@ -159,7 +159,6 @@ TYPES = {
     "tuple_type": "a list",
 }
 """Types, by pydantic's name for the error."""
-
 
 RETYPE = {
     ("bool_type", ""): "write true or false, without quotes",
@@ -174,7 +173,6 @@ RETYPE = {
 }
 """What to do about a wrong type, by what was written instead."""
 
-
 LIMITS = {
     "greater_than": ("gt", "a number above"),
     "greater_than_equal": ("ge", "a number of at least"),
@@ -183,17 +181,15 @@ LIMITS = {
 }
 """Limits of numbers: where pydantic keeps them, and how they are said."""
 
-
 MOST = 200
 """No step reports more problems than this: nobody would read them."""
-
 
 Words = tuple[str, str, str]
 """What, expected, advice."""
 
 
 def problems_of(
-    error: ValidationError, root: Any, document: Document, before: Steps = ()
+    error: ValidationError, root: Any, document: YamlDocument, before: Steps = ()
 ) -> list[Problem]:
     """Every mistake that pydantic found in a document, once, in our words.
 
@@ -297,7 +293,7 @@ class _Found:
             else:
                 self.holder, self.type = here, entry_type(here)
 
-    def problem(self, document: Document) -> Problem:
+    def problem(self, document: YamlDocument) -> Problem:
         """The error in our words."""
         what, expected, advice = self._words(document)
         key = self.is_key or self.kind == "extra_forbidden"
@@ -313,7 +309,7 @@ class _Found:
         word = str(self.steps[-1])
         return closest(word, (key for key in self.keys if key in free)) or closest(word, self.keys)
 
-    def _words(self, document: Document) -> Words:
+    def _words(self, document: YamlDocument) -> Words:
         if self.kind in {"extra_forbidden", "missing", "union_tag_not_found"}:
             return self._words_on_key(document)
         if self.kind in {"literal_error", "union_tag_invalid"}:
@@ -326,7 +322,7 @@ class _Found:
             return f"{shown(self.input)} is of the wrong type", TYPES[self.kind], self._retype()
         return self._words_on_size()
 
-    def _words_on_key(self, document: Document) -> Words:
+    def _words_on_key(self, document: YamlDocument) -> Words:
         key = str(self.steps[-1])
         if self.kind == "extra_forbidden":
             guess = self.guess(set(self.keys) - set(document.get(*self.steps[:-1]) or ()))
@@ -376,3 +372,19 @@ class _Found:
             return advice
         keys = ", ".join(keys_of(bare(self.type)))
         return f"its keys are {keys}" if keys else "write its keys on the lines below"
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def validated(document: YamlDocument, model: type[Model]) -> Model:
+    """The document as a model; ShapeError with what is wrong as YAML and as this model."""
+    problems = list(document.problems)
+    try:
+        value = model.model_validate_json(json.dumps(document.data))
+    except ValidationError as error:
+        problems += problems_of(error, model, document)
+        raise ShapeError(list(dict.fromkeys(problems))) from None
+    if problems:
+        raise ShapeError(problems)
+    return value

@@ -15,14 +15,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 MINUS = "\N{MINUS SIGN}"
-
-
 DASH = "\N{EN DASH}"
-
-
 UNSEEN = "\N{REPLACEMENT CHARACTER}"
-
-
 _BIDI_CONTROLS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 

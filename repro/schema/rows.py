@@ -15,17 +15,11 @@ from repro.errors import Place, Problem, SpecError
 MOST = 100
 """No more mistakes than this are shown; the others are counted."""
 
-
 LIMIT = 10_000
 """After so many mistakes reading stops: what is still to come is not counted either."""
 
-
 MAX_COLUMNS = 1_000
-
-
 DELIMITERS = (",", ";", "\t")
-
-
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 

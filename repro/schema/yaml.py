@@ -21,26 +21,12 @@ from repro.errors import Place, Problem, ShapeError
 from repro.files import fatal, place_of_offset, read_text
 
 MAX_DIGITS = 40
-
-
 Scalar = str | int | float | bool | None
-
-
 _NULL = {"", "~", "null", "Null", "NULL"}
-
-
 _TRUE = {"true", "True", "TRUE"}
-
-
 _FALSE = {"false", "False", "FALSE"}
-
-
 _INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
-
-
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-
-
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 
@@ -89,23 +75,17 @@ def _refuse_long(text: str) -> None:
 
 
 MAX_DEPTH = 40
-
-
 MAX_NODES = 5_000
-
 
 Steps = tuple[str | int, ...]
 """The way to a value from the top: keys and positions."""
-
 
 _FORBIDDEN = re.compile(
     "[^\t\n\r\x20-\x7e\xa0-\u2027\u202f-\u2065\u206a-\ud7ff\ue000-\ufefe\uff00-\ufffd"
     "\U00010000-\U0010ffff]"
 )
 
-
 _BEYOND_UNICODE = re.compile(r"\\U(?!00(0|10))[0-9a-fA-F]{8}")
-
 
 # What PyYAML says, and what the writer most probably did.
 _SYNTAX = (
@@ -120,7 +100,7 @@ _SYNTAX = (
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class YamlDocument:
     """A file's data, with the place of every value and of every key.
 
     ``problems`` are the mistakes that reading could go on after. The values they leave out are
@@ -168,12 +148,12 @@ class Document:
         return ".".join(words)
 
 
-def read_document(path: Path) -> Document:
+def read_document(path: Path) -> YamlDocument:
     """Read a file; raises ShapeError when there is nothing to go on with."""
     return parse_document(read_text(path), str(path))
 
 
-def parse_document(text: str, file: str) -> Document:
+def parse_document(text: str, file: str) -> YamlDocument:
     """Read a text; ``file`` is what places call it."""
     found = _FORBIDDEN.search(text)
     if found:
@@ -209,7 +189,7 @@ class _Builder:
         self.nodes = 0
         self.anchors: set[str] = set()
 
-    def document(self) -> Document:
+    def document(self) -> YamlDocument:
         next(self.events)
         start = next(self.events)
         if isinstance(start, yaml.StreamEndEvent):
@@ -229,7 +209,7 @@ class _Builder:
             message = ("the file is not a mapping", "`key: value` lines", "start with `schema: 1`")
             raise ShapeError([*self.problems, Problem(self.place(top), *message)])
         problems, damaged = tuple(self.problems), frozenset(self.damaged)
-        return Document(self.file, data, self.places, self.key_places, problems, damaged)
+        return YamlDocument(self.file, data, self.places, self.key_places, problems, damaged)
 
     def value(self, event: yaml.Event, steps: Steps) -> Any:
         place = self.places[steps] = self.place(event)

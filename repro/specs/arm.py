@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, SerializeAsAny, create_model, model_validator
 
-from repro.evidence.source import PublishedArm, Source
+from repro.evidence.source import EvidenceSource, PublishedArm
 from repro.evidence.sources import BUILTIN
 from repro.schema.base import ObjectName, Spec
 from repro.specs.configuration import Configuration, NamedCode
@@ -40,10 +40,10 @@ class DeclaredArm(Spec):
         return self
 
     @property
-    def source(self) -> Source:
+    def source(self) -> EvidenceSource:
         """Where its values come from, as it is declared."""
         if TYPE_CHECKING:
-            return Source()
+            return EvidenceSource()
         for key, source in BUILTIN.items():
             if getattr(self, key) is not None:
                 return source(**{each: getattr(self, each) for each in source.model_fields})
@@ -86,7 +86,7 @@ class Arm(Spec):
     """
 
     label: str
-    source: SerializeAsAny[Source]
+    source: SerializeAsAny[EvidenceSource]
     configuration_id: str | None = None
     configuration: Configuration | None = None
     overridden: tuple[str, ...] = ()

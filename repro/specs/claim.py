@@ -86,11 +86,7 @@ class PlannedSd(Spec):
 
 
 ScaleName = Literal["quick", "bench", "paper"]
-
-
 SCALES: tuple[ScaleName, ...] = ("quick", "bench", "paper")
-
-
 Sameness = Literal["corpus", "precision", "epochs", "averaging", "schedule", "tuning"]
 
 

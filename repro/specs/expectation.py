@@ -55,12 +55,9 @@ Node = Annotated[
 ]
 """A part of the tree that joins decisive expectations."""
 
-
 All.model_rebuild()
 
-
 AtLeastOne.model_rebuild()
-
 
 Tree = Annotated[
     Annotated[All, Tag("all")] | Annotated[AtLeastOne, Tag("any")],

@@ -17,9 +17,8 @@ from typing import Final, Literal
 from repro.errors import Place, Problem, RuleError, ShapeError, SpecError
 from repro.files import claims, is_folder, resolved
 from repro.plugins import allowing_code
-from repro.schema.document import validated
-from repro.schema.messages import MOST, listed
-from repro.schema.yaml import Document, read_document
+from repro.schema.messages import MOST, listed, validated
+from repro.schema.yaml import YamlDocument, read_document
 from repro.specs.claim import SCALES, Claim, ClaimFile, ScaleName
 from repro.specs.others import with_others
 from repro.specs.references import references
@@ -28,7 +27,6 @@ from repro.specs.rules import broken_rules
 from repro.specs.scaled import ScaledClaim, scale_claim
 
 Sort = Literal["claim", "audit", "search", "configuration"]
-
 
 KEYS: Final[dict[Sort, tuple[str, str]]] = {
     "claim": ("expectations", "give it to `repro verify`"),
@@ -39,7 +37,7 @@ KEYS: Final[dict[Sort, tuple[str, str]]] = {
 """The key that no document of another sort has, and what reads them."""
 
 
-def other_sort(document: Document, wanted: Sort) -> Iterator[Problem]:
+def other_sort(document: YamlDocument, wanted: Sort) -> Iterator[Problem]:
     """That a document is of another sort: it has the key of that, and not its own."""
     if KEYS[wanted][0] in document.data:
         return
@@ -118,7 +116,9 @@ def _packaged(path: Path) -> Path:
     return next((file for file in found if "configurations" not in file.parts), path)
 
 
-def _same_id(document: Document, file: ClaimFile, places: dict[str, Place]) -> Iterator[Problem]:
+def _same_id(
+    document: YamlDocument, file: ClaimFile, places: dict[str, Place]
+) -> Iterator[Problem]:
     """A claim that goes by the name of one before it; ``places`` are those of all names so far."""
     place = document.place(("id",))
     if file.id in places:
@@ -127,7 +127,7 @@ def _same_id(document: Document, file: ClaimFile, places: dict[str, Place]) -> I
     places.setdefault(file.id, place)
 
 
-def _read(path: Path, *, allow_code: bool) -> tuple[Document, ClaimFile]:
+def _read(path: Path, *, allow_code: bool) -> tuple[YamlDocument, ClaimFile]:
     """The first stage: a file and its shape."""
     document = read_document(path)
     if other := list(other_sort(document, "claim")):
@@ -137,7 +137,7 @@ def _read(path: Path, *, allow_code: bool) -> tuple[Document, ClaimFile]:
 
 
 def _claim(
-    document: Document, file: ClaimFile, scale: ScaleName | None, configurations: Configurations
+    document: YamlDocument, file: ClaimFile, scale: ScaleName | None, configurations: Configurations
 ) -> Claim:
     """The second stage: the claim at a scale, or at its smallest, if it breaks no rule at any."""
     problems = list(islice(references(document, file), MOST))
@@ -159,7 +159,7 @@ def _claim(
     return scaled[asked].resolved()
 
 
-def _no_scale(document: Document, there: Sequence[ScaleName], scale: ScaleName) -> Problem:
+def _no_scale(document: YamlDocument, there: Sequence[ScaleName], scale: ScaleName) -> Problem:
     """A claim without mistakes, asked for at a scale that it lacks."""
     what = f"scales: the claim has no scale '{scale}'"
     advice = f"ask for {there[-1]}, or add the scale"

@@ -11,20 +11,20 @@ from pydantic import ValidationError
 from repro.errors import CodeError, DataError, Problem, ShapeError
 from repro.evidence.source import OwnSource
 from repro.evidence.sources import source_of_others
-from repro.expectations.base import Own
+from repro.expectations.base import OwnExpectation
 from repro.expectations.kinds import OthersExpectation, kind_of_others
 from repro.plugins import version_of
 from repro.schema.messages import problems_of
-from repro.schema.yaml import Document, Steps
+from repro.schema.yaml import Steps, YamlDocument
 from repro.specs.arm import ArmSpec, SourceOfOthers
 from repro.specs.claim import ClaimFile, Scale, Scales
 from repro.trainers.measurement import OthersMeasurement, OwnMeasurement
 from repro.trainers.table import measurement_of_others
 
-S = TypeVar("S", Own, OwnMeasurement, OwnSource)
+S = TypeVar("S", OwnExpectation, OwnMeasurement, OwnSource)
 
 
-def with_others(document: Document, file: ClaimFile, *, allow_code: bool) -> ClaimFile:
+def with_others(document: YamlDocument, file: ClaimFile, *, allow_code: bool) -> ClaimFile:
     """The file with what it names of others as its own class reads it.
 
     CodeError, before anything is imported, for a `use` without consent; what an installed package
@@ -109,7 +109,7 @@ def _scales(scales: Scales, read: Mapping[Steps, Any]) -> Scales:
     return scales.model_copy(update=changed)
 
 
-def _refuse(document: Document, uses: Mapping[Steps, str]) -> None:
+def _refuse(document: YamlDocument, uses: Mapping[Steps, str]) -> None:
     found: dict[str, str] = {}
     for steps, use in uses.items():
         place, name = document.place((*steps, "use")), document.name(steps)
@@ -119,7 +119,7 @@ def _refuse(document: Document, uses: Mapping[Steps, str]) -> None:
 
 
 def _read(
-    document: Document,
+    document: YamlDocument,
     steps: Steps,
     class_of: Callable[[str], tuple[str, type[S]]],
     problems: list[Problem],
@@ -147,7 +147,7 @@ def _read(
     return found.model_copy(update={"version": version})
 
 
-def _problem(document: Document, steps: Steps, error: DataError) -> Problem:
+def _problem(document: YamlDocument, steps: Steps, error: DataError) -> Problem:
     """A thing that is not there, as a mistake at the place that names it."""
     what, _, rest = str(error).partition("\n  expected: ")
     expected, _, advice = rest.partition("\n  to do: ")

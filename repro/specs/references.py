@@ -10,12 +10,12 @@ from typing import Any
 from repro.errors import Place, Problem
 from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.messages import choose, listed
-from repro.schema.yaml import Document, Steps
+from repro.schema.yaml import Steps, YamlDocument
 from repro.specs.claim import SCALES, ClaimFile, Scale
 from repro.specs.expectation import All, Node, Tree
 
 
-def references(document: Document, file: ClaimFile) -> Iterator[Problem]:
+def references(document: YamlDocument, file: ClaimFile) -> Iterator[Problem]:
     """Every name that is used and not defined, or defined twice."""
     names = _Names.of(document, file)
     for position, expectation in enumerate(file.expectations):
@@ -67,11 +67,11 @@ def _levels(file: ClaimFile) -> Iterator[tuple[Steps, ClaimFile | Scale]]:
 class _Names:
     """The names that a file defines, by what they are of."""
 
-    document: Document
+    document: YamlDocument
     known: dict[str, list[str]]
 
     @classmethod
-    def of(cls, document: Document, file: ClaimFile) -> _Names:
+    def of(cls, document: YamlDocument, file: ClaimFile) -> _Names:
         known = {
             "arm": list(file.arms),
             "measurement": list(file.measurements),
@@ -100,7 +100,7 @@ class _Names:
         return Problem(place, what, listed(known), choose(name, known))
 
 
-def _same_arm(document: Document, steps: Steps, expectation: Expectation) -> Iterator[Problem]:
+def _same_arm(document: YamlDocument, steps: Steps, expectation: Expectation) -> Iterator[Problem]:
     """An arm that an expectation names twice."""
     arms = expectation.of
     for name in dict.fromkeys(a for a, b in pairwise(sorted(arms)) if a == b):
@@ -115,7 +115,7 @@ def _same_arm(document: Document, steps: Steps, expectation: Expectation) -> Ite
         yield Problem(document.place(steps), f"{document.name(steps)}: {what}", expected, advice)
 
 
-def _same_ids(document: Document, key: str, ids: Iterable[str]) -> Iterator[Problem]:
+def _same_ids(document: YamlDocument, key: str, ids: Iterable[str]) -> Iterator[Problem]:
     first: dict[str, Steps] = {}
     for position, name in enumerate(ids):
         steps: Steps = (key, position, "id")

@@ -11,19 +11,18 @@ from typing import Any
 from repro import files as resources
 from repro.errors import DataError, Place, Problem, ShapeError
 from repro.evidence.source import DeclaredAt, Facts
-from repro.schema.document import validated
-from repro.schema.messages import choose, closest
-from repro.schema.yaml import Document, Steps, read_document
+from repro.schema.messages import choose, closest, validated
+from repro.schema.yaml import Steps, YamlDocument, read_document
 from repro.specs.arm import Arm, ArmSpec
 from repro.specs.configuration import Configuration, NamedCode, configuration_class
 from repro.trainers.trainer import code_of, trainer_of
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class ParsedConfiguration:
     """A configuration file as it was read; ``document`` is None when it is not even YAML."""
 
-    document: Document | None
+    document: YamlDocument | None
     problems: tuple[Problem, ...]
     configuration: Configuration | None = None
 
@@ -32,10 +31,10 @@ class Configurations:
     """The configurations that claim files name; each file is read once."""
 
     def __init__(self) -> None:
-        self._sheets: dict[Path, Sheet] = {}
+        self._sheets: dict[Path, ParsedConfiguration] = {}
 
     def resolve(
-        self, claim: Document, steps: Steps, name: str, override: Mapping[str, Any]
+        self, claim: YamlDocument, steps: Steps, name: str, override: Mapping[str, Any]
     ) -> tuple[Facts | None, tuple[Problem, ...]]:
         """What the arm at ``steps`` trains by the configuration ``name``, or what is wrong."""
         found = _find(Path(claim.file).parent, name)
@@ -50,15 +49,17 @@ class Configurations:
         return _facts(name, sheet, overridden, at), sheet.problems
 
 
-def read_sheet(path: Path) -> Sheet:
+def read_sheet(path: Path) -> ParsedConfiguration:
     """Read and check one configuration file by itself."""
     try:
         return check(read_document(path))
     except ShapeError as error:
-        return Sheet(None, error.problems)
+        return ParsedConfiguration(None, error.problems)
 
 
-def overlay(base: Document, claim: Document, at: Steps) -> tuple[Document, tuple[str, ...]]:
+def overlay(
+    base: YamlDocument, claim: YamlDocument, at: Steps
+) -> tuple[YamlDocument, tuple[str, ...]]:
     """A configuration's data with the override at ``at`` of a claim laid over it.
 
     Mappings are laid over key by key; one whose ``kind`` changes is replaced whole. Each value
@@ -93,33 +94,33 @@ def overlay(base: Document, claim: Document, at: Steps) -> tuple[Document, tuple
             for path, reason in data["assumed"].items()
             if path in own or not any(overlap(path, changed) for changed in overridden)
         }
-    merged = Document(base.file, data, places, key_places)
+    merged = YamlDocument(base.file, data, places, key_places)
     return merged, tuple(path for path in overridden if not path.startswith("assumed"))
 
 
-def check(document: Document) -> Sheet:
+def check(document: YamlDocument) -> ParsedConfiguration:
     """A configuration's data as it should be, or its mistakes: those of its shape come first."""
     try:
         configuration = validated(document, configuration_class(document.data))
     except ShapeError as error:
-        return Sheet(document, error.problems)
+        return ParsedConfiguration(document, error.problems)
     except DataError as error:
-        return Sheet(document, (_no_trainer(document, error),))
+        return ParsedConfiguration(document, (_no_trainer(document, error),))
     problems = list(_assumed(document, configuration))
     training = configuration.training()
     for steps, words in trainer_of(training).misnamed(training):
         problems.append(Problem(document.key_place(steps), *words))
-    return Sheet(document, tuple(problems), None if problems else configuration)
+    return ParsedConfiguration(document, tuple(problems), None if problems else configuration)
 
 
-def _no_trainer(document: Document, error: DataError) -> Problem:
+def _no_trainer(document: YamlDocument, error: DataError) -> Problem:
     """That the trainer of a configuration is not there, in the words of whoever looked for it."""
     what, *lines = str(error).splitlines()
     expected, advice = (line.partition(": ")[2] for line in (*lines, ": ", ": ")[:2])
     return Problem(document.place(("trainer",)), f"trainer: {what}", expected, advice)
 
 
-def _assumed(document: Document, configuration: Configuration) -> Iterator[Problem]:
+def _assumed(document: YamlDocument, configuration: Configuration) -> Iterator[Problem]:
     """Reasons for values that do not exist."""
     values = configuration.training().model_dump(mode="json")
     paths = list(dotted(values))
@@ -148,7 +149,9 @@ def dotted(values: dict[str, Any], before: str = "") -> Iterator[str]:
             yield from dotted(value, f"{before}{key}.")
 
 
-def _facts(name: str, sheet: Sheet, overridden: tuple[str, ...], at: Place) -> Facts | None:
+def _facts(
+    name: str, sheet: ParsedConfiguration, overridden: tuple[str, ...], at: Place
+) -> Facts | None:
     """What is trained where a configuration is named ``at`` a place; None for mistakes."""
     document, found = sheet.document, sheet.configuration
     if document is None or found is None:
@@ -190,7 +193,7 @@ def _find(beside: Path, name: str) -> Path | list[Path]:
     return folders
 
 
-def _not_found(claim: Document, steps: Steps, name: str, folders: list[Path]) -> Problem:
+def _not_found(claim: YamlDocument, steps: Steps, name: str, folders: list[Path]) -> Problem:
     known = {
         path.relative_to(folder).with_suffix("").as_posix()
         for folder in folders
@@ -219,7 +222,7 @@ def overlap(path: str, changed: str) -> bool:
 
 
 def resolve(
-    claim: Document, steps: Steps, arm: ArmSpec, configurations: Configurations
+    claim: YamlDocument, steps: Steps, arm: ArmSpec, configurations: Configurations
 ) -> tuple[Arm | None, tuple[Problem, ...]]:
     """The arm at ``steps`` of a claim file with its evidence, or what is wrong."""
     source = arm.source

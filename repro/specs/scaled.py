@@ -12,7 +12,7 @@ from repro.errors import Problem
 from repro.expectations.base import ArmFacts, Context, Design, MeasurementFacts, Mistake
 from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.messages import bare, choose, listed
-from repro.schema.yaml import Document, Steps
+from repro.schema.yaml import Steps, YamlDocument
 from repro.specs.arm import Arm, ArmSpec
 from repro.specs.claim import Claim, ClaimFile, Scale, ScaleName, Seeds
 from repro.specs.expectation import ExpectationOverride
@@ -32,7 +32,7 @@ def _sizes_of(override: ExpectationOverride) -> dict[str, Any]:
 
 
 def wrong_overrides(
-    document: Document, steps: Steps, base: Expectation, override: ExpectationOverride
+    document: YamlDocument, steps: Steps, base: Expectation, override: ExpectationOverride
 ) -> Iterator[Problem]:
     """What the override at ``steps`` of a claim changes, and cannot change."""
     allowed = _sizes(type(base))
@@ -80,7 +80,7 @@ class ScaledClaim:
     or table could be read: all of them in a claim without mistakes.
     """
 
-    document: Document
+    document: YamlDocument
     file: ClaimFile
     scale: ScaleName
     changes: Scale
@@ -183,14 +183,14 @@ class ScaledClaim:
         )
 
 
-def scaled_steps(document: Document, scale: ScaleName, *steps: str) -> Steps:
+def scaled_steps(document: YamlDocument, scale: ScaleName, *steps: str) -> Steps:
     """The way to a part at a scale, or to that of the top level where the scale has none."""
     changed = ("scales", scale, *steps)
     return steps if document.get(*changed) is None else changed
 
 
 def scale_claim(
-    document: Document,
+    document: YamlDocument,
     file: ClaimFile,
     scale: ScaleName,
     changes: Scale,
@@ -225,7 +225,7 @@ def scale_claim(
 
 
 def _expectations(
-    document: Document,
+    document: YamlDocument,
     file: ClaimFile,
     scale: ScaleName,
     changes: Scale,

@@ -34,8 +34,13 @@ from scipy.special import stdtr
 
 from repro.errors import ClaimError, TooFewError
 from repro.stats.coefficients import CONTINUATIONS_SEED
-from repro.stats.contrast import Contrast, student_contrast, welch_contrast
-from repro.stats.paired import difference_of_pairs, weighted_sum
+from repro.stats.contrast import (
+    Contrast,
+    difference_of_pairs,
+    student_contrast,
+    weighted_sum,
+    welch_contrast,
+)
 from repro.stats.records import Arm, Interval, Sample, check_alpha
 from repro.stats.stopping import (
     Decision,
@@ -47,8 +52,6 @@ from repro.stats.stopping import (
 )
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
-
-
 _LARGEST = math.log(np.finfo(float).max)
 
 
@@ -178,7 +181,7 @@ def confidence_sequence(
 
 
 @dataclass(frozen=True, slots=True)
-class EProcess:
+class EProcessLooks:
     """The e-process of *no difference* over the looks so far; each tuple has one entry per look.
 
     ``e`` is the evidence at the look (the last one is what e-BH takes, never the largest),
@@ -202,7 +205,7 @@ class EProcess:
 
 def eprocess_t(
     a: Sample, b: Sample, *, looks: Sequence[int], alpha: float = 0.05, g: float = 1.0
-) -> EProcess:
+) -> EProcessLooks:
     """The two-sided e-process of two means, at so many balanced pairs per look.
 
     *No difference* is rejected at the first look with ``e >= 1/alpha``, exactly where the
@@ -213,7 +216,7 @@ def eprocess_t(
     found = contrasts(*balanced(a, b), looks, student_contrast)
     sizes = np.array(list(found))
     e = e_value([each.statistic() for each in found.values()], sizes, sizes, g)
-    return EProcess(
+    return EProcessLooks(
         looks=tuple(found),
         effects=tuple(each.effect for each in found.values()),
         e=tuple(map(float, e)),
@@ -252,7 +255,6 @@ def _first(sample: Sample, n: int) -> Sample:
 
 SENSITIVITY = (0.25, 1.0, 4.0)
 """Variances of the prior for which the result is shown as well as for the declared one."""
-
 
 PATHS = 2000
 

@@ -40,17 +40,11 @@ from repro.stats.records import (
 )
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
-
-
 Method: TypeAlias = Literal["pearson", "spearman", "kendall"]
-
-
 METHODS: tuple[Method, ...] = ("pearson", "spearman", "kendall")
-
 
 FEWEST = {"pearson": 4, "spearman": 4, "kendall": 5}
 """Points below which the coefficient has no standard error."""
-
 
 PERFECT = 1 - 1e-12
 """A coefficient of at least this size is 1 but for the order of floating-point additions."""
@@ -207,23 +201,13 @@ def p_beyond(r: Array, n: int, bound: float, method: Method) -> Array:
 
 
 SPLITS_SEED = 1935
-
-
 OUTCOMES_SEED = 1925
-
-
 CLUSTERS_SEED = 1937
-
-
 BOOTSTRAP_SEED = 1992
-
-
 CONTINUATIONS_SEED = 1952
-
 
 POWER_SEED = 20210419
 """The constants that each kind of drawing starts from: the same evidence has the same p."""
-
 
 RESAMPLES = 9999
 

@@ -28,14 +28,11 @@ from repro.stats.coefficients import (
     p_within,
     standard_error,
 )
-from repro.stats.permutation import tail_p_values
+from repro.stats.ranks import tail_p_values
 from repro.stats.records import Interval, Sample, TestResult, check_alpha
 
 Sign: TypeAlias = Literal["positive", "negative", "different"]
-
-
 IntervalMethod: TypeAlias = Literal["fisher_z", "bootstrap"]
-
 
 MOST_PERMUTED = 9
 """Points up to which all orders (362,880) are tried where scipy has no exact p."""
@@ -263,7 +260,6 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
 
 DRAWS = 9999
 """Orders drawn where there are more than this; up to seven clusters (5,040) all are tried."""
-
 
 FEWEST_CLUSTERS = 5
 """Fewer clusters say too little about others."""

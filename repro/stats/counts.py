@@ -18,7 +18,7 @@ from scipy.special import bdtr, bdtrc, betaincinv
 
 from repro.errors import ClaimError, TooFewError
 from repro.stats.coefficients import OUTCOMES_SEED
-from repro.stats.permutation import tail_p_values
+from repro.stats.ranks import tail_p_values
 from repro.stats.records import (
     ROUND_OFF,
     Arm,
@@ -139,7 +139,6 @@ def _result(
 
 MOST_CLUSTERS = 16
 """With no more clusters than this all flips (65,536) are tried; else some are drawn."""
-
 
 DRAWS = 10_000
 

@@ -112,14 +112,11 @@ def _log_comb(n: int, m: int) -> float:
 FEWEST = 5
 """With four shared seeds one order in twelve is perfect, which says nothing."""
 
-
 EXACT = 8
 """Up to so many shared seeds all orders are tried: 40,320."""
 
-
 DRAWN = 200
 """Up to so many, orders are drawn, always the same; with more, ties do no harm to Student's t."""
-
 
 MOST_ORDERS = 100_000
 
@@ -179,21 +176,18 @@ def _rank_p(x: np.ndarray, y: np.ndarray, level: float) -> float:
 AGREE = {10: 0.05, 100: 0.15, 1000: 0.15}
 """factor -> in one unit the means of two arms differ by less than this share."""
 
-
 LIKE = {10: 2.5, 100: 5.0, 1000: 5.0}
 """factor -> in one unit the standard deviations differ by less than this factor."""
 
-
 PERCENT = (0.7, 1.45)
 """Fractions and percents: once in one unit, the larger mean over the smaller is in this range."""
-
 
 NARROW = 0.15
 """Arms that scatter more than this share of their mean can differ tenfold in one unit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class ScaleOfArm:
     """The mean of an arm, the standard deviation of its seeds, and the step of their values."""
 
     mean: float
@@ -201,7 +195,7 @@ class Level:
     step: float
 
 
-def factor_between(a: Level, b: Level) -> int | None:
+def factor_between(a: ScaleOfArm, b: ScaleOfArm) -> int | None:
     """The factor, 10, 100 or 1000, by which the larger arm is probably in another unit.
 
     Its mean and its standard deviation must both be about so many times those of the other:

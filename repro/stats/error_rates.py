@@ -70,28 +70,22 @@ NAMES = {
     "at least kendall": "A lower bound on the size of Kendall's correlation",
 }
 
-
 ASSUME_ALIKE = {
     "student", "permutation", "brunner_munzel", "yuen", "trend jonckheere", "trend kendall",
 }  # fmt: skip
 """Tests whose null is that the arms are alike: told as soon as unequal spreads are nearer."""
 
-
 REFUTED = 0.01
 """Equal standard deviations count as refuted where the F-test has a p below this."""
-
 
 FEW_LOOKS = 2
 """So few planned looks hold their level: .052 at five and ten pairs, standard deviations 3:1."""
 
-
 SEVERAL_LOOKS = 4
 """Beyond so many, planned looks are taken for looks at every number of pairs."""
 
-
 ALWAYS = {"normal", "t4"}
 """Distributions that no sample of the usual size refutes."""
-
 
 SEEN = {
     "t4": "heavy tails (t4)",
@@ -99,10 +93,7 @@ SEEN = {
     "collapsed": "one seed in five far from the others",
 }
 
-
 _POINTS = ("association", "at most", "at least")
-
-
 _UNITS = (*_POINTS, "share", "sign", "cluster_sign", "paired")
 
 
@@ -130,7 +121,7 @@ class MeasuredRate:
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
+class CellDesign:
     """What of the evidence says which measured cells it resembles.
 
     ``n`` replicates in the smaller arm (or points, or units), ``others`` in the larger; the
@@ -161,19 +152,19 @@ class Design:
         return 2 * min(tails) >= REFUTED
 
 
-def designs_of(arms: Sequence[Arm]) -> tuple[Design, ...]:
+def designs_of(arms: Sequence[Arm]) -> tuple[CellDesign, ...]:
     """The design of each pair of arms; none for arms whose standard deviation is not known."""
     return tuple(
         found for a, b in combinations(arms, 2) if (found := _design_of_two(a, b)) is not None
     )
 
 
-def design_of_one(arm: Arm) -> Design:
+def design_of_one(arm: Arm) -> CellDesign:
     """The design of a single sample: replicates, points, or differences within pairs."""
-    return Design(summarise(arm).n, shapes=_shapes(arm))
+    return CellDesign(summarise(arm).n, shapes=_shapes(arm))
 
 
-def _design_of_two(a: Arm, b: Arm) -> Design | None:
+def _design_of_two(a: Arm, b: Arm) -> CellDesign | None:
     small, large = sorted((a, b), key=lambda arm: summarise(arm).n)
     try:
         spreads = summarise(small).spread, summarise(large).spread
@@ -183,7 +174,7 @@ def _design_of_two(a: Arm, b: Arm) -> Design | None:
     if spreads[1]:
         ratio = spreads[0] / spreads[1]
     n, others = summarise(small).n, summarise(large).n
-    return Design(n, None if n == others else others, ratio, _shapes(a) | _shapes(b))
+    return CellDesign(n, None if n == others else others, ratio, _shapes(a) | _shapes(b))
 
 
 def _shapes(arm: Arm) -> frozenset[str]:
@@ -207,7 +198,7 @@ def _rates_of(test: str) -> tuple[MeasuredRate, ...]:
     return tuple(one for one in measured_rates() if one.test == test)
 
 
-def worst_level(test: str, designs: Sequence[Design]) -> str | None:
+def worst_level(test: str, designs: Sequence[CellDesign]) -> str | None:
     """What is known of a test's level near one of these designs, the worst, in a sentence.
 
     ``test`` as ``key_of`` gives it; ``None`` where nothing is known against it. The nearest
@@ -229,7 +220,7 @@ def worst_level(test: str, designs: Sequence[Design]) -> str | None:
 
 
 def level_of(
-    result: TestResult, designs: Sequence[Design] = (), *, looks: Sequence[int] = ()
+    result: TestResult, designs: Sequence[CellDesign] = (), *, looks: Sequence[int] = ()
 ) -> str | None:
     """``worst_level`` of the test and designs that a result comes from.
 
@@ -237,13 +228,13 @@ def level_of(
     sequential test planned: its level is that of the whole plan, and so it goes by the number of
     pairs at the last of them, whenever it decided.
     """
-    designs = designs or (Design(min(result.n)),)
+    designs = designs or (CellDesign(min(result.n)),)
     if result.test != "group_obf" or result.paired:
         return worst_level(key_of(result), designs)
     if len(looks) <= FEW_LOOKS:
         return None
     many = " every pair" if len(looks) > SEVERAL_LOOKS else ""
-    last = [Design(looks[-1], None, one.sd_ratio, one.shapes) for one in designs]
+    last = [CellDesign(looks[-1], None, one.sd_ratio, one.shapes) for one in designs]
     return worst_level(f"group_obf{many}", last)
 
 
@@ -265,7 +256,7 @@ def of_units(key: str) -> bool:
     return key.startswith(_UNITS) or key.endswith("paired")
 
 
-def _resembling(test: str, design: Design) -> list[MeasuredRate]:
+def _resembling(test: str, design: CellDesign) -> list[MeasuredRate]:
     """The measured cells of a test that a design resembles."""
     every = _rates_of(test)
     if not every or design.n < 2:
@@ -286,7 +277,7 @@ def _distance(pair: tuple[int, int], other: tuple[int, int]) -> float:
     return math.hypot(*(math.log(a / b) for a, b in zip(pair, other, strict=True)))
 
 
-def _like(cell: MeasuredRate, design: Design, near: Sequence[MeasuredRate]) -> bool:
+def _like(cell: MeasuredRate, design: CellDesign, near: Sequence[MeasuredRate]) -> bool:
     """Whether the standard deviations of a cell resemble those of the design."""
     ratio = design.sd_ratio
     if ratio is None or of_units(cell.test):

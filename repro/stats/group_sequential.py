@@ -18,19 +18,13 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from repro.errors import ClaimError
 from repro.stats.anytime import Array, balanced, contrasts, unpaired
-from repro.stats.contrast import Contrast, welch_contrast
-from repro.stats.paired import difference_of_pairs
+from repro.stats.contrast import Contrast, difference_of_pairs, welch_contrast
 from repro.stats.records import Interval, Sample, check_alpha
 from repro.stats.stopping import Question, SequentialResult, crossing_of, drift
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(256)
-
-
 _REACH = 9.0
-
-
 _NOTHING = 1e-14
-
 
 SMALLEST_P = 1e-10
 """Smaller levels are not looked for; a p of exactly this means at most this."""

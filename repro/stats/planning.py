@@ -13,7 +13,7 @@ from typing import ClassVar, Self
 
 from repro.errors import ClaimError
 from repro.stats.power import (
-    Design,
+    PowerDesign,
     detectable,
     power_above,
     power_association,
@@ -128,7 +128,7 @@ class PlannedTest:
         return f"{a} {self.units}" if a == b else f"{a} and {b} {self.units}"
 
     @property
-    def design(self) -> Design:
+    def design(self) -> PowerDesign:
         """The two arms; ``ClaimError`` where there is no standard deviation.
 
         Pairs are their differences, against an arm that does not vary.
@@ -136,8 +136,8 @@ class PlannedTest:
         if not self.sd:
             raise ClaimError(f"planning for {self.name} needs a standard deviation")
         if self.paired:
-            return Design(self.sd[0], 0.0, self.n[0], self.n[-1], self.alpha)
-        return Design(self.sd[0], self.sd[-1], self.n[0], self.n[-1], self.alpha)
+            return PowerDesign(self.sd[0], 0.0, self.n[0], self.n[-1], self.alpha)
+        return PowerDesign(self.sd[0], self.sd[-1], self.n[0], self.n[-1], self.alpha)
 
     @property
     def claims_smallness(self) -> bool:

@@ -41,16 +41,12 @@ from repro.stats.ranks import separation_p
 from repro.stats.records import check_alpha, check_finite
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(80)
-
-
 _TAIL = 1e-14
-
-
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
+class PowerDesign:
     """Two independent normal arms: true standard deviations, replicates, declared level.
 
     ``alpha`` means what it means for the test: two-sided for a difference, one-sided for
@@ -79,12 +75,12 @@ class Design:
         """The true standard error of the difference of the means."""
         return math.hypot(self.sd_a / math.sqrt(self.n_a), self.sd_b / math.sqrt(self.n_b))
 
-    def balanced(self, n: int) -> Design:
+    def balanced(self, n: int) -> PowerDesign:
         """The same arms with ``n`` replicates in each."""
         return replace(self, n_a=n, n_b=n)
 
 
-def power_difference(design: Design, effect: float, *, smallest_effect: float = 0.0) -> float:
+def power_difference(design: PowerDesign, effect: float, *, smallest_effect: float = 0.0) -> float:
     """Chance that Welch's two-sided test confirms an effect of the claimed (positive) sign.
 
     With ``smallest_effect`` the whole interval must lie above it.
@@ -92,7 +88,7 @@ def power_difference(design: Design, effect: float, *, smallest_effect: float = 
     return _power_above(design, effect - smallest_effect, design.alpha / 2)
 
 
-def power_student(design: Design, effect: float, *, smallest_effect: float = 0.0) -> float:
+def power_student(design: PowerDesign, effect: float, *, smallest_effect: float = 0.0) -> float:
     """As ``power_difference``, for Student's test with its pooled variance.
 
     With equal standard deviations it is the noncentral t of the textbooks (``TTestIndPower`` of
@@ -102,7 +98,7 @@ def power_student(design: Design, effect: float, *, smallest_effect: float = 0.0
     return _share_above(design, effect - smallest_effect, reach, weights)
 
 
-def power_above(design: Design, effect: float, border: float) -> float:
+def power_above(design: PowerDesign, effect: float, border: float) -> float:
     """Chance that the one-sided Welch test finds the effect above ``border``.
 
     Non-superiority is ``power_above(design, margin - gain, 0)``; at ``effect == border`` this
@@ -111,7 +107,7 @@ def power_above(design: Design, effect: float, border: float) -> float:
     return _power_above(design, effect - border, design.alpha)
 
 
-def power_ratio(design: Design, ratio: float, *, at_least: float) -> float:
+def power_ratio(design: PowerDesign, ratio: float, *, at_least: float) -> float:
     """Chance of confirming *at least ``at_least`` times* when the true ratio is ``ratio``.
 
     Normal logarithms, whose standard deviations are the design's.
@@ -121,7 +117,7 @@ def power_ratio(design: Design, ratio: float, *, at_least: float) -> float:
     return power_above(design, math.log(ratio), math.log(at_least))
 
 
-def power_equivalence(design: Design, effect: float, *, low: float, high: float) -> float:
+def power_equivalence(design: PowerDesign, effect: float, *, low: float, high: float) -> float:
     """Chance that two one-sided Welch tests place the effect between ``low`` and ``high``."""
     if not low < high:
         raise ClaimError(f"margins run from low to high, not {low} to {high}")
@@ -131,7 +127,11 @@ def power_equivalence(design: Design, effect: float, *, low: float, high: float)
 
 
 def seeds_needed(
-    design: Design, power: Callable[[Design], float], *, target: float = 0.80, cap: int = 1000
+    design: PowerDesign,
+    power: Callable[[PowerDesign], float],
+    *,
+    target: float = 0.80,
+    cap: int = 1000,
 ) -> int | None:
     """Replicates in each arm that give ``power`` at least ``target``; ``None`` if ``cap`` do not.
 
@@ -189,18 +189,18 @@ def check_target(target: float) -> float:
     return target
 
 
-def _power_above(design: Design, distance: float, tail: float) -> float:
+def _power_above(design: PowerDesign, distance: float, tail: float) -> float:
     reach, weights = _errors(design, tail)
     return _share_above(design, distance, reach, weights)
 
 
-def _share_above(design: Design, distance: float, reach: Array, weights: Array) -> float:
+def _share_above(design: PowerDesign, distance: float, reach: Array, weights: Array) -> float:
     check_finite("the effect", distance)
     return _clip(float(np.sum(weights * ndtr((distance - reach) / design.se))))
 
 
 def _errors(
-    design: Design, tail: float, widest: float = math.inf, *, pooled: bool = False
+    design: PowerDesign, tail: float, widest: float = math.inf, *, pooled: bool = False
 ) -> tuple[Array, Array]:
     """Nodes and weights of the half-width of Welch's (or the pooled) interval, up to ``widest``."""
     nu_a, nu_b = design.n_a - 1, design.n_b - 1
@@ -257,7 +257,7 @@ def _clip(chance: float) -> float:
 _EXACT_NODES, _EXACT_WEIGHTS = np.polynomial.legendre.leggauss(400)
 
 
-def power_separation(design: Design, distance: float) -> float:
+def power_separation(design: PowerDesign, distance: float) -> float:
     """Chance that every replicate of A lies beyond every one of B, and that this is significant.
 
     Normal arms whose means are ``distance`` apart. Given the share ``u`` of all values of B's

@@ -42,8 +42,6 @@ def p_values(alternative: Alternative, greater: float, less: float) -> tuple[flo
 
 
 T = TypeVar("T")
-
-
 R = TypeVar("R", bound="TestResult")
 
 
@@ -132,7 +130,6 @@ def check_finite(name: str, value: float) -> float:
 
 ROUND_OFF = 1e-12
 """Values whose relative spread is no larger than this are one value, summed in another order."""
-
 
 Order: TypeAlias = Literal["numbers", "declared", "unknown"]
 """What tells in which order the replicates of a sample came: their numbers; their places in the

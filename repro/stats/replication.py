@@ -23,13 +23,12 @@ from repro.stats.contrast import (
     student_contrast,
     welch_contrast,
 )
-from repro.stats.power import Design, detectable, power_difference, power_student
+from repro.stats.power import PowerDesign, detectable, power_difference, power_student
 from repro.stats.records import Arm, Interval, Sample, Summary, check_alpha, known, summarise
 from repro.stats.sceptical import Sceptical, sceptical, z_value
 
 Pair: TypeAlias = tuple[Arm, Arm]
 """The arms A and B."""
-
 
 Arms: TypeAlias = tuple[Summary] | tuple[Summary, Summary]
 """Summaries of what is independent: both arms, or only the differences within pairs."""
@@ -164,10 +163,7 @@ def _predict(original: Pair, ours: Pair, *, shared_baseline: bool, paired: bool)
 
 
 OriginalTest: TypeAlias = Literal["welch", "student"]
-
-
 SHARED = "no sceptical p-value: the studies share their baseline"
-
 
 PAIRED = (
     "Our error is that of the differences within pairs; the paper's arms count as independent, "
@@ -324,7 +320,7 @@ def small_telescopes(
     if original_test not in powers:
         raise ClaimError(f"the original's test is welch or student, not {original_test!r}")
     a, b = original
-    design = Design(a.spread, b.spread, a.n, b.n)
+    design = PowerDesign(a.spread, b.spread, a.n, b.n)
     size = known(detectable(lambda effect: powers[original_test](design, effect), design.se, 1 / 3))
     sign = -1.0 if a.mean < b.mean else 1.0
     p = ours.p_less(size) if sign > 0 else ours.p_greater(-size)

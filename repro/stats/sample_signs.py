@@ -23,10 +23,8 @@ from repro.stats.records import ROUND_OFF, Sample
 LARGEST_SET = 10_000
 """A share k of N is recognised up to this N; larger sets have finer steps than most digits."""
 
-
 CHANCE = 0.05
 """An N that fits is believed where so many smaller ones, or fewer, would fit by chance."""
-
 
 DIGITS = 12
 """Digits of a value that are taken to mean something; the others are round-off."""
@@ -78,10 +76,8 @@ def _share(values: Sequence[float], step: float) -> float:
 SHARPEST = 0.44
 """Largest density of a value times the scale of ``scatter``: that of the lognormal(0.5)."""
 
-
 NORMAL = 1.349
 """Length of the shortest half of a normal distribution, in standard deviations."""
-
 
 SMALL_SAMPLE = (1.6, 1.27)
 """The shortest half of n values is shorter by this over the root of n: even n, odd n."""
@@ -107,14 +103,11 @@ def scatter(values: Sequence[float] | np.ndarray, step: float = 0.0) -> float:
 LARGEST_RATIO = 4.0
 """Where an arm has no scatter of its own to see, it has at least that of another over this."""
 
-
 LEAST_SCATTER = 1e-4
 """And at least this share of its value."""
 
-
 NEAR = 1e-3
 """A cluster so much narrower than the scatter of the others is counted once in the scatter."""
-
 
 EVERY_SIZE = 12
 """Clusters of up to so many seeds are looked for, then of twice as many, and of all."""
@@ -230,10 +223,8 @@ def in_blocks(samples: Mapping[str, Sample], *, paired: bool) -> float:
 LIMITS = {3: 290.0, 4: 33.0, 5: 18.5, 6: 14.5, 7: 12.6, 8: 11.8, 9: 11.3}
 """Distance, in standard deviations of the rest, that 1 % of arms of so many seeds reach."""
 
-
 LARGER = 15.5
 """The same for 10 to 30 seeds, where a fifth of the seeds is set aside."""
-
 
 TAIL = 4
 """Moments of the heaviest honest tail, t4: how fast limits grow as the level falls."""
@@ -301,10 +292,8 @@ def outside(
 LEVEL = 0.01
 """How often a normal sample is taken for skewed, or for one with values far away, at most."""
 
-
 FEWEST_SKEWED = 8
 """Values from which on the skewness has a test (D'Agostino 1970)."""
-
 
 MOST_FAR = 10
 """So many values at one end are looked at, and never more than a third."""

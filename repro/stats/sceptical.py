@@ -19,10 +19,8 @@ from repro.stats.records import check_finite
 
 GOLDEN_RATIO = (1 + math.sqrt(5)) / 2
 
-
 NEGLIGIBLE = 1e-12
 """A peak so near to z changes the chance in its tenth digit at most."""
-
 
 LEAST_LOG = math.log(sys.float_info.min)
 """Below it a chance is 0 in floating point."""

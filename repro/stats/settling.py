@@ -6,7 +6,7 @@ import math
 
 from repro.errors import ClaimError
 from repro.stats.power import (
-    Design,
+    PowerDesign,
     power_above,
     power_equivalence,
     power_paired_above,
@@ -17,8 +17,6 @@ from repro.stats.power import (
 from repro.stats.records import Arm, Sample, TestResult, known, summarise
 
 DIFFERENCES = ("student", "welch", "permutation", "paired")
-
-
 MEANS = (*DIFFERENCES, "tost", "non_superiority", "non_inferiority", "ratio")
 
 
@@ -85,8 +83,8 @@ def _one_sided(result: TestResult) -> float:
     return result.alpha / 2 if two_sided else result.alpha
 
 
-def _design(result: TestResult, a: Arm, b: Arm) -> Design:
+def _design(result: TestResult, a: Arm, b: Arm) -> PowerDesign:
     if result.test == "ratio":
         a, b = (arm.log() if isinstance(arm, Sample) else arm for arm in (a, b))
     first, second = summarise(a), summarise(b)
-    return Design(first.spread, second.spread, first.n, second.n, _one_sided(result))
+    return PowerDesign(first.spread, second.spread, first.n, second.n, _one_sided(result))

@@ -17,33 +17,25 @@ from scipy.special import stdtr
 
 from repro.stats.anytime import e_value
 from repro.stats.coefficients import POWER_SEED
-from repro.stats.power import Design
+from repro.stats.power import PowerDesign
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
-
-
 Confirmed: TypeAlias = npt.NDArray[np.bool_]
-
 
 Decide: TypeAlias = Callable[[Array, Array, float], Confirmed]
 """From values of A and of B (one row per draw) and the two-sided level: was A found higher?"""
 
-
 DRAWS = 4000
-
-
 SPLITS = 1000
-
 
 ALL_EXCHANGES = 10
 """With so many pairs or fewer all exchanges are tried: 1,024."""
-
 
 _CHUNK = 500
 
 
 def simulated_power(
-    design: Design, effect: float, decide: Decide, *, draws: int = DRAWS
+    design: PowerDesign, effect: float, decide: Decide, *, draws: int = DRAWS
 ) -> tuple[float, float]:
     """Chance that ``decide`` finds A higher by ``effect``, and its Monte Carlo standard error.
 

@@ -23,21 +23,14 @@ from repro.stats.contrast import Contrast
 from repro.stats.records import Interval, TestResult, check_finite
 
 Kind: TypeAlias = Literal["difference", "equivalence", "non_superiority", "non_inferiority"]
-
-
 Decision: TypeAlias = Literal["confirmed", "contradicted", "trivial"]
-
-
 Stop: TypeAlias = Literal["confirmed", "contradicted", "trivial", "futile"]
-
 
 Drift: TypeAlias = Literal["none", "leaning", "apart", "reversed"]
 """From none to worst; each is defined in ``drift``."""
 
-
 FUTILE = 0.10
 """Conditional or predicted power below which more pairs are not worth their cost."""
-
 
 TAILS: Mapping[Kind, int] = {
     "difference": 1,

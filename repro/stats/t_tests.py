@@ -23,15 +23,16 @@ from typing import Literal, TypeAlias
 from repro.errors import ClaimError, TooFewError
 from repro.stats.contrast import (
     Contrast,
+    PairedRelativeDifference,
     RelativeDifference,
+    mean_difference,
+    paired_contrast,
     relative_difference,
     satterthwaite,
     student_contrast,
     welch_contrast,
 )
-from repro.stats.paired import PairedRelativeDifference, mean_difference, paired_contrast
-from repro.stats.permutation import paired_permutation, permutation
-from repro.stats.ranks import brunner_munzel
+from repro.stats.ranks import brunner_munzel, paired_permutation, permutation
 from repro.stats.records import (
     Alternative,
     Arm,
@@ -180,8 +181,6 @@ def _mean_test(
 
 
 Better: TypeAlias = Literal["lower", "higher"]
-
-
 Pair: TypeAlias = tuple[Arm, Arm]
 
 

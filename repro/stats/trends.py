@@ -22,9 +22,8 @@ from scipy.special import ndtr
 
 from repro.errors import ClaimError, TooFewError
 from repro.stats.coefficients import Array
-from repro.stats.contrast import Contrast, satterthwaite
+from repro.stats.contrast import Contrast, mean_difference, paired_contrast, satterthwaite
 from repro.stats.multiplicity import holm
-from repro.stats.paired import mean_difference, paired_contrast
 from repro.stats.records import (
     Arm,
     Interval,
@@ -119,13 +118,8 @@ def smallest_holm(p: Array) -> Array:
 
 
 Trend: TypeAlias = Literal["increasing", "decreasing"]
-
-
 TrendTest: TypeAlias = Literal["jonckheere", "kendall"]
-
-
 Sizes: TypeAlias = tuple[int, ...]
-
 
 MOST_STEPS, MOST_TIED_STEPS = 2 * 10**8, 5 * 10**6
 """Additions up to which the null distribution is exact: a second or two, with ties a tenth of one.

@@ -36,13 +36,8 @@ from repro.store.sealed import (
 LEDGER = "looks"
 """The folder of a store that holds what was registered and looked at."""
 
-
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
-
-
 _SHARD = re.compile(r"[0-9a-f]{2}")
-
-
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 

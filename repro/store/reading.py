@@ -51,11 +51,7 @@ if TYPE_CHECKING:
 
 
 LOCK = ".lock"
-
-
 MEASUREMENTS = "measurements"
-
-
 R = TypeVar("R", bound=Spec)
 
 

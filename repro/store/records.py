@@ -38,11 +38,7 @@ if TYPE_CHECKING:
 
 
 State = Literal["missing", "started", "finished", "diverged"]
-
-
 Scalar = bool | int | float | str | None
-
-
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -54,11 +50,7 @@ class Artefact(Spec):
 
 
 SPEC, RECORD, PROVENANCE = "spec.json", "record.json", "provenance.json"
-
-
 PROGRESS, ERROR = "progress.json", "error.txt"
-
-
 HISTORY, WEIGHTS = "history.jsonl", "model.safetensors"
 
 
@@ -162,7 +154,7 @@ class Circumstances(_Open):
     machine: dict[str, str] = Field(default_factory=dict)
 
 
-class Training(Circumstances):
+class TrainingSessions(Circumstances):
     """The last session says the machine; ``sessions_list`` names those before it as well."""
 
     sessions_list: tuple[Circumstances, ...] = ()
@@ -171,7 +163,7 @@ class Training(Circumstances):
 class RunProvenance(_Open):
     """The shape of provenance.json, as far as a report depends on it."""
 
-    training: Training = Training()
+    training: TrainingSessions = TrainingSessions()
     measurements: dict[str, Circumstances] = Field(default_factory=dict)
 
 

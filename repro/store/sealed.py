@@ -26,29 +26,16 @@ from repro.terminal import printable
 SCHEMA = 1
 """The schema of all files of a store."""
 
-
 MARKER = "repro-store.json"
-
-
 SEAL = "sha256"
-
-
 JSON_LIMIT = 32 * 2**20
-
 
 LONGEST = 500
 """No more characters of a damaged file are quoted than this."""
 
-
 _MISPLACED = {errno.EISDIR, errno.ELOOP, errno.ENOTDIR, errno.ENXIO}
-
-
 _LINKLESS = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK}
-
-
 _FULL = {errno.ENOSPC, errno.EDQUOT}
-
-
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 

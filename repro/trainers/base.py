@@ -128,10 +128,8 @@ class Training(Spec):
 
 RUN_SCHEMA = 1
 
-
 STEP = 1e8
 """What a training step costs however small the model, in floating-point operations: some 3 ms."""
-
 
 LEAST_TOKENS = 2
 """A stream of fewer tokens has no pair of a word and its successor, so nothing to predict."""

@@ -18,16 +18,9 @@ from repro.errors import DeviceError
 from repro.machine import package_version, processor
 
 Device = Literal["cpu", "cuda"]
-
-
 NOTICE_SECONDS = 2.0
-
-
 PROBE_SECONDS = 120.0
-
-
 _NOTICE = "looking for a GPU that torch can use (--device cpu does without)"
-
 
 _PROBE = (
     "import json, sys\n"
@@ -90,8 +83,6 @@ def torch_sees_gpu() -> bool:
 
 
 Facts = dict[str, dict[str, str | int | bool]]
-
-
 PACKAGES = ("repro-verdict", "torch", "numpy", "scipy", "safetensors")
 
 

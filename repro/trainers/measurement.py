@@ -19,14 +19,11 @@ if TYPE_CHECKING:
 
 Split = Literal["train", "valid", "test"]
 
-
 NAMES: dict[Split, str] = {"train": "training", "valid": "validation", "test": "test"}
 """What a reader calls a split."""
 
-
 LARGEST = 2**53
 """Counts beyond this have no float64 of their own."""
-
 
 Natural = Annotated[int, Field(ge=0, le=LARGEST)]
 
@@ -198,7 +195,7 @@ class ControlledArm:
     details: tuple[Mapping[str, Any], ...]
 
 
-class Outcome(NamedTuple):
+class ControlOutcome(NamedTuple):
     """What a control says: what must hold, what was expected and measured, and what came out."""
 
     statement: str
@@ -229,7 +226,7 @@ class Control(Spec):
         """Whether it can say something of values that come from a table."""
         raise NotImplementedError
 
-    def outcome(self, arms: Mapping[str, ControlledArm], *, uncontrolled: bool) -> Outcome:
+    def outcome(self, arms: Mapping[str, ControlledArm], *, uncontrolled: bool) -> ControlOutcome:
         """What comes out; ``uncontrolled``: it cannot be made for some of its arms."""
         raise NotImplementedError
 

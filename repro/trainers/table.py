@@ -74,7 +74,6 @@ MEASUREMENTS: Table[type[MeasurementSpec]] = Table(
     },
 )
 
-
 CONTROLS: Table[type[Control]] = Table(
     "repro.controls",
     {

@@ -39,14 +39,11 @@ if TYPE_CHECKING:
 
 Device = Literal["cpu", "cuda"]
 
-
 Facts: TypeAlias = dict[str, dict[str, str | int | bool]]
 """What was computed with: software, settings, machine."""
 
-
 PROCESS_MEMORY = 0.5e9
 """Bytes of a process that has imported torch and loaded a corpus, roughly."""
-
 
 FLOPS_PER_CORE = 3e10
 """Rate assumed where nothing was measured: half of what small models reach on a recent core."""

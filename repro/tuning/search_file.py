@@ -12,17 +12,14 @@ from pydantic import Field
 
 from repro.errors import Place, Problem, RuleError, ShapeError
 from repro.schema.base import ConfigurationId, Count, Name, Reason, SettingPath, Spec
-from repro.schema.document import validated
-from repro.schema.messages import MOST, shown
-from repro.schema.yaml import Document, Steps, read_document
+from repro.schema.messages import MOST, shown, validated
+from repro.schema.yaml import Steps, YamlDocument, read_document
 from repro.specs.configuration import Configuration, NamedCode
 from repro.specs.load import other_sort
-from repro.specs.resolve import Configurations, Sheet, check, overlap, overlay
+from repro.specs.resolve import Configurations, ParsedConfiguration, check, overlap, overlay
 from repro.trainers.trainer import Effort, trainer_of
 
 Values = Annotated[tuple[Any, ...], Field(min_length=1, max_length=100)]
-
-
 Grid = Annotated[dict[SettingPath, Values], Field(min_length=1)]
 
 
@@ -94,7 +91,7 @@ class Search:
     others.
     """
 
-    document: Document
+    document: YamlDocument
     spec: SearchFile
     base: Configuration
     overridden: tuple[str, ...]
@@ -137,10 +134,10 @@ def load_search(path: Path) -> Search:
     return Search(document, spec, base, found.overridden, found.code)
 
 
-def changed(base: Configuration, changes: Sequence[Changes], place: Place) -> Sheet:
+def changed(base: Configuration, changes: Sequence[Changes], place: Place) -> ParsedConfiguration:
     """A configuration with changes laid over it, checked; what is wrong is wrong at ``place``."""
     data = base.model_dump(mode="json", by_alias=True, exclude_none=True)
-    document = Document(place.file, data, {(): place}, {})
+    document = YamlDocument(place.file, data, {(): place}, {})
     for each in changes:
         nested: dict[str, Any] = {}
         for path, value in each.items():
@@ -149,7 +146,7 @@ def changed(base: Configuration, changes: Sequence[Changes], place: Place) -> Sh
             for step in inside:
                 holder = holder.setdefault(step, {})
             holder[last] = value
-        change = Document(place.file, {"change": nested}, {(): place}, {})
+        change = YamlDocument(place.file, {"change": nested}, {(): place}, {})
         document, _ = overlay(document, change, ("change",))
     return check(document)
 
@@ -160,7 +157,7 @@ def effort(configuration: Configuration) -> Effort | None:
     return trainer_of(training).effort(training)
 
 
-def _base(document: Document, base: Configuration) -> Iterator[Problem]:
+def _base(document: YamlDocument, base: Configuration) -> Iterator[Problem]:
     """Why nothing can be trained from this base."""
     training, place = base.training(), document.place(("base", "configuration"))
     if effort(base) is None:
@@ -171,7 +168,7 @@ def _base(document: Document, base: Configuration) -> Iterator[Problem]:
         yield Problem(place, *words)
 
 
-def _stages(document: Document, spec: SearchFile) -> Iterator[Problem]:
+def _stages(document: YamlDocument, spec: SearchFile) -> Iterator[Problem]:
     """Stages with the same name, without values to try, or with values that nobody takes."""
     names: set[str] = set()
     for number, stage in enumerate(spec.stages):
@@ -193,7 +190,7 @@ def _stages(document: Document, spec: SearchFile) -> Iterator[Problem]:
             yield Problem(place, what, "a next stage without a grid", "remove it")
 
 
-def _values(document: Document, spec: SearchFile, base: Configuration) -> Iterator[Problem]:
+def _values(document: YamlDocument, spec: SearchFile, base: Configuration) -> Iterator[Problem]:
     """Values that the base cannot have, that are there twice, or that change nothing."""
     for number, stage in enumerate(spec.stages):
         grid = stage.grid or {}

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from repro.errors import OutputError
-from repro.schema.format import number_of
+from repro.schema.numbers import number_of
 from repro.specs.configuration import Configuration, Tuning
 from repro.specs.resolve import dotted, overlap
-from repro.tuning.search import Tuned
-from repro.tuning.trials import TrialOutcome, ranked
+from repro.tuning.search import TrialOutcome, Tuned, ranked
 
 
 def rows(tuned: Tuned) -> list[dict[str, str]]:

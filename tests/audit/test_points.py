@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from repro.audit.audit_file import Points
+from repro.audit.audit_file import PrintedPoints
 from repro.audit.comparison import Audited, Grade
 from repro.audit.correlations import audit_points, correlation
 from repro.audit.render import to_json
@@ -37,7 +37,7 @@ def entry(pairs, r=None, better=None, windows=(), **printed):
         "printed": {"r": r, "locator": "Figure 1", **printed},
         "windows": [{"locator": "text", **window} for window in windows],
     }
-    return Points.model_validate_json(json.dumps(document))
+    return PrintedPoints.model_validate_json(json.dumps(document))
 
 
 def audited(pairs, **how) -> list[Audited]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from repro.evidence.published import Published
+from repro.evidence.published import PublishedNumbers
 from repro.evidence.readings import TableSchema
 from repro.evidence.source import PublishedArm
 from repro.judging.gather import table_schema
@@ -47,7 +47,7 @@ def printed_softmax(mean: str = "34", sd: str | None = "0.5", n: int | None = 11
     numbers = {"test_perplexity": PublishedArm(mean=mean, sd=sd, n=n)}
     arms = {
         **of.arms,
-        "softmax": Arm(label="Softmax, printed", source=Published(published=numbers)),
+        "softmax": Arm(label="Softmax, printed", source=PublishedNumbers(published=numbers)),
     }
     comparable = of.comparable.model_copy(update={"parameters_within": None, "same": ()})
     return of.model_copy(update={"arms": arms, "comparable": comparable})

@@ -6,7 +6,7 @@ import pytest
 
 from repro.expectations.rules import Agreement
 from repro.judging.agreement import agree
-from repro.stats.permutation import permutation
+from repro.stats.ranks import permutation
 from repro.stats.records import Interval, Sample, Summary, TestResult
 from repro.stats.replication import Prediction, predict_difference
 from repro.stats.t_tests import TESTS, ratio_of_geometric_means, welch

@@ -8,7 +8,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from repro.errors import ClaimError
-from repro.expectations.base import Context, Design, EProcess, Plan
+from repro.expectations.base import Context, Design, EProcess, PlannedSeeds
 from repro.expectations.kinds import Expectation, kind_of
 from repro.stats.planning import (
     PlannedCorrelation,
@@ -33,7 +33,7 @@ def planned(
     """The planned test of an expectation with these keys, with eight seeds."""
     declared = READ.validate_python({"id": "x", "measurement": "m", "of": ARMS[:arms], **keys})
     context = Context(0.05, design, {}, {}, 2, sequential)
-    plan = Plan(8, sd, lacking="the claim plans no scatter", effect=0.5)
+    plan = PlannedSeeds(8, sd, lacking="the claim plans no scatter", effect=0.5)
     return kind_of(declared).planned(declared, context, plan)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from repro.expectations.rules import Validity
 from repro.judging.agreement import judge_published
-from repro.judging.document import Published as Part
+from repro.judging.document import PublishedPart as Part
 from repro.specs.claim import Claim, Published
 from repro.stats.records import Arm, Sample, Summary, TestResult, known
 from repro.stats.t_tests import paired, ratio_of_geometric_means, welch

@@ -9,11 +9,11 @@ import pytest
 
 from repro.judging.assemble import check_claim
 from repro.judging.document import VerdictPart
-from repro.report.blocks import Table
+from repro.report.blocks import TableBlock
 from repro.report.sections.methods import settings
 from repro.specs.claim import Claim, Comparable, Sameness
 from repro.specs.configuration import Tuning
-from repro.trainers.language_model.recipe import FromEpoch, Window
+from repro.trainers.language_model.recipe import FromEpoch, WindowLength
 from repro.trainers.language_model.spec import Digests
 from tests.evidence.tidy import printed_softmax
 from tests.judging.evidence import claim, evidence, fair
@@ -48,7 +48,7 @@ CHANGES: Mapping[str, Any] = {
     "batch_size": 7,
     "learning_rate": 1.5,
     "decay": "linear",
-    "window": Window(base=35),
+    "window": WindowLength(base=35),
     "clip": 1.0,
     "averaging": FromEpoch(epoch=2),
 }
@@ -167,7 +167,7 @@ def test_how_much_search_chose_the_settings_is_in_the_report() -> None:
     assert first.tuning is not None
     assert (first.tuning.settings, first.tuning.selected_on) == (2948, "valid")
     assert second.tuning is None
-    tables = {one.caption: one for one in settings(document) if isinstance(one, Table)}
+    tables = {one.caption: one for one in settings(document) if isinstance(one, TableBlock)}
     assert tables["How the settings were chosen"].rows == (
         ("MoS†", "2,948", "validation", "made up for this test"),
         ("Softmax‡", "not stated", "–", "–"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from repro.evidence.base import TableSource
-from repro.evidence.published import Published
+from repro.evidence.published import PublishedNumbers
 from repro.evidence.source import PublishedArm
 from repro.evidence.table import TidyTable
 from repro.judging.assemble import check_claim, document_of
@@ -101,7 +101,7 @@ def test_seeds_of_the_same_arms_are_not_planned_as_points_of_their_own() -> None
 
 def baseline(mean: str, sd: str, values: list[float], **more: Any) -> Document:
     """My values of a against a printed b."""
-    printed = Published(published={"loss": PublishedArm(mean=mean, sd=sd, n=5)})
+    printed = PublishedNumbers(published={"loss": PublishedArm(mean=mean, sd=sd, n=5)})
     plain = made(difference(**more))
     arms = {"a": plain.arms["a"], "b": Arm(label="B", source=printed)}
     of = plain.model_copy(update={"arms": arms})

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from repro.judging.document import Document
-from repro.report.blocks import Paragraph, Table
+from repro.report.blocks import Paragraph, TableBlock
 from repro.report.sections.analyses import all_analyses, robustness
 from tests.judging.made import LOSS, judged, made
 from tests.judging.test_kinds import difference
@@ -155,7 +155,7 @@ def test_no_flag_says_that_seeds_left_every_arm() -> None:
         "No flag: the conclusion of the claim is the same without each seed in turn, in every arm."
     )
     (table,) = [
-        one for one in all_analyses(document) if isinstance(one, Table) and len(one.rows) == 1
+        one for one in all_analyses(document) if isinstance(one, TableBlock) and len(one.rows) == 1
     ]
     assert table.rows[0][1] == "every arm"
 
@@ -172,7 +172,9 @@ def test_what_could_not_be_tried_is_said_with_its_reason() -> None:
         "(one-sided); add units. 5 of 5 other analyses cannot be made."
     )
     (table,) = [
-        one for one in all_analyses(document) if isinstance(one, Table) and "Each" in one.caption
+        one
+        for one in all_analyses(document)
+        if isinstance(one, TableBlock) and "Each" in one.caption
     ]
     why = (
         "cannot be tested 5 of 5 times (4 units cannot decide: even if all agree p = 0.0625, above "

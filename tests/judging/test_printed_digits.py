@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from repro.evidence.published import Published
+from repro.evidence.published import PublishedNumbers
 from repro.evidence.source import PublishedArm
 from repro.evidence.table_file import TableFile
 from repro.report.blocks import DotPlot, Figure
@@ -15,7 +15,7 @@ ARMS = {
     "a": Arm(label="A", source=TableFile(table="made.csv")),
     "b": Arm(
         label="B",
-        source=Published(published={"loss": PublishedArm(mean="93.4", sd="0.2", n=5)}),
+        source=PublishedNumbers(published={"loss": PublishedArm(mean="93.4", sd="0.2", n=5)}),
     ),
 }
 

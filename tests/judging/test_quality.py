@@ -16,7 +16,7 @@ from benchmarks.quality.honest import Drawn, as_rows, claim_document
 from benchmarks.quality.measure import PROMISED, RULES, false_alarms
 from repro import judge, load_claim
 from repro.evidence.base import TableSource
-from repro.evidence.published import Published
+from repro.evidence.published import PublishedNumbers
 from repro.evidence.source import PublishedArm
 from repro.evidence.table import TidyTable
 from repro.expectations.rules import FlagKind
@@ -187,7 +187,7 @@ def test_a_printed_arm_may_be_in_another_unit() -> None:
     """A mean in percent beside fractions of one's own; and 12 seeds beside 3 of one's own."""
     printed = {"loss": PublishedArm(mean="90.2", sd="0.4", n=12)}
     of = made(MADE)
-    arms = {**of.arms, "b": Arm(label="B", source=Published(published=printed))}
+    arms = {**of.arms, "b": Arm(label="B", source=PublishedNumbers(published=printed))}
     claim = of.model_copy(update={"arms": arms})
     rows = {"a": {seed: {"loss": value} for seed, value in enumerate([0.905, 0.911, 0.902])}}
     evidence = from_table(claim, TidyTable(TableSource("made.csv", "0" * 64), rows))

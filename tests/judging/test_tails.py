@@ -10,7 +10,7 @@ from scipy import stats
 
 from repro.expectations.rules import Conclusion, conclude_difference
 from repro.stats.planning import PlannedDifference, power_of_test
-from repro.stats.power import Design, power_difference
+from repro.stats.power import PowerDesign, power_difference
 from repro.stats.records import Sample
 from repro.stats.t_tests import TESTS
 from tests.judging.made import judged, made, only
@@ -67,7 +67,7 @@ def test_the_design_is_planned_with_one_tail() -> None:
         part = judged(made({**ONE, "tails": tails}, **planned), WEAK).design[0]
         assert part.minimum_detectable is not None
         least.append(part.minimum_detectable)
-        design = Design(1, 1, part.seeds, part.seeds, 0.1 / tails)
+        design = PowerDesign(1, 1, part.seeds, part.seeds, 0.1 / tails)
         assert power_difference(design, part.minimum_detectable) == pytest.approx(0.8, abs=1e-4)
     assert least[0] < least[1]
 

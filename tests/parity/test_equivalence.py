@@ -8,7 +8,7 @@ from benchmarks.equivalence.__main__ import append, main, read
 from benchmarks.equivalence.last_step import last_steps
 from benchmarks.equivalence.plan import report
 from benchmarks.equivalence.runs import ARMS, ours, theirs, training_spec
-from repro.stats.power import Design, power_equivalence
+from repro.stats.power import PowerDesign, power_equivalence
 from repro.trainers.language_model.recipe import NoAveraging
 from repro.trainers.language_model.spec import TrainingSpec
 from tests.parity.shared import corpus, run_of
@@ -61,7 +61,7 @@ def test_the_plan_has_the_power_that_is_asked_for(tmp_path, capsys):
     margin = 0.01 * statistics.mean(map(statistics.mean, pilot.values()))
     ours_sd, theirs_sd = map(statistics.stdev, pilot.values())
     enough, short = (
-        power_equivalence(Design(ours_sd, theirs_sd, n, n), 0.0, low=-margin, high=margin)
+        power_equivalence(PowerDesign(ours_sd, theirs_sd, n, n), 0.0, low=-margin, high=margin)
         for n in (planned, planned - 1)
     )
     assert short < 0.8 <= enough

@@ -12,7 +12,7 @@ from repro.trainers.language_model.checkpoint import load_checkpoint
 from repro.trainers.language_model.corpus import batchify, draw_windows
 from repro.trainers.language_model.optimiser import Sgd, switches
 from repro.trainers.language_model.randomness import Streams
-from repro.trainers.language_model.recipe import NonMonotonic, Window
+from repro.trainers.language_model.recipe import NonMonotonic, WindowLength
 from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.language_model.training import train
 from tests.parity.shared import NAMES, Theirs, corpus, excited, model_of, run_of
@@ -122,7 +122,7 @@ def test_one_clipped_step_is_theirs(root, differences, monkeypatch, name):
     model.loss(output.context, text_LB[1:]).backward()
     gradients = [p.grad for p in model.parameters() if p.grad is not None]
     assert torch.nn.utils.get_total_norm(gradients) > 2 * TrainingSpec.of(run).recipe.clip
-    window = Window(base=50, random=True, last_rate="drawn")
+    window = WindowLength(base=50, random=True, last_rate="drawn")
     (drawn,) = draw_windows(12, window, Streams(run).open("window_length", 1))
     Sgd(model, TrainingSpec.of(run).recipe).step(drawn.rate)
     before = dict(excited(model_of(run)).named_parameters())

@@ -21,9 +21,9 @@ from repro.report.blocks import (
 )
 from repro.report.figures import draw
 from repro.report.figures.canvas import axis, text_width, ticks, wrap
-from repro.report.palette import DRAWN, PRINT
+from repro.report.lookup import DRAWN, PRINT
 from repro.report.view import view
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 from tests.report.cases import all_documents
 
 NUMBERS = st.floats(-1e9, 1e9, allow_nan=False).map(lambda x: round(x, 6))

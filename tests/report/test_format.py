@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from repro.expectations.base import Interval
-from repro.judging.document import MeasurementPart, Summary
+from repro.expectations.base import IntervalPart
+from repro.judging.document import MeasurementPart, SummaryPart
 from repro.report import words
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 
 PPL = MeasurementPart(key="p", label="perplexity", kind="perplexity", better="lower", digits=2)
 RANK = MeasurementPart(key="r", label="rank", kind="rank", better="higher", digits=0)
@@ -67,7 +67,7 @@ def test_significant(number: float, text: str) -> None:
 )
 def test_interval(low: float | None, high: float | None, scale: str, text: str) -> None:
     """An interval names its level, and says in words which end is absent."""
-    assert words.interval(Interval(low=low, high=high, level=0.9), scale, 2) == text
+    assert words.interval(IntervalPart(low=low, high=high, level=0.9), scale, 2) == text
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_bound() -> None:
 
 def test_mean_and_sd() -> None:
     """A single run has a mean and no deviation; ranks show a digit where it matters."""
-    one = Summary(
+    one = SummaryPart(
         measurement="p", n=1, mean=57.3, sd=None, geometric_mean=None, low=57.3, high=57.3
     )
     assert words.mean_and_sd(one, PPL) == "57.30"

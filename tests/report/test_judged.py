@@ -8,13 +8,13 @@ from repro.judging.document import Document
 from repro.report.blocks import (
     DotPlot,
     Figure,
-    Finding,
     LooksPlot,
     Pairs,
     Paragraph,
     Section,
     SpecificationPlot,
-    Table,
+    StatementBlock,
+    TableBlock,
 )
 from repro.report.junit import junit
 from repro.report.markdown import summary
@@ -34,8 +34,8 @@ def main_plot(document: Document) -> DotPlot:
     return figure.plot
 
 
-def table(shown: Section, words: str) -> Table:
-    return next(b for b in shown.blocks if isinstance(b, Table) and words in b.caption)
+def table(shown: Section, words: str) -> TableBlock:
+    return next(b for b in shown.blocks if isinstance(b, TableBlock) and words in b.caption)
 
 
 def said(shown: Section) -> str:
@@ -101,7 +101,7 @@ def test_decisive_points_are_the_main_picture(documents: dict[str, Document]) ->
     assert [len(group.hollow) for group in plot.scatters[0].groups] == [0, 0, 2]
     assert len({(g.key.colour, g.key.shape) for g in plot.scatters[0].groups}) == 3
     blocks = section(documents["associated"], "expectations").blocks
-    assert [type(block) for block in blocks] == [Finding, Finding, Figure]
+    assert [type(block) for block in blocks] == [StatementBlock, StatementBlock, Figure]
 
 
 def test_arms_in_the_declared_order(documents: dict[str, Document]) -> None:

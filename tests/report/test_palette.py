@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from repro.report.palette import ARMS, DARK, DRAWN, LIGHT, PRINT, TONES, contrast
+from repro.report.lookup import ARMS, DARK, DRAWN, LIGHT, PRINT, TONES, contrast
 
 THEMES = {"light": LIGHT, "dark": DARK, "print": PRINT}
 

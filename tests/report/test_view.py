@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from repro.judging.document import Document, Flag
-from repro.report.blocks import Figure, Finding, Paragraph
+from repro.judging.document import Document, FlagPart
+from repro.report.blocks import Figure, Paragraph, StatementBlock
 from repro.report.view import view
 
 GOLDEN = Path(__file__).parent / "golden" / "mos_rank.view.json"
@@ -66,7 +66,7 @@ def test_order_of_reading(documents: dict[str, Document]) -> None:
 def test_context_is_not_counted(documents: dict[str, Document]) -> None:
     """Expectations that are context stand last and say so."""
     section = next(s for s in view(documents["fair_mos"]).sections if s.id == "expectations")
-    roles = [block.role for block in section.blocks if isinstance(block, Finding)]
+    roles = [block.role for block in section.blocks if isinstance(block, StatementBlock)]
     assert roles == ["decides", "context, not counted", "context, not counted"]
 
 
@@ -113,7 +113,11 @@ def test_valid_evidence_says_what_was_checked(documents: dict[str, Document]) ->
 def test_the_box_says_what_is_fragile_and_why(documents: dict[str, Document]) -> None:
     """A paragraph for each kind of flag, however many flags it has, and no chip that repeats it."""
     one = documents["mos_rank"]
-    flags = [*one.verdict.flags, *one.verdict.flags, Flag(kind="rounding", text="it could turn")]
+    flags = [
+        *one.verdict.flags,
+        *one.verdict.flags,
+        FlagPart(kind="rounding", text="it could turn"),
+    ]
     twice = one.model_copy(
         update={"verdict": one.verdict.model_copy(update={"flags": tuple(flags)})}
     )

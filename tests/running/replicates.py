@@ -9,7 +9,7 @@ import pytest
 from repro.running.engine import Choice, Group
 from repro.running.worker import Outcome, Task, run_task
 from repro.store.runs import RunStore
-from repro.trainers.language_model.recipe import Dropout, FromEpoch, Window
+from repro.trainers.language_model.recipe import Dropout, FromEpoch, WindowLength
 from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import cost
@@ -37,7 +37,7 @@ def plan_of(
         recipe = TrainingSpec.of(run).recipe.model_copy(
             update={
                 "dropout": Dropout(embedding=0.1, input=0.2, output=0.2, weight=0.3),
-                "window": Window(base=10, random=True),
+                "window": WindowLength(base=10, random=True),
                 "averaging": FromEpoch(epoch=1),
             }
         )

@@ -6,7 +6,7 @@ from typing import Literal
 
 from repro.trainers.language_model.measurements.perplexity import Perplexity
 from repro.trainers.language_model.measurements.rank import Rank
-from repro.trainers.language_model.recipe import Recipe, Window
+from repro.trainers.language_model.recipe import Recipe, WindowLength
 from repro.trainers.language_model.spec import (
     Model,
     MoS,
@@ -47,7 +47,7 @@ def tiny_run(
             epochs=epochs,
             batch_size=4,
             learning_rate=learning_rate,
-            window=Window(base=10),
+            window=WindowLength(base=10),
             precision=precision,
         ),
     )

@@ -12,7 +12,7 @@ from repro.stats.anytime import e_value, predicted_power, sequential
 from repro.stats.contrast import Contrast, effect_ratio
 from repro.stats.planning import PlannedDifference, PlannedShare
 from repro.stats.power import (
-    Design,
+    PowerDesign,
     detectable,
     power_association,
     power_equivalence,
@@ -76,7 +76,7 @@ def test_seeds_that_settle_an_equivalence_have_the_power_asked_for(target):
     a, b = Summary(5, 10.1, 1.0), Summary(5, 10.0, 1.5)
     result = tost(a, b, low=-1.0, high=1.0)
     expected = seeds_needed(
-        Design(1.0, 1.5, 5, 5),
+        PowerDesign(1.0, 1.5, 5, 5),
         lambda one: power_equivalence(one, result.effect, low=-1.0, high=1.0),
         target=target,
     )

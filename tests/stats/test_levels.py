@@ -15,7 +15,7 @@ from scipy import stats
 from repro.stats.counts import share
 from repro.stats.power import (
     Array,
-    Design,
+    PowerDesign,
     power_above,
     power_difference,
     power_equivalence,
@@ -70,7 +70,7 @@ def test_welch_holds_its_level(n, sd):
     """
     Welch's test errs as often as computed, at most .053, and its interval covers the rest.
     """
-    design = Design(sd, 1, n, n)
+    design = PowerDesign(sd, 1, n, n)
     level = 2 * power_difference(design, 0.0)
     assert level <= 0.0535
     rng = generator(n, sd)
@@ -89,7 +89,7 @@ def test_welch_has_the_planned_power(n, sd):
     pairs = zip(summaries(rng, n, effect, sd), summaries(rng, n, 0, 1), strict=True)
     results = [welch(a, b) for a, b in pairs]
     found = [known(result.p) <= 0.05 and result.effect > 0 for result in results]
-    assert_rate(found, power_difference(Design(sd, 1, n, n), effect))
+    assert_rate(found, power_difference(PowerDesign(sd, 1, n, n), effect))
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_equivalence_holds_its_level(n, sd, place):
     """
     Equivalence is confirmed as often as computed: at the margin and beyond at most .051.
     """
-    design, margin = Design(sd, 1, n, n), 4 * math.hypot(sd, 1) / math.sqrt(n)
+    design, margin = PowerDesign(sd, 1, n, n), 4 * math.hypot(sd, 1) / math.sqrt(n)
     chance = power_equivalence(design, place * margin, low=-margin, high=margin)
     rng = generator(n, sd, place)
     pairs = zip(summaries(rng, n, place * margin, sd), summaries(rng, n, 0, 1), strict=True)
@@ -133,7 +133,7 @@ def test_equivalence_is_falsely_contradicted_as_rarely(n, sd):
     A difference exactly at the margin is found beyond it in at most .051 of cases.
     """
     margin = 4 * math.hypot(sd, 1) / math.sqrt(n)
-    level = power_above(Design(sd, 1, n, n), 0.0, 0.0)
+    level = power_above(PowerDesign(sd, 1, n, n), 0.0, 0.0)
     assert level <= 0.0515
     rng = generator(n, sd, 3)
     pairs = zip(summaries(rng, n, margin, sd), summaries(rng, n, 0, 1), strict=True)
@@ -148,7 +148,7 @@ def test_one_sided_margins_hold_their_level(n, sd, distance):
     Non-superiority and non-inferiority err, and succeed, as often as computed.
     """
     scale, margin = math.hypot(sd, 1) / math.sqrt(n), 0.3
-    design = Design(sd, 1, n, n)
+    design = PowerDesign(sd, 1, n, n)
     chance = power_above(design, distance * scale, 0.0)
     rng = generator(n, sd, 4, distance)
     gain = margin - distance * scale
@@ -178,7 +178,7 @@ def test_a_ratio_holds_its_level(n, sd, excess):
         known(ratio_of_geometric_means(x, y, at_least=3).p) <= 0.05
         for x, y in zip(a, b, strict=True)
     ]
-    chance = power_ratio(Design(sd_a, sd_b, n, n), ratio, at_least=3)
+    chance = power_ratio(PowerDesign(sd_a, sd_b, n, n), ratio, at_least=3)
     assert_rate(found, chance)
     if excess == 0:
         assert chance <= 0.0515

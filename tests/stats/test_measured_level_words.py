@@ -5,7 +5,7 @@ import re
 import pytest
 
 from repro.stats import error_rates as levels
-from repro.stats.error_rates import Design
+from repro.stats.error_rates import CellDesign
 from repro.stats.records import Sample
 from repro.stats.t_tests import student
 
@@ -27,7 +27,7 @@ def test_the_whole_sentence(key, n, design):
     worst = max(
         one.rate for one in levels.measured_rates() if one.test == key and one.n == n and one.loses
     )
-    assert levels.worst_level(key, [Design(n)]) == (
+    assert levels.worst_level(key, [CellDesign(n)]) == (
         f"{levels.NAMES[key]}: with {design} it errs in {100 * worst:.1f} % of cases "
         "instead of 5 % (measured)."
     )
@@ -38,8 +38,8 @@ def test_the_ratio_of_spreads_is_handed_on():
     A result of equal spreads is told nothing where only unequal ones err.
     """
     result = student(A, B)
-    assert levels.level_of(result, [Design(3, sd_ratio=1.0)]) is None
-    assert levels.level_of(result, [Design(3, sd_ratio=3.0)]) == levels.level_of(result)
+    assert levels.level_of(result, [CellDesign(3, sd_ratio=1.0)]) is None
+    assert levels.level_of(result, [CellDesign(3, sd_ratio=3.0)]) == levels.level_of(result)
 
 
 def test_what_holds_its_level_is_never_the_reason():
@@ -47,7 +47,9 @@ def test_what_holds_its_level_is_never_the_reason():
     Nothing is said of a size whose cells all hold, and what is said gives a rate above 5.5 %.
     """
     keys = {one.test for one in levels.measured_rates()}
-    said = [levels.worst_level(key, [Design(n)]) for key in sorted(keys) for n in (3, 5, 10, 30)]
+    said = [
+        levels.worst_level(key, [CellDesign(n)]) for key in sorted(keys) for n in (3, 5, 10, 30)
+    ]
     rates = [re.search(r"errs in ([0-9.]+) %", one) for one in said if one is not None]
     assert None in said
     assert all(rate is not None and float(rate[1]) >= 5.5 for rate in rates)
@@ -57,8 +59,8 @@ def test_fewer_than_two_replicates_have_no_level():
     """
     A design of one replicate is like none that was measured.
     """
-    assert levels.worst_level("student", [Design(1)]) is None
-    said = levels.worst_level("student", [Design(2)])
+    assert levels.worst_level("student", [CellDesign(1)]) is None
+    said = levels.worst_level("student", [CellDesign(2)])
     assert said is not None
     nearest = said.replace(", the nearest that was measured,", "")
-    assert nearest == levels.worst_level("student", [Design(3)])
+    assert nearest == levels.worst_level("student", [CellDesign(3)])

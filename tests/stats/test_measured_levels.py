@@ -7,7 +7,7 @@ import pytest
 
 from repro.stats import error_rates as levels
 from repro.stats.correlation import association, magnitude
-from repro.stats.error_rates import Design, design_of_one, designs_of
+from repro.stats.error_rates import CellDesign, design_of_one, designs_of
 from repro.stats.group_sequential import group_obf
 from repro.stats.records import Sample
 from repro.stats.stopping import difference
@@ -20,7 +20,7 @@ X, Y = Sample.of(*range(10)), Sample.of(3.0, 1.0, 4.0, 1.5, 5.0, 9.0, 2.0, 6.0, 
 
 def told(test, n, ratio=None, others=None, shapes=()):
     """What is said of one design."""
-    return levels.worst_level(test, [Design(n, others, ratio, frozenset(shapes))])
+    return levels.worst_level(test, [CellDesign(n, others, ratio, frozenset(shapes))])
 
 
 def test_student_is_known_to_err_where_spreads_differ():
@@ -93,10 +93,10 @@ def test_planned_looks_are_known_by_their_number(looks, name):
     question = difference("different")
     a, b = Sample.of(*range(3)), Sample.of(1.0, 2.5, 2.2)
     result = group_obf(a, b, question, looks=(3,), planned_looks=looks)
-    said = levels.level_of(result, [Design(3, sd_ratio=9.0)], looks=looks)
+    said = levels.level_of(result, [CellDesign(3, sd_ratio=9.0)], looks=looks)
     assert said is not None
     assert said.startswith(name)
-    assert levels.level_of(result, [Design(3, sd_ratio=1.0)], looks=looks) is None
+    assert levels.level_of(result, [CellDesign(3, sd_ratio=1.0)], looks=looks) is None
 
 
 @pytest.mark.parametrize("looks", [(5, 10), (5, 10, 15, 20), (10, 20, 30)])
@@ -175,8 +175,8 @@ def test_equal_spreads_are_assumed_until_the_data_refute_them():
     """
     A ratio of 2 among five replicates says nothing; among twenty it says 4:1.
     """
-    assert not Design(20, sd_ratio=2.0).alike
-    assert Design(5, sd_ratio=2.0).alike
+    assert not CellDesign(20, sd_ratio=2.0).alike
+    assert CellDesign(5, sd_ratio=2.0).alike
     assert told("welch", 20, 2.6, shapes=["lognormal"]) is not None
     assert told("welch", 20, 1.2, shapes=["lognormal"]) is None
     assert told("welch", 20, 2.6) is None

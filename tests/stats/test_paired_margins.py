@@ -13,7 +13,7 @@ from scipy import stats
 from statsmodels.stats.weightstats import ttost_paired
 
 from repro.errors import ClaimError
-from repro.stats.paired import PairedRelativeDifference
+from repro.stats.contrast import PairedRelativeDifference
 from repro.stats.power import power_paired_above, power_paired_equivalence
 from repro.stats.records import Sample, Summary, TestResult, known
 from repro.stats.t_tests import (

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.stats.permutation import permutation, permutation_p_values
+from repro.stats.ranks import permutation, permutation_p_values
 from repro.stats.records import Sample
 
 SEED = 1937

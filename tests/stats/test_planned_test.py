@@ -11,7 +11,7 @@ from statsmodels.stats.power import TTestIndPower, TTestPower
 
 from repro.stats.planning import PlannedCorrelation, PlannedDifference, power_of_test
 from repro.stats.power import (
-    Design,
+    PowerDesign,
     power_association,
     power_difference,
     power_paired,
@@ -53,7 +53,7 @@ def test_students_power_is_that_of_statsmodels(n, effect):
     """
     for ratio in (1, 2):
         expected = TTestIndPower().power(effect, n, 0.025, ratio=ratio, alternative="larger")
-        found = power_student(Design(1, 1, n, ratio * n), effect)
+        found = power_student(PowerDesign(1, 1, n, ratio * n), effect)
         assert found == pytest.approx(expected, abs=1e-8)
 
 
@@ -61,7 +61,7 @@ def test_students_power_with_unequal_spreads():
     """
     With 3:1 spreads Student's power and level are those of simulated tests (.075 at n = 3).
     """
-    design = Design(3, 1, 3, 3)
+    design = PowerDesign(3, 1, 3, 3)
     assert 2 * power_student(design, 0.0) == pytest.approx(0.075, abs=5e-4)  # statistics.md 2.2
     test = stats.ttest_ind(*arms(3, 1, 3, 3, 4.0), axis=1)
     rate = np.mean((test.pvalue <= 0.05) & (test.statistic > 0))
@@ -94,7 +94,7 @@ def test_the_power_of_separation(sd_a, sd_b, n_a, n_b, distance):
     """
     a, b = arms(sd_a, sd_b, n_a, n_b, distance)
     rate = np.mean(a.min(axis=1) > b.max(axis=1))
-    found = power_separation(Design(sd_a, sd_b, n_a, n_b), distance)
+    found = power_separation(PowerDesign(sd_a, sd_b, n_a, n_b), distance)
     assert found == pytest.approx(rate, abs=within(rate))
 
 
@@ -104,8 +104,8 @@ def test_separation_of_alike_arms_is_one_order_among_all():
     """
     for n_a, n_b in ((3, 3), (10, 10), (7, 4)):
         exact = 1 / math.comb(n_a + n_b, n_a)
-        assert power_separation(Design(1, 1, n_a, n_b), 0.0) == pytest.approx(exact, rel=1e-4)
-    assert power_separation(Design(1, 1, 3, 3, 0.04), 9.0) == 0.0
+        assert power_separation(PowerDesign(1, 1, n_a, n_b), 0.0) == pytest.approx(exact, rel=1e-4)
+    assert power_separation(PowerDesign(1, 1, 3, 3, 0.04), 9.0) == 0.0
 
 
 @pytest.mark.parametrize("n", [5, 14, 40])
@@ -184,7 +184,7 @@ def test_simulated_yuen_trims():
     """
     With three values nothing is trimmed, and Yuen's power is Welch's; with ten it is less.
     """
-    few, some = Design(1, 1, 3, 3), Design(1, 1, 10, 10)
+    few, some = PowerDesign(1, 1, 3, 3), PowerDesign(1, 1, 10, 10)
     power, error = simulated_power(few, 3.0, yuen)
     assert power == pytest.approx(power_difference(few, 3.0), abs=4 * error)
     assert simulated_power(some, 1.0, yuen)[0] < power_difference(some, 1.0)
@@ -194,7 +194,7 @@ def test_the_power_of_the_e_process():
     """
     Looking every night to 60 pairs: .994 at d = 1, half of them by 18; 8 at d = 2; .021 at 0.
     """
-    sixty = Design(1, 1, 60, 60)  # statistics.md 1.8
+    sixty = PowerDesign(1, 1, 60, 60)  # statistics.md 1.8
     assert simulated_power(sixty, 1.0, eprocess)[0] == pytest.approx(0.994, abs=0.005)
     assert 2 * simulated_power(sixty, 0.0, eprocess)[0] == pytest.approx(0.021, abs=0.009)
     for pairs, effect in ((18, 1.0), (8, 2.0)):
@@ -207,7 +207,7 @@ def test_simulation_says_how_sure_it_is():
     """
     Two halves of the draws agree within the stated error; the seed is constant; 1 is not certain.
     """
-    design = Design(1, 1, 5, 5)
+    design = PowerDesign(1, 1, 5, 5)
     power, error = simulated_power(design, 2.0, permutation, draws=2000)
     again, _ = simulated_power(design, 2.0, permutation, draws=2000)
     more, small = simulated_power(design, 2.0, permutation, draws=8000)

@@ -12,7 +12,7 @@ from statsmodels.stats.power import TTestIndPower
 from repro.errors import ClaimError
 from repro.stats.power import (
     Array,
-    Design,
+    PowerDesign,
     detectable,
     power_above,
     power_difference,
@@ -25,7 +25,7 @@ from repro.stats.records import Sample, Summary, known
 from repro.stats.settling import seeds_to_settle
 from repro.stats.t_tests import non_superiority, ratio_of_geometric_means, student, tost, welch
 
-SEEDS = Design(0.15, 0.15, 10, 10)
+SEEDS = PowerDesign(0.15, 0.15, 10, 10)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_the_pooled_formula_promises_too_much(n, power):
     Where the pooled formula promises .80, Welch's test has .70, .78 and .80 at n = 3, 5, 10.
     """
     effect = TTestIndPower().solve_power(nobs1=n, alpha=0.05, power=0.8)
-    assert round(power_difference(Design(1, 1, n, n), effect), 2) == power
+    assert round(power_difference(PowerDesign(1, 1, n, n), effect), 2) == power
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 10, 40])
@@ -68,7 +68,7 @@ def test_one_varying_arm_has_the_noncentral_t_power(n, effect):
     """
     critical = stats.t.isf(0.05, n - 1)
     expected = stats.nct.sf(critical, n - 1, effect * math.sqrt(n)) if effect else 0.05
-    for design in (Design(1, 0, n, 7), Design(0, 1, 7, n)):
+    for design in (PowerDesign(1, 0, n, 7), PowerDesign(0, 1, 7, n)):
         assert power_above(design, effect, 0.0) == pytest.approx(expected, abs=1e-8)
 
 
@@ -92,7 +92,7 @@ def test_brute_force_integration_agrees(sd_a, sd_b, n_a, n_b, effect):
     u = np.sin(np.pi * (nodes + 1) / 4) ** 2
     w = weights * np.pi / 4 * np.sin(np.pi * (nodes + 1) / 2)
     expected = float(w @ chance(u[:, None], u[None, :]) @ w)
-    found = power_above(Design(sd_a, sd_b, n_a, n_b), effect, 0.0)
+    found = power_above(PowerDesign(sd_a, sd_b, n_a, n_b), effect, 0.0)
     assert found == pytest.approx(expected, abs=2e-6)
 
 
@@ -112,7 +112,7 @@ def test_equivalence_with_one_varying_arm_is_a_single_integral():
 
     limit = (margin / critical) ** 2 * n * (n - 1)
     expected, _ = integrate.quad(integrand, 0, limit, epsabs=1e-12)
-    found = power_equivalence(Design(1, 0, n, 4), effect, low=-margin, high=margin)
+    found = power_equivalence(PowerDesign(1, 0, n, 4), effect, low=-margin, high=margin)
     assert found == pytest.approx(expected, abs=1e-8)
 
 
@@ -120,7 +120,7 @@ def test_a_ratio_is_a_difference_of_logarithms():
     """
     The power of a ratio is that of the one-sided test on logarithms.
     """
-    design = Design(0.1, 0.02, 5, 5)
+    design = PowerDesign(0.1, 0.02, 5, 5)
     found = power_ratio(design, 4.0, at_least=3.0)
     assert found == power_above(design, math.log(4), math.log(3))
     with pytest.raises(ClaimError, match="ratios lie above 0"):
@@ -134,8 +134,8 @@ def test_power_is_symmetric(sd_a, sd_b, n_a, n_b, effect):
     """
     Equivalence is symmetric in the arms and in the sign of the effect; a power is a probability.
     """
-    one = power_equivalence(Design(sd_a, sd_b, n_a, n_b), effect, low=-1, high=1)
-    other = power_equivalence(Design(sd_b, sd_a, n_b, n_a), -effect, low=-1, high=1)
+    one = power_equivalence(PowerDesign(sd_a, sd_b, n_a, n_b), effect, low=-1, high=1)
+    other = power_equivalence(PowerDesign(sd_b, sd_a, n_b, n_a), -effect, low=-1, high=1)
     assert one == pytest.approx(other, abs=1e-9)
     assert 0 <= one <= 1
 
@@ -146,7 +146,7 @@ def test_seeds_needed_is_the_smallest_size():
     """
     for margin in (0.1, 0.2, 0.5):
 
-        def power(design: Design, margin: float = margin) -> float:
+        def power(design: PowerDesign, margin: float = margin) -> float:
             return power_equivalence(design, 0.02, low=-margin, high=margin)
 
         n = known(seeds_needed(SEEDS, power))
@@ -178,7 +178,7 @@ def test_impossible_designs_are_refused(bad, message):
     Single replicates, no variation, and impossible deviations and levels are refused.
     """
     with pytest.raises(ClaimError, match=message):
-        Design(*bad)
+        PowerDesign(*bad)
 
 
 def test_impossible_questions_are_refused():
@@ -213,13 +213,13 @@ def test_what_would_settle_an_equivalence():
     Inside the margins, the seeds that confirm; beyond one, those that contradict.
     """
     inside = known(seeds_to_settle(tost(A, B, low=-0.15, high=0.15), A, B))
-    design = Design(0.19, 0.10, inside, inside)
+    design = PowerDesign(0.19, 0.10, inside, inside)
     power = power_equivalence(design, -0.06, low=-0.15, high=0.15)
     assert (
         power >= 0.8 > power_equivalence(design.balanced(inside - 1), -0.06, low=-0.15, high=0.15)
     )
     beyond = known(seeds_to_settle(tost(A, B, low=-0.01, high=0.15), A, B))
-    assert power_above(Design(0.19, 0.10, beyond, beyond), 0.05, 0.0) >= 0.8
+    assert power_above(PowerDesign(0.19, 0.10, beyond, beyond), 0.05, 0.0) >= 0.8
 
 
 def test_what_would_settle_a_difference():
@@ -228,8 +228,8 @@ def test_what_would_settle_a_difference():
     """
     for test in (welch, student):
         n = known(seeds_to_settle(test(A, B), A, B))
-        assert power_difference(Design(0.19, 0.10, n, n), 0.06) >= 0.8
-        assert power_difference(Design(0.19, 0.10, n - 1, n - 1), 0.06) < 0.8
+        assert power_difference(PowerDesign(0.19, 0.10, n, n), 0.06) >= 0.8
+        assert power_difference(PowerDesign(0.19, 0.10, n - 1, n - 1), 0.06) < 0.8
     one_sided = known(seeds_to_settle(welch(A, B, alternative="less"), A, B))
     assert one_sided < n
     assert known(seeds_to_settle(welch(A, B), A, B, border=-0.02)) > n
@@ -240,11 +240,11 @@ def test_what_would_settle_a_non_superiority_and_a_ratio():
     One-sided tests are settled by their distance from the border, a ratio's in logarithms.
     """
     n = known(seeds_to_settle(non_superiority(A, B, margin=0.2, better="lower"), A, B))
-    assert power_above(Design(0.19, 0.10, n, n), 0.14, 0.0) >= 0.8
+    assert power_above(PowerDesign(0.19, 0.10, n, n), 0.14, 0.0) >= 0.8
     a, b = Sample.of(9.0, 11.0, 14.0), Sample.of(4.0, 5.0, 4.5)
     result = ratio_of_geometric_means(a, b, at_least=2.0)
     n = known(seeds_to_settle(result, a, b))
-    design = Design(a.log().summary().spread, b.log().summary().spread, n, n)
+    design = PowerDesign(a.log().summary().spread, b.log().summary().spread, n, n)
     assert power_ratio(design, result.effect, at_least=2.0) >= 0.8
     assert power_ratio(design.balanced(n - 1), result.effect, at_least=2.0) < 0.8
 

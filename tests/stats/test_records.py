@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from repro.stats.counts import bound, share
-from repro.stats.permutation import permutation
-from repro.stats.ranks import brunner_munzel, separation
+from repro.stats.ranks import brunner_munzel, permutation, separation
 from repro.stats.t_tests import (
     non_inferiority,
     non_inferiority_relative,

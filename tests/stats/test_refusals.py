@@ -8,8 +8,7 @@ import pytest
 from repro.errors import ClaimError
 from repro.stats.contrast import relative_difference
 from repro.stats.counts import bound, clopper_pearson, paired_outcomes, share, sign_test
-from repro.stats.permutation import permutation
-from repro.stats.ranks import brunner_munzel, separation
+from repro.stats.ranks import brunner_munzel, permutation, separation
 from repro.stats.records import Sample, Summary
 from repro.stats.t_tests import (
     non_inferiority,

@@ -18,13 +18,9 @@ from repro.stats.correlation import association, magnitude
 from repro.stats.counts import bound
 from repro.stats.group_sequential import boundaries, group_obf
 from repro.stats.multiplicity import adjusted_e_values, holm
-from repro.stats.planning import (
-    PlannedDifference,
-    PlannedRatio,
-    PlannedSequential,
-)
+from repro.stats.planning import PlannedDifference, PlannedRatio, PlannedSequential
 from repro.stats.power import (
-    Design,
+    PowerDesign,
     check_target,
     power_association,
     power_difference,
@@ -167,25 +163,25 @@ REFUSALS: list[tuple[Callable[[], object], str]] = [
         "a look at 5 pairs lies beyond the plan, whose alpha is spent at 4; eprocess_t has no end",
     ),
     (
-        lambda: Design(1.0, 1.0, 1, 5),
+        lambda: PowerDesign(1.0, 1.0, 1, 5),
         "a test with variances needs at least two replicates in each arm",
     ),
-    (lambda: Design(-1.0, 1.0, 5, 5), "a standard deviation is not negative: -1.0"),
+    (lambda: PowerDesign(-1.0, 1.0, 5, 5), "a standard deviation is not negative: -1.0"),
     (
-        lambda: Design(float("nan"), 1.0, 5, 5),
+        lambda: PowerDesign(float("nan"), 1.0, 5, 5),
         "a standard deviation must be a finite number, not nan",
     ),
     (
-        lambda: Design(0.0, 0.0, 5, 5),
+        lambda: PowerDesign(0.0, 0.0, 5, 5),
         "where neither arm varies the outcome is certain; there is no power",
     ),
-    (lambda: power_ratio(Design(1.0, 1.0, 5, 5), 0.0, at_least=1.0), "ratios lie above 0"),
+    (lambda: power_ratio(PowerDesign(1.0, 1.0, 5, 5), 0.0, at_least=1.0), "ratios lie above 0"),
     (
-        lambda: power_equivalence(Design(1.0, 1.0, 5, 5), 0.0, low=1.0, high=1.0),
+        lambda: power_equivalence(PowerDesign(1.0, 1.0, 5, 5), 0.0, low=1.0, high=1.0),
         "margins run from low to high, not 1.0 to 1.0",
     ),
     (
-        lambda: power_difference(Design(1.0, 1.0, 5, 5), float("nan")),
+        lambda: power_difference(PowerDesign(1.0, 1.0, 5, 5), float("nan")),
         "the effect must be a finite number, not nan",
     ),
     (lambda: check_target(1.0), "a power lies between 0 and 1, not 1.0"),
@@ -200,7 +196,7 @@ REFUSALS: list[tuple[Callable[[], object], str]] = [
     ),
     (lambda: power_paired(1.0, 5, float("nan")), "the effect must be a finite number, not nan"),
     (
-        lambda: power_separation(Design(1.0, 1.0, 5, 5), float("nan")),
+        lambda: power_separation(PowerDesign(1.0, 1.0, 5, 5), float("nan")),
         "the distance must be a finite number, not nan",
     ),
     (lambda: power_share(5, 1.5, of=0.5), "shares lie between 0 and 1, not at 0.5 and 1.5"),

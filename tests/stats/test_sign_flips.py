@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.stats.permutation import paired_permutation
+from repro.stats.ranks import paired_permutation
 from repro.stats.records import Alternative, Sample, known
 from repro.stats.simulated import paired_permutation as simulated
 from repro.stats.t_tests import TESTS

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 from repro.stats.group_sequential import (
     _REACH,
     SMALLEST_P,

@@ -17,7 +17,7 @@ from repro.stats.error_rates import measured_rates
 from repro.stats.group_sequential import boundaries
 from repro.stats.multiplicity import benjamini_hochberg, holm
 from repro.stats.power import (
-    Design,
+    PowerDesign,
     detectable,
     power_difference,
     power_equivalence,
@@ -31,9 +31,9 @@ PAGE = (Path(__file__).parents[2] / "docs/explanation/statistics.md").read_text(
 TEXT = " ".join(PAGE.split())
 
 
-def design(n: int, sd: float = 1.0) -> Design:
+def design(n: int, sd: float = 1.0) -> PowerDesign:
     """Two like arms."""
-    return Design(sd, sd, n, n)
+    return PowerDesign(sd, sd, n, n)
 
 
 def numbers(pattern: str) -> list[float]:

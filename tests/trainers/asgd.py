@@ -10,13 +10,13 @@ from repro.trainers.language_model.corpus import draw_windows, load_corpus
 from repro.trainers.language_model.evaluation import mean_loss
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.randomness import Streams
-from repro.trainers.language_model.recipe import Window
+from repro.trainers.language_model.recipe import WindowLength
 from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.run import RunSpec
 
 
 def losses_by_asgd(
-    model: LanguageModel, run: RunSpec, epochs: Sequence[int], rate: float, window: Window
+    model: LanguageModel, run: RunSpec, epochs: Sequence[int], rate: float, window: WindowLength
 ) -> list[float]:
     """Validation losses of the averaged weights after each of ``epochs``, without dropout.
 
@@ -31,7 +31,7 @@ def losses_by_asgd(
 
 
 def _losses(
-    model: LanguageModel, run: RunSpec, epochs: Sequence[int], rate: float, window: Window
+    model: LanguageModel, run: RunSpec, epochs: Sequence[int], rate: float, window: WindowLength
 ) -> list[float]:
     corpus = load_corpus(TrainingSpec.of(run).corpus, None)
     text = corpus.train.view(4, 150).t()

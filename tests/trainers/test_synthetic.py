@@ -10,7 +10,7 @@ import pytest
 from repro.errors import DataError
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim
-from repro.trainers.language_model import synthetic
+from repro.trainers.language_model import corpus as synthetic
 from repro.trainers.language_model.spec import SyntheticCorpus
 from tests.trainers import small
 

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from repro.trainers.language_model.corpus import draw_windows, load_corpus
+from repro.trainers.language_model.corpus import draw_windows, entropy_perplexity, load_corpus
 from repro.trainers.language_model.evaluation import mean_loss
 from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.regularisation import QUIET
 from repro.trainers.language_model.spec import TrainingSpec
-from repro.trainers.language_model.synthetic import entropy_perplexity
 from repro.trainers.language_model.training import train
 from repro.trainers.trainer import Progress
 from tests.trainers import small

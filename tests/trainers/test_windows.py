@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from repro.trainers.language_model.corpus import draw_length, draw_windows, windows_of
-from repro.trainers.language_model.recipe import Window
+from repro.trainers.language_model.recipe import WindowLength
 
 
 def generator():
@@ -16,7 +16,7 @@ def generator():
 
 def test_random_lengths_have_the_published_mean_and_deviation():
     """The rule with base 70 gives a mean of 67.74 and a standard deviation of 9.13."""
-    window = Window(base=70, random=True, max_delta=40)
+    window = WindowLength(base=70, random=True, max_delta=40)
     rng = generator()
     lengths = np.array([draw_length(window, rng) for _ in range(100_000)])
     assert lengths.mean() == pytest.approx(67.74, abs=0.12)
@@ -25,7 +25,7 @@ def test_random_lengths_have_the_published_mean_and_deviation():
 
 def test_the_cap_and_the_least_length_hold():
     """No window is longer than base + max_delta or shorter than 5."""
-    window = Window(base=8, random=True, max_delta=2)
+    window = WindowLength(base=8, random=True, max_delta=2)
     rng = generator()
     lengths = {draw_length(window, rng) for _ in range(2000)}
     assert min(lengths) == 5
@@ -35,7 +35,7 @@ def test_the_cap_and_the_least_length_hold():
 @pytest.mark.parametrize("random", [True, False])
 def test_windows_cover_every_step_once(random):
     """The windows of an epoch follow each other to the last step, however short the last is."""
-    windows = draw_windows(1001, Window(base=20, random=random), generator())
+    windows = draw_windows(1001, WindowLength(base=20, random=random), generator())
     assert windows[0].start == 0
     assert all(a.start + a.length == b.start for a, b in itertools.pairwise(windows))
     assert windows[-1].start + windows[-1].length == 1001
@@ -43,7 +43,7 @@ def test_windows_cover_every_step_once(random):
 
 def test_the_rate_follows_the_length_of_random_windows():
     """A random window has the rate length / base; a fixed one has 1, the last rest too."""
-    random = draw_windows(500, Window(base=20, random=True), generator())
+    random = draw_windows(500, WindowLength(base=20, random=True), generator())
     assert all(window.rate == window.length / 20 for window in random)
     assert {window.rate for window in windows_of(95, 10)} == {1.0}
 
@@ -51,13 +51,13 @@ def test_the_rate_follows_the_length_of_random_windows():
 def test_the_last_rate_may_follow_the_length_that_was_drawn():
     """Windows and rates are the same but for the last, whose rate is that of its whole length."""
     cut, whole = (
-        draw_windows(500, Window(base=20, random=True, last_rate=last), generator())
+        draw_windows(500, WindowLength(base=20, random=True, last_rate=last), generator())
         for last in (None, "drawn")
     )
     assert whole[:-1] == cut[:-1]
     assert (whole[-1].start, whole[-1].length) == (cut[-1].start, cut[-1].length)
     rng = generator()
-    drawn = [draw_length(Window(base=20, random=True), rng) for _ in whole]
+    drawn = [draw_length(WindowLength(base=20, random=True), rng) for _ in whole]
     assert drawn[-1] > whole[-1].length
     assert whole[-1].rate == drawn[-1] / 20
 

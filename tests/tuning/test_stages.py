@@ -11,9 +11,8 @@ import pytest
 from repro.errors import SpecError
 from repro.specs.resolve import read_sheet
 from repro.trainers.trainer import cost
-from repro.tuning.search import distinct, plan_search
+from repro.tuning.search import TrialOutcome, distinct, kept, plan_search, ranked, trials
 from repro.tuning.search_file import load_search
-from repro.tuning.trials import TrialOutcome, kept, ranked, trials
 from tests.tuning.searches import STAGES, cross, search
 
 CLAIMS = Path(__file__).parents[2] / "claims"

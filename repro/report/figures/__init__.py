@@ -17,11 +17,10 @@ from repro.report.blocks import (
     ScatterPlot,
     SpecificationPlot,
 )
-from repro.report.figures.canvas import PAGE, PHONE, Sheet, plain_style
-from repro.report.figures.forest import forest
+from repro.report.figures.canvas import PAGE, PHONE, Canvas, plain_style
+from repro.report.figures.forest import forest, pieces, specification
 from repro.report.figures.interim import interim
 from repro.report.figures.scatter import curve, scatter
-from repro.report.figures.specification import pieces, specification
 from repro.report.figures.strip import strip
 
 Panel = DotPanel | EffectRow | ScatterPlot | CurvePlot | SpecificationPlot | LooksPlot
@@ -35,7 +34,7 @@ def draw(figure: Figure, *, phone: bool = False, paper: bool = False) -> list[st
     drawings = []
     for i, panel in enumerate(_panels(figure.plot, paper=paper)):
         with plain_style(f"{figure.name}-{i}-{'phone' if phone else 'page'}"):
-            sheet = Sheet(PHONE if phone else PAGE)
+            sheet = Canvas(PHONE if phone else PAGE)
             drawings.append(sheet.svg(_drawn(sheet, panel) + 2))
     return drawings
 
@@ -46,7 +45,7 @@ def _panels(plot: Plot, *, paper: bool) -> list[Panel]:
     return [*pieces(plot)] if paper and isinstance(plot, SpecificationPlot) else [plot]
 
 
-def _drawn(sheet: Sheet, panel: Panel) -> float:
+def _drawn(sheet: Canvas, panel: Panel) -> float:
     """Draw a panel; returns where it ends."""
     match panel:
         case DotPanel():

@@ -28,12 +28,11 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator
 
 from repro.report.blocks import Key, Scale
-from repro.report.palette import PRINT
+from repro.report.lookup import PRINT
 from repro.report.words import FACE, spelled
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 
 LINE = 1.36
-
 
 LARGEST = 690.0
 """The largest logarithm whose number a computer holds, with some air."""
@@ -165,7 +164,7 @@ def _apart(on: Axis, labels: Sequence[tuple[float, str]], size: float, *, uprigh
     return all(b[0] - a[1] >= (2 if upright else 7) for a, b in pairwise(spans))
 
 
-class Sheet:
+class Canvas:
     """An SVG in the making; draw from top to bottom, then `svg`."""
 
     def __init__(self, width: float) -> None:
@@ -231,30 +230,24 @@ class Sheet:
 
 
 PAGE, PHONE = 500.0, 258.0
-
-
 BODY, SMALL, HEAD = 9.6, 8.8, 10.2
-
-
 DASHED: tuple[float, tuple[float, ...]] = (0, (4, 2.5))
-
-
 DOTTED: tuple[float, tuple[float, ...]] = (0, (1.5, 1.5))
 
 
-def is_wide(sheet: Sheet) -> bool:
+def is_wide(sheet: Canvas) -> bool:
     """Whether words have room left of their marks."""
     return sheet.width > 400
 
 
-def heading(sheet: Sheet, text: str, top: float = 2.0) -> float:
+def heading(sheet: Canvas, text: str, top: float = 2.0) -> float:
     """The name of a panel; returns where the next thing may start, as all of these do."""
     lines = wrap(text, HEAD, sheet.width - 4, 4, weight="bold")
     return sheet.lines(0, top, lines, HEAD, weight="bold") + 4
 
 
 def tick_row(
-    sheet: Sheet, on: Axis, top: float, name: str, *, percent: bool = False, whole: bool = False
+    sheet: Canvas, on: Axis, top: float, name: str, *, percent: bool = False, whole: bool = False
 ) -> float:
     """An axis with its ticks and labels, and its name below them."""
     sheet.line([on.left, on.right], [top, top], "muted", 0.8)
@@ -270,13 +263,13 @@ def tick_row(
     return sheet.lines(middle, top, lines, SMALL, colour="muted", align="center")
 
 
-def within(sheet: Sheet, x: float, text: str) -> float:
+def within(sheet: Canvas, x: float, text: str) -> float:
     """The middle nearest to ``x`` at which ``text`` stays on the sheet."""
     half = text_width(text, SMALL) / 2 + 1
     return min(max(x, half), sheet.width - half)
 
 
-def legend(sheet: Sheet, keys: Sequence[Key], top: float) -> float:
+def legend(sheet: Canvas, keys: Sequence[Key], top: float) -> float:
     """Marks and what they mean, side by side as far as there is room."""
     left = 0.0
     for key in keys:
@@ -291,7 +284,7 @@ def legend(sheet: Sheet, keys: Sequence[Key], top: float) -> float:
     return top + SMALL * LINE + 3 if keys else top
 
 
-def _sample(sheet: Sheet, key: Key, left: float, middle: float) -> None:
+def _sample(sheet: Canvas, key: Key, left: float, middle: float) -> None:
     if key.shape == "|":
         sheet.line([left + 9] * 2, [middle - 5, middle + 5], key.colour, 1.2, DOTTED)
     elif key.shape.startswith("-"):
@@ -301,7 +294,7 @@ def _sample(sheet: Sheet, key: Key, left: float, middle: float) -> None:
         sheet.marks([left + 5], [middle], key.colour, key.shape, 6, hollow=key.hollow)
 
 
-def upright_ticks(sheet: Sheet, on: Axis, up: Axis, *, percent: bool = False) -> None:
+def upright_ticks(sheet: Canvas, on: Axis, up: Axis, *, percent: bool = False) -> None:
     """Lines across a panel at the ticks of its upright axis, with their labels left of it."""
     for value, text in ticks(up, SMALL, upright=True, percent=percent):
         sheet.line([on.left, on.right], [up.at(value)] * 2, "rule", 0.8)

@@ -1,18 +1,20 @@
-"""Forest plots: an estimate with its interval on an axis, against its declared limits."""
+"""Forest plots of effects, and specification curves: intervals on one axis, a row each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from repro.report.blocks import EffectAxis, EffectRow, Ends, Mark
+from repro.report.blocks import AnalysisRow, EffectAxis, EffectRow, Ends, Mark, SpecificationPlot
 from repro.report.figures.canvas import (
     DASHED,
     LINE,
     SMALL,
     Axis,
-    Sheet,
+    Canvas,
     axis,
     heading,
+    is_wide,
     legend,
     text_width,
     tick_row,
@@ -21,7 +23,7 @@ from repro.report.figures.canvas import (
 )
 
 
-def forest(sheet: Sheet, row: EffectRow) -> float:
+def forest(sheet: Canvas, row: EffectRow) -> float:
     """An effect below its words; returns where the next thing may start."""
     top = heading(sheet, row.title)
     top = sheet.lines(0, top - 3, wrap(row.note, SMALL, sheet.width - 4, 3), SMALL, colour="muted")
@@ -49,7 +51,7 @@ def effect_axis(kind: EffectAxis, points: Sequence[float], left: float, right: f
     return axis(held, left, right, kind.scale, 0.09)
 
 
-def ground(sheet: Sheet, kind: EffectAxis, on: Axis, top: float, bottom: float) -> None:
+def ground(sheet: Canvas, kind: EffectAxis, on: Axis, top: float, bottom: float) -> None:
     """The claimed regions, the limits and zero, behind what was estimated."""
     for low, high in kind.regions:
         left = on.left if low is None else on.at(low)
@@ -61,7 +63,7 @@ def ground(sheet: Sheet, kind: EffectAxis, on: Axis, top: float, bottom: float) 
         sheet.line([on.at(0.0)] * 2, [top, bottom], "rule", 1.0)
 
 
-def limit_labels(sheet: Sheet, limits: Sequence[Mark], on: Axis, top: float) -> float:
+def limit_labels(sheet: Canvas, limits: Sequence[Mark], on: Axis, top: float) -> float:
     """Labels above their limits, on as many lines as they need; returns where the strip starts."""
     rows: list[list[tuple[float, float]]] = []
     for limit in sorted(limits, key=lambda mark: mark.at):
@@ -81,7 +83,7 @@ def limit_labels(sheet: Sheet, limits: Sequence[Mark], on: Axis, top: float) -> 
 
 
 def estimate(
-    sheet: Sheet,
+    sheet: Canvas,
     at: float | None,
     interval: Ends | None,
     on: Axis,
@@ -105,9 +107,86 @@ def estimate(
         sheet.marks([on.at(at)], [y], "ink", shape, size)
 
 
-def _divided(sheet: Sheet, row: EffectRow, on: Axis, top: float, bottom: float) -> None:
+def _divided(sheet: Canvas, row: EffectRow, on: Axis, top: float, bottom: float) -> None:
     """A bar of the whole, divided where the share ends."""
     ends = [on.left, on.at(row.effect or 0.0), on.right]
     for key, left, right in zip(row.sides, ends, ends[1:], strict=False):
         if right > left:
             sheet.box(left + (0.6 if left > on.left else 0), right, top + 1, bottom - 1, key.colour)
+
+
+ROWS_A_SHEET = 24
+GAP = 10.0
+
+
+def specification(sheet: Canvas, plot: SpecificationPlot) -> float:
+    """Every analysis with its word; the declared one is bold and has the diamond."""
+    top = heading(sheet, plot.title)
+    words = max(_word_width(row) for row in plot.rows) + GAP
+    wide = is_wide(sheet)
+    left, right = (178.0, sheet.width - words) if wide else (10.0, sheet.width - 16)
+    on = effect_axis(plot.axis, plot.reach, left, right)
+    top = limit_labels(sheet, plot.axis.limits, on, top + 2)
+    for row in plot.rows:
+        place = _aligned if wide else _stacked
+        top = place(sheet, plot, row, on, top)
+    return tick_row(sheet, on, top, "", percent=plot.axis.percent)
+
+
+def pieces(plot: SpecificationPlot) -> list[SpecificationPlot]:
+    """The curve for paper: as many rows as fit on a page, on the same axis."""
+    starts = range(0, len(plot.rows), ROWS_A_SHEET)
+    return [
+        replace(
+            plot,
+            rows=plot.rows[i : i + ROWS_A_SHEET],
+            title=f"{plot.title}, continued" if i else plot.title,
+        )
+        for i in starts
+    ]
+
+
+def _weight(row: AnalysisRow) -> str:
+    return "bold" if row.declared else "normal"
+
+
+def _word_width(row: AnalysisRow) -> float:
+    return text_width(row.word, SMALL, _weight(row))
+
+
+def _aligned(
+    sheet: Canvas, plot: SpecificationPlot, row: AnalysisRow, on: Axis, top: float
+) -> float:
+    """Label, marks and word next to each other."""
+    lines = wrap(row.label, SMALL, on.left - 12, 3 if row.declared else 2, _weight(row))
+    tall = max(len(lines) * SMALL * LINE + 2, 14.0)
+    _strip(sheet, plot, row, on, top, top + tall)
+    text = top + (tall - len(lines) * SMALL * LINE) / 2
+    sheet.lines(0, text, lines, SMALL, weight=_weight(row))
+    word = top + (tall - SMALL * LINE) / 2
+    sheet.text(sheet.width - 1, word, row.word, SMALL, row.colour, _weight(row), "right")
+    return top + tall
+
+
+def _stacked(
+    sheet: Canvas, plot: SpecificationPlot, row: AnalysisRow, on: Axis, top: float
+) -> float:
+    """Label and word on one line, the marks below them."""
+    room = sheet.width - _word_width(row) - GAP
+    sheet.text(sheet.width - 1, top, row.word, SMALL, row.colour, _weight(row), "right")
+    lines = wrap(row.label, SMALL, room, 3, _weight(row))
+    top = sheet.lines(0, top, lines, SMALL, weight=_weight(row)) + 1
+    _strip(sheet, plot, row, on, top, top + 12)
+    return top + 15
+
+
+def _strip(
+    sheet: Canvas, plot: SpecificationPlot, row: AnalysisRow, on: Axis, top: float, bottom: float
+) -> None:
+    middle = (top + bottom) / 2
+    if row.note:
+        note = wrap(row.note, SMALL, on.right - on.left, 1)
+        sheet.lines(on.left, middle - SMALL * LINE / 2, note, SMALL, colour="muted")
+        return
+    ground(sheet, plot.axis, on, top, bottom)
+    estimate(sheet, row.effect, row.interval, on, middle, minor=not row.declared)

@@ -10,7 +10,7 @@ from repro.report.figures.canvas import (
     DOTTED,
     LINE,
     Axis,
-    Sheet,
+    Canvas,
     axis,
     heading,
     is_wide,
@@ -24,7 +24,7 @@ TINY, HUGE = 1e-30, 1e30
 """Where evidence runs off its axis."""
 
 
-def interim(sheet: Sheet, plot: LooksPlot) -> float:
+def interim(sheet: Canvas, plot: LooksPlot) -> float:
     """A panel for the evidence and one for the effect, over the same number of seeds."""
     tall, top = _height(sheet), 2.0
     left = max(label_room(_up(panel, tall), percent=panel.percent) for panel in plot.panels)
@@ -33,7 +33,7 @@ def interim(sheet: Sheet, plot: LooksPlot) -> float:
     return top - 12
 
 
-def _panel(sheet: Sheet, panel: LooksPanel, x_label: str, left: float, top: float) -> float:
+def _panel(sheet: Canvas, panel: LooksPanel, x_label: str, left: float, top: float) -> float:
     top = heading(sheet, panel.title, top)
     keys = [Key(limit.label, "warn", "--") for limit in panel.limits]
     keys += [Key(panel.crossing.label, "ink", "|")] if panel.crossing else []
@@ -52,7 +52,7 @@ def _panel(sheet: Sheet, panel: LooksPanel, x_label: str, left: float, top: floa
     return tick_row(sheet, on, bottom, x_label, whole=True) + LINE
 
 
-def _height(sheet: Sheet) -> float:
+def _height(sheet: Canvas) -> float:
     return 110.0 if is_wide(sheet) else 96.0
 
 
@@ -76,7 +76,7 @@ def _reach(panel: LooksPanel) -> list[float]:
     return held or [1.0]
 
 
-def _intervals(sheet: Sheet, panel: LooksPanel, on: Axis, up: Axis) -> None:
+def _intervals(sheet: Canvas, panel: LooksPanel, on: Axis, up: Axis) -> None:
     """An upright line per look; an arrow where it goes on beyond the axis."""
     for seeds, (low, high) in zip(panel.seeds, panel.intervals, strict=False):
         x = on.at(seeds)
@@ -87,7 +87,7 @@ def _intervals(sheet: Sheet, panel: LooksPanel, on: Axis, up: Axis) -> None:
                 sheet.marks([x], [y], "ink", arrow, 4.6)
 
 
-def _values(sheet: Sheet, panel: LooksPanel, on: Axis, up: Axis) -> None:
+def _values(sheet: Canvas, panel: LooksPanel, on: Axis, up: Axis) -> None:
     pairs = zip(panel.seeds, panel.values, strict=False)
     shown = [(n, value) for n, value in pairs if value is not None and _drawable(panel, value)]
     xs, ys = [on.at(n) for n, _ in shown], [up.at(value) for _, value in shown]

@@ -9,7 +9,7 @@ from repro.report.figures.canvas import (
     DASHED,
     LINE,
     SMALL,
-    Sheet,
+    Canvas,
     axis,
     heading,
     is_wide,
@@ -24,7 +24,7 @@ from repro.report.figures.canvas import (
 OUTSIDE = Key("outside the declared window, not counted", "muted", "o", hollow=True)
 
 
-def scatter(sheet: Sheet, plot: ScatterPlot) -> float:
+def scatter(sheet: Canvas, plot: ScatterPlot) -> float:
     """Points of every arm in its own colour and shape; hollow where they do not count."""
     top = heading(sheet, plot.title)
     keys = [group.key for group in plot.groups]
@@ -47,7 +47,7 @@ def scatter(sheet: Sheet, plot: ScatterPlot) -> float:
 DASHES: tuple[object, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 
 
-def curve(sheet: Sheet, plot: CurvePlot) -> float:
+def curve(sheet: Canvas, plot: CurvePlot) -> float:
     """Every arm in its own colour and dashes; both axes are logarithmic."""
     top = heading(sheet, plot.y_label)
     top = _legend(sheet, plot, top) + 4
@@ -73,7 +73,7 @@ def curve(sheet: Sheet, plot: CurvePlot) -> float:
     return tick_row(sheet, on, bottom, plot.x_label)
 
 
-def _legend(sheet: Sheet, plot: CurvePlot, top: float) -> float:
+def _legend(sheet: Canvas, plot: CurvePlot, top: float) -> float:
     for i, line in enumerate(plot.lines):
         y = top + SMALL * 0.7
         sheet.line([1, 25], [y, y], line.colour, 1.8, DASHES[i % len(DASHES)])
@@ -82,7 +82,7 @@ def _legend(sheet: Sheet, plot: CurvePlot, top: float) -> float:
 
 
 def _curve_lines(
-    sheet: Sheet, plot: CurvePlot, across: Callable[[float], float], up: Callable[[float], float]
+    sheet: Canvas, plot: CurvePlot, across: Callable[[float], float], up: Callable[[float], float]
 ) -> None:
     for i, line in enumerate(plot.lines):
         opacity = 1.0 if len(line.replicates) == 1 else 0.75

@@ -10,7 +10,7 @@ from repro.report.figures.canvas import (
     DOTTED,
     SMALL,
     Axis,
-    Sheet,
+    Canvas,
     axis,
     heading,
     is_wide,
@@ -21,7 +21,7 @@ from repro.report.figures.canvas import (
 TALLEST = 92.0
 
 
-def strip(sheet: Sheet, panel: DotPanel) -> float:
+def strip(sheet: Canvas, panel: DotPanel) -> float:
     """A measurement: the words of each arm left of its dots, or above them."""
     top = heading(sheet, panel.title)
     values = [v for row in panel.rows for v in (*row.values, *_also(row))]
@@ -41,7 +41,7 @@ def _also(row: DotRow) -> list[float]:
 
 
 def _rows(
-    sheet: Sheet, panel: DotPanel, on: Axis | None, left: float, top: float
+    sheet: Canvas, panel: DotPanel, on: Axis | None, left: float, top: float
 ) -> list[tuple[float, float]]:
     """Write the words of every row; return where each row's strip starts and ends."""
     spans = []
@@ -104,7 +104,7 @@ def _height(row: DotRow, on: Axis | None) -> float:
     return min(max(2 * max(spread) + _dot(row) + 4, 20.0), TALLEST + 6)
 
 
-def _dots(sheet: Sheet, row: DotRow, on: Axis, top: float, bottom: float) -> None:
+def _dots(sheet: Canvas, row: DotRow, on: Axis, top: float, bottom: float) -> None:
     middle = (top + bottom) / 2
     sheet.line([on.left, on.right], [middle, middle], "rule", 0.8)
     if row.bound is not None and row.values:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from repro.judging.document import Document, MeasurementPart, Summary
+from repro.judging.document import Document, MeasurementPart, SummaryPart
 from repro.report import words
-from repro.report.blocks import Block, Column, Section, Step, Table
+from repro.report.blocks import Block, Column, Section, Step, TableBlock
 from repro.report.lookup import summary_of, upper_first
 from repro.report.sections.analyses import all_analyses, robustness
 from repro.report.sections.interim_looks import all_looks, looks_title, watching
@@ -12,7 +12,7 @@ from repro.report.sections.methods import how_it_was_run, provenance, runs, seed
 from repro.report.sections.planned import design, family, registration
 from repro.report.sections.printed import published
 from repro.report.sections.statements import expectations, tests
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 
 
 def sections(document: Document) -> tuple[Section, ...]:
@@ -46,7 +46,7 @@ def _numbers(document: Document) -> tuple[Block, ...]:
     return tuple(tables)
 
 
-def _arms_table(document: Document) -> Table:
+def _arms_table(document: Document) -> TableBlock:
     bounded = any(arm.rank_bound is not None for arm in document.arms)
     trained = all(arm.trained for arm in document.arms)
     counted = any(arm.parameters is not None for arm in document.arms)
@@ -61,10 +61,10 @@ def _arms_table(document: Document) -> Table:
         if bounded:
             cells.append("none" if arm.rank_bound is None else fmt.count(arm.rank_bound))
         rows.append((*cells, seeds_of(arm)))
-    return Table("The arms", tuple(columns), tuple(rows))
+    return TableBlock("The arms", tuple(columns), tuple(rows))
 
 
-def _measurement_table(document: Document, m: MeasurementPart) -> Table:
+def _measurement_table(document: Document, m: MeasurementPart) -> TableBlock:
     geometric = any(
         s.geometric_mean is not None
         for arm in document.arms
@@ -76,11 +76,11 @@ def _measurement_table(document: Document, m: MeasurementPart) -> Table:
         cells = _summary_cells(summary_of(arm, m.key), m, geometric=geometric)
         rows.append((arm.label, *cells))
     caption = f"{upper_first(m.label)} ({m.better} is better)"
-    return Table(caption, (Column("Arm"), *(Column(h, "number") for h in heads)), tuple(rows))
+    return TableBlock(caption, (Column("Arm"), *(Column(h, "number") for h in heads)), tuple(rows))
 
 
 def _summary_cells(
-    summary: Summary | None, m: MeasurementPart, *, geometric: bool
+    summary: SummaryPart | None, m: MeasurementPart, *, geometric: bool
 ) -> tuple[str, ...]:
     if summary is None:
         return ("0", *([fmt.DASH] * (3 if geometric else 2)))
@@ -90,10 +90,10 @@ def _summary_cells(
     return (n, words.mean_and_sd(summary, m), *shown, words.value_range(summary, m))
 
 
-def _canary_table(document: Document) -> Table:
+def _canary_table(document: Document) -> TableBlock:
     rows = tuple((c.statement, c.expected, c.measured, c.state) for c in document.canaries)
     columns = (Column("Control"), Column("Expected"), Column("Measured"), Column("State"))
-    return Table("Controls, whose outcome is known beforehand", columns, rows)
+    return TableBlock("Controls, whose outcome is known beforehand", columns, rows)
 
 
 def changes(document: Document) -> Section | None:

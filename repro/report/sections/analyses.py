@@ -15,7 +15,7 @@ from repro.report.blocks import (
     Figure,
     Paragraph,
     SpecificationPlot,
-    Table,
+    TableBlock,
 )
 from repro.report.figure_data import curve_figures, effect_axis
 from repro.report.lookup import (
@@ -27,18 +27,15 @@ from repro.report.lookup import (
     title_of,
     upper_first,
 )
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 
 FEW = 12
 """Analyses that the text alternative of a picture names one by one; of twice as many one."""
 
-
 NAMED = 4
-
 
 DRAWN = 40
 """Seeds left out that a picture shows; of more those that move the effect most."""
-
 
 COVERED: Mapping[Choice, str] = {
     "seed": "without each seed in turn",
@@ -46,7 +43,6 @@ COVERED: Mapping[Choice, str] = {
     "tolerance": "at a tenth of and at ten times the threshold of the rank",
 }
 """The choices that raise a flag where they change the conclusion."""
-
 
 ROUNDED = "within the rounding of the printed numbers"
 
@@ -243,7 +239,7 @@ def _alt(document: Document, result: Result, part: Robustness) -> str:
     return " ".join([*said, agreement_of_analyses(part)])
 
 
-def _table(document: Document, part: Robustness) -> Table:
+def _table(document: Document, part: Robustness) -> TableBlock:
     result = result_of(document, part.expectation)
     digits = 2 if result is None else digits_of(document, result)
     scale = "number" if result is None else scale_of(result)
@@ -261,7 +257,7 @@ def _table(document: Document, part: Robustness) -> Table:
         *(Column("Interval", "number"), Column("p", "number"), Column("Conclusion")),
     )
     caption = f"{title_of(document, part.expectation)}: all {fmt.count(len(rows))} analyses"
-    return Table(caption, columns, tuple(rows))
+    return TableBlock(caption, columns, tuple(rows))
 
 
 def _left_out_said(document: Document) -> list[Block]:
@@ -280,7 +276,7 @@ def _left_out_said(document: Document) -> list[Block]:
     return [Paragraph(text, "Each seed left out in turn:")]
 
 
-def _left_out_table(document: Document, results: list[Result]) -> Table:
+def _left_out_table(document: Document, results: list[Result]) -> TableBlock:
     rows = []
     for result in results:
         for arm in dict.fromkeys(item.arm for item in result.left_out):
@@ -288,7 +284,7 @@ def _left_out_table(document: Document, results: list[Result]) -> Table:
             name = f"{title_of(document, result.id)}{role}"
             rows.append((name, _left_out_of(document, result, arm), _left_out_text(result, arm)))
     columns = (Column("Expectation"), Column("One seed left out of"), Column("Conclusion"))
-    return Table("Each seed left out in turn", columns, tuple(rows))
+    return TableBlock("Each seed left out in turn", columns, tuple(rows))
 
 
 def _left_out_of(document: Document, result: Result, arm: str) -> str:

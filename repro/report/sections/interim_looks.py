@@ -5,10 +5,19 @@ from __future__ import annotations
 from repro.judging.document import Document, Result
 from repro.judging.document_parts import ControlPart, LookPart, SequentialPart
 from repro.report import words
-from repro.report.blocks import Block, Column, Figure, LooksPanel, LooksPlot, Mark, Paragraph, Table
+from repro.report.blocks import (
+    Block,
+    Column,
+    Figure,
+    LooksPanel,
+    LooksPlot,
+    Mark,
+    Paragraph,
+    TableBlock,
+)
 from repro.report.figure_data import effect_axis
 from repro.report.lookup import digits_of, result_of, scale_of, title_of, upper_first
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 
 FEW = 12
 """Looks whose table is shown with their picture; a longer table is folded."""
@@ -156,7 +165,7 @@ def _sequence(document: Document, part: SequentialPart, result: Result) -> tuple
     return (LooksPanel(title, axis.scale, seeds, (), ends, limits, crossing, percent),)
 
 
-def _table(document: Document, part: SequentialPart) -> Table:
+def _table(document: Document, part: SequentialPart) -> TableBlock:
     result = result_of(document, part.expectation)
     digits = 2 if result is None else digits_of(document, result)
     scale = "number" if result is None else scale_of(result)
@@ -168,7 +177,7 @@ def _table(document: Document, part: SequentialPart) -> Table:
         rows.append((fmt.count(look.seeds), *e, fmt.bare_p(look.p), ends, look.conclusion))
     heads = ("Seeds", *(["e"] if with_e else []), "p", "Where the effect may lie")
     columns = (*(Column(head, "number") for head in heads), Column("Conclusion"))
-    return Table(f"{title_of(document, part.expectation)}: every look", columns, tuple(rows))
+    return TableBlock(f"{title_of(document, part.expectation)}: every look", columns, tuple(rows))
 
 
 def _priors(part: SequentialPart) -> str:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from repro.judging.document import Arm, Document
+from repro.judging.document import ArmPart, Document
 from repro.report import words
-from repro.report.blocks import Block, Column, Pairs, Paragraph, Table
-from repro.schema import format as fmt
+from repro.report.blocks import Block, Column, Pairs, Paragraph, TableBlock
+from repro.schema import numbers as fmt
 
 Settings = dict[str, str]
-
-
 DIFFER = "What differs between the arms"
-
 
 FEW = 8
 """Settings that differ and stand in sight; of more every one waits in a fold."""
-
 
 EVIDENCE = {
     "runs": "trained here",
@@ -25,7 +21,6 @@ EVIDENCE = {
     "published": "printed numbers",
 }
 """Where values are from, as a reader is told."""
-
 
 CHOSEN_ON = {"valid": "validation", "test": "the test split", "not stated": "not stated"}
 """The split that settings were chosen on, as a reader is told."""
@@ -72,12 +67,12 @@ def _claim_pairs(document: Document) -> Pairs:
     )
 
 
-def _trained(document: Document) -> list[Arm]:
+def _trained(document: Document) -> list[ArmPart]:
     """The arms that have a configuration."""
     return [arm for arm in document.arms if arm.configuration is not None]
 
 
-def _sources(document: Document) -> Table:
+def _sources(document: Document) -> TableBlock:
     """Where the values of every arm are from, when not all were trained."""
     rows = []
     for arm in document.arms:
@@ -89,7 +84,7 @@ def _sources(document: Document) -> Table:
         *(Column("Arm"), Column("Values"), Column("Seeds", "number")),
         *(Column("File", "code"), Column("SHA-256 of the file", "key")),
     )
-    return Table("Where the values are from", columns, tuple(rows))
+    return TableBlock("Where the values are from", columns, tuple(rows))
 
 
 def _own_values(document: Document) -> list[Paragraph]:
@@ -105,7 +100,7 @@ def _own_values(document: Document) -> list[Paragraph]:
     return [Paragraph(text)]
 
 
-def seeds_of(arm: Arm) -> str:
+def seeds_of(arm: ArmPart) -> str:
     """`5 of 5` of the planned runs; the seeds of a table, and how many were planned."""
     finished = sum(one.state == "finished" for one in arm.replicates)
     if arm.printed:
@@ -116,10 +111,10 @@ def seeds_of(arm: Arm) -> str:
     return f"{finished} of {len(arm.replicates)}"
 
 
-def _configurations(document: Document) -> Table:
+def _configurations(document: Document) -> TableBlock:
     rows = tuple((a.label, a.configuration or "", a.source or "") for a in _trained(document))
     columns = (Column("Arm"), Column("Configuration", "code"), Column("Where it is from"))
-    return Table("The configuration of each arm", columns, rows)
+    return TableBlock("The configuration of each arm", columns, rows)
 
 
 def flatten(value: Any, prefix: str = "") -> Settings:
@@ -135,7 +130,7 @@ def flatten(value: Any, prefix: str = "") -> Settings:
     return rows
 
 
-def _settings_tables(document: Document) -> list[Table]:
+def _settings_tables(document: Document) -> list[TableBlock]:
     """What differs between the arms first: that is the experiment. Then what they share."""
     arms = _trained(document)
     settings = [flatten(arm.training) for arm in arms]
@@ -146,14 +141,14 @@ def _settings_tables(document: Document) -> list[Table]:
     tables = []
     if differ:
         columns = (Column("Setting"), *(Column(arm.label) for arm in arms))
-        tables.append(Table(DIFFER, columns, differ))
+        tables.append(TableBlock(DIFFER, columns, differ))
     if same:
         title = "What is the same in all arms" if len(arms) > 1 else "How it was trained"
-        tables.append(Table(title, (Column("Setting"), Column("Value")), same))
+        tables.append(TableBlock(title, (Column("Setting"), Column("Value")), same))
     return tables
 
 
-def _searches(document: Document) -> Table:
+def _searches(document: Document) -> TableBlock:
     """An arm that was tuned more, or on the test split, is better for that alone."""
     rows = []
     for arm in _trained(document):
@@ -166,10 +161,10 @@ def _searches(document: Document) -> Table:
         *(Column("Arm"), Column("Settings tried", "number"), Column("Chosen on")),
         Column("Where it is from"),
     )
-    return Table("How the settings were chosen", columns, tuple(rows))
+    return TableBlock("How the settings were chosen", columns, tuple(rows))
 
 
-def _assumptions(document: Document) -> Table:
+def _assumptions(document: Document) -> TableBlock:
     """Values that no paper prints; arms that share one share a row."""
     sharing: dict[tuple[str, str, str], list[str]] = {}
     for arm in document.arms:
@@ -180,7 +175,7 @@ def _assumptions(document: Document) -> Table:
         whose = "all arms" if len(arms) == len(_trained(document)) > 1 else ", ".join(arms)
         rows.append((path, value, whose, why))
     columns = (Column("Setting", "code"), Column("Value"), Column("Arms"), Column("Why"))
-    return Table("Assumed, because no paper prints it", columns, tuple(rows))
+    return TableBlock("Assumed, because no paper prints it", columns, tuple(rows))
 
 
 def runs(document: Document) -> tuple[Block, ...]:
@@ -194,7 +189,9 @@ def runs(document: Document) -> tuple[Block, ...]:
     columns += [Column("Seconds", "number"), Column("Key", "key")]
     rows = tuple(row for arm in document.arms for row in _run_rows(document, arm))
     trained = all(not arm.tabled for arm in document.arms)
-    table = Table(fmt.number_of(total, "run" if trained else "replicate"), tuple(columns), rows)
+    table = TableBlock(
+        fmt.number_of(total, "run" if trained else "replicate"), tuple(columns), rows
+    )
     return (table, *_without_weights(document.provenance.without_weights, total))
 
 
@@ -214,7 +211,7 @@ def _all_printed(document: Document) -> bool:
     return bool(document.arms) and all(arm.printed for arm in document.arms)
 
 
-def _run_rows(document: Document, arm: Arm) -> list[tuple[str, ...]]:
+def _run_rows(document: Document, arm: ArmPart) -> list[tuple[str, ...]]:
     rows = []
     for run in arm.replicates:
         values = [

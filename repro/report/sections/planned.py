@@ -5,9 +5,9 @@ from __future__ import annotations
 from repro.judging.document import Document
 from repro.judging.document_parts import DesignPart, FamilyPart, RegistrationPart
 from repro.report import words
-from repro.report.blocks import Block, Column, Paragraph, Table
+from repro.report.blocks import Block, Column, Paragraph, TableBlock
 from repro.report.lookup import digits_of, result_of, scale_of, title_of
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 
 
 def design(document: Document) -> tuple[Block, ...]:
@@ -31,7 +31,7 @@ def design(document: Document) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _design_table(document: Document) -> Table:
+def _design_table(document: Document) -> TableBlock:
     rows = []
     for part in document.design:
         power = fmt.DASH if part.power is None else fmt.chance(part.power)
@@ -45,7 +45,7 @@ def _design_table(document: Document) -> Table:
     columns = [Column("Expectation"), *(Column(head, "number") for head in heads)]
     columns[3] = Column(heads[2])
     caption = "From the plan alone: what its seeds and its scatter let the declared tests find"
-    return Table(caption, tuple(columns), tuple(rows))
+    return TableBlock(caption, tuple(columns), tuple(rows))
 
 
 def _sds(part: DesignPart) -> str:
@@ -92,14 +92,14 @@ def _declared(part: RegistrationPart) -> str:
     )
 
 
-def _edits(part: RegistrationPart) -> list[Table]:
+def _edits(part: RegistrationPart) -> list[TableBlock]:
     when = {True: "after results were visible", False: "before any result was visible"}
     rows = tuple(
         (str(number), ", ".join(edit.paths), when[edit.after_results])
         for number, edit in enumerate(part.edits, 1)
     )
     columns = (Column("Change"), Column("Fields of the claim", "code"), Column("When"))
-    return [Table("Changes of what decides", columns, rows)] if rows else []
+    return [TableBlock("Changes of what decides", columns, rows)] if rows else []
 
 
 def _earlier(n: int) -> str:
@@ -122,7 +122,7 @@ def family(document: Document) -> tuple[Block, ...]:
     return (Paragraph(text), _members(document, part, name))
 
 
-def _members(document: Document, part: FamilyPart, name: str) -> Table:
+def _members(document: Document, part: FamilyPart, name: str) -> TableBlock:
     letter = "e" if part.method == "e_bh" else "p"
     rows = []
     for member in part.members:
@@ -134,7 +134,7 @@ def _members(document: Document, part: FamilyPart, name: str) -> Table:
         *(Column("Claim"), Column("State")),
         *(Column(letter, "number"), Column(f"{letter} in the family", "number")),
     )
-    return Table(f"{part.name}: {letter} alone, and by {name}", columns, tuple(rows))
+    return TableBlock(f"{part.name}: {letter} alone, and by {name}", columns, tuple(rows))
 
 
 def _value(part: FamilyPart, number: float | None) -> str:

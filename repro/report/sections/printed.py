@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from repro.judging.document import Document, Published
+from repro.judging.document import Document, PublishedPart
 from repro.judging.document_parts import ReplicationPart
 from repro.report import words
-from repro.report.blocks import Block, Column, Paragraph, Table
+from repro.report.blocks import Block, Column, Paragraph, TableBlock
 from repro.report.lookup import (
     arm_label,
     digits_of,
@@ -14,7 +14,7 @@ from repro.report.lookup import (
     summary_of,
     title_of,
 )
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 
 Row = tuple[str, str, str]
 
@@ -33,7 +33,7 @@ def published(document: Document) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _published_table(document: Document, printed: Published) -> Table:
+def _published_table(document: Document, printed: PublishedPart) -> TableBlock:
     result = result_of(document, printed.expectation)
     key = "" if result is None else result.measurement
     measurement = measurement_of(document, key)
@@ -52,16 +52,18 @@ def _published_table(document: Document, printed: Published) -> Table:
     caption = f"{title_of(document, printed.expectation)}: printed beside ours"
     heads = ("Printed", "Printed seeds", "Ours at this scale")
     columns = (Column("Arm"), *(Column(head, "number") for head in heads))
-    return Table(caption, columns, tuple(rows))
+    return TableBlock(caption, columns, tuple(rows))
 
 
-def _replication_table(document: Document, printed: Published, r: ReplicationPart) -> Table:
+def _replication_table(
+    document: Document, printed: PublishedPart, r: ReplicationPart
+) -> TableBlock:
     result = result_of(document, printed.expectation)
     digits = 2 if result is None else digits_of(document, result)
     rows = (*_effects(r, digits), *_answers(r), *_measures(r, digits), *_together(r, digits))
     columns = (Column("Measure"), Column("Value", "number"), Column("What it means"))
     caption = f"{title_of(document, printed.expectation)}: does it repeat what the paper found?"
-    return Table(caption, columns, rows)
+    return TableBlock(caption, columns, rows)
 
 
 def _effects(r: ReplicationPart, digits: int) -> tuple[Row, ...]:

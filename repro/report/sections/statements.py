@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from repro.judging.document import Document, Result
-from repro.judging.document_parts import Level
+from repro.judging.document_parts import LevelPart
 from repro.report import words
-from repro.report.blocks import Badge, Block, Finding, Pairs, Paragraph
+from repro.report.blocks import Badge, Block, Pairs, Paragraph, StatementBlock
 from repro.report.figure_data import limit_text, scatter_figure
 from repro.report.lookup import arm_label, digits_of, measurement_of, scale_of, upper_first
-from repro.schema import format as fmt
+from repro.schema import numbers as fmt
 
 
 def expectations(document: Document) -> tuple[Block, ...]:
@@ -21,12 +21,12 @@ def expectations(document: Document) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _finding(document: Document, result: Result) -> Finding:
+def _finding(document: Document, result: Result) -> StatementBlock:
     role = "decides" if result.role == "decisive" else "context, not counted"
     said = "" if result.sentence in document.verdict.sentence else result.sentence
     found = words.conclusion(result.conclusion)
     word = words.with_strength(found.word, result.strength)
-    return Finding(result.statement, Badge(word, found.tone, found.icon), role, said, ())
+    return StatementBlock(result.statement, Badge(word, found.tone, found.icon), role, said, ())
 
 
 def tests(document: Document) -> tuple[Block, ...]:
@@ -92,6 +92,6 @@ def _evidence(document: Document, result: Result) -> list[tuple[str, str]]:
     return pairs + [(f"Level of {one.test}", level_said(one)) for one in levels]
 
 
-def level_said(level: Level) -> str:
+def level_said(level: LevelPart) -> str:
     """What a test does that loses its level near the present design."""
     return f"This test loses its level here: {level.text}"

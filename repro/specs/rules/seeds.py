@@ -17,7 +17,6 @@ from repro.specs.scaled import ScaledClaim
 MOST_NUMBERS = 10_000
 """No more seeds than this can be planned."""
 
-
 NO_ORDER = ("arm", "measurement", "value", "state")
 
 

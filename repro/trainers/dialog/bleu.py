@@ -99,7 +99,6 @@ class Bleu(MeasurementSpec):
 
 Tokens = Sequence[Hashable]
 
-
 K = 5.0
 """The constant of smoothing 4, set empirically (Chen and Cherry 2014)."""
 

@@ -38,13 +38,8 @@ from repro.trainers.language_model.spec import Digests, SplitTokens
 BEGIN, END, OPENING = "<s>", "</s>", "<d>"
 """Begin and end of an utterance; the word of the utterance that opens a dialog."""
 
-
 Utterance = list[str]
-
-
 _TOKEN = re.compile(r"\w+|[^\w\s]+")
-
-
 _EXPECTED = '{"dialog": "...", "utterances": [["A", "text", "act"], ...]}'
 
 
@@ -110,7 +105,6 @@ def _wrong(place: str, mistake: str) -> DataError:
 
 
 MOST_FREQUENT = 10_000
-
 
 PAD, UNKNOWN = "<pad>", "<unk>"
 """Words 0 and 1. No sequence is ever padded here: the first keeps the papers' vocabulary."""

@@ -77,13 +77,8 @@ class TrainedRun(Generic[M]):
 
 
 FILE_NAME = "checkpoint.safetensors"
-
-
 DAMAGED_NAME = "checkpoint.damaged"
-
-
 FORMAT = 1
-
 
 # What reading bytes that are no checkpoint raises; of these, none comes from the disk.
 _DAMAGE = (
@@ -97,9 +92,7 @@ _DAMAGE = (
     RuntimeError,
 )
 
-
 Weights = dict[str, Tensor]
-
 
 GROUPS = ("weights", "average", "best", "optimiser")
 """The groups of tensors in the file, by the names that they have in a `Checkpoint`."""

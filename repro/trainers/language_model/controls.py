@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from repro.schema.base import Name
-from repro.trainers.measurement import Control, ControlledArm, Outcome
+from repro.trainers.measurement import Control, ControlledArm, ControlOutcome
 
 
 class RankBound(Control):
@@ -28,13 +28,13 @@ class RankBound(Control):
         """Where there is a rank and a bound."""
         return bool(arm.values) and arm.bound is not None
 
-    def outcome(self, arms: Mapping[str, ControlledArm], *, uncontrolled: bool) -> Outcome:
+    def outcome(self, arms: Mapping[str, ControlledArm], *, uncontrolled: bool) -> ControlOutcome:
         """Above d + 2: failed. Below: flagged, for a model trained normally reaches it."""
         having = list(arms.values())
         pairs = [(v, arm.bound) for arm in having for v in arm.values if arm.bound is not None]
         known = [f"{arm.label} {arm.bound:,}" for arm in having if arm.bound is not None]
         seen = [f"{arm.label} {span(arm.values)}" for arm in having if arm.values]
-        outcome = Outcome(
+        outcome = ControlOutcome(
             f"No rank of {' and '.join(arm.label for arm in having)} is above its structural "
             "bound, d + 2",
             ", ".join(known) or "d + 2",
@@ -64,18 +64,18 @@ class KnownRank(Control):
         """Where there is nothing to control: no table has the matrix beside its ranks."""
         return not arm.values
 
-    def outcome(self, arms: Mapping[str, ControlledArm], *, uncontrolled: bool) -> Outcome:
+    def outcome(self, arms: Mapping[str, ControlledArm], *, uncontrolled: bool) -> ControlOutcome:
         """Exact in every one of the ranks that have it."""
         del uncontrolled
         statement = "A synthetic matrix of known rank, by the same reduction, comes out exactly"
         pairs = [details["known_rank"] for arm in arms.values() for details in arm.details]
         if not pairs:
-            return Outcome(statement, "exact", "nothing measured", "missing")
+            return ControlOutcome(statement, "exact", "nothing measured", "missing")
         exact = sum(pair["measured"] == pair["expected"] for pair in pairs)
         measured = f"{span([int(p['measured']) for p in pairs])}, exact in {exact} of {len(pairs)}"
         expected = span(sorted({int(pair["expected"]) for pair in pairs}))
         state: Literal["passed", "failed"] = "passed" if exact == len(pairs) else "failed"
-        return Outcome(statement, expected, measured, state)
+        return ControlOutcome(statement, expected, measured, state)
 
 
 def span(values: Sequence[float]) -> str:

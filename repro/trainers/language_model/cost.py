@@ -14,7 +14,6 @@ from repro.trainers.trainer import PROCESS_MEMORY, Cost, Device, Facts, Trainer
 KEPT = 6.0
 """Copies of the weights while one replicate is trained: gradients, average, best, two to write."""
 
-
 ACTIVATIONS = 10.0
 """Numbers that one LSTM layer keeps for each output and token: gates, cell, masks, gradients."""
 

@@ -27,8 +27,6 @@ from repro.trainers.language_model.spec import Model, Own
 from repro.trainers.language_model.trunk import TrunkOutput, detached
 
 Part = TypeVar("Part", bound=Initialised)
-
-
 TRIAL_SEED = 20180430
 
 
@@ -180,7 +178,6 @@ def _initial(spec: Own, part: Initialised) -> dict[str, Callable[..., Any]]:
 TRIED_WINDOWS = (3, 1)
 """Steps of the windows that a trunk is tried with; a text may end in a window of one step."""
 
-
 TRIED_STREAMS = 2
 
 
@@ -264,7 +261,6 @@ def _check_state(spec: Own, state: object, like: Tensor) -> None:
 
 TRIED_SHAPE = (3, 2)
 """Steps and streams of the contexts that a layer is tried with."""
-
 
 LARGEST_ERROR = 0.01
 """Nats by which a distribution may miss a sum of 1, as log(p + 1e-8) does by its epsilons."""

@@ -22,7 +22,6 @@ from repro.trainers.language_model.precision import products_in
 WINDOW = 70
 """Steps that are run at a time; the state is carried over, so numbers differ by round-off only."""
 
-
 CHUNK_BYTES = 64 * 2**20
 """Size of the largest block of log-probabilities."""
 

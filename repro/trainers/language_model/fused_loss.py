@@ -29,10 +29,8 @@ CHUNK_ELEMENTS = 2**23
 Without gradients it is four times as much, twice as many logits and their log-softmax.
 """
 
-
 ALIGNMENT = 16
 """Rows of logits begin at multiples of this many: into others, a product is a third slower."""
-
 
 AUTOGRAD_CHUNK_ELEMENTS = 2**21
 """Logits held at a time where autograd keeps several tensors of their size: 8 MiB each."""

@@ -58,7 +58,6 @@ StreamName = Literal[
     "dynamic_evaluation",
 ]
 
-
 STREAM_NAMES: Final[tuple[str, ...]] = get_args(StreamName)
 
 

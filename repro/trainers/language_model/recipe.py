@@ -27,7 +27,7 @@ class Dropout(Spec):
     weight: Probability = 0.0
 
 
-class Window(Spec):
+class WindowLength(Spec):
     """Length of each training window, in steps.
 
     Fixed at ``base``; or, when ``random``, the papers' rule: base with probability 0.95, else
@@ -54,7 +54,6 @@ Rate = Literal["late"]
 
 ``late``, as in torch's ASGD: that of the averaged step before, the first its own.
 """
-
 
 Products = Literal["bf16", "tf32"]
 """A precision of matrix products below that of their factors: bfloat16, or a GPU's TF32."""
@@ -97,7 +96,7 @@ class Finetuning(Spec):
     epochs: Count
     n: Count = 5
     learning_rate: Positive | None = None
-    window: Window | None = None
+    window: WindowLength | None = None
     rate: Rate | None = None
 
 
@@ -159,7 +158,7 @@ class Recipe(Spec):
     batch_size: Count
     learning_rate: Positive
     decay: Literal["constant", "linear"] = "constant"
-    window: Window
+    window: WindowLength
     clip: Positive = 0.25
     weight_decay: NonNegative = 0.0
     dropout: Dropout = Dropout()

@@ -15,7 +15,6 @@ from repro.trainers.language_model.recipe import Recipe
 
 LockedPlace = Literal["input", "hidden", "output", "latent"]
 
-
 LOCKED_STREAMS: Final[dict[LockedPlace, StreamName]] = {
     "input": "input_dropout",
     "hidden": "hidden_dropout",

@@ -8,7 +8,7 @@ from typing import Any
 from repro.schema.messages import Words, choose
 from repro.schema.yaml import Steps
 from repro.trainers.base import LEAST_TOKENS, too_short
-from repro.trainers.language_model.recipe import Recipe, Window
+from repro.trainers.language_model.recipe import Recipe, WindowLength
 from repro.trainers.language_model.spec import Model, Own, TextCorpus, TrainingSpec, parts
 from repro.trainers.trainer import Idle
 
@@ -46,7 +46,7 @@ def _idle_on_text(model: Model, recipe: Recipe) -> Iterator[Idle]:
             yield Idle("recipe.finetuning.rate", "all steps have one rate")
 
 
-def _idle_of_window(place: str, window: Window) -> Iterator[Idle]:
+def _idle_of_window(place: str, window: WindowLength) -> Iterator[Idle]:
     if window.max_delta is not None and not window.random:
         yield Idle(f"{place}.max_delta", "the windows are not random")
     if window.last_rate is not None and not window.random:
@@ -97,7 +97,6 @@ SCHEDULE = (
     *("finetuning", "stop", "learning_rates", "optimiser"),
 )
 """The settings of a recipe that say how steps are taken, where it has them."""
-
 
 PRECISION = ("precision", "products")
 """The settings of a recipe that say how numbers are rounded."""

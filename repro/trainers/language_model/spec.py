@@ -19,8 +19,6 @@ from repro.trainers.base import Training
 from repro.trainers.language_model.recipe import Recipe
 
 LSTM = ("input_weight", "recurrent_weight", "input_bias", "recurrent_bias")
-
-
 MIXTURE = ("latent_weight", "latent_bias", "prior_weight")
 
 
@@ -344,7 +342,6 @@ Output = Annotated[
     Softmax | SigSoftmax | Gss | Plif | MoC | MoS | Own,
     Field(discriminator="kind"),
 ]
-
 
 BOUNDED = "output softmax, moc, or plif with `only: temperature` or `gradient_noise`"
 """What has a structural bound on the rank, as a message names it."""

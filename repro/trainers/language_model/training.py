@@ -253,7 +253,6 @@ class _Clock:
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
-
 LARGEST_LOSS = math.log(sys.float_info.max)
 """709 nats: a loss above it has no finite perplexity, and counts as divergence."""
 

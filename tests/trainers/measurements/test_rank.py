@@ -25,7 +25,7 @@ from repro.trainers.language_model.measurements.spectrum import (
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.precision import products_in
 from repro.trainers.language_model.randomness import Streams, initialise
-from repro.trainers.language_model.recipe import Recipe, Window
+from repro.trainers.language_model.recipe import Recipe, WindowLength
 from repro.trainers.language_model.spec import (
     MoC,
     Model,
@@ -49,7 +49,7 @@ CORPUS = SyntheticCorpus(
 
 
 MODEL = Model(embedding_size=6, hidden_size=9, context_size=6, layers=2, output=Softmax())
-RECIPE = Recipe(epochs=1, batch_size=2, learning_rate=1.0, window=Window(base=5))
+RECIPE = Recipe(epochs=1, batch_size=2, learning_rate=1.0, window=WindowLength(base=5))
 
 
 def low_rank(rows: int, columns: int, rank: int, seed: int = 0) -> torch.Tensor:

@@ -47,23 +47,13 @@ if TYPE_CHECKING:
 GRAM_RESOLUTION = 3e-7
 """Relative singular value below which the eigenvalues of a float64 Gram matrix are noise."""
 
-
 CURVE_POINTS = 55
 """Relative tolerances of the curve rank(tolerance): a dozen a decade, around the threshold."""
 
-
 CPU: Final = torch.device("cpu")
-
-
 NO_ROWS = "no rows: a rank needs at least one context"
-
-
 BUFFER_ROWS = 2048
-
-
 COLUMN_BLOCK = 1024
-
-
 Spectrum = np.ndarray[Any, np.dtype[np.float64]]
 
 
@@ -258,18 +248,14 @@ def rank_of(
 
 COARSE = {torch.bfloat16: "bfloat16", torch.float16: "float16"}
 
-
 SHARED = 0.05
 """A value that more than this share of a row has is a tie by construction, not by rounding."""
-
 
 LEAST_VALUES = 200
 """Rows with fewer values to compare show no coincidences that mean anything."""
 
-
 LEAST_DISTINCT = 0.9
 """A row has nearly as many values as entries where its precision has room for them."""
-
 
 ROOM = 50
 """So many times more places than entries between the ends of a row are room for all of them."""

@@ -27,7 +27,7 @@ class Mixed(NamedTuple):
     """(T, B, K), logarithm of the shares, which sum to 1 over K."""
 
 
-class Mixture(Initialised):
+class LatentMixture(Initialised):
     """Context -> tanh of K affine maps, and K shares from a linear map without bias.
 
     Shapes: ``(T, B, D)`` -> ``(T, B, K, E)`` and ``(T, B, K)``. One locked mask (1, B, K E)
@@ -74,7 +74,7 @@ class MoCOutput(OutputLayer):
         dtype: torch.dtype,
     ) -> None:
         super().__init__(vocabulary, embedding_size, dtype)
-        self.mixture = Mixture(context_size, embedding_size, components, dtype)
+        self.mixture = LatentMixture(context_size, embedding_size, components, dtype)
 
     def mixed_context(self, context_TBD: Tensor, regularisation: Regularisation) -> Tensor:
         """sum_k prior_k latent_k: (T, B, D) -> (T, B, E)."""
@@ -111,7 +111,7 @@ class MoSOutput(OutputLayer):
         dtype: torch.dtype,
     ) -> None:
         super().__init__(vocabulary, embedding_size, dtype)
-        self.mixture = Mixture(context_size, embedding_size, components, dtype)
+        self.mixture = LatentMixture(context_size, embedding_size, components, dtype)
         self.log_epsilon = log_epsilon
 
     def loss(

@@ -1,0 +1,101 @@
+"""A claim judged again with each seed left out in turn (the jackknife)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from repro.evidence.base import Evidence
+from repro.expectations.base import EProcess, GroupSequential
+from repro.expectations.kinds import Expectation, kind_of
+from repro.judging.judged import Judged, judge
+from repro.specs.claim import Claim
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """All expectations, by id, without one seed of ``arm``; ``pair``: without its partners too.
+
+    An expectation that needs the same numbers in all its arms loses the partners in any case.
+    """
+
+    arm: str
+    number: int
+    pair: bool
+    judged: dict[str, Judged]
+
+    def concerns(self, expectation: Expectation) -> bool:
+        """Whether ``expectation`` counts this as a case: a number that goes whole is one case."""
+        return self.pair or self.arm in (
+            expectation.of[:1] if goes_whole(expectation) else expectation.of
+        )
+
+    def names(self, claim: Claim, *of: Expectation) -> tuple[str, str]:
+        """What is left out in such cases, and in this one, as far as these expectations go."""
+        concerned = [expectation for expectation in of if self.arm in expectation.of]
+        if self.pair or (
+            concerned
+            and all(
+                goes_whole(expectation) and len(expectation.of) == 2 for expectation in concerned
+            )
+        ):
+            return "pair", f"pair {self.number}"
+        if concerned and all(goes_whole(expectation) for expectation in concerned):
+            return "seed of every arm", f"seed {self.number} of every arm"
+        return "seed", f"seed {self.number} ({claim.arms[self.arm].label})"
+
+
+def left_out(
+    claim: Claim, evidence: Evidence, judged: tuple[Judged, ...], *, arms: tuple[str, ...]
+) -> tuple[Case, ...]:
+    """Every finished replicate of ``arms`` left out in turn.
+
+    Where replicates are pairs, a pair is left out whole, and is named by the first arm; a table
+    without an order in time is judged at once, and has none in a sequential claim. Planned looks
+    leave nothing out: without one seed the last of them would not have been reached.
+    """
+    if isinstance(claim.sequential, GroupSequential):
+        return ()
+    in_order = all(evidence.order(arm) != "unknown" for arm in arms)
+    pairs = claim.design == "paired" or (isinstance(claim.sequential, EProcess) and in_order)
+    return tuple(
+        Case(arm, run.number, pairs, dict(_again(claim, evidence, judged, gone, run.number)))
+        for arm in (arms[:1] if pairs else arms)
+        for gone in (arms if pairs else (arm,),)
+        for run in evidence.finished(arm)
+    )
+
+
+def _again(
+    claim: Claim, evidence: Evidence, judged: tuple[Judged, ...], gone: tuple[str, ...], number: int
+) -> Iterator[tuple[str, Judged]]:
+    """Those that read an arm of ``gone``, without the seed; the others as they were."""
+    for before in judged:
+        expectation = before.expectation
+        if not set(expectation.of) & set(gone):
+            yield expectation.id, before
+            continue
+        whole = tuple(arm for arm in expectation.of if goes_whole(expectation) and arm not in gone)
+        rest = _rest(claim, evidence, (*gone, *whole), number)
+        if reason := kind_of(expectation).keeps_seeds(expectation):
+            yield expectation.id, replace(before, result=None, refused=reason)
+        elif not all(rest.known(arm) for arm in expectation.of):
+            yield expectation.id, replace(before, result=None, refused="no seed is left")
+        elif not kind_of(expectation).is_slow(expectation, numbers_of_seeds(expectation, rest)):
+            yield expectation.id, judge(expectation, claim, rest.read)
+
+
+def _rest(claim: Claim, evidence: Evidence, arms: tuple[str, ...], number: int) -> Evidence:
+    """Without this seed of the first of ``arms``, and its partners in the others."""
+    place = number - claim.arms[arms[0]].first_seed
+    for each in arms:
+        evidence = evidence.without(each, place + claim.arms[each].first_seed)
+    return evidence
+
+
+def goes_whole(expectation: Expectation) -> bool:
+    return kind_of(expectation).goes_whole(expectation)
+
+
+def numbers_of_seeds(expectation: Expectation, evidence: Evidence) -> list[int]:
+    return [len(evidence.counted(arm)) for arm in expectation.of]

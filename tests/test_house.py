@@ -1,0 +1,39 @@
+"""One concept a file, found by its name: what keeps the house simple as it grows."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1] / "repro"
+FILES = sorted(ROOT.rglob("*.py"))
+OF_EVERY_TRAINER = {"corpus", "evaluation", "model", "spec", "trainer", "training"}
+
+
+def test_there_is_a_house():
+    """The other tests look at something."""
+    assert len(FILES) > 100
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_file_has_at_most_500_lines(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 500
+
+
+def test_within_a_wing_no_two_modules_share_a_name():
+    """But for the parts that every trainer has."""
+    places = [(path.relative_to(ROOT).parts[0], path.stem) for path in FILES]
+    counted = Counter(place for place in places if place[1] not in {"__init__", *OF_EVERY_TRAINER})
+    assert [place for place, n in counted.items() if n > 1] == []
+
+
+def test_no_two_public_classes_share_a_name():
+    names: Counter[str] = Counter()
+    for path in FILES:
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        classes = [node.name for node in body if isinstance(node, ast.ClassDef)]
+        names.update({name for name in classes if not name.startswith("_")})
+    assert [name for name, n in names.items() if n > 1] == []
