@@ -118,7 +118,10 @@ def version_of(name: str) -> str:
 
 
 def _found(name: str, module: str) -> ModuleSpec:
-    """Where Python would import a module from; unlike `find_spec` it imports no parent for that."""
+    """Where Python would import a module from; unlike `find_spec` it imports no parent with code.
+
+    A namespace package has none, and is imported, as Python looks for those in it by its module.
+    """
     path: Sequence[str] | None = None
     spec: ModuleSpec | None = None
     parts = module.split(".")
@@ -130,6 +133,8 @@ def _found(name: str, module: str) -> ModuleSpec:
         path = None if spec is None else spec.submodule_search_locations
         if spec is None or (path is None and depth < len(parts)):
             raise _missing(name, f"No module named '{each if spec is None else module}'")
+        if path is not None and spec.origin is None:
+            import_module(each)
     if spec is None:
         raise _missing(name, f"No module named '{module}'")
     return spec

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from repro.errors import DataError
-from repro.plugins import Table
+from repro.plugins import Table, version_of
 
 TABLE: Table[object] = Table(
     "repro.tests", {"decimal": "decimal:Decimal", "fraction": "fractions:Fraction"}
@@ -85,3 +85,13 @@ def test_nothing_is_imported_before_it_is_asked_for() -> None:
     assert table.names() == ("never",)
     with pytest.raises(DataError, match="no_such_module"):
         table.get("never")
+
+
+def test_a_module_in_folders_without_init_has_a_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Namespace packages, one in the other: nothing of them has been imported before."""
+    (tmp_path / "outer_ns" / "inner_ns").mkdir(parents=True)
+    (tmp_path / "outer_ns" / "inner_ns" / "mine.py").write_text("raise SystemExit", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert version_of("outer_ns.inner_ns.mine:Thing").startswith("sha256:")

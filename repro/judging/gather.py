@@ -85,7 +85,6 @@ def table_schema(claim: Claim, arms: Sequence[str]) -> TableSchema:
 def _evidence(claim: Claim, tables: Tables, store: RunStore | None = None) -> Evidence:
     arms: dict[str, tuple[Replicate, ...]] = {}
     published = {}
-    measurements = {name: spec for name, spec in claim.measurements.items() if spec.trainers}
     for name, arm in claim.arms.items():
         arms[name] = ()
         if name in tables:
@@ -94,7 +93,7 @@ def _evidence(claim: Claim, tables: Tables, store: RunStore | None = None) -> Ev
             published[name] = {key: _numbers(one) for key, one in arm.published.items()}
         elif store is not None and arm.trained:
             runs = [claim.run(name, number) for number in claim.numbers(name)]
-            arms[name] = arm.source.replicates(runs, measurements, store)
+            arms[name] = arm.source.replicates(runs, claim.taken_of(name), store)
     return Evidence(arms, published, {name: table.source for name, table in tables.items()})
 
 

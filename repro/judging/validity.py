@@ -226,10 +226,11 @@ def _arm(canary: Canary, claim: Claim, evidence: Evidence, name: str) -> Control
     """What a canary knows of an arm."""
     arm, measurement = claim.arms[name], canary.measurement
     training = None if arm.configuration is None else arm.configuration.training()
+    spec = claim.measurements[measurement]
     finished = evidence.finished(name)
     return ControlledArm(
         arm.label,
-        None if training is None else claim.measurements[measurement].bound(training),
+        None if training is None or not spec.taken_of(training) else spec.bound(training),
         tuple(r.values[measurement] for r in finished if measurement in r.values),
         tuple(r.details[measurement] for r in finished if r.details.get(measurement)),
     )

@@ -267,13 +267,18 @@ class Claim(Spec):
         training = configuration.training()
         return RunSpec(training=training, replicate=replicate, streams=self.design)
 
+    def taken_of(self, arm: str) -> dict[str, Measurement]:
+        """The measurements that the runs of an arm have; ValueError as for ``run``."""
+        training = self.run(arm, 0).training
+        return {name: one for name, one in self.measurements.items() if one.taken_of(training)}
+
     def runs(self) -> tuple[PlannedRun, ...]:
         """All planned runs, replicate by replicate, so that arms grow together."""
-        measurements = tuple(one for one in self.measurements.values() if one.trainers)
+        measurements = {arm: tuple(self.taken_of(arm).values()) for arm in self.trained}
         return tuple(
             PlannedRun(
                 run=self.run(arm, self.numbers(arm)[place]),
-                measurements=measurements,
+                measurements=measurements[arm],
                 label=f"{self.arms[arm].label}, seed {self.numbers(arm)[place]}",
                 arm=f"{self.arms[arm].label} ({self.arms[arm].configuration_id})",
             )

@@ -127,12 +127,16 @@ class MeasurementSpec(Spec):
         """The key of each setting that gives it no value, and what to say of it."""
         yield from ()
 
+    def taken_of(self, training: Training) -> bool:
+        """Whether the runs of a training have it."""
+        return training.trained_by in self.trainers
+
     def unsuited(self, training: Training, whose: str) -> Iterator[tuple[str, Words]]:
         """The key of each setting that the runs of a training cannot have, and what to say.
 
         The key is empty where it is said of the whole measurement.
         """
-        if training.trained_by not in self.trainers:
+        if not self.taken_of(training):
             what = f"{whose} is {training.noun}, which has no {self.kind}"
             yield "kind", (what, "what it has", "measure something else, or name other arms")
 

@@ -11,17 +11,28 @@ from repro.specs.scaled import ScaledClaim
 
 
 def _measurements_apply(claim: ScaledClaim) -> Iterator[Problem]:
-    """What is taken is taken of every arm that is trained; the first that has it not is named."""
+    """Some arm that is trained has it, and each of which it is read; the first that has not."""
     for key, measurement in claim.measurements.items():
         steps = claim.steps("measurements", key)
         found = list(measurement.mistakes())
-        for name, training in claim.trainings.items() if measurement.trainers else ():
+        trainings = claim.trainings if measurement.trainers else {}
+        having = {name for name, training in trainings.items() if measurement.taken_of(training)}
+        asked = having | _read_of(claim, key) if having else set(trainings)
+        for name, training in trainings.items():
+            if name not in asked:
+                continue
             unsuited = list(measurement.unsuited(training, f"arm '{name}'"))
             found += unsuited
             if unsuited:
                 break
         for setting, words in found:
             yield claim.problem((*steps, setting) if setting else steps, *words)
+
+
+def _read_of(claim: ScaledClaim, key: str) -> set[str]:
+    """The arms of which an expectation or a canary reads a measurement."""
+    read = {name for one in claim.expectations if key in one.reads for name in one.of}
+    return read.union(*(one.named for one in claim.file.canaries if one.measurement == key))
 
 
 def _structural_bounds(claim: ScaledClaim) -> Iterator[Problem]:

@@ -140,6 +140,9 @@ class Perplexity(MeasurementSpec):
 
     def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
         """A text must fill its streams; a dialog has neither streams nor windows."""
+        if not self.taken_of(training):
+            yield from super().unsuited(training, whose)
+            return
         if training.in_streams:
             yield from too_many_streams("batch_size", self.batch_size, training, self.split, whose)
             if self.dynamic is not None:

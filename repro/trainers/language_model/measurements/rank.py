@@ -105,6 +105,9 @@ class Rank(MeasurementSpec):
 
     def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
         """There must be as many contexts as are to be read, and a text must fill its streams."""
+        if not self.taken_of(training):
+            yield from super().unsuited(training, whose)
+            return
         if training.in_streams:
             yield from too_many_streams("batch_size", self.batch_size, training, self.split, whose)
         else:
