@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib import import_module, metadata
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
@@ -118,26 +118,36 @@ def version_of(name: str) -> str:
 
 
 def _found(name: str, module: str) -> ModuleSpec:
-    """Where Python would import a module from; unlike `find_spec` it imports no parent with code.
-
-    A namespace package has none, and is imported, as Python looks for those in it by its module.
-    """
+    """Where Python would import a module from; unlike `find_spec` it imports no parent for that."""
     path: Sequence[str] | None = None
     spec: ModuleSpec | None = None
     parts = module.split(".")
-    for depth in range(1, len(parts) + 1):
+    for depth, part in enumerate(parts, start=1):
         each = ".".join(parts[:depth])
-        finders = (getattr(finder, "find_spec", None) for finder in sys.meta_path)
-        specs = (find(each, path) for find in finders if find is not None)
-        spec = next(filter(None, specs), None)
-        path = None if spec is None else spec.submodule_search_locations
+        spec = _spec(each, path)
+        path = None if spec is None else _inside(spec, path, part)
         if spec is None or (path is None and depth < len(parts)):
             raise _missing(name, f"No module named '{each if spec is None else module}'")
-        if path is not None and spec.origin is None:
-            import_module(each)
     if spec is None:
         raise _missing(name, f"No module named '{module}'")
     return spec
+
+
+def _spec(module: str, path: Sequence[str] | None) -> ModuleSpec | None:
+    """What the finders say; a namespace in a package that is not imported is asked for by path."""
+    finders = (getattr(finder, "find_spec", None) for finder in sys.meta_path)
+    try:
+        return next(filter(None, (find(module, path) for find in finders if find)), None)
+    except KeyError:
+        return PathFinder.find_spec(module.rpartition(".")[2], path)
+
+
+def _inside(spec: ModuleSpec, path: Sequence[str] | None, part: str) -> Sequence[str] | None:
+    """The folders of a package; those of a namespace are found anew, as Python imports for them."""
+    if spec.submodule_search_locations is None or spec.origin is not None:
+        return spec.submodule_search_locations
+    folders = (Path(place) / part for place in (sys.path if path is None else path))
+    return [str(folder) for folder in folders if folder.is_dir()]
 
 
 def _missing(name: str, why: str) -> DataError:

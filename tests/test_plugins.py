@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 
@@ -95,3 +96,16 @@ def test_a_module_in_folders_without_init_has_a_version(
     (tmp_path / "outer_ns" / "inner_ns" / "mine.py").write_text("raise SystemExit", "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     assert version_of("outer_ns.inner_ns.mine:Thing").startswith("sha256:")
+
+
+def test_a_folder_without_init_inside_a_package_runs_nothing_of_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Looking a version up never imports code, not even that of a package around a namespace."""
+    (tmp_path / "with_code" / "bare_ns").mkdir(parents=True)
+    (tmp_path / "with_code" / "__init__.py").write_text("raise SystemExit('it ran')", "utf-8")
+    (tmp_path / "with_code" / "bare_ns" / "mine.py").write_text("", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with suppress(DataError):
+        assert version_of("with_code.bare_ns.mine:Thing").startswith("sha256:")
+    assert "with_code" not in sys.modules
