@@ -200,7 +200,7 @@ def test_its_keys_and_its_version_are_in_the_digest(
     """Another limit, or another state of its code, is another claim."""
     first = loaded(claim).digest()
     assert loaded(claim).digest() == first
-    monkeypatch.setattr("repro.plugins.version_of", lambda use: f"another of {use}")
+    monkeypatch.setattr("repro.specs.others.version_of", lambda use: f"another of {use}")
     assert loaded(claim).digest() != first
     monkeypatch.undo()
     assert loaded(changed(claim, "at_most: 50", "at_most: 49")).digest() != first

@@ -164,7 +164,7 @@ def test_its_keys_and_its_version_are_in_its_key(
     """Another split, or another state of its code, is another measurement and another claim."""
     first = loaded(claim)
     assert loaded(claim).measurements["entropy"].key == first.measurements["entropy"].key
-    monkeypatch.setattr("repro.plugins.version_of", lambda use: f"another of {use}")
+    monkeypatch.setattr("repro.specs.others.version_of", lambda use: f"another of {use}")
     second = loaded(claim)
     assert second.measurements["entropy"].key != first.measurements["entropy"].key
     assert second.digest() != first.digest()

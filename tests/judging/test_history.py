@@ -25,7 +25,7 @@ SEED = 20260407
 @pytest.fixture(autouse=True)
 def _not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports are not written here: that takes a second each, and has tests of its own."""
-    monkeypatch.setattr("repro.report.write.write_report", lambda document, folder, formats: [])
+    monkeypatch.setattr("repro.verify.write_report", lambda document, folder, formats: [])
 
 
 def counted(document: Document) -> tuple[int, int]:
@@ -64,7 +64,7 @@ def due(nights: Nights, of: Claim) -> tuple[Claim, Claim]:
 
 def by(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """From here on another version of the program judges."""
-    monkeypatch.setattr("repro.machine.package_version", lambda package: version)
+    monkeypatch.setattr("repro.judging.registration.package_version", lambda package: version)
 
 
 def test_a_night_that_another_version_judges_again_is_one_night(

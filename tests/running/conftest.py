@@ -30,7 +30,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def _here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tasks are done in this process: what they are is another matter."""
     request.getfixturevalue("_quick")
-    monkeypatch.setattr("repro.running.engine.engine", lambda *_, **__: SerialEngine())
+    monkeypatch.setattr("repro.running.execute.make_engine", lambda *_, **__: SerialEngine())
 
 
 @pytest.fixture

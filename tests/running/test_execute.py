@@ -49,7 +49,7 @@ def test_what_is_complete_is_not_given_out(
 def test_nothing_to_do_starts_nothing(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """No device is looked for, no engine made, nothing said."""
     monkeypatch.setattr("repro.trainers.devices.resolve_device", None)
-    monkeypatch.setattr("repro.running.engine.engine", None)
+    monkeypatch.setattr("repro.running.execute.make_engine", None)
     journal = Journal()
     assert execute([], store, report=journal).done == ()
     assert journal.lines == []

@@ -167,7 +167,7 @@ def test_an_interrupt_ends_the_workers(store: RunStore, monkeypatch: pytest.Monk
     def make(*_: Any, **__: Any) -> Executor:
         return Pool(1)
 
-    monkeypatch.setattr("repro.running.engine.engine", make)
+    monkeypatch.setattr("repro.running.execute.make_engine", make)
     with pytest.raises(KeyboardInterrupt):
         execute(tiny_plan(), store, device="cpu")
     assert made == ["terminated"]

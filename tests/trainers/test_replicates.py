@@ -162,7 +162,7 @@ def test_what_the_replicates_begin_with_differs(monkeypatch):
         original(model, streams)
         begun.append(model.output.weight.detach().clone())
 
-    monkeypatch.setattr("repro.trainers.language_model.randomness.initialise", noting)
+    monkeypatch.setattr("repro.trainers.language_model.training.initialise", noting)
     together(runs_of(3, epochs=1))
     flat = torch.corrcoef(torch.stack([weight.flatten() for weight in begun]))
     assert len(begun) == 3
