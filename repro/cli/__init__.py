@@ -11,14 +11,10 @@ import sys
 
 import typer
 
-from repro.cli.audit import audit
-from repro.cli.corpus import corpus
-from repro.cli.doctor import doctor
+from repro.cli.commands import audit, corpus, doctor, report, schema
 from repro.cli.options import say_stopped
 from repro.cli.plan import plan
-from repro.cli.report import report
 from repro.cli.runs import runs
-from repro.cli.schema import schema
 from repro.cli.tune import tune
 from repro.cli.verify import verify
 from repro.errors import stopped_by

@@ -6,9 +6,8 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -19,31 +18,6 @@ if TYPE_CHECKING:
     from repro.store.runs import RunStore
 
 
-class ScaleChoice(StrEnum):
-    """How large a claim is run."""
-
-    quick = "quick"
-    bench = "bench"
-    paper = "paper"
-
-
-class DeviceChoice(StrEnum):
-    """Where models are trained."""
-
-    auto = "auto"
-    cpu = "cpu"
-    cuda = "cuda"
-
-
-class EngineChoice(StrEnum):
-    """How replicates are trained."""
-
-    auto = "auto"
-    processes = "processes"
-    batched = "batched"
-    serial = "serial"
-
-
 Claims = Annotated[
     list[Path],
     typer.Argument(
@@ -52,14 +26,17 @@ Claims = Annotated[
 ]
 
 Scale = Annotated[
-    ScaleChoice | None,
+    Literal["quick", "bench", "paper"] | None,
     typer.Option(help="How large to run the claims; default the smallest scale of each, quick."),
 ]
 
-Device = Annotated[DeviceChoice, typer.Option(help="Where to train; auto takes a GPU if any.")]
+Device = Annotated[
+    Literal["auto", "cpu", "cuda"],
+    typer.Option(help="Where to train; auto takes a GPU if any."),
+]
 
 Engine = Annotated[
-    EngineChoice,
+    Literal["auto", "processes", "batched", "serial"],
     typer.Option(
         help="How replicates are trained: each alone in one of several processes, several as one "
         "model (batched), one after another (serial); auto is processes on a CPU, batched on a GPU."
@@ -97,14 +74,10 @@ Store = Annotated[
     Path | None, typer.Option(help="Run store; default $REPRO_STORE, else your data folder.")
 ]
 
-Data = Annotated[Path | None, typer.Option(envvar="REPRO_DATA", help="Folder of the corpora.")]
-
-
-def store_place(store: Path | None) -> Path:
-    """Where the store is: as named, else the default place."""
-    from repro.store.runs import RunStore
-
-    return store if store is not None else RunStore.default().root
+Data = Annotated[
+    Path | None,
+    typer.Option(envvar="REPRO_DATA", resolve_path=True, help="Folder of the corpora."),
+]
 
 
 def open_store(store: Path | None) -> RunStore:
@@ -176,22 +149,3 @@ def append(file: Path | None, text: str) -> None:
             stream.write(text)
     except OSError as error:
         raise OutputError(file, error) from None
-
-
-class RoundingChoice(StrEnum):
-    """How printed digits were dropped: to the nearest, towards 0, or upwards."""
-
-    round = "round"
-    truncate = "truncate"
-    ceil = "ceil"
-
-
-class FailOn(StrEnum):
-    """The mildest grade of an audit that ends it with 1."""
-
-    decision_inconsistent = "decision-inconsistent"
-    decision_fragile = "decision-fragile"
-    inconsistent = "inconsistent"
-    not_by_t_test = "not-by-t-test"
-    consistent_if = "consistent-if"
-    never = "never"

@@ -11,7 +11,6 @@ from repro.cli.options import (
     Claims,
     Data,
     Device,
-    DeviceChoice,
     Scale,
     Store,
     Workers,
@@ -23,7 +22,10 @@ from repro.cli.options import (
 from repro.errors import ReproError, Stopped, apart, gravest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from repro.judging.document_parts import DesignPart
+    from repro.running.engine import RunOptions
     from repro.running.plan import Plan
     from repro.specs.claim import Claim
 
@@ -36,7 +38,7 @@ def plan(
     scale: Scale = None,
     workers: Workers = None,
     store: Store = None,
-    device: Device = DeviceChoice.auto,
+    device: Device = "auto",
     data: Data = None,
     allow_code: AllowCode = False,
     force: Annotated[
@@ -47,40 +49,44 @@ def plan(
 
     Trains nothing.
     """
+    stopped: list[Stopped] = []
     with problems():
-        from repro.registry.record import Registry
-        from repro.registry.seeds_due import with_seeds_so_far
         from repro.running.engine import RunOptions
-        from repro.running.preflight import lacking
         from repro.specs.load import load_claims
-        from repro.verify import code_to_run, plan_runs
 
-        runs = open_store(store)
-        registry = Registry(runs, make=False)
-        loaded = load_claims(claims, None if scale is None else scale.value, allow_code=allow_code)
-        now: list[Claim] = []
-        stopped: list[Stopped] = []
-        for claim in loaded:
-            with apart(f"{claim.id} ({claim.scale})", stopped, (ReproError, OSError)):
-                now.append(with_seeds_so_far(claim, registry.history(claim).looks))
-        planned = plan_runs(now, runs, workers=workers)
-        _say_runs(planned)
-        for text in code_to_run(now, planned).values():
-            say(f"{text}, with --allow-code alone")
-        place = None if data is None else data.resolve()
-        options = RunOptions(runs, place, device.value, workers=workers)
-        for line in lacking(planned.missing, options):
-            say(line)
-        refused = []
-        for claim in now:
-            with apart(f"{claim.id} ({claim.scale})", stopped):
-                refused.append(_say_design(claim, planned))
+        options = RunOptions(open_store(store), data, device, workers=workers)
+        refused = _say_plan(load_claims(claims, scale, allow_code=allow_code), options, stopped)
     for each in stopped:
         say_stopped(each)
     if stopped:
         raise typer.Exit(gravest(each.status for each in stopped))
-    if any(refused) and not force:
+    if refused and not force:
         raise typer.Exit(REFUSED)
+
+
+def _say_plan(claims: Sequence[Claim], options: RunOptions, stopped: list[Stopped]) -> bool:
+    """The runs, what is missing for them, and every design; whether one of those is refused."""
+    from repro.registry.record import Registry
+    from repro.registry.seeds_due import with_seeds_so_far
+    from repro.running.preflight import lacking
+    from repro.verify import code_to_run, plan_runs
+
+    registry = Registry(options.store, make=False)
+    now: list[Claim] = []
+    for claim in claims:
+        with apart(f"{claim.id} ({claim.scale})", stopped, (ReproError, OSError)):
+            now.append(with_seeds_so_far(claim, registry.history(claim).looks))
+    planned = plan_runs(now, options.store, workers=options.workers)
+    _say_runs(planned)
+    for text in code_to_run(now, planned).values():
+        say(f"{text}, with --allow-code alone")
+    for line in lacking(planned.missing, options):
+        say(line)
+    refused = False
+    for claim in now:
+        with apart(f"{claim.id} ({claim.scale})", stopped):
+            refused |= _say_design(claim, planned)
+    return refused
 
 
 def _say_runs(planned: Plan) -> None:
@@ -105,11 +111,11 @@ def _say_design(claim: Claim, planned: Plan) -> bool:
     refused = False
     for part in design_parts(claim):
         say("\n".join(f"  {line}" for line in _lines(part, claim, planned)))
-        if part.refused:
-            forced = claim.forced
-            why = "refused" if forced is None else f"refused, but forced: {forced.why}"
-            say(f"    {why}: {part.refused}" if forced is None else f"    {why}")
-            refused = refused or forced is None
+        if part.refused and claim.forced is not None:
+            say(f"    refused, but forced: {claim.forced.why}")
+        elif part.refused:
+            say(f"    refused: {part.refused}")
+            refused = True
     return refused
 
 

@@ -84,4 +84,4 @@ def _loaded(claims: list[Path] | None, scale: Scale, *, allow_code: bool) -> tup
 
     if not claims:
         return ()
-    return load_claims(claims, None if scale is None else scale.value, allow_code=allow_code)
+    return load_claims(claims, scale, allow_code=allow_code)

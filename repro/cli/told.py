@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 STYLES = {"good": "bold green", "bad": "bold red", "warn": "bold yellow", "plain": "bold"}
-MINUS = "\N{MINUS SIGN}"
 
 
 def tell(document: Document, page: Path, *, err: bool) -> None:
@@ -28,15 +27,17 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
     each is one line. A minus sign is that of ASCII, so that a number can be copied.
     """
     from repro.report import words
-    from repro.schema.numbers import clean
+    from repro.schema.numbers import MINUS, clean
 
     verdict = document.verdict
-    head, word = (
-        f"{document.claim.id} ({document.scale.name}): {verdict.validity}, ",
-        _word(document),
-    )
-    strength = words.strength(verdict.strength)
-    rest = (f" ({strength})" if strength else "") + _expected(document) + _flags(document)
+    head = f"{document.claim.id} ({document.scale.name}): {verdict.validity}, "
+    word = verdict.conclusion or "no conclusion"
+    rest = words.with_strength("", verdict.strength)
+    if verdict.conclusion is not None and not verdict.as_expected:
+        rest += " (not as expected)"
+    if verdict.flags:
+        name = "fragile" if verdict.conclusion in words.DECIDED else "flags"
+        rest += f", {name}: {', '.join(dict.fromkeys(flag.kind for flag in verdict.flags))}"
     sentence = printable(clean(verdict.sentence).replace(MINUS, "-"))
     console = _console(err=err)
     if console is None:
@@ -47,7 +48,8 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
 
     shown = Text(head).append(word, STYLES[words.short_word(verdict).tone]).append(rest)
     console.print(shown)
-    for line in _lines(sentence, console.width - 2):
+    width = max(console.width - 2, 20)
+    for line in wrap(sentence, width, break_long_words=False, break_on_hyphens=False):
         console.print(Text(f"  {line}"), soft_wrap=True)
     link = f"link {page.resolve().as_uri()}"
     console.print(Text("  ").append(printable(str(page)), link), soft_wrap=True)
@@ -77,44 +79,21 @@ def _why(code: int, documents: Sequence[Document], failed: Sequence[str]) -> str
     from repro.judging.verdict import status_of
     from repro.schema.numbers import clean
 
-    these = [one for one in documents if status_of(*verdict_of(one)) == code]
+    these = [document for document in documents if status_of(*verdict_of(document)) == code]
     if not these:
         others = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
-        what = printable(failed[0]) if failed else "something"
-        return f"{what}{others} failed, as said above"
-    first, verdict = these[0], these[0].verdict
-    said = f"{first.claim.id} is not as expected: {_word(first)}; {_wanted(first)} was expected"
+        first = printable(failed[0]) if failed else "something"
+        return f"{first}{others} failed, as said above"
+    name, verdict = these[0].claim.id, these[0].verdict
+    expected = f"{verdict.expected or 'CONFIRMED'} was expected"
+    said = f"{name} is not as expected: {verdict.conclusion or 'no conclusion'}; {expected}"
     if code == 4:
-        said = f"{first.claim.id} cannot be judged: {verdict.validity}, as said above"
+        said = f"{name} cannot be judged: {verdict.validity}, as said above"
     elif code == 3:
         found = verdict.conclusion or f"{verdict.validity}, {verdict.validity_reason}"
-        said = f"{first.claim.id} is not decided: {found}; {_wanted(first)} was expected"
+        said = f"{name} is not decided: {found}; {expected}"
     others = f" (and {len(these) - 1} more)" if len(these) > 1 else ""
     return printable(clean(f"{said}{others}"))
-
-
-def _word(document: Document) -> str:
-    """The conclusion, or why there is none."""
-    verdict = document.verdict
-    return verdict.conclusion or "no conclusion"
-
-
-def _wanted(document: Document) -> str:
-    return document.verdict.expected or "CONFIRMED"
-
-
-def _expected(document: Document) -> str:
-    verdict = document.verdict
-    concluded = verdict.conclusion is not None
-    return " (not as expected)" if concluded and not verdict.as_expected else ""
-
-
-def _flags(document: Document) -> str:
-    from repro.report.words import DECIDED
-
-    kinds = dict.fromkeys(flag.kind for flag in document.verdict.flags)
-    name = "fragile" if document.verdict.conclusion in DECIDED else "flags"
-    return f", {name}: {', '.join(kinds)}" if kinds else ""
 
 
 def _console(*, err: bool) -> Console | None:
@@ -125,8 +104,3 @@ def _console(*, err: bool) -> Console | None:
     from rich.console import Console
 
     return Console(file=stream, highlight=False)
-
-
-def _lines(text: str, width: int) -> list[str]:
-    """The text in lines, broken between words alone."""
-    return wrap(text, max(width, 20), break_long_words=False, break_on_hyphens=False)

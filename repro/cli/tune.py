@@ -11,9 +11,7 @@ from repro.cli.options import (
     AllowCode,
     Data,
     Device,
-    DeviceChoice,
     Engine,
-    EngineChoice,
     Store,
     Workers,
     open_store,
@@ -34,8 +32,8 @@ def tune(
     to: Annotated[
         Path, typer.Option(help="Folder for the chosen configuration and the table.")
     ] = Path("tuned"),
-    device: Device = DeviceChoice.auto,
-    engine: Engine = EngineChoice.auto,
+    device: Device = "auto",
+    engine: Engine = "auto",
     workers: Workers = None,
     store: Store = None,
     data: Data = None,
@@ -54,11 +52,9 @@ def tune(
         planned.refuse()
         if dry_run:
             return
-        place = data.resolve() if data is not None else None
-        options = RunOptions(
-            open_store(store), place, device.value, engine.value, workers, allow_code
+        tuned = tune(
+            loaded, RunOptions(open_store(store), data, device, engine, workers, allow_code)
         )
-        tuned = tune(loaded, options)
         _say_settings(tuned)
         for path in write_tuned(tuned, to):
             say(str(path))

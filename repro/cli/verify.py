@@ -14,9 +14,7 @@ from repro.cli.options import (
     Claims,
     Data,
     Device,
-    DeviceChoice,
     Engine,
-    EngineChoice,
     Formats,
     Scale,
     Store,
@@ -91,8 +89,8 @@ def verify(
     claims: Claims,
     scale: Scale = None,
     reports: Reports = Path("reports"),
-    device: Device = DeviceChoice.auto,
-    engine: Engine = EngineChoice.auto,
+    device: Device = "auto",
+    engine: Engine = "auto",
     workers: Workers = None,
     store: Store = None,
     data: Data = None,
@@ -108,22 +106,17 @@ def verify(
 ) -> None:
     """Train what is missing, judge the claims, and write their reports."""
     with problems():
-        from repro.specs.load import load_claims
-        from repro.verify import Options, verify_claims
+        from repro.verify import Options
 
-        loaded = load_claims(claims, None if scale is None else scale.value, allow_code=allow_code)
-        append(summary, "")
-        command = shlex.join(["repro", *sys.argv[1:]])
-        place = data.resolve() if data is not None else None
         options = Options(
             store=open_store(store),
             reports=reports,
-            data=place,
-            device=device.value,
-            engine=engine.value,
+            data=data,
+            device=device,
+            engine=engine,
             workers=workers,
             train=train,
-            command=command,
+            command=shlex.join(["repro", *sys.argv[1:]]),
             results=results,
             nightly=nightly,
             force=force,
@@ -131,28 +124,41 @@ def verify(
             limit=None if limit is None else 60 * limit,
             formats=tuple(format or ()),
         )
-        verified = verify_claims(loaded, options)
-        if results is not None and scale is None:
-            _say_scale(loaded)
-        for failure in verified.failures:
-            say(f"failed: {failure}", err=True)
-        for stopped in verified.stopped:
-            say_stopped(stopped, _traceback(stopped, loaded, reports))
-        code = _report_verdicts(verified, options, summary, err=json)
-        if json:
-            from repro.report.write import documents_text
-
-            several = len(loaded) > 1
-            typer.echo(documents_text(verified.documents, several=several), nl=False)
+        code = _verify(claims, scale, options, summary, json=json)
     raise typer.Exit(code)
+
+
+def _verify(
+    paths: Claims, scale: Scale, options: Options, summary: Path | None, *, json: bool
+) -> int:
+    """Load, train and judge the claims, and say what came of each; the exit code."""
+    from repro.report.write import documents_text
+    from repro.specs.load import load_claims
+    from repro.verify import verify_claims
+
+    claims = load_claims(paths, scale, allow_code=options.allow_code)
+    append(summary, "")
+    verified = verify_claims(claims, options)
+    if options.results is not None and scale is None:
+        _say_scale(claims)
+    for failure in verified.failures:
+        say(f"failed: {failure}", err=True)
+    for stopped in verified.stopped:
+        say_stopped(stopped, _traceback(stopped, claims, options.reports))
+    code = _report_verdicts(verified, options, summary, err=json)
+    if json:
+        typer.echo(documents_text(verified.documents, several=len(claims) > 1), nl=False)
+    return code
 
 
 def _traceback(stopped: Stopped, claims: Sequence[Claim], reports: Path) -> str:
     """Where the traceback of a claim that crashed is; empty for anything else."""
     from repro.report.write import FAILED
 
-    named = {f"{one.id} ({one.scale})": reports / one.id / one.scale / FAILED for one in claims}
-    return str(named.get(stopped.subject, ""))
+    for claim in claims:
+        if stopped.subject == f"{claim.id} ({claim.scale})":
+            return str(reports / claim.id / claim.scale / FAILED)
+    return ""
 
 
 def _say_scale(claims: Sequence[Claim]) -> None:
@@ -177,13 +183,13 @@ def _report_verdicts(
     for document in verified.documents:
         folder = options.reports / document.claim.id / document.scale.name
         tell(document, folder / page(), err=err)
-    lost = f", {verified.missing} missing" if verified.missing else ""
-    damaged = f", {verified.damaged} damaged" if verified.damaged else ""
-    done = f"{verified.trained} runs trained or measured, {verified.reused} as they were"
-    done += f"{lost}{damaged}"
     if options.results is not None:
         done = f"nothing trained: the values are those of {options.results}"
-    elif not any(arm.trained for one in verified.documents for arm in one.arms):
+    elif any(arm.trained for document in verified.documents for arm in document.arms):
+        done = f"{verified.trained} runs trained or measured, {verified.reused} as they were"
+        done += f", {verified.missing} missing" if verified.missing else ""
+        done += f", {verified.damaged} damaged" if verified.damaged else ""
+    else:
         done = "nothing to train: every value is from a table or printed"
     say(done, err=err)
     append(summary, markdown(verified.documents, verified.stopped))

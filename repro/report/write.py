@@ -38,6 +38,8 @@ LONGEST = 100_000
 WORD = 5_000
 """No word of a report has more characters: setting a line takes the square of it."""
 
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
 _ENDLESS = re.compile(rf"\S{{{WORD + 1}}}")
 
 Location = tuple[int | str, ...]
@@ -76,7 +78,7 @@ def documents_text(documents: Sequence[Document], *, several: bool = False) -> s
 def document_schema() -> str:
     """The published JSON Schema of report.json."""
     schema = Document.model_json_schema(by_alias=True, mode="serialization")
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["$schema"] = DIALECT
     schema["title"] = "A verdict report of repro"
     return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from repro.cli.json_schemas import DOCUMENTS, json_schema
+from repro.cli.commands import schema_text
 from repro.schema.messages import PATTERNS, choose, closest, shown
 
 
@@ -46,10 +47,10 @@ def test_loading_imports_nothing_heavy():
     assert done.stdout.strip() == ""
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", ["audit", "claim", "configuration", "search"])
 def test_every_form_of_a_text_has_words(name):
     """A text that is not well formed is explained, whichever pattern it breaks."""
-    patterns = set(strings(json_schema(name), "pattern"))
+    patterns = set(strings(json.loads(schema_text(name)), "pattern"))
     assert patterns
     assert patterns <= set(PATTERNS)
 
