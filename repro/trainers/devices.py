@@ -100,20 +100,20 @@ def numerics(device: Literal["cpu", "cuda"]) -> Iterator[Facts]:
     if device == "cuda" and not torch.cuda.is_available():
         raise DeviceError("device 'cuda': torch sees no GPU\n  to do: use --device cpu")
     threads = torch.get_num_threads()
-    deterministic = torch.are_deterministic_algorithms_enabled()
-    only_warned = torch.is_deterministic_algorithms_warn_only_enabled()
+    deterministic = torch.get_deterministic_debug_mode()
     filled = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
     tf32 = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
     try:
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-        torch.use_deterministic_algorithms(device == "cpu")
+        # use_deterministic_algorithms does the same, but imports torch's compiler: 2 s per process
+        torch.set_deterministic_debug_mode("error" if device == "cpu" else "default")
         if device == "cpu":
             torch.set_num_threads(1)
             torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
         yield _facts(device)
     finally:
         torch.set_num_threads(threads)
-        torch.use_deterministic_algorithms(deterministic, warn_only=only_warned)
+        torch.set_deterministic_debug_mode(deterministic)
         torch.utils.deterministic.fill_uninitialized_memory = filled  # type: ignore[attr-defined]
         torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = tf32
 
