@@ -21,7 +21,7 @@ _NAMES = {
     "ReportFormat": "repro.report.formats",
     "TableSource": "repro.evidence.base",
     "TestResult": "repro.stats.records",
-    "TidyTable": "repro.evidence.table",
+    "TidyTable": "repro.evidence.base",
     "Trainer": "repro.trainers.trainer",
     "Training": "repro.trainers.base",
     "TrunkOutput": "repro.trainers.language_model.trunk",

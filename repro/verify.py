@@ -22,8 +22,8 @@ from repro.errors import (
     Stopped,
     apart,
 )
-from repro.evidence.base import Evidence
-from repro.evidence.table import TidyTable, frame_table, read_table
+from repro.evidence.base import Evidence, TidyTable
+from repro.evidence.table import frame_table, read_table
 from repro.judging.assemble import check_claim, document_of
 from repro.judging.design_power import refuse_designs
 from repro.judging.document import Document

@@ -13,7 +13,7 @@ import pytest
 
 from repro import judge
 from repro.errors import ClaimError, SpecError
-from repro.evidence.table_file import TableFile
+from repro.evidence.table import TableFile
 from repro.judging.document import Document
 from repro.judging.gather import gather
 from repro.report.formats import rendered

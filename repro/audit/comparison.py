@@ -18,7 +18,7 @@ from repro.audit.p_range import (
     needs_values,
 )
 from repro.errors import ClaimError
-from repro.evidence.rounding import PrintedNumber
+from repro.evidence.published import PrintedNumber
 from repro.stats.contrast import Contrast, student_contrast, welch_contrast
 from repro.stats.records import Interval, Summary, check_alpha
 

@@ -15,7 +15,7 @@ import numpy as np
 from repro.audit.audit_file import PrintedAxis, PrintedCorrelation, PrintedPoints, PrintedWindow
 from repro.audit.comparison import Audited, Grade, Value
 from repro.errors import ClaimError
-from repro.evidence.rounding import PrintedNumber, Rounding
+from repro.evidence.published import PrintedNumber, Rounding
 from repro.stats.coefficients import (
     FEWEST,
     correlate_weighted,

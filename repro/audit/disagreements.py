@@ -29,7 +29,7 @@ from repro.audit.audit_file import (
 )
 from repro.audit.comparison import Audited, Grade, Value
 from repro.errors import ClaimError
-from repro.evidence.rounding import PrintedNumber
+from repro.evidence.published import PrintedNumber
 from repro.stats.records import ROUND_OFF
 
 Span: TypeAlias = tuple[float, float]

@@ -12,7 +12,7 @@ from repro.audit.comparison import Audited, AuditRow, Grade
 from repro.audit.grading import Adjusted, Graded, contradicts, correlation, decision
 from repro.audit.grim import chance, grains, no_coincidence
 from repro.audit.p_range import NEEDS_VALUES, ByRanks, Span, Variant, needs_values
-from repro.evidence.rounding import ROUNDINGS, PrintedNumber
+from repro.evidence.published import ROUNDINGS, PrintedNumber
 
 SIGNIFICANT = {True: "significant", False: "not significant", None: "undecided"}
 NAMED = 10

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from repro.audit.comparison import PrintedComparison
 from repro.audit.p_range import Span
-from repro.evidence.rounding import PrintedNumber
+from repro.evidence.published import PrintedNumber
 
 PERCENT = 100.0
 

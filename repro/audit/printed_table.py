@@ -23,7 +23,7 @@ from repro.audit.comparison import (
 )
 from repro.audit.p_range import Declared, Tails
 from repro.errors import ClaimError, Place, Problem, SpecError
-from repro.evidence.rounding import MAX_CHARACTERS, PrintedNumber
+from repro.evidence.published import MAX_CHARACTERS, PrintedNumber
 from repro.files import fatal, place_of_offset, read_text
 from repro.schema.rows import CsvRow, Mistakes, rows_of
 from repro.stats.records import check_alpha

@@ -38,7 +38,7 @@ from repro.audit.p_range import Variant, needs_values
 from repro.audit.printed_table import read_table
 from repro.audit.render import to_json, to_text
 from repro.errors import ClaimError, Place, Problem, SpecError
-from repro.evidence.rounding import PrintedNumber, Rounding
+from repro.evidence.published import PrintedNumber, Rounding
 from repro.expectations.kinds import kind_of
 from repro.files import is_folder, resolved
 from repro.schema.yaml import Steps, YamlDocument, read_document

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from repro.errors import ClaimError
+from repro.evidence.readings import RunState
 from repro.stats.records import Order, Sample, Summary
 
 if TYPE_CHECKING:
@@ -40,16 +41,41 @@ class Replicate:
 
 @dataclass(frozen=True, slots=True)
 class TableSource:
-    """The table that an arm's values were read from: its name, and the SHA-256 of its text.
+    """What an arm's values were read from: its name, and the SHA-256 of its text.
 
     ``order`` is the column that says in which order its replicates came, where one is declared;
-    ``ignored`` names the columns and measurements that were left unread.
+    ``ignored`` names the columns and measurements that were left unread. ``label`` is what a
+    report calls the source that read it.
     """
 
     file: str
     sha256: str
     order: str | None = None
     ignored: tuple[str, ...] = ()
+    label: str = "table"
+
+
+Values = Mapping[str, Mapping[int, Mapping[str, float]]]
+"""arm -> seed -> measurement -> value; seeds in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class TidyTable:
+    """The values of a table, and what it is.
+
+    ``lost`` are the seeds without a value, and why; ``order`` the seeds of each arm as they came,
+    where the table has a column that says so.
+    """
+
+    source: TableSource
+    values: Values
+    lost: Mapping[str, Mapping[int, RunState]] = field(default_factory=dict)
+    order: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    def seeds(self, arm: str) -> tuple[int, ...]:
+        """All seeds of an arm: as they came, else by number."""
+        known = {**self.values.get(arm, {}), **self.lost.get(arm, {})}
+        return self.order.get(arm) or tuple(sorted(known))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +178,6 @@ class Evidence:
         """The evidence with one replicate of one arm left out."""
         kept = tuple(one for one in self.arms[arm] if one.number != number)
         return replace(self, arms={**self.arms, arm: kept})
-
-    def paired_numbers(self, arms: Iterable[str]) -> tuple[int, ...]:
-        """The numbers of the replicates that count in every one of these arms, in order."""
-        numbers = [{one.number for one in self.counted(arm)} for arm in arms]
-        return tuple(sorted(set.intersection(*numbers))) if numbers else ()
 
     def table(self) -> pd.DataFrame:
         """The tidy table: columns arm, seed, measurement, value; a row per value.

@@ -40,7 +40,7 @@ class Runs(EvidenceSource):
 
     def resolve(self, at: DeclaredAt) -> tuple[Facts | None, tuple[Problem, ...]]:
         """The configuration, read and overridden."""
-        found, problems = at.configurations.resolve(
+        found, problems = at.find_configuration(
             at.document, at.steps, str(self.configuration), self.override
         )
         return found and replace(found, first_seed=self.first_seed), problems

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 from pydantic import Field
 
-from repro.errors import Place, Problem
+from repro.errors import Problem
 from repro.schema.base import Count, ObjectName, PrintedSize, Spec
 from repro.schema.messages import closest
 from repro.schema.yaml import Steps, YamlDocument
 
 if TYPE_CHECKING:
-    from repro.evidence.base import Replicate
+    from repro.evidence.base import Replicate, TidyTable
     from repro.evidence.readings import TableSchema
-    from repro.evidence.table import TidyTable
     from repro.store.runs import RunStore
     from repro.trainers.measurement import MeasurementSpec
     from repro.trainers.run import RunSpec
@@ -45,13 +44,10 @@ class Facts:
     first_seed: int = 0
 
 
-class ConfigurationFinder(Protocol):
-    """The configurations that claim files name."""
-
-    def resolve(
-        self, claim: YamlDocument, steps: Steps, name: str, override: Mapping[str, Any]
-    ) -> tuple[Facts | None, tuple[Problem, ...]]:
-        """What is trained by the configuration ``name`` of an arm, or what is wrong with it."""
+ConfigurationFinder: TypeAlias = Callable[
+    [YamlDocument, Steps, str, Mapping[str, Any]], tuple[Facts | None, tuple[Problem, ...]]
+]
+"""Takes an arm's place in a claim, the configuration it names, and what it overrides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +56,18 @@ class DeclaredAt:
 
     document: YamlDocument
     steps: Steps
-    configurations: ConfigurationFinder
+    find_configuration: ConfigurationFinder
 
     @property
     def folder(self) -> Path:
         """The folder of the claim file."""
         return Path(self.document.file).parent
 
-    def problem(self, key: str, what: str, expected: str, advice: str) -> Problem:
+    def problem(self, key: str, mistake: str, expected: str, advice: str) -> Problem:
         """A mistake in one of the keys."""
         steps = (*self.steps, key)
-        return Problem(self.place(key), f"{self.document.name(steps)}: {what}", expected, advice)
-
-    def place(self, key: str) -> Place:
-        """Where a key is written."""
-        return self.document.place((*self.steps, key))
+        what = f"{self.document.name(steps)}: {mistake}"
+        return Problem(self.document.place(steps), what, expected, advice)
 
     def missing_file(self, key: str, name: str, *, sort: str, ending: str) -> Problem | None:
         """What is wrong with a file beside the claim; no other file is ever read or quoted.
@@ -102,12 +95,17 @@ class EvidenceSource(Spec):
     """Where the values of an arm come from. Its fields are its keys in the arm.
 
     ``elsewhere`` says why a table of other arms has no values of this one. ``trains``: its values
-    are those of runs that are made here. ``shown`` is what a report calls its sort.
+    are those of runs that are made here. ``shown`` is what a report calls it, if not by its class.
     """
 
     elsewhere: ClassVar[str] = "the claim names another source for it"
     trains: ClassVar[bool] = False
-    shown: ClassVar[Literal["runs", "table", "published"]] = "table"
+    shown: ClassVar[str] = ""
+
+    @property
+    def label(self) -> str:
+        """What a report calls it."""
+        return self.shown or type(self).__name__
 
     @property
     def printed(self) -> Mapping[str, PublishedArm] | None:

@@ -12,7 +12,7 @@ SOURCES: Table[type[EvidenceSource]] = Table(
     "repro.evidence",
     {
         "runs": "repro.evidence.runs:Runs",
-        "table": "repro.evidence.table_file:TableFile",
+        "table": "repro.evidence.table:TableFile",
         "published": "repro.evidence.published:PublishedNumbers",
     },
 )

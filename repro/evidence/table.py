@@ -1,14 +1,9 @@
 """A user's own results, a tidy CSV or a pandas frame: arm, seed, measurement, value.
 
-A user's own results: a tidy CSV with the columns arm, seed, measurement, value.
-
 Read strictly, because a value that is taken for another arm or seed changes a verdict without a
-sign: every mistake is named with its row (the line of the file) and its column, all at once.
-Other columns, and measurements that are not declared, are left unread, and the report says so.
-
-A pandas frame of results in the same tidy form as a CSV, with the same checks.
-
-Rows are named by their position, from 0, as ``frame.iloc`` counts them.
+sign: every mistake is named with its row (the line of a file, the position in a frame, from 0) and
+its column, all at once. Other columns, and measurements that are not declared, are left unread,
+and the report says so.
 """
 
 from __future__ import annotations
@@ -19,9 +14,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from repro.evidence.base import TableSource
+from repro.errors import Problem
+from repro.evidence.base import TableSource, TidyTable
 from repro.evidence.readings import (
     DIVERGED,
     STATES,
@@ -33,8 +29,9 @@ from repro.evidence.readings import (
     short,
     time_of,
 )
+from repro.evidence.source import DeclaredAt, EvidenceSource, Facts
 from repro.files import read_text
-from repro.schema.base import LARGEST, SMALLEST
+from repro.schema.base import LARGEST, SMALLEST, FileName
 from repro.schema.messages import choose, closest, listed
 from repro.schema.rows import CsvRow, Mistakes, rows_of
 
@@ -42,6 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+EMPTY = "the cell is empty"
 COLUMNS = ("arm", "seed", "measurement", "value")
 STATE = "state"
 MAX_BYTES = 20_000_000
@@ -55,27 +53,28 @@ NAMED = 5
 
 _SEED = re.compile(r"0|[1-9][0-9]{0,15}")
 
-Values = Mapping[str, Mapping[int, Mapping[str, float]]]
-"""arm -> seed -> measurement -> value; seeds in order."""
 
+class TableFile(EvidenceSource):
+    """The name of a file in the folder of the claim; arms may share it."""
 
-@dataclass(frozen=True, slots=True)
-class TidyTable:
-    """The values of a table, and what it is.
+    elsewhere: ClassVar[str] = "the claim names another table for it"
+    shown = "table"
 
-    ``lost`` are the seeds without a value, and why; ``order`` the seeds of each arm as they came,
-    where the table has a column that says so.
-    """
+    table: FileName | None = None
 
-    source: TableSource
-    values: Values
-    lost: Mapping[str, Mapping[int, RunState]] = field(default_factory=dict)
-    order: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    def resolve(self, at: DeclaredAt) -> tuple[Facts | None, tuple[Problem, ...]]:
+        """The file has to be in the folder of the claim."""
+        problem = at.missing_file("table", str(self.table), sort="table", ending="csv")
+        return (Facts(), ()) if problem is None else (None, (problem,))
 
-    def seeds(self, arm: str) -> tuple[int, ...]:
-        """All seeds of an arm: as they came, else by number."""
-        known = {**self.values.get(arm, {}), **self.lost.get(arm, {})}
-        return self.order.get(arm) or tuple(sorted(known))
+    def identity(self, configuration: Any) -> Any:
+        """The name of the file."""
+        del configuration
+        return {"table": self.table}
+
+    def values(self, schema: TableSchema, folder: Path) -> TidyTable | None:
+        """The values in the file."""
+        return read_table(folder / str(self.table), schema)
 
 
 def read_table(path: Path, schema: TableSchema) -> TidyTable:
@@ -85,7 +84,7 @@ def read_table(path: Path, schema: TableSchema) -> TidyTable:
     semicolons or tabs: spreadsheets write all of them.
     """
     text = read_text(path, "a CSV file", MAX_BYTES)
-    source = TableSource(path.name, sha256(text))
+    source = TableSource(path.name, _sha256(text))
     mistakes = Mistakes(str(path))
     text = text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
     if not text.strip():
@@ -94,16 +93,47 @@ def read_table(path: Path, schema: TableSchema) -> TidyTable:
         mistakes.add(1, 1, "the file is JSON", ",".join(COLUMNS), "write it as a CSV with these")
         mistakes.stop()
     columns = (*COLUMNS, STATE, *schema.in_order)
-    return Reader(mistakes, schema).table(rows_of(text, columns, mistakes), source)
+    return _Reader(mistakes, schema).table(rows_of(text, columns, mistakes), source)
 
 
-def sha256(text: str) -> str:
-    """The digest of a text in UTF-8, as `sha256sum` prints it of its file."""
+FRAME = "a pandas frame"
+
+
+def frame_table(frame: pd.DataFrame, schema: TableSchema) -> TidyTable:
+    """The table in a frame; SpecError with every mistake in it.
+
+    Its digest is that of the CSV with the same rows, numbers written so that they read back
+    exactly.
+    """
+    header = tuple(str(name) for name in frame.columns)
+    starts = tuple(range(1, len(header) + 1))
+    rows = [
+        CsvRow(position, tuple(map(_cell_text, values)), starts)
+        for position, values in enumerate(frame.itertuples(index=False, name=None))
+    ]
+    text = "".join(",".join(line) + "\n" for line in (header, *(row.cells for row in rows)))
+    source = TableSource(FRAME, _sha256(text))
+    rows.insert(0, CsvRow(0, header, starts))
+    return _Reader(Mistakes(FRAME), schema).table(iter(rows), source)
+
+
+def _cell_text(value: Any) -> str:
+    """A value of a frame as the text that a CSV would hold; empty for one that is missing."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return ""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        return str(int(value)) if isinstance(value, numbers.Integral) else repr(float(value))
+    return str(value)
+
+
+def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(slots=True)
-class Unread:
+class _Unread:
     """A name that is not read: where it first stands, and in how many rows."""
 
     row: int
@@ -112,7 +142,7 @@ class Unread:
 
 
 @dataclass(slots=True)
-class Reader:
+class _Reader:
     """Reads the rows of one table, and notes every mistake."""
 
     mistakes: Mistakes
@@ -126,9 +156,9 @@ class Reader:
     sort_of_time: str = ""
     columns: dict[str, int] = field(default_factory=dict)
     """The places in a row of the columns that are read."""
-    not_ours: dict[str, Unread] = field(default_factory=dict)
+    not_ours: dict[str, _Unread] = field(default_factory=dict)
     """Arms that the claim does not declare, or reads elsewhere."""
-    others: dict[tuple[str, int], tuple[str, Unread]] = field(default_factory=dict)
+    others: dict[tuple[str, int], tuple[str, _Unread]] = field(default_factory=dict)
     """(arm, seed) -> a measurement of it that the claim does not declare."""
     ignored: dict[str, None] = field(default_factory=dict)
 
@@ -144,16 +174,20 @@ class Reader:
                 self._complete()
                 self._ordered()
         self.mistakes.stop()
-        values = {
-            arm: {n: own for n, own in sorted(seeds.items()) if n not in self.lost.get(arm, {})}
-            for arm, seeds in self.found.items()
-        }
+        values = {arm: dict(sorted(self._kept(arm).items())) for arm in self.found}
         order = {
             arm: tuple(sorted(times, key=times.__getitem__)) for arm, times in self.times.items()
         }
-        column = self.schema.order if order else None
-        source = replace(source, order=column, ignored=_named(tuple(self.ignored)))
+        unread, column = tuple(self.ignored), self.schema.order if order else None
+        if len(unread) > NAMED:
+            unread = (*unread[:NAMED], f"{len(unread) - NAMED} more")
+        source = replace(source, order=column, ignored=unread)
         return TidyTable(source, values, self.lost, order)
+
+    def _kept(self, arm: str) -> dict[int, dict[str, float]]:
+        """The values of an arm by seed, without the seeds that are lost."""
+        lost = self.lost.get(arm, {})
+        return {seed: own for seed, own in self.found.get(arm, {}).items() if seed not in lost}
 
     # the header
 
@@ -169,15 +203,14 @@ class Reader:
             else:
                 self._other_column(header.number, start, name, needed, missing)
         if missing:
-            names = f"column '{missing[0]}'"
-            verb, advice = "is no", "add it"
+            quoted = [f"'{name}'" for name in missing]
+            names, advice = f"is no column {quoted[0]}", "add it"
             if len(missing) > 1:
-                quoted = [f"'{name}'" for name in missing]
-                names = f"columns {', '.join(quoted[:-1])} and {quoted[-1]}"
-                verb, advice = "are no", "rename your columns to these; others are left unread"
+                names = f"are no columns {', '.join(quoted[:-1])} and {quoted[-1]}"
+                advice = "rename your columns to these; others are left unread"
             if len(header.cells) == 1:
                 advice = "separate columns by commas"
-            what = f"row {header.number}: there {verb} {names}"
+            what = f"row {header.number}: there {names}"
             self._add(header.number, 1, what, ",".join(needed), advice)
         return not self.mistakes.kept
 
@@ -210,10 +243,12 @@ class Reader:
         measurement = self._measurement(row)
         known = measurement in self.schema.measurements
         state = self._state(row)
-        lost = state in ("diverged", "missing") or (known and self._diverged(row))
+        diverged = known and self._cell(row, "value").casefold() == DIVERGED
+        lost = diverged or state in ("diverged", "missing")
         value = self._value(row) if known and not lost else None
-        if arm is None or seed is None or not measurement or not self._counted(row, arm, seed):
+        if arm is None or seed is None or not measurement:
             return
+        self._count(row, arm, seed)
         self._time(row, arm, seed)
         if lost:
             self._lose(arm, seed, "missing" if state == "missing" else "diverged")
@@ -222,107 +257,101 @@ class Reader:
         elif self._once(row, arm, seed, measurement) and value is not None:
             self.found.setdefault(arm, {}).setdefault(seed, {})[measurement] = value
 
-    def _cell(self, row: CsvRow, column: str) -> tuple[str, int]:
-        """The text of a cell, and where it starts."""
-        place = self.columns[column]
-        return row.cells[place], row.starts[place]
+    def _cell(self, row: CsvRow, column: str) -> str:
+        return row.cells[self.columns[column]]
+
+    def _refuse(self, row: CsvRow, column: str, mistake: str, expected: str, advice: str) -> None:
+        """A mistake in a cell."""
+        text = f"row {row.number}, column {column}: {mistake}"
+        self._add(row.number, row.starts[self.columns[column]], text, expected, advice)
 
     def _arm(self, row: CsvRow) -> str | None:
         """An arm that the claim has, and reads from here."""
-        name, start = self._cell(row, "arm")
-        if name in self.schema.arms:
+        name, known = self._cell(row, "arm"), self.schema.arms
+        if name in known:
             return name
         if not name:
-            self._empty(row, "arm", listed(self.schema.arms), choose(name, self.schema.arms))
+            self._refuse(row, "arm", EMPTY, listed(known), choose(name, known))
         elif name in self.not_ours:
             self.not_ours[name].rows += 1
         elif len(self.not_ours) < MAX_SEEDS:
-            self.not_ours[name] = Unread(row.number, start)
+            self.not_ours[name] = _Unread(row.number, row.starts[self.columns["arm"]])
         return None
 
     def _measurement(self, row: CsvRow) -> str:
-        name, _ = self._cell(row, "measurement")
+        name, known = self._cell(row, "measurement"), self.schema.measurements
         if not name:
-            known = self.schema.measurements
-            self._empty(row, "measurement", listed(known), choose(name, known))
+            self._refuse(row, "measurement", EMPTY, listed(known), choose(name, known))
         return name
 
     def _seed(self, row: CsvRow) -> int | None:
-        cell, start = self._cell(row, "seed")
+        cell = self._cell(row, "seed")
         if _SEED.fullmatch(cell) and int(cell) < MAX_SEED:
             return int(cell)
-        expected, advice = "a whole number, 0 or more", "write digits only, without a sign or point"
-        what = f"row {row.number}, column seed: '{short(cell)}' is no number of a replicate"
-        what = what if cell else f"row {row.number}, column seed: the cell is empty"
-        self._add(row.number, start, what, expected, advice)
+        what = f"'{short(cell)}' is no number of a replicate" if cell else EMPTY
+        advice = "write digits only, without a sign or point"
+        self._refuse(row, "seed", what, "a whole number, 0 or more", advice)
         return None
 
     def _state(self, row: CsvRow) -> RunState | None:
         if STATE not in self.columns:
             return None
-        cell, start = self._cell(row, STATE)
+        cell = self._cell(row, STATE)
         state = STATES.get(cell.casefold())
         if state is None:
-            what = f"row {row.number}, column state: '{short(cell)}' is no state of a run"
-            self._add(row.number, start, what, listed(tuple(STATES)), choose(cell, STATES))
+            what = f"'{short(cell)}' is no state of a run"
+            self._refuse(row, STATE, what, listed(tuple(STATES)), choose(cell, STATES))
         return state
 
-    def _diverged(self, row: CsvRow) -> bool:
-        return self._cell(row, "value")[0].casefold() == DIVERGED
-
     def _value(self, row: CsvRow) -> float | None:
-        cell, start = self._cell(row, "value")
+        cell = self._cell(row, "value")
         number = number_of(cell)
-        where = f"row {row.number}, column value"
         if number is None:
-            what = f"{where}: '{short(cell)}' is not a finite number"
-            what = what if cell else f"{where}: the cell is empty"
-            self._add(row.number, start, what, "a finite number", advice_on(cell))
+            what = f"'{short(cell)}' is not a finite number" if cell else EMPTY
+            self._refuse(row, "value", what, "a finite number", advice_on(cell))
             return None
         size = badly_sized(cell, number)
-        if size is not None:
-            unit = "larger" if size == "large" else "smaller"
-            what = f"{where}: '{short(cell)}' is too {size} to compute with"
-            expected = f"0, or a size from {SMALLEST:g} to {LARGEST:g}"
-            advice = f"correct it, or write every value in a {unit} unit"
-            self._add(row.number, start, what, expected, advice)
-            return None
-        return number
+        if size is None:
+            return number
+        expected = f"0, or a size from {SMALLEST:g} to {LARGEST:g}"
+        unit = "larger" if size == "large" else "smaller"
+        advice = f"correct it, or write every value in a {unit} unit"
+        self._refuse(
+            row, "value", f"'{short(cell)}' is too {size} to compute with", expected, advice
+        )
+        return None
 
-    def _counted(self, row: CsvRow, arm: str, seed: int) -> bool:
-        """Whether there is room for this seed: more than could be planned are not read."""
+    def _count(self, row: CsvRow, arm: str, seed: int) -> None:
+        """Stops where there are more seeds than could be planned."""
         seeds = self.seeds.setdefault(arm, {})
         if seed in seeds or len(seeds) < MAX_SEEDS:
             seeds.setdefault(seed, row.number)
-            return True
+            return
         what = f"row {row.number}: arm '{arm}' has more than {MAX_SEEDS:,} seeds"
         expected = f"at most {MAX_SEEDS:,} seeds per arm"
         self._add(row.number, 1, what, expected, "leave some out, chosen without regard to values")
         self.mistakes.stop()
-        return False
 
     def _time(self, row: CsvRow, arm: str, seed: int) -> None:
         """When the run of a row came, where the claim declares a column for it."""
         column = self.schema.order
         if column is None:
             return
-        cell, start = self._cell(row, column)
-        where = f"row {row.number}, column {column}"
+        cell = self._cell(row, column)
         found = time_of(cell)
         if found is None:
-            what = f"{where}: '{short(cell)}' is neither a number nor a date"
-            what = what if cell else f"{where}: the cell is empty"
+            what = f"'{short(cell)}' is neither a number nor a date" if cell else EMPTY
             expected = "a number, or a date such as 2026-03-01 or 2026-03-01T12:30:00"
-            self._add(row.number, start, what, expected, "write when the run was finished")
+            self._refuse(row, column, what, expected, "write when the run was finished")
             return
         sort, time = found
         self.sort_of_time = self.sort_of_time or sort
         if sort != self.sort_of_time:
-            what = f"{where}: '{short(cell)}' is a {sort}, and the rows before hold another sort"
-            self._add(row.number, start, what, f"a {self.sort_of_time}", "write all of one sort")
+            what = f"'{short(cell)}' is a {sort}, and the rows before hold another sort"
+            self._refuse(row, column, what, f"a {self.sort_of_time}", "write all of one sort")
         elif self.times.setdefault(arm, {}).setdefault(seed, time) != time:
-            what = f"{where}: seed {seed} of arm '{arm}' has another time in an earlier row"
-            self._add(row.number, start, what, "one time for each seed", "correct one of the two")
+            what = f"seed {seed} of arm '{arm}' has another time in an earlier row"
+            self._refuse(row, column, what, "one time for each seed", "correct one of the two")
 
     def _lose(self, arm: str, seed: int, state: RunState) -> None:
         """A run that diverged has, whatever other rows say of it."""
@@ -332,11 +361,11 @@ class Reader:
     def _other_measurement(self, row: CsvRow, arm: str, seed: int, name: str) -> None:
         if len(self.ignored) < MAX_SEEDS:
             self.ignored[f"measurement '{short(name)}'"] = None
-        _, start = self._cell(row, "measurement")
         if (arm, seed) in self.others:
             self.others[arm, seed][1].rows += 1
         else:
-            self.others[arm, seed] = (name, Unread(row.number, start))
+            place = _Unread(row.number, row.starts[self.columns["measurement"]])
+            self.others[arm, seed] = (name, place)
 
     def _once(self, row: CsvRow, arm: str, seed: int, measurement: str) -> bool:
         before = self.first.setdefault((arm, seed, measurement), row.number)
@@ -361,7 +390,7 @@ class Reader:
 
     def _misspelt(self) -> None:
         """A seed with rows, but without any value that the claim reads: its name is a mistake."""
-        places: dict[str, Unread] = {}
+        places: dict[str, _Unread] = {}
         for (arm, seed), (name, place) in self.others.items():
             if seed in self.found.get(arm, {}) or seed in self.lost.get(arm, {}):
                 continue
@@ -374,7 +403,9 @@ class Reader:
             what = f"the claim has no measurement '{short(name)}'"
             self._unread("measurement", what, place, listed(known), choose(name, known))
 
-    def _unread(self, column: str, mistake: str, place: Unread, expected: str, advice: str) -> None:
+    def _unread(
+        self, column: str, mistake: str, place: _Unread, expected: str, advice: str
+    ) -> None:
         more = place.rows - 1
         others = f" ({more} more row{'' if more == 1 else 's'})" if more else ""
         text = f"row {place.row}, column {column}: {mistake}{others}"
@@ -383,30 +414,25 @@ class Reader:
     def _complete(self) -> None:
         """An arm has rows, and each seed of it a value of every measurement that the arm has."""
         for arm in self.schema.arms:
-            lost = self.lost.get(arm, {})
-            seeds = {n: own for n, own in self.found.get(arm, {}).items() if n not in lost}
+            seeds = self._kept(arm)
             names = {name for values in seeds.values() for name in values}
-            if not seeds and not lost:
+            if not seeds and not self.lost.get(arm):
                 what = f"there are no rows for arm '{arm}'"
                 self._add(1, 1, what, f"arms {', '.join(self.schema.arms)}", "add them")
                 continue
             for name in self.schema.needed.get(arm, ()):
                 if seeds and name not in names:
                     what = f"there are no rows for measurement '{name}' of arm '{arm}'"
-                    expected = f"a row per seed, for {len(seeds)} seeds"
-                    self._add(1, 1, what, expected, "add them")
+                    self._add(1, 1, what, f"a row per seed, for {len(seeds)} seeds", "add them")
             for seed, values in seeds.items():
-                self._seed_complete(arm, seed, values, names)
+                for name in sorted(names - set(values)):
+                    self._without(arm, seed, name, values)
 
-    def _seed_complete(
-        self, arm: str, seed: int, values: Mapping[str, float], names: set[str]
-    ) -> None:
-        for name in sorted(names - set(values)):
-            row = min(self.first[arm, seed, other] for other in values)
-            what = f"row {row}: seed {seed} of arm '{arm}' has no value of measurement '{name}'"
-            expected = "the same seeds for every measurement of an arm"
-            advice = f"add its row, with the value or `{DIVERGED}`"
-            self._add(row, 1, what, expected, advice)
+    def _without(self, arm: str, seed: int, name: str, values: Mapping[str, float]) -> None:
+        row = min(self.first[arm, seed, other] for other in values)
+        what = f"row {row}: seed {seed} of arm '{arm}' has no value of measurement '{name}'"
+        advice = f"add its row, with the value or `{DIVERGED}`"
+        self._add(row, 1, what, "the same seeds for every measurement of an arm", advice)
 
     def _ordered(self) -> None:
         """No two seeds of an arm came at the same time, for then they have no order."""
@@ -420,48 +446,5 @@ class Reader:
                     expected = f"another '{self.schema.order}' for each seed of an arm"
                     self._add(row, 1, what, expected, "write which came first")
 
-    def _empty(self, row: CsvRow, column: str, expected: str, advice: str) -> None:
-        what = f"row {row.number}, column {column}: the cell is empty"
-        self._add(row.number, self._cell(row, column)[1], what, expected, advice)
-
     def _add(self, row: int, column: int, mistake: str, expected: str, advice: str) -> None:
         self.mistakes.add(row, column, mistake, expected, advice)
-
-
-def _named(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The first names, and how many more there are."""
-    more = len(names) - NAMED
-    return names if more <= 0 else (*names[:NAMED], f"{more} more")
-
-
-NAME = "a pandas frame"
-
-
-def frame_table(frame: pd.DataFrame, schema: TableSchema) -> TidyTable:
-    """The table in a frame; SpecError with every mistake in it.
-
-    Its digest is that of the CSV with the same rows, numbers written so that they read back
-    exactly.
-    """
-    header = tuple(str(name) for name in frame.columns)
-    starts = tuple(range(1, len(header) + 1))
-    rows = [
-        CsvRow(position, tuple(cell(value) for value in values), starts)
-        for position, values in enumerate(frame.itertuples(index=False, name=None))
-    ]
-    text = "".join(",".join(line) + "\n" for line in (header, *(row.cells for row in rows)))
-    reader = Reader(Mistakes(NAME), schema)
-    return reader.table(iter([CsvRow(0, header, starts), *rows]), TableSource(NAME, sha256(text)))
-
-
-def cell(value: Any) -> str:
-    """A value of a frame as the text that a CSV would hold; empty for one that is missing."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return ""
-    if isinstance(value, str):
-        return value.strip()
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        return str(int(value))
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        return repr(float(value))
-    return str(value)

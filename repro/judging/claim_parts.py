@@ -108,7 +108,7 @@ def _arm(name: str, arm: Arm, claim: Claim, evidence: Evidence) -> doc.ArmPart:
     return doc.ArmPart(
         id=name,
         label=arm.label,
-        evidence=arm.source.shown if table is None else "table",
+        evidence=arm.source.label if table is None else table.label,
         table=None if table is None else doc.TableFilePart(file=table.file, sha256=table.sha256),
         planned=None if name in evidence.published else claim.wanted,
         configuration=arm.configuration_id,

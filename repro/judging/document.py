@@ -160,13 +160,14 @@ class ArmPart(Spec):
 
     ``configuration``, its ``source``, ``parameters`` and ``training`` are declared of an arm
     that is trained; values that come from a ``table`` are only said to be of that training.
+    ``evidence`` is ``runs``, ``table`` or ``published``, or what a source of others is called.
     ``code`` is what is needed of others to train it. ``tuning`` is absent where nothing is stated
     of a search for its settings. ``planned`` is the number of seeds that the claim plans.
     """
 
     id: str
     label: str
-    evidence: Literal["runs", "table", "published"] = "runs"
+    evidence: str = "runs"
     table: TableFilePart | None = None
     planned: int | None = None
     configuration: str | None
@@ -188,7 +189,7 @@ class ArmPart(Spec):
     @property
     def tabled(self) -> bool:
         """Whether its values were made elsewhere, one per seed."""
-        return self.evidence == "table"
+        return not (self.trained or self.printed)
 
     @property
     def printed(self) -> bool:

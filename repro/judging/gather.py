@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from repro.errors import DataError, ReproError
-from repro.evidence.base import Evidence, PrintedSummary, Replicate
+from repro.evidence.base import Evidence, PrintedSummary, Replicate, TidyTable
 from repro.evidence.readings import TableSchema
 from repro.evidence.source import EvidenceSource, PublishedArm
-from repro.evidence.table import TidyTable
 from repro.specs.claim import Claim
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ def read_tables(claim: Claim) -> dict[str, TidyTable]:
     for source, arms in sharing:
         table = _values(source, table_schema(claim, arms), Path(claim.file).parent)
         if table is not None:
-            found.update(dict.fromkeys(arms, table))
+            labelled = replace(table, source=replace(table.source, label=source.label))
+            found.update(dict.fromkeys(arms, labelled))
     return found
 
 

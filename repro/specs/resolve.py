@@ -226,7 +226,7 @@ def resolve(
 ) -> tuple[Arm | None, tuple[Problem, ...]]:
     """The arm at ``steps`` of a claim file with its evidence, or what is wrong."""
     source = arm.source
-    facts, problems = source.resolve(DeclaredAt(claim, steps, configurations))
+    facts, problems = source.resolve(DeclaredAt(claim, steps, configurations.resolve))
     if facts is None:
         return None, problems
     found = Arm(

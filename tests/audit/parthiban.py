@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from repro.audit.comparison import PrintedArm, PrintedComparison
-from repro.evidence.rounding import PrintedNumber
+from repro.evidence.published import PrintedNumber
 
 PTB, WT2 = ("57.08", "0.10"), ("64.63", "0.09")
 

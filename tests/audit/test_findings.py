@@ -6,7 +6,7 @@ from scipy import stats
 
 from repro.audit.comparison import PrintedArm, PrintedComparison
 from repro.audit.sources import audit
-from repro.evidence.rounding import PrintedNumber
+from repro.evidence.published import PrintedNumber
 from tests.audit.test_grade import SAME, graded, said
 
 

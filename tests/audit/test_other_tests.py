@@ -14,7 +14,7 @@ from repro.audit.comparison import Audited, Grade, PrintedArm, PrintedComparison
 from repro.audit.p_range import Declared
 from repro.audit.sources import audit, audit_paths
 from repro.errors import ClaimError, SpecError
-from repro.evidence.rounding import PrintedNumber
+from repro.evidence.published import PrintedNumber
 
 Arrays = tuple[np.ndarray, np.ndarray]
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repro.errors import ClaimError
-from repro.evidence.rounding import PrintedNumber
+from repro.evidence.published import PrintedNumber
 
 READ = [
     ("3.20", 3.2, 3.195, 3.205),

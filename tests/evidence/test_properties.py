@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repro.errors import SpecError
-from repro.evidence.table import TidyTable, frame_table, read_table
+from repro.evidence.base import TidyTable
+from repro.evidence.table import frame_table, read_table
 from repro.schema.base import LARGEST, SMALLEST
 from tests.evidence.tidy import HEADER, small
 

@@ -11,8 +11,8 @@ import pytest
 
 from repro import judge
 from repro.errors import SpecError
-from repro.evidence.base import Evidence
-from repro.evidence.table import TidyTable, frame_table, read_table
+from repro.evidence.base import Evidence, TidyTable
+from repro.evidence.table import frame_table, read_table
 from repro.judging.assemble import check_claim
 from repro.judging.divergence import settled
 from repro.judging.document import Document

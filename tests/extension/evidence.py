@@ -11,6 +11,8 @@ from repro.extend import OwnSource, TableSource, TidyTable
 class JsonLines(OwnSource):
     """``file`` has a line per seed: {"seed": 3, "loss": 0.71, ...}."""
 
+    shown = "JSON lines"
+
     file: str
 
     def resolve(self, at):

@@ -8,8 +8,7 @@ import pytest
 
 from repro.errors import ClaimError, SpecError
 from repro.evidence.base import Evidence
-from repro.evidence.table import read_table
-from repro.evidence.table_file import TableFile
+from repro.evidence.table import TableFile, read_table
 from repro.judging.gather import from_table, gather, measured, table_schema
 from repro.specs.arm import Arm
 from repro.specs.claim import Claim
@@ -116,12 +115,3 @@ def test_details_are_known_only_of_runs(tmp_path: Path) -> None:
     assert not evidence.detailed("mos", "rank")
     with pytest.raises(ClaimError, match="only runs have details of 'rank'"):
         evidence.detail("mos", "rank", "tenth")
-
-
-def test_numbers_that_are_paired(tmp_path: Path) -> None:
-    """The numbers that every arm has, in order."""
-    text = rank_csv({"mos": MOS, "moc": [34.0] * 3, "softmax": [34.0] * 4})
-    evidence = own(tmp_path, claim("mos_rank"), text)
-    assert evidence.paired_numbers(("mos", "softmax")) == (0, 1, 2, 3)
-    assert evidence.paired_numbers(evidence.arms) == (0, 1, 2)
-    assert evidence.paired_numbers(()) == ()

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from repro.evidence.base import TableSource
-from repro.evidence.table import TidyTable
+from repro.evidence.base import TableSource, TidyTable
 from repro.expectations.rules import NOT_TESTED
 from repro.judging.assemble import document_of, verdict_of
 from repro.judging.document import Document

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from repro.evidence.published import PublishedNumbers
 from repro.evidence.source import PublishedArm
-from repro.evidence.table_file import TableFile
+from repro.evidence.table import TableFile
 from repro.report.blocks import DotPlot, Figure
 from repro.report.view import view
 from repro.specs.arm import Arm

@@ -79,7 +79,9 @@ def _sources(document: Document) -> TableBlock:
         file = digest = fmt.DASH
         if arm.table is not None:
             file, digest = arm.table.file, arm.table.sha256
-        rows.append((arm.label, EVIDENCE[arm.evidence], seeds_of(arm), file, digest))
+        rows.append(
+            (arm.label, EVIDENCE.get(arm.evidence, arm.evidence), seeds_of(arm), file, digest)
+        )
     columns = (
         *(Column("Arm"), Column("Values"), Column("Seeds", "number")),
         *(Column("File", "code"), Column("SHA-256 of the file", "key")),
