@@ -5,10 +5,9 @@ The public names are loaded when first used, so importing the package costs noth
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
-from repro import moved
+from repro.extend import install_old_paths, public
 
 _PUBLIC = {
     "Claim": "repro.specs.claim",
@@ -29,30 +28,10 @@ _PUBLIC = {
     "write_report": "repro.report.write",
 }
 
-__all__ = [
-    "Claim",
-    "Document",
-    "Options",
-    "ReproError",
-    "RunSpec",
-    "RunStore",
-    "check_claim",
-    "execute",
-    "gather",
-    "judge",
-    "load_claim",
-    "load_claims",
-    "plan_runs",
-    "read_document",
-    "verify_claims",
-    "write_report",
-]
+__all__ = list(_PUBLIC)
 
-moved.install()
+install_old_paths()
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PUBLIC:
-        message = f"module 'repro' has no attribute {name!r}"
-        raise AttributeError(message)
-    return getattr(import_module(_PUBLIC[name]), name)
+    return public(__name__, _PUBLIC, name)

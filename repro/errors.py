@@ -1,35 +1,17 @@
-"""Everything `repro` raises on purpose; a defect of its own, told without a traceback.
+"""Everything `repro` raises on purpose, a defect of its own told in one line, and safe text.
 
-Everything `repro` raises on purpose.
-
-    ReproError                  the user can do something about it
-    ├── SpecError               a document, table or file cannot be used as it is (exit 2)
-    │   ├── ShapeError          a document is malformed: unknown key, wrong type (exit 2)
-    │   └── RuleError           well-formed, but it breaks a rule: an unknown arm (exit 2)
-    ├── CodeError               code of others would be imported without consent (exit 2)
-    ├── ClaimError              well-formed, but meaningless: a test without a variance (exit 2)
-    │   └── TooFewError         too little data for a test: more of them would do (exit 2)
-    ├── StoreError              the run store is damaged or out of reach (exit 4 or 5)
-    ├── DataError               a corpus is missing or is not what a run needs (exit 5)
-    │   ├── CorpusError         it cannot be loaded, so that no run of it can be done (exit 5)
-    │   └── OwnPartError        a user's own layer or trunk is wrong; nothing was run (exit 2)
-    ├── PreflightError          what training needs is not there; nothing was run (exit 5)
-    ├── RunError                runs that a search needs were not finished (exit 5)
-    ├── OutputError             reports cannot be written where they should go (exit 5)
-    └── DeviceError             the device asked for is not there (exit 5)
-
-Each error carries what it is about as data; the command line decides how to print it.
+Each error carries what it is about as data; the command line decides how to print it. What a
+claim, a table or a file name holds can forge no line of what is printed.
 """
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-
-from repro.terminal import printable
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -79,15 +61,12 @@ class SpecError(ReproError):
 class ShapeError(SpecError):
     """A document has the wrong shape: no YAML, unknown keys, missing or wrong values.
 
-    Its rules were not checked: what they would say could follow from these mistakes.
+    Its rules were not checked.
     """
 
 
 class RuleError(SpecError):
-    """A document has the right shape and breaks a rule: a name that leads nowhere, too few seeds.
-
-    The mistakes of the configurations that a claim or a search names are among them.
-    """
+    """A document has the right shape and breaks a rule, such as a name that leads nowhere."""
 
 
 class ClaimError(ReproError):
@@ -99,10 +78,7 @@ class TooFewError(ClaimError):
 
 
 class CodeError(ReproError):
-    """Code that claims name would be imported, and nobody has allowed it.
-
-    ``found`` is a sentence for each, by `module:object`.
-    """
+    """Code of others would be imported without consent: ``found`` says which, by its name."""
 
     def __init__(self, found: Mapping[str, str]) -> None:
         self.found = found
@@ -136,10 +112,7 @@ class StoreUnreachableError(StoreError):
 
 
 class DataError(ReproError):
-    """A corpus is missing, its files are not those that its digest names, or it is too short.
-
-    The same of a user's own component: it is missing, or not of the version that is named.
-    """
+    """A corpus or a user's own component is missing, or is not what a run needs."""
 
     exit_code = 5
 
@@ -149,11 +122,7 @@ class CorpusError(DataError):
 
 
 class OwnPartError(DataError):
-    """A user's own output layer or trunk was tried before any training, and is wrong.
-
-    ``found`` is what is wrong, by the digest of the configuration or by the arms that have it;
-    the same is said once.
-    """
+    """A user's own layer or trunk is wrong; ``found`` says how, by configuration or by arms."""
 
     exit_code = 2
 
@@ -212,6 +181,12 @@ GRAVEST = (STATUS, 5, 4, 2, 1, 3)
 LONGEST = 300
 _HERE = Path(__file__).parent
 
+_SPACES = "\u00a0\u2007\u202f"
+"""Blanks that do not break, which numbers in text may have; they forge nothing."""
+
+_COMMAND = re.compile(r"^[^\S\n]*(?=::)|(?<=#)(?=#\[)", re.MULTILINE)
+"""The start of a command to GitHub's runner: `::error::` after blanks, or `##[` anywhere."""
+
 
 def gravest(codes: Iterable[int]) -> int:
     """The status of a command, of which these are the statuses of its parts; 0 for none."""
@@ -266,7 +241,22 @@ def apart(
 def _place(error: Exception) -> str:
     """The innermost line of this package that was reached, as `repro/store/runs.py:195`."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if Path(frame.filename).is_relative_to(_HERE)]
-    for frame in reversed(own):
-        return f"{Path(frame.filename).relative_to(_HERE.parent).as_posix()}:{frame.lineno}"
+    for frame in reversed(frames):
+        if (path := Path(frame.filename)).is_relative_to(_HERE):
+            return f"{path.relative_to(_HERE.parent).as_posix()}:{frame.lineno}"
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"
+
+
+def printable(text: str) -> str:
+    """The text on one line, every character that is not to be seen as its escape."""
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() or each in _SPACES else ascii(each)[1:-1] for each in text
+    )
+
+
+def printable_lines(text: str) -> str:
+    """Every line of the text, ``printable``, and none of them a workflow command."""
+    lines = "\n".join(printable(line) for line in text.split("\n"))
+    return _COMMAND.sub(lambda match: f"{match[0]}\\", lines)

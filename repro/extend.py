@@ -1,11 +1,18 @@
 """The names that users import for their own parts, on one page: they stay when modules move.
 
 Each is loaded when it is first used, so that a measurement needs no torch and a layer no pydantic.
+The paths that some had before still import for one release, with a warning.
 """
 
 from __future__ import annotations
 
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
 from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import Any
 
 _NAMES = {
@@ -31,33 +38,53 @@ _NAMES = {
     "uniform": "repro.trainers.language_model.randomness",
 }
 
-__all__ = [
-    "ExpectationKind",
-    "Finished",
-    "Measured",
-    "Measurement",
-    "OutputLayer",
-    "OwnExpectation",
-    "OwnSource",
-    "OwnTrunk",
-    "PointwiseOutput",
-    "ReportFormat",
-    "TableSource",
-    "TestResult",
-    "TidyTable",
-    "Trainer",
-    "Training",
-    "TrunkOutput",
-    "by_p",
-    "linear",
-    "samples_of",
-    "uniform",
-]
+__all__ = list(_NAMES)
+
+MOVED = {
+    "repro.lm": "repro.trainers.language_model",
+    "repro.lm.awd_lstm": "repro.trainers.language_model.trunk",
+    "repro.lm.initialisation": "repro.trainers.language_model.randomness",
+    "repro.lm.output": "repro.trainers.language_model.output",
+    "repro.lm.output.base": "repro.trainers.language_model.output.layer",
+    "repro.lm.output.pointwise": "repro.trainers.language_model.output.pointwise",
+    "repro.lm.own_trunk": "repro.trainers.language_model.custom",
+    "repro.lm.precision": "repro.trainers.language_model.precision",
+}
+"""Old module -> the module that has its names now."""
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _NAMES:
-        message = f"module 'repro.extend' has no attribute {name!r}"
-        raise AttributeError(message)
-    module, _, attribute = _NAMES[name].partition(":")
-    return getattr(import_module(module), attribute or name)
+    return public(__name__, _NAMES, name)
+
+
+def public(module: str, names: Mapping[str, str], name: str) -> Any:
+    """What a module's public name stands for; ``names`` says where each is, `module[:object]`."""
+    if name not in names:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    place, _, attribute = names[name].partition(":")
+    return getattr(import_module(place), attribute or name)
+
+
+class _OldPath(MetaPathFinder, Loader):
+    """Finds the modules of `MOVED`; each hands on what the new module has."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        del path, target
+        return ModuleSpec(name, self, is_package=True) if name in MOVED else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        new = import_module(MOVED[module.__name__])
+        module.__dict__.update({k: v for k, v in vars(new).items() if not k.startswith("__")})
+        warnings.warn(
+            f"{module.__name__} has moved: import from repro.extend instead",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+
+
+def install_old_paths() -> None:
+    """Let the old paths import; once is enough."""
+    if not any(isinstance(finder, _OldPath) for finder in sys.meta_path):
+        sys.meta_path.append(_OldPath())

@@ -9,7 +9,7 @@ from pathlib import Path
 from repro.errors import StoreError, StoreUnreachableError
 from repro.registry import record
 from repro.registry.seeds_due import with_every_night, with_seeds_so_far
-from repro.running.cost import merged
+from repro.running.plan import merged
 from repro.specs.claim import Claim
 from repro.store.places import LEDGER
 from repro.store.runs import RunStore, copy_run

@@ -7,7 +7,7 @@ from importlib import import_module
 import pytest
 
 import repro.extend
-from repro.moved import MOVED
+from repro.extend import MOVED
 
 BEFORE = {
     "OutputLayer": "repro.lm.output.base",

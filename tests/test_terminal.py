@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from repro.cli import app
-from repro.errors import Place, Problem, SpecError
+from repro.errors import Place, Problem, SpecError, printable, printable_lines
 from repro.running.progress import PlainReporter, Snapshot
 from repro.specs.load import load_claims
-from repro.terminal import printable, printable_lines
 from tests.faults.tables import table_claim
 
 FORGED = "x\n::error::forged\n\x1b[2Jcleared\u009b1A\u202eturned\u200bhidden"

@@ -37,14 +37,13 @@ from repro.audit.load_audit import LoadedAudit, audit_of, is_audit
 from repro.audit.p_range import Variant, needs_values
 from repro.audit.printed_table import read_table
 from repro.audit.render import to_json, to_text
-from repro.errors import ClaimError, Place, Problem, SpecError
+from repro.errors import ClaimError, Place, Problem, SpecError, printable_lines
 from repro.evidence.published import PrintedNumber, Rounding
 from repro.expectations.kinds import kind_of
 from repro.files import is_folder, resolved
 from repro.schema.yaml import Steps, YamlDocument, read_document
 from repro.specs.claim import SCALES, Claim, Published, ScaleName
 from repro.specs.load import load_claim
-from repro.terminal import printable_lines
 
 
 def audit(

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from repro.errors import STATUS, OutputError, ReproError, Stopped, stopped_by
-from repro.terminal import printable_lines
+from repro.errors import STATUS, OutputError, ReproError, Stopped, printable_lines, stopped_by
 
 if TYPE_CHECKING:
     from repro.store.runs import RunStore

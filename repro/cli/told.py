@@ -9,7 +9,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from repro.cli.options import say
-from repro.terminal import printable
+from repro.errors import printable
 
 if TYPE_CHECKING:
     from rich.console import Console

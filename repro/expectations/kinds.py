@@ -11,8 +11,7 @@ from repro.errors import DataError
 from repro.expectations.base import Context, Declared, Kind, OwnExpectation
 from repro.expectations.sequential import NAMES, is_sequential
 from repro.plugins import Table
-from repro.schema.base import ObjectName, Spec
-from repro.schema.union import open_union
+from repro.schema.base import ObjectName, Spec, open_union
 
 KINDS: Table[type[Kind[Any]]] = Table(
     "repro.expectations",

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from repro.errors import CorpusError, DeviceError, StoreUnreachableError
 from repro.machine import available_memory
-from repro.running.cost import remaining
 from repro.running.engine import Choice, EngineName, Group, Pool, grouped, sentences
+from repro.running.plan import remaining
 from repro.running.pool import ProcessPool, WorkerLostError
 from repro.running.progress import Reporter, Tracker, Watch, duration
 from repro.running.worker import Outcome, Task, halves, run_task

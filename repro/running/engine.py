@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, ParamSpec, TypeVar
 
 from repro.machine import available_memory, cores
-from repro.running.cost import remaining
+from repro.running.plan import remaining
 from repro.running.pool import ProcessPool
 from repro.store.runs import RunStore
 from repro.trainers.base import Training

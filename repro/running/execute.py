@@ -15,17 +15,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from repro.errors import ClaimError, CorpusError, DataError, StoreError, StoreUnreachableError
-from repro.running.cost import is_complete, merged, remaining
+from repro.errors import (
+    ClaimError,
+    CorpusError,
+    DataError,
+    StoreError,
+    StoreUnreachableError,
+    printable_lines,
+)
 from repro.running.dispatch import Dispatch, make_tasks
 from repro.running.engine import EngineName, Pool, RunOptions, SerialEngine, pool_size, task_memory
 from repro.running.engine import engine as make_engine
+from repro.running.plan import is_complete, merged, remaining
 from repro.running.pool import ProcessPool
 from repro.running.preflight import refuse_code, try_own_parts
 from repro.running.progress import Reporter, choose_reporter
 from repro.running.worker import Outcome
 from repro.store.runs import RunStore
-from repro.terminal import printable_lines
 from repro.trainers.devices import resolve_device
 from repro.trainers.run import PlannedRun
 

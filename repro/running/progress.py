@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from repro.running.cost import remaining
+from repro.errors import printable, printable_lines
+from repro.running.plan import remaining
 from repro.running.pool import ProcessPool
 from repro.running.worker import Outcome, Task
 from repro.store.runs import RunStore
-from repro.terminal import printable, printable_lines
 from repro.trainers.measurement import measurement_key
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import Cost

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Self, Union, get_args
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
+    Discriminator,
     Field,
+    GetJsonSchemaHandler,
+    SerializeAsAny,
     StringConstraints,
+    Tag,
     model_validator,
 )
-from pydantic_core import PydanticKnownError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticKnownError
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 """A short name: lower-case letters, digits and underscores; safe in a path and in a page."""
@@ -211,3 +218,52 @@ OrderColumn = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9
 table is judged once, with all its seeds, unless the claim declares one."""
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+UNREAD, READ = "unread:", "read:"
+"""The tags of what is not built in: before its class is found, and after. No ``kind`` is such."""
+
+
+def open_union(
+    builtin: Sequence[type[BaseModel]],
+    unread: type[BaseModel],
+    read: type[BaseModel],
+    added: Callable[[str], bool],
+) -> Any:
+    """The union of ``builtin``, by ``kind``; of ``unread`` mappings; and of what they turn out as.
+
+    A mapping with the key ``use``, or with a ``kind`` that an installed package has ``added``, is
+    kept unread: its class, below ``read``, is found, with consent, when the file's shape is known.
+    """
+    by_kind = {str(get_args(each.model_fields["kind"].annotation)[0]): each for each in builtin}
+
+    def kind(value: Any) -> Any:
+        if isinstance(value, BaseModel):
+            own = READ if isinstance(value, read) else getattr(value, "kind", None)
+            return UNREAD if isinstance(value, unread) else own
+        if not isinstance(value, dict):
+            return next(iter(by_kind))  # of the wrong type, whatever it was meant to be
+        name = value.get("kind")
+        others = "use" in value or (isinstance(name, str) and name not in by_kind and added(name))
+        return UNREAD if others else name
+
+    members = [Annotated[each, Tag(name)] for name, each in by_kind.items()]
+    whole: Any = SerializeAsAny()  # type: ignore[type-arg]
+    members += [Annotated[unread, Tag(UNREAD)], Annotated[read, whole, Tag(READ)]]
+    names = tuple(by_kind)
+    return Annotated[Union[tuple(members)], Discriminator(kind), _JsonSchema(names)]  # noqa: UP007
+
+
+@dataclass(frozen=True, slots=True)
+class _JsonSchema:
+    """Tells editors which ``kind`` is which, and leaves out what no file has."""
+
+    kinds: tuple[str, ...]
+
+    def __get_pydantic_json_schema__(
+        self, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """The members as they are in a file: built-ins by kind, and one with ``use``."""
+        *members, _ = handler(core_schema)["oneOf"]
+        mapping = {kind: each["$ref"] for kind, each in zip(self.kinds, members, strict=False)}
+        return {"discriminator": {"mapping": mapping, "propertyName": "kind"}, "oneOf": members}

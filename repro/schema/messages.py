@@ -13,6 +13,8 @@ from pydantic_core import ErrorDetails
 
 from repro.errors import Problem, ShapeError
 from repro.schema.base import (
+    READ,
+    UNREAD,
     ConfigurationId,
     CsvName,
     Decimal,
@@ -26,7 +28,6 @@ from repro.schema.base import (
     SettingPath,
     Sha256,
 )
-from repro.schema.union import READ, UNREAD
 from repro.schema.yaml import Steps, YamlDocument
 
 

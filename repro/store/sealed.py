@@ -20,8 +20,7 @@ from typing import Any, NoReturn
 
 from repro import files
 from repro.digest import canonical_json, digest
-from repro.errors import StoreError, StoreUnreachableError
-from repro.terminal import printable
+from repro.errors import StoreError, StoreUnreachableError, printable
 
 SCHEMA = 1
 """The schema of all files of a store."""

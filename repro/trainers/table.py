@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from repro.errors import DataError
 from repro.plugins import Table, require_consent
-from repro.schema.union import open_union
+from repro.schema.base import open_union
 from repro.trainers.base import Training
 from repro.trainers.measurement import (
     Control,

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from repro.running.recorder import Ledger
-from repro.running.worker import Outcome, Task, run_task
+from repro.running.worker import Ledger, Outcome, Task, run_task
 from repro.store.runs import RunStore
 from repro.trainers.run import PlannedRun
 

@@ -10,8 +10,7 @@ import pytest
 from repro.running.engine import SerialEngine
 from repro.running.execute import execute
 from repro.running.progress import Reporter, Snapshot, Tracker
-from repro.running.recorder import Ledger
-from repro.running.worker import Task, run_task
+from repro.running.worker import Ledger, Task, run_task
 from repro.store.runs import RunStore
 from tests.running.replicates import TOLERANCE, assert_close, plan_of, together, training_of
 from tests.running.tiny import TEST, TRAIN, tiny_plan
@@ -97,7 +96,7 @@ def test_every_run_of_a_batch_is_shown(store: RunStore, monkeypatch: pytest.Monk
     """While it runs each is in its epoch; in the end each is told, with how many it shared."""
     plan = tiny_plan(3)
     tracker = Tracker(store, plan, lambda: 0.0)
-    monkeypatch.setattr("repro.running.recorder.INTERVAL", 0.0)
+    monkeypatch.setattr("repro.running.worker.INTERVAL", 0.0)
     seen: list[Snapshot] = []
     real = Ledger.training
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from repro.running.execute import execute
-from repro.running.recorder import Ledger
+from repro.running.worker import Ledger
 from repro.store.runs import RunStore
 from repro.trainers.devices import numerics
 from repro.trainers.run import PlannedRun

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from repro.running.cost import is_complete, merged, remaining
+from repro.running.plan import is_complete, merged, remaining
 from repro.running.progress import (
     LiveReporter,
     PlainReporter,

@@ -110,7 +110,7 @@ def test_an_interrupted_run_goes_on(
     store: RunStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Cut off after an epoch and done again, it ends with the same bits, in two sessions."""
-    from repro.running.recorder import Ledger
+    from repro.running.worker import Ledger
 
     planned = PlannedRun(run=tiny_run(epochs=4), measurements=(TEST, TRAIN))
     key, whole = planned.run.key, RunStore(tmp_path / "whole")
