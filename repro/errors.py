@@ -78,13 +78,16 @@ class TooFewError(ClaimError):
 
 
 class CodeError(ReproError):
-    """Code of others would be imported without consent: ``found`` says which, by its name."""
+    """Code of others would be imported without consent: ``found`` says where each is named."""
 
     def __init__(self, found: Mapping[str, str]) -> None:
         self.found = found
+        *names, last = found
+        both = f"{', '.join(names)} and {last} are" if names else f"{last} is"
+        place = next(iter(found.values()))
         super().__init__(
-            "\n".join(found.values()) + "\n  expected: consent, as it runs with your rights\n"
-            "  to do: read the code; if you trust it, give --allow-code (Python: allow_code=True)"
+            f"{place}{': ' if place else ''}{both} code of others, which runs with your rights: "
+            "read it, and if you trust it, give --allow-code (Python: allow_code=True)"
         )
 
 

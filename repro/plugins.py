@@ -77,13 +77,13 @@ def allowing_code(allowed: bool) -> Iterator[None]:  # noqa: FBT001 - it has no 
         _ALLOWED.reset(token)
 
 
-def require_consent(name: str, why: str) -> None:
+def require_consent(name: str) -> None:
     """CodeError where a document names the `module:object` ``name`` and nobody has allowed it.
 
     An installed entry point is the user's own choice, and needs no consent.
     """
     if ":" in name and not _ALLOWED.get():
-        raise CodeError({name: f"{name}: {why}: code of others to be run here"})
+        raise CodeError({name: ""})
 
 
 def load_object(name: str) -> Any:

@@ -38,6 +38,7 @@ from repro.running.engine import RunOptions
 from repro.running.plan import Plan, make_plan
 from repro.running.preflight import require
 from repro.specs.claim import Claim
+from repro.specs.configuration import NamedCode
 from repro.store.runs import RunStore
 
 if TYPE_CHECKING:
@@ -144,19 +145,15 @@ def plan_runs(claims: Sequence[Claim], store: RunStore, *, workers: int | None =
     return make_plan((run for claim in claims for run in claim.runs()), store, workers=workers)
 
 
-def code_to_run(claims: Sequence[Claim], plan: Plan) -> dict[str, str]:
-    """What has to be imported of others for the missing runs of ``claims``, in a sentence each.
-
-    By `module:object`, and with the place in the claim that leads to it.
-    """
+def code_to_run(claims: Sequence[Claim], plan: Plan) -> dict[str, tuple[str, NamedCode]]:
+    """What is to be imported of others for the missing runs of ``claims``, and an arm of it."""
     missing = {planned.run.key for planned in plan.missing}
-    found: dict[str, str] = {}
+    found: dict[str, tuple[str, NamedCode]] = {}
     for claim in claims:
         for name in claim.trained:
             keys = {claim.run(name, number).key for number in claim.numbers(name)}
             for code in claim.arms[name].code if keys & missing else ():
-                text = f"arm {name} needs {code.use}, which {code.place} names"
-                found.setdefault(code.use, f"{code.arm}: {text}: code of others to be run here")
+                found.setdefault(code.use, (name, code))
     return found
 
 
@@ -187,7 +184,7 @@ def _refuse(claims: Sequence[Claim], planned: Plan, options: Options) -> None:
     decide, and PreflightError for what training needs and is not there.
     """
     if not options.allow_code and (found := code_to_run(claims, planned)):
-        raise CodeError(found)
+        raise CodeError({use: code.arm for use, (_, code) in found.items()})
     if not options.force:
         refuse_designs([claim for claim in claims if planned.lacks(claim.runs())])
     require(planned.missing, options)

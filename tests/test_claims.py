@@ -8,9 +8,8 @@ import pytest
 
 from repro.expectations.ratio import Ratio
 from repro.specs.claim import SCALES, Claim, ScaleName
-from repro.specs.configuration import Configuration
+from repro.specs.configuration import Configuration, read_sheet
 from repro.specs.load import load_claim
-from repro.specs.resolve import read_sheet
 from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.language_model.spec import MoS, TrainingSpec
 

@@ -11,7 +11,7 @@ import torch
 
 from benchmarks.published import Published
 from benchmarks.references import load_reference, take_weights
-from repro.specs.resolve import read_sheet
+from repro.specs.configuration import read_sheet
 from repro.trainers.language_model.corpus import CorpusData, batchify
 from repro.trainers.language_model.evaluation import mean_loss
 from repro.trainers.language_model.model import LanguageModel

@@ -25,7 +25,7 @@ from benchmarks.gpu.command import add_device, add_out, computing
 from benchmarks.gpu.stopwatch import forget_peak, peak_bytes
 from benchmarks.speed.shapes import CONFIGURATIONS
 from repro.errors import ReproError, StoreError
-from repro.specs.resolve import read_sheet
+from repro.specs.configuration import read_sheet
 from repro.trainers.language_model.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
 from repro.trainers.language_model.corpus import CorpusData, load_corpus
 from repro.trainers.language_model.evaluation import evaluation_perplexity

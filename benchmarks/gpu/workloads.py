@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from benchmarks.speed.rows import Goal
 from benchmarks.speed.shapes import CONFIGURATIONS, QUIET_DROPOUT, random_words
-from repro.specs.resolve import read_sheet
+from repro.specs.configuration import read_sheet
 from repro.trainers.language_model.corpus import CorpusData
 from repro.trainers.language_model.recipe import Products
 from repro.trainers.language_model.spec import TrainingSpec

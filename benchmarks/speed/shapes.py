@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from repro.specs.resolve import read_sheet
+from repro.specs.configuration import read_sheet
 from repro.trainers.language_model.corpus import CorpusData
 from repro.trainers.language_model.spec import MoC, Model, MoS, TrainingSpec
 from repro.trainers.run import RunSpec

@@ -78,8 +78,9 @@ def _say_plan(claims: Sequence[Claim], options: RunOptions, stopped: list[Stoppe
             now.append(with_seeds_so_far(claim, registry.history(claim).looks))
     planned = plan_runs(now, options.store, workers=options.workers)
     _say_runs(planned)
-    for text in code_to_run(now, planned).values():
-        say(f"{text}, with --allow-code alone")
+    for arm, code in code_to_run(now, planned).values():
+        text = f"{code.arm}: arm {arm} needs {code.use}, which {code.place} names"
+        say(f"{text}: code of others to be run here, with --allow-code alone")
     for line in lacking(planned.missing, options):
         say(line)
     refused = False

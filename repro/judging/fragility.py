@@ -32,8 +32,7 @@ from repro.judging.judged import (
 from repro.judging.leave_one_out import Case
 from repro.judging.validity import caveats
 from repro.schema import numbers as fmt
-from repro.specs.claim import Claim
-from repro.specs.expectation import All, AtLeastOne, Node
+from repro.specs.claim import All, AtLeastOne, Claim, Node
 from repro.stats.error_rates import (
     CellDesign,
     design_of_one,

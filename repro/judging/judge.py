@@ -16,8 +16,7 @@ from repro.judging.quality import Quality, examine
 from repro.judging.validity import judge_canaries, judge_validity
 from repro.judging.verdict import adjust_family, adjust_family_by_e
 from repro.registry.record import Past
-from repro.specs.claim import Claim
-from repro.specs.expectation import Family
+from repro.specs.claim import Claim, Family
 from repro.stats.anytime import EProcessResult
 
 

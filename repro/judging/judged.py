@@ -14,8 +14,7 @@ from repro.expectations.rules import NOT_TESTED, Conclusion, Finding
 from repro.expectations.sentences import upper
 from repro.judging.verdict import conclude_conjunction, conclude_tree
 from repro.schema import numbers as fmt
-from repro.specs.claim import Claim
-from repro.specs.expectation import All
+from repro.specs.claim import All, Claim
 from repro.stats.records import TestResult, UnmatchedError
 
 NOTHING = Finding(Conclusion.INCONCLUSIVE, 1.0, 1.0)

@@ -16,8 +16,7 @@ from repro.judging.document_parts import DesignPart
 from repro.judging.interim import reversals
 from repro.judging.judged import Judged, all_must_hold, heading, joined
 from repro.schema import numbers as fmt
-from repro.specs.claim import SCALES, Claim
-from repro.specs.expectation import All, Tree
+from repro.specs.claim import SCALES, All, Claim, Tree
 from repro.stats.records import TestResult
 from repro.stats.settling import seeds_to_settle
 

@@ -55,7 +55,7 @@ from typing import Literal
 
 from repro.errors import ClaimError, gravest
 from repro.expectations.rules import Conclusion, Finding, Validity, Verdict, decide
-from repro.specs.expectation import All, Node
+from repro.specs.claim import All, Node
 from repro.stats.multiplicity import adjusted_e_values, benjamini_hochberg, holm
 
 

@@ -56,10 +56,9 @@ def added(names: Iterable[str], *, allow_code: bool) -> tuple[ReportFormat, ...]
     CodeError for `module:object` without consent, ClaimError for what is no format.
     """
     asked = [name for name in dict.fromkeys(names) if name not in FORMATS.names()]
-    foreign = [name for name in asked if ":" in name]
-    code = {name: f"--format {name}: code of others to be run here" for name in foreign}
+    code = [name for name in asked if ":" in name]
     if code and not allow_code:
-        raise CodeError(code)
+        raise CodeError(dict.fromkeys(code, "--format"))
     return tuple(_format(name) for name in asked)
 
 

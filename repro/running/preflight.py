@@ -136,7 +136,7 @@ def refuse_code(todo: Iterable[PlannedRun], *, allowed: bool, tell: Callable[[st
     """CodeError where ``todo`` needs code of others and it is not ``allowed``; else say which."""
     names = sorted({name for planned in todo for name in own_parts(planned.run.training)})
     if names and not allowed:
-        raise CodeError({name: f"{name}: code of others to be run here" for name in names})
+        raise CodeError(dict.fromkeys(names, ""))
     for name in names:
         tell(f"running code of others: {name}")
 

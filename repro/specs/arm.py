@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, SerializeAsAny, create_model, model_validator
 
-from repro.evidence.source import EvidenceSource, PublishedArm
+from repro.evidence.source import EvidenceSource, Facts, PublishedArm
 from repro.evidence.sources import BUILTIN
 from repro.schema.base import ObjectName, Spec
 from repro.specs.configuration import Configuration, NamedCode
@@ -92,6 +93,12 @@ class Arm(Spec):
     overridden: tuple[str, ...] = ()
     code: tuple[NamedCode, ...] = ()
     first_seed: int = 0
+
+    @classmethod
+    def of(cls, declared: ArmSpec, facts: Facts) -> Arm:
+        """The arm as it is declared, with what is trained for it."""
+        found = {field.name: getattr(facts, field.name) for field in fields(facts)}
+        return cls(label=declared.label, source=declared.source, **found)
 
     @property
     def trained(self) -> bool:

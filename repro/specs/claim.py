@@ -8,26 +8,100 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from repro.digest import digest
 from repro.evidence.source import PublishedArm
-from repro.expectations.base import ArmFacts, Context, Design, MeasurementFacts, Sequential
+from repro.expectations.base import ArmFacts, Context, Design, MeasurementFacts, Role, Sequential
+from repro.expectations.difference import TestOfDifference
 from repro.expectations.kinds import Expectation
 from repro.schema.base import (
     Decimal,
     DivergedPolicy,
+    Limit,
+    Magnitude,
+    Margin,
     Name,
     Reason,
     SeedCount,
     SeedNumber,
+    Share,
     Size,
     Spec,
+    Window,
 )
 from repro.specs.arm import Arm, ArmSpec
-from repro.specs.expectation import ExpectationOverride, Family, Tree
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.table import Canary, Measurement
+
+
+class ExpectationOverride(Spec):
+    """What a scale may change of an expectation: its sizes, its test and its role.
+
+    Its kind and arms are the same at every scale. ``role: context`` shows at this scale what the
+    scale is too small to decide.
+    """
+
+    role: Role | None = None
+    test: TestOfDifference | None = None
+    margin: Margin | None = None
+    smallest_effect: Margin | None = None
+    at_least: Limit | None = None
+    at_most: Limit | None = None
+    share: Share | None = None
+    magnitude_at_most: Magnitude | None = None
+    magnitude_at_least: Magnitude | None = None
+    within: Window | None = None
+
+
+class All(Spec):
+    """All of these hold: ids of expectations, or further trees."""
+
+    all: Annotated[tuple[Node, ...], Field(min_length=1)]
+
+
+class AtLeastOne(Spec):
+    """At least one of these holds: ids of expectations, or further trees."""
+
+    any: Annotated[tuple[Node, ...], Field(min_length=1)]
+
+
+def _branch(value: Any) -> str:
+    """Whether a part of a tree is ``all`` or ``any`` of something, or the id of a leaf."""
+    if isinstance(value, AtLeastOne) or (isinstance(value, dict) and "any" in value):
+        return "any"
+    return "all" if isinstance(value, All | dict) else "leaf"
+
+
+Node = Annotated[
+    Annotated[Name, Tag("leaf")] | Annotated[All, Tag("all")] | Annotated[AtLeastOne, Tag("any")],
+    Discriminator(_branch),
+]
+"""A part of the tree that joins decisive expectations."""
+
+All.model_rebuild()
+
+AtLeastOne.model_rebuild()
+
+Tree = Annotated[
+    Annotated[All, Tag("all")] | Annotated[AtLeastOne, Tag("any")],
+    Discriminator(lambda value: _branch(value).replace("leaf", "all")),
+]
+"""A whole tree; one expectation alone is not a tree."""
+
+
+class Family(Spec):
+    """Claims that are tested together, so that each is judged at its level among all.
+
+    ``holm`` keeps the chance of any false conclusion, ``bh`` the share of false ones among
+    those drawn, ``e_bh`` the same for e-values, which sequential claims have. A member that is
+    not judged with the others counts as having found nothing.
+    """
+
+    name: Name
+    method: Literal["holm", "bh", "e_bh"]
+    members: Annotated[tuple[Name, ...], Field(min_length=2)]
+    why: Reason
 
 
 class Seeds(Spec):

@@ -1,22 +1,32 @@
-"""A configuration file: model, corpus and recipe, with the source of every value.
+"""A configuration file: model, corpus and recipe, with the source of every value; and overrides.
 
-Code of others: the `module:object` that configurations name, and where they name it.
-
-It is part of a model that is trained here, and runs with the rights of whoever trains it. So it
-is imported only with consent; a plan, a verdict and a report need none.
+What it names of others, `module:object`, is part of a model that is trained here, and runs with the
+rights of whoever trains it. So it is imported only with consent; a verdict and a report need none.
 """
 
 from __future__ import annotations
 
+import copy
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
 from pydantic import BeforeValidator, ConfigDict, Field, create_model
 
+from repro import files as resources
+from repro.errors import DataError, Place, Problem, ShapeError
+from repro.evidence.source import Facts
 from repro.plugins import version_of
-from repro.schema.base import Count, Reason, Spec
+from repro.schema.base import Count, ObjectName, Reason, Spec
+from repro.schema.messages import choose, closest, pattern, validated
+from repro.schema.yaml import Steps, YamlDocument, read_document
 from repro.trainers.base import TrainerName, Training
 from repro.trainers.table import TRAINERS, trainer_for
+from repro.trainers.trainer import code_of, trainer_of
 
 
 class NamedCode(Spec):
@@ -110,3 +120,223 @@ def document_type() -> Any:
     """What a configuration file may be, for its schema."""
     built_in = (_class_of(TRAINERS.get(name)().Spec) for name in TRAINERS.names())
     return Union[(*built_in, OthersConfiguration)]
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedConfiguration:
+    """A configuration file as it was read; ``document`` is None when it is not even YAML."""
+
+    document: YamlDocument | None
+    problems: tuple[Problem, ...]
+    configuration: Configuration | None = None
+
+
+class Configurations:
+    """The configurations that claim files name; each file is read once."""
+
+    def __init__(self) -> None:
+        self._sheets: dict[Path, ParsedConfiguration] = {}
+
+    def resolve(
+        self, claim: YamlDocument, steps: Steps, name: str, override: Mapping[str, Any]
+    ) -> tuple[Facts | None, tuple[Problem, ...]]:
+        """What the arm at ``steps`` trains by the configuration ``name``, or what is wrong."""
+        found = _find(Path(claim.file).parent, name)
+        if isinstance(found, list):
+            return None, (_not_found(claim, (*steps, "configuration"), name, found),)
+        sheet = self._sheets.setdefault(found, self._sheets.get(found) or read_sheet(found))
+        at = claim.place((*steps, "configuration"))
+        overridden: tuple[str, ...] = ()
+        if override and sheet.document is not None and not sheet.problems:
+            document, overridden = overlay(sheet.document, claim, (*steps, "override"))
+            sheet = check(document)
+        return _facts(name, sheet, overridden, at), sheet.problems
+
+
+def read_sheet(path: Path) -> ParsedConfiguration:
+    """Read and check one configuration file by itself."""
+    try:
+        return check(read_document(path))
+    except ShapeError as error:
+        return ParsedConfiguration(None, error.problems)
+
+
+def overlay(
+    base: YamlDocument, claim: YamlDocument, at: Steps
+) -> tuple[YamlDocument, tuple[str, ...]]:
+    """A configuration's data with the override at ``at`` of a claim laid over it.
+
+    Mappings are laid over key by key; one whose ``kind`` changes is replaced whole. Each value
+    that the override touches has its place in the claim file. Reasons in ``assumed`` for values
+    that are no longer the configuration's own are left out.
+    """
+    data = copy.deepcopy(base.data)
+    places, key_places = dict(base.places), dict(base.key_places)
+    overridden: list[str] = []
+
+    def lay(target: dict[str, Any], change: dict[str, Any], inside: Steps) -> None:
+        for key, value in change.items():
+            here = (*inside, key)
+            places[here] = claim.place((*at, *here))
+            key_places[here] = claim.key_place((*at, *here))
+            old = target.get(key)
+            if isinstance(value, dict) and isinstance(old, dict) and not _other_kind(old, value):
+                lay(old, value, here)
+                continue
+            target[key] = value
+            overridden.append(".".join(map(str, here)))
+            for steps in _below(value, here):
+                places[steps] = claim.place((*at, *steps))
+                key_places[steps] = claim.key_place((*at, *steps))
+
+    change = claim.get(*at)
+    lay(data, change, ())
+    if isinstance(data.get("assumed"), dict):
+        own = change.get("assumed") or {}
+        data["assumed"] = {
+            path: reason
+            for path, reason in data["assumed"].items()
+            if path in own or not any(overlap(path, changed) for changed in overridden)
+        }
+    merged = YamlDocument(base.file, data, places, key_places)
+    return merged, tuple(path for path in overridden if not path.startswith("assumed"))
+
+
+def check(document: YamlDocument) -> ParsedConfiguration:
+    """A configuration's data as it should be, or its mistakes: those of its shape come first."""
+    try:
+        configuration = validated(document, configuration_class(document.data))
+    except ShapeError as error:
+        return ParsedConfiguration(document, error.problems)
+    except DataError as error:
+        return ParsedConfiguration(document, (not_there(document, ("trainer",), error),))
+    problems = list(_assumed(document, configuration))
+    training = configuration.training()
+    for steps, words in trainer_of(training).misnamed(training):
+        problems.append(Problem(document.key_place(steps), *words))
+    return ParsedConfiguration(document, tuple(problems), None if problems else configuration)
+
+
+def not_there(document: YamlDocument, steps: Steps, error: DataError) -> Problem:
+    """A part of others that is not there, as a mistake at the place that names it."""
+    mistake, _, rest = str(error).partition("\n  expected: ")
+    expected, _, advice = rest.partition("\n  to do: ")
+    return Problem(document.place(steps), f"{document.name(steps)}: {mistake}", expected, advice)
+
+
+def code_named(claim: YamlDocument) -> dict[str, str]:
+    """Every `module:object` that a claim or its configurations name, and where the claim does."""
+    named = _texts(claim, "use", "trainer")
+    for place, name in _texts(claim, "configuration"):
+        path = _find(Path(claim.file).parent, name)
+        if isinstance(path, Path):
+            with suppress(ShapeError):
+                named += ((place, use) for _, use in _texts(read_document(path), "use", "trainer"))
+    found: dict[str, str] = {}
+    for place, use in sorted(named):
+        if re.fullmatch(pattern(ObjectName), use):
+            found.setdefault(use, str(place))
+    return found
+
+
+def _texts(document: YamlDocument, *keys: str) -> list[tuple[Place, str]]:
+    """The texts that stand at one of the keys anywhere in a document, each with its place."""
+    at = (steps for steps in document.places if steps and steps[-1] in keys)
+    found = ((document.places[steps], document.get(*steps)) for steps in at)
+    return [(place, text) for place, text in found if isinstance(text, str)]
+
+
+def _assumed(document: YamlDocument, configuration: Configuration) -> Iterator[Problem]:
+    """Reasons for values that do not exist."""
+    values = configuration.training().model_dump(mode="json")
+    paths = list(dotted(values))
+    for path in configuration.assumed:
+        if path not in paths:
+            place = document.key_place(("assumed", path))
+            guess = closest(path, paths)
+            advice = f"did you mean '{guess}'?" if guess else "remove it, or correct the path"
+            mistake = f"assumed: the configuration has no value '{path}'"
+            yield Problem(place, mistake, "a dotted path, such as recipe.clip", advice)
+
+
+def _below(value: Any, steps: Steps) -> Iterator[Steps]:
+    """The steps to everything inside a value."""
+    entries = value.items() if isinstance(value, dict) else ()
+    for key, inside in enumerate(value) if isinstance(value, list) else entries:
+        yield (*steps, key)
+        yield from _below(inside, (*steps, key))
+
+
+def dotted(values: dict[str, Any], before: str = "") -> Iterator[str]:
+    """The dotted path of every value in a mapping, and of every mapping in it."""
+    for key, value in values.items():
+        yield before + key
+        if isinstance(value, dict):
+            yield from dotted(value, f"{before}{key}.")
+
+
+def _facts(
+    name: str, sheet: ParsedConfiguration, overridden: tuple[str, ...], at: Place
+) -> Facts | None:
+    """What is trained where a configuration is named ``at`` a place; None for mistakes."""
+    document, found = sheet.document, sheet.configuration
+    if document is None or found is None:
+        return None
+    return Facts(
+        configuration_id=name,
+        configuration=found,
+        overridden=overridden,
+        code=tuple(
+            NamedCode(
+                use=part.use,
+                version=part.version,
+                place=str(document.place((*part_name.split("."), "use"))),
+                arm=str(at),
+            )
+            for part_name, part in code_of(found.training()).items()
+        ),
+    )
+
+
+def _folders(beside: Path) -> Iterator[Path]:
+    """Where configurations are looked for: beside the claim, then among those that came with us."""
+    yield beside / "configurations"
+    try:
+        yield resources.claims() / "configurations"
+    except DataError:
+        return
+
+
+def _find(beside: Path, name: str) -> Path | list[Path]:
+    """The file of a configuration, or the folders where it is not."""
+    folders = list(_folders(beside))
+    for folder in folders:
+        path = folder / f"{name}.yaml"
+        root = folder.parent.resolve() / "configurations"
+        if path.is_file() and path.resolve().is_relative_to(root):
+            return path
+    return folders
+
+
+def _not_found(claim: YamlDocument, steps: Steps, name: str, folders: list[Path]) -> Problem:
+    place, key = claim.place(steps), claim.name(steps)
+    if any((folder / f"{name}.yaml").is_file() for folder in folders):
+        mistake = f"{key}: configuration '{name}' is a link that leads elsewhere"
+        return Problem(place, mistake, "a file below configurations/", "put the file itself there")
+    known = {
+        path.relative_to(folder).with_suffix("").as_posix()
+        for folder in folders
+        for path in folder.glob("*/**/*.yaml")
+    }
+    expected = f"a file {Path(claim.file).parent / 'configurations' / name}.yaml"
+    mistake = f"{key}: there is no configuration '{name}'"
+    return Problem(place, mistake, expected, choose(name, known))
+
+
+def _other_kind(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    return "kind" in new and new["kind"] != old.get("kind")
+
+
+def overlap(path: str, changed: str) -> bool:
+    """Whether two dotted paths are the same, or one leads to the other."""
+    return path == changed or path.startswith(f"{changed}.") or changed.startswith(f"{path}.")

@@ -1,30 +1,39 @@
 """Claim files -> frozen claims, or every mistake in them at once.
 
-A file is read in two stages. The first is its shape: YAML (`yaml`), and keys and values
-(`ClaimFile`). The second, for a file of the right shape, is what it means at every scale that it
-has: its names (`references`), evidence and overrides (`scaled`), and rules (`rules`). Each stage
-reports all its mistakes at once. What is returned is complete; nothing after loading looks at a
-document again.
+A file is read in two stages. The first is its shape: YAML (`yaml`), keys and values (`ClaimFile`),
+and what it names of others, whose own classes check their keys. The second is what it means at
+every scale that it has: its names (`references`), evidence and overrides (`scaled`), and rules
+(`rules`). Each stage reports all its mistakes at once. What is returned is complete; nothing after
+loading looks at a document again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
-from repro.errors import Place, Problem, RuleError, ShapeError, SpecError
+from pydantic import BaseModel, ValidationError
+
+from repro.errors import CodeError, DataError, Place, Problem, RuleError, ShapeError, SpecError
+from repro.evidence.source import OwnSource
+from repro.evidence.sources import source_of_others
+from repro.expectations.base import OwnExpectation
+from repro.expectations.kinds import OthersExpectation, kind_of_others
 from repro.files import claims, is_folder, resolved
-from repro.plugins import allowing_code
-from repro.schema.messages import MOST, listed, validated
-from repro.schema.yaml import YamlDocument, read_document
+from repro.plugins import allowing_code, require_consent, version_of
+from repro.schema.messages import MOST, listed, problems_of, validated
+from repro.schema.yaml import Steps, YamlDocument, read_document
+from repro.specs.arm import SourceOfOthers
 from repro.specs.claim import SCALES, Claim, ClaimFile, ScaleName
-from repro.specs.others import with_others
+from repro.specs.configuration import Configurations, code_named, not_there
 from repro.specs.references import references
-from repro.specs.resolve import Configurations
 from repro.specs.rules import broken_rules
 from repro.specs.scaled import ScaledClaim, scale_claim
+from repro.trainers.measurement import OthersMeasurement, OwnMeasurement
+from repro.trainers.table import measurement_of_others
 
 Sort = Literal["claim", "audit", "search", "configuration"]
 
@@ -37,14 +46,14 @@ KEYS: Final[dict[Sort, tuple[str, str]]] = {
 """The key that no document of another sort has, and what reads them."""
 
 
-def other_sort(document: YamlDocument, wanted: Sort) -> Iterator[Problem]:
+def other_sort(document: YamlDocument, expected: Sort) -> Iterator[Problem]:
     """That a document is of another sort: it has the key of that, and not its own."""
-    if KEYS[wanted][0] in document.data:
+    if KEYS[expected][0] in document.data:
         return
     for sort, (key, advice) in KEYS.items():
         if key in document.data:
-            what = f"this is {_one(sort)}, and no {wanted}"
-            yield Problem(document.key_place((key,)), what, _one(wanted), advice)
+            mistake = f"this is {_one(sort)}, and no {expected}"
+            yield Problem(document.key_place((key,)), mistake, _one(expected), advice)
             return
 
 
@@ -78,10 +87,13 @@ def load_claims(
     places: dict[str, Place] = {}
     for path in _files([where] if isinstance(where, Path) else where, problems):
         try:
-            document, file = _read(path, allow_code=allow_code)
-            problems += _same_id(document, file, places)
+            document = read_document(path)
             with allowing_code(allow_code):
+                file = _read(document)
+                problems += _same_id(document, file, places)
                 loaded.append(_claim(document, file, scale, configurations))
+        except CodeError:
+            raise CodeError(code_named(document)) from None
         except SpecError as error:
             problems += error.problems
             refused = ShapeError if isinstance(error, ShapeError) else refused
@@ -99,9 +111,9 @@ def _files(where: Sequence[Path], problems: list[Problem]) -> list[Path]:
         if is_folder(path):
             inside = sorted(p for p in path.glob("*.yaml") if not p.name.startswith("."))
         if not inside:
-            what = "no claim in this folder"
+            mistake = "no claim in this folder"
             advice = "give a folder that holds claims, or the path of a claim"
-            problems.append(Problem(Place(str(path)), what, "files *.claim.yaml", advice))
+            problems.append(Problem(Place(str(path)), mistake, "files *.claim.yaml", advice))
         for file in inside:
             files.setdefault(resolved(file), file)
     return list(files.values())
@@ -122,18 +134,79 @@ def _same_id(
     """A claim that goes by the name of one before it; ``places`` are those of all names so far."""
     place = document.place(("id",))
     if file.id in places:
-        what = f"id: '{file.id}' is the id of another claim, {places[file.id]}"
-        yield Problem(place, what, "an id of its own", "rename one of the two")
+        mistake = f"id: '{file.id}' is the id of another claim, {places[file.id]}"
+        yield Problem(place, mistake, "an id of its own", "rename one of the two")
     places.setdefault(file.id, place)
 
 
-def _read(path: Path, *, allow_code: bool) -> tuple[YamlDocument, ClaimFile]:
-    """The first stage: a file and its shape."""
-    document = read_document(path)
+def _read(document: YamlDocument) -> ClaimFile:
+    """The first stage: the shape of a file, and that of what it names of others."""
     if other := list(other_sort(document, "claim")):
         raise ShapeError(other)
-    file = validated(document, ClaimFile)
-    return document, with_others(document, file, allow_code=allow_code)
+    problems: list[Problem] = []
+    file: ClaimFile = _with_others(document, (), validated(document, ClaimFile), problems)
+    if problems:
+        raise ShapeError(problems)
+    return file
+
+
+Others: TypeAlias = OwnExpectation | OwnMeasurement | OwnSource
+
+CLASSES: dict[type[BaseModel], Callable[[str], tuple[str, type[Others]]]] = {
+    OthersExpectation: kind_of_others,
+    OthersMeasurement: measurement_of_others,
+    SourceOfOthers: source_of_others,
+}
+"""What a file names of others, and how its class is found, which has its keys."""
+
+
+def _with_others(document: YamlDocument, at: Steps, value: Any, problems: list[Problem]) -> Any:
+    """A value of a claim file in which what is of others is as its own class reads it.
+
+    CodeError for a `use` without consent; what an installed package adds is the user's own choice.
+    """
+    if type(value) in CLASSES:
+        return _of_others(document, at, CLASSES[type(value)], problems)
+    if isinstance(value, tuple):
+        parts = enumerate(value)
+        return tuple(_with_others(document, (*at, i), part, problems) for i, part in parts)
+    if isinstance(value, dict):
+        entries = value.items()
+        return {key: _with_others(document, (*at, key), each, problems) for key, each in entries}
+    if isinstance(value, BaseModel):
+        fields = {key: getattr(value, key) for key in value.model_fields_set}
+        return value.model_copy(update=_with_others(document, at, fields, problems))
+    return value
+
+
+def _of_others(
+    document: YamlDocument,
+    steps: Steps,
+    class_of: Callable[[str], tuple[str, type[Others]]],
+    problems: list[Problem],
+) -> Others | None:
+    """What is declared at ``steps``, by its own class, with the version that is here."""
+    data = document.get(*steps)
+    key = "use" if "use" in data else "kind"
+    require_consent(data[key])
+    here = (*steps, key)
+    try:
+        use, model = class_of(data[key])
+        version = version_of(use)
+    except DataError as error:
+        problems.append(not_there(document, here, error))
+        return None
+    try:
+        found = model.model_validate_json(json.dumps({**data, "use": use}))
+    except ValidationError as error:
+        problems += problems_of(error, model, document, steps)
+        return None
+    if found.version and found.version != version:
+        here = (*steps, "version")
+        mistake = f"{document.name(here)}: version {version} of {use} is here, not {found.version}"
+        advice = "compare them; then write the one that is here, or leave the line out"
+        problems.append(Problem(document.place(here), mistake, version, advice))
+    return found.model_copy(update={"version": version})
 
 
 def _claim(
@@ -148,9 +221,9 @@ def _claim(
         problems += found
         problems += islice(broken_rules(scaled[each]), MOST)
     if not scaled:
-        what, advice = "the claim has no scale", "add `paper: {notice: ...}`, or a smaller scale"
+        mistake, advice = "the claim has no scale", "add `paper: {notice: ...}`, or a smaller scale"
         place = document.key_place(("scales",))
-        problems.append(Problem(place, f"scales: {what}", listed(SCALES), advice))
+        problems.append(Problem(place, f"scales: {mistake}", listed(SCALES), advice))
     if problems:
         raise RuleError(list(dict.fromkeys(problems)))
     asked = scale or file.scales.declared[0]
@@ -161,6 +234,6 @@ def _claim(
 
 def _no_scale(document: YamlDocument, there: Sequence[ScaleName], scale: ScaleName) -> Problem:
     """A claim without mistakes, asked for at a scale that it lacks."""
-    what = f"scales: the claim has no scale '{scale}'"
+    mistake = f"scales: the claim has no scale '{scale}'"
     advice = f"ask for {there[-1]}, or add the scale"
-    return Problem(document.key_place(("scales",)), what, listed(there), advice)
+    return Problem(document.key_place(("scales",)), mistake, listed(there), advice)

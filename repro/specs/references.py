@@ -11,8 +11,7 @@ from repro.errors import Place, Problem
 from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.messages import choose, listed
 from repro.schema.yaml import Steps, YamlDocument
-from repro.specs.claim import SCALES, ClaimFile, Scale
-from repro.specs.expectation import All, Node, Tree
+from repro.specs.claim import SCALES, All, ClaimFile, Node, Scale, Tree
 
 
 def references(document: YamlDocument, file: ClaimFile) -> Iterator[Problem]:
@@ -96,8 +95,8 @@ class _Names:
 
     def _unknown(self, kind: str, name: str, steps: Steps, place: Place) -> Problem:
         known = self.known[kind]
-        what = f"{self.document.name(steps)}: there is no {kind} '{name}'"
-        return Problem(place, what, listed(known), choose(name, known))
+        mistake = f"{self.document.name(steps)}: there is no {kind} '{name}'"
+        return Problem(place, mistake, listed(known), choose(name, known))
 
 
 def _same_arm(document: YamlDocument, steps: Steps, expectation: Expectation) -> Iterator[Problem]:
@@ -105,14 +104,14 @@ def _same_arm(document: YamlDocument, steps: Steps, expectation: Expectation) ->
     arms = expectation.of
     for name in dict.fromkeys(a for a, b in pairwise(sorted(arms)) if a == b):
         if len(arms) == 2:
-            what, expected = f"arm '{name}' is compared with itself", "two arms"
+            mistake, expected = f"arm '{name}' is compared with itself", "two arms"
             advice = "name the arm to compare it with"
         elif kind_of(expectation).several_arms:
-            what, expected = f"arm '{name}' is named twice", "every arm once"
+            mistake, expected = f"arm '{name}' is named twice", "every arm once"
             advice = "remove one of the two, or name another arm"
         else:
             continue
-        yield Problem(document.place(steps), f"{document.name(steps)}: {what}", expected, advice)
+        yield Problem(document.place(steps), f"{document.name(steps)}: {mistake}", expected, advice)
 
 
 def _same_ids(document: YamlDocument, key: str, ids: Iterable[str]) -> Iterator[Problem]:
@@ -121,8 +120,10 @@ def _same_ids(document: YamlDocument, key: str, ids: Iterable[str]) -> Iterator[
         steps: Steps = (key, position, "id")
         if name in first:
             line = document.place(first[name]).line
-            what = f"{key}: '{name}' is the id of two, first on line {line}"
-            yield Problem(document.place(steps), what, "an id of its own", "rename one of the two")
+            mistake = f"{key}: '{name}' is the id of two, first on line {line}"
+            yield Problem(
+                document.place(steps), mistake, "an id of its own", "rename one of the two"
+            )
         first.setdefault(name, steps)
 
 
@@ -140,19 +141,22 @@ def _combined(
         where = f"{document.name(steps[:-1])}: "
         yield from names.unknown("expectation", steps, name)
         if roles.get(name) == "context":
-            what = f"{where}'{name}' is shown as context, and decides nothing"
+            mistake = f"{where}'{name}' is shown as context, and decides nothing"
             advice = "remove it, or leave `role: context` out of it"
-            yield Problem(document.place(steps), what, listed(decisive), advice)
+            yield Problem(document.place(steps), mistake, listed(decisive), advice)
         elif name in used:
-            what, expected = f"{where}'{name}' is joined twice", "every decisive expectation once"
-            yield Problem(document.place(steps), what, expected, "remove one of the two")
+            mistake, expected = (
+                f"{where}'{name}' is joined twice",
+                "every decisive expectation once",
+            )
+            yield Problem(document.place(steps), mistake, expected, "remove one of the two")
         used.add(name)
     for name in dict.fromkeys(decisive if used <= roles.keys() else ()):
         if name not in used:
-            what = f"combine: '{name}' decides, and the tree leaves it out"
+            mistake = f"combine: '{name}' decides, and the tree leaves it out"
             advice = f"add '{name}', or give it `role: context`"
             place = document.place(("combine",))
-            yield Problem(place, what, "every decisive expectation once", advice)
+            yield Problem(place, mistake, "every decisive expectation once", advice)
 
 
 def _leaves(steps: Steps, node: Node) -> Iterator[tuple[Steps, str]]:

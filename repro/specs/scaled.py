@@ -2,56 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
 from pydantic import BaseModel
 
 from repro.errors import Problem
+from repro.evidence.source import DeclaredAt
 from repro.expectations.base import ArmFacts, Context, Design, MeasurementFacts, Mistake
 from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.messages import bare, choose, listed
 from repro.schema.yaml import Steps, YamlDocument
 from repro.specs.arm import Arm, ArmSpec
-from repro.specs.claim import Claim, ClaimFile, Scale, ScaleName, Seeds
-from repro.specs.expectation import ExpectationOverride
-from repro.specs.resolve import Configurations, resolve
+from repro.specs.claim import Claim, ClaimFile, ExpectationOverride, Scale, ScaleName, Seeds
+from repro.specs.configuration import Configurations
 from repro.trainers.base import Training
 from repro.trainers.table import Measurement
 
 
-def overridden(base: Expectation, override: ExpectationOverride) -> Expectation:
-    """The expectation with the sizes that a scale gives it."""
-    scaled: Expectation = kind_of(base).overridden(base, _sizes_of(override))
-    return scaled
-
-
-def _sizes_of(override: ExpectationOverride) -> dict[str, Any]:
-    return {key: getattr(override, key) for key in override.model_fields_set}
-
-
-def wrong_overrides(
-    document: YamlDocument, steps: Steps, base: Expectation, override: ExpectationOverride
+def _wrong_sizes(
+    document: YamlDocument, steps: Steps, base: Expectation, sizes: Mapping[str, Any]
 ) -> Iterator[Problem]:
     """What the override at ``steps`` of a claim changes, and cannot change."""
     allowed = _sizes(type(base))
-    for key in sorted(override.model_fields_set):
+    for key in sorted(sizes):
         if key not in allowed:
-            what = f"{document.name(steps)}: kind '{base.kind}' has no '{key}' to override"
+            mistake = f"{document.name(steps)}: kind '{base.kind}' has no '{key}' to override"
             advice = choose(key, allowed) if allowed else "remove it"
             expected = listed(allowed) if allowed else "no key"
-            yield Problem(document.key_place((*steps, key)), what, expected, advice)
-        elif getattr(override, key) is None and not _may_be_left_out(type(base), key):
-            what = f"{document.name((*steps, key))}: an expectation needs this"
+            yield Problem(document.key_place((*steps, key)), mistake, expected, advice)
+        elif sizes[key] is None and not _may_be_left_out(type(base), key):
+            mistake = f"{document.name((*steps, key))}: an expectation needs this"
             advice = "write a value, or remove the line"
             words = {"test": "the name of a test", "role": "decisive or context"}
             expected = words.get(key, "a mapping")
-            yield Problem(document.place((*steps, key)), what, expected, advice)
-    for unfit in kind_of(base).unfit_sizes(_sizes_of(override)):
+            yield Problem(document.place((*steps, key)), mistake, expected, advice)
+    for unfit in kind_of(base).unfit_sizes(sizes):
         here = (*steps, *unfit.keys)
-        what = f"{document.name(here)}: {unfit.what}"
-        yield Problem(document.place(here), what, unfit.expected, unfit.advice)
+        mistake = f"{document.name(here)}: {unfit.what}"
+        yield Problem(document.place(here), mistake, unfit.expected, unfit.advice)
 
 
 def _may_be_left_out(kind: type[BaseModel], key: str) -> bool:
@@ -155,32 +145,22 @@ class ScaledClaim:
 
     def resolved(self) -> Claim:
         """The claim at this scale; only for one without mistakes."""
-        file, changes = self.file, self.changes
-        return Claim(
-            id=file.id,
-            title=file.title,
-            source=file.source,
-            file=self.document.file,
-            scale=self.scale,
-            declared=file.scales.declared,
-            notice=changes.notice,
-            design=self.design,
-            alpha=file.alpha,
-            arms=self.evidence,
-            comparable=file.comparable,
-            seeds=self.seeds,
-            planned_sd={**file.planned_sd, **changes.planned_sd},
-            measurements=self.measurements,
-            expectations=self.expectations,
-            combine=file.combine,
-            family=file.family,
-            sequential=file.sequential,
-            control=file.control,
-            canaries=file.canaries,
-            published=file.published,
-            forced=changes.forced,
-            expect=changes.expect,
-        )
+        same = Claim.model_fields.keys() & ClaimFile.model_fields.keys()
+        here: dict[str, Any] = {
+            "file": self.document.file,
+            "scale": self.scale,
+            "declared": self.file.scales.declared,
+            "notice": self.changes.notice,
+            "design": self.design,
+            "arms": self.evidence,
+            "seeds": self.seeds,
+            "planned_sd": {**self.file.planned_sd, **self.changes.planned_sd},
+            "measurements": self.measurements,
+            "expectations": self.expectations,
+            "forced": self.changes.forced,
+            "expect": self.changes.expect,
+        }
+        return Claim(**{key: getattr(self.file, key) for key in same} | here)
 
 
 def scaled_steps(document: YamlDocument, scale: ScaleName, *steps: str) -> Steps:
@@ -202,10 +182,10 @@ def scale_claim(
     evidence: dict[str, Arm] = {}
     for name, spec in arms.items():
         steps = scaled_steps(document, scale, "arms", name)
-        arm, wrong = resolve(document, steps, spec, configurations)
+        facts, wrong = spec.source.resolve(DeclaredAt(document, steps, configurations.resolve))
         problems += wrong
-        if arm is not None:
-            evidence[name] = arm
+        if facts is not None:
+            evidence[name] = Arm.of(spec, facts)
     scaled = ScaledClaim(
         document=document,
         file=file,
@@ -235,8 +215,9 @@ def _expectations(
     design = changes.design or file.design
     for base in file.expectations:
         override = changes.expectations.get(base.id, ExpectationOverride())
+        sizes = {key: getattr(override, key) for key in override.model_fields_set}
         steps = ("scales", scale, "expectations", base.id)
-        wrong = list(wrong_overrides(document, steps, base, override))
+        wrong = list(_wrong_sizes(document, steps, base, sizes))
         problems += wrong
-        scaled = base if wrong else overridden(base, override)
-        yield kind_of(scaled).following(scaled, design)
+        kind = kind_of(base)
+        yield kind.following(base if wrong else kind.overridden(base, sizes), design)

@@ -52,7 +52,7 @@ def trainer_for(document: object) -> Trains:
     if isinstance(named, dict):
         named = named.get("use")
     if isinstance(named, str):
-        require_consent(named, "a configuration names it as its trainer")
+        require_consent(named)
         return TRAINERS.get(named)()
     every = (TRAINERS.get(name)() for name in others)
     return next((one for one in every if one.recognises(document)), TRAINERS.get(first)())

@@ -325,10 +325,9 @@ def tune(search: Search, options: RunOptions) -> Tuned:
 
 
 def _placed(found: Mapping[str, str], search: Search) -> dict[str, str]:
-    """The same sentences, with the place in the search file that leads to the code."""
-    places = {code.use: f"{code.arm}: {code.place} names it" for code in search.code}
-    file = search.document.file
-    return {use: f"{places.get(use, file)}: {said}" for use, said in found.items()}
+    """The same code, with the place in the search file that leads to it."""
+    places = {code.use: code.arm for code in search.code}
+    return {use: places.get(use, search.document.file) for use in found}
 
 
 def _stay_in_budget(search: Search, found: Sequence[Trial]) -> None:

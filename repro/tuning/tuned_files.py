@@ -12,8 +12,7 @@ from typing import Any
 
 from repro.errors import OutputError
 from repro.schema.numbers import number_of
-from repro.specs.configuration import Configuration, Tuning
-from repro.specs.resolve import dotted, overlap
+from repro.specs.configuration import Configuration, Tuning, dotted, overlap
 from repro.tuning.search import TrialOutcome, Tuned, ranked
 
 

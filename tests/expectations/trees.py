@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from repro.specs.expectation import All, AtLeastOne, Node
+from repro.specs.claim import All, AtLeastOne, Node
 
 
 def all_of(parts: tuple[Node, ...]) -> All:

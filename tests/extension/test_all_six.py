@@ -69,6 +69,7 @@ expectations:
     at_most: 1
 scales: {{quick: {{notice: "Tiny models and a line, for the tests of this project."}}}}
 """
+CONSENT = "read it, and if you trust it, give --allow-code (Python: allow_code=True)"
 WATCHED = """
 import sys
 import typer.testing
@@ -192,15 +193,15 @@ def test_a_second_verify_trains_nothing(verified: Path) -> None:
 
 @pytest.mark.parametrize("command", ["plan", "verify"])
 def test_nothing_is_imported_without_consent(tmp_path: Path, command: str) -> None:
-    """Exit 2, each that is named, and one sentence of what to do."""
+    """Exit 2, and one sentence with all that is named, by the claim and by its configurations."""
     claim = written(tmp_path)
     line = [sys.executable, "-c", WATCHED, *arguments(command, claim)]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
-    for name in (ENTROPY, ERROR, KIND, SOURCE):
-        assert f"needs {name}: code of others to be run here" in done.stdout
-    assert done.stdout.count("to do: ") == 1
-    assert "give --allow-code" in done.stdout
+    names = f"{OUTPUT}, {TRAINER}, {SOURCE}, {ENTROPY}, {ERROR} and {KIND} are code of others"
+    (said,) = done.stdout.partition("\n\n")[0].splitlines()
+    assert f"{claim.name}:6:40: {names}, which runs with your rights: " in said
+    assert said.endswith(CONSENT)
     assert "imported: []" in done.stdout
     assert not (tmp_path / "store").exists()
 

@@ -132,7 +132,7 @@ def test_it_needs_consent(
     assert "--allow-code" in CliRunner().invoke(app, [*command.split(), "--help"]).output
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 2
-    assert f"mine.claim.yaml:20:10: expectations.quick needs {USE}: code of others" in done.stderr
+    assert f"mine.claim.yaml:20:10: {USE} is code of others, which runs with" in done.stderr
     assert "--allow-code" in done.stderr
     with pytest.raises(CodeError, match=USE):
         load_claim(claim, "paper")
@@ -200,7 +200,7 @@ def test_its_keys_and_its_version_are_in_the_digest(
     """Another limit, or another state of its code, is another claim."""
     first = loaded(claim).digest()
     assert loaded(claim).digest() == first
-    monkeypatch.setattr("repro.specs.others.version_of", lambda use: f"another of {use}")
+    monkeypatch.setattr("repro.specs.load.version_of", lambda use: f"another of {use}")
     assert loaded(claim).digest() != first
     monkeypatch.undo()
     assert loaded(changed(claim, "at_most: 50", "at_most: 49")).digest() != first

@@ -112,7 +112,7 @@ def test_it_needs_consent(claim: Path, command: str) -> None:
     """Code of others is imported by nobody who has not said so."""
     done = repro(command, claim)
     assert done.exit_code == 2
-    assert f"measurements.entropy needs {USE}: code of others to be run here" in done.stderr
+    assert f"{USE} is code of others, which runs with your rights" in done.stderr
     with pytest.raises(CodeError, match=USE):
         load_claim(claim, "quick")
 
@@ -164,7 +164,7 @@ def test_its_keys_and_its_version_are_in_its_key(
     """Another split, or another state of its code, is another measurement and another claim."""
     first = loaded(claim)
     assert loaded(claim).measurements["entropy"].key == first.measurements["entropy"].key
-    monkeypatch.setattr("repro.specs.others.version_of", lambda use: f"another of {use}")
+    monkeypatch.setattr("repro.specs.load.version_of", lambda use: f"another of {use}")
     second = loaded(claim)
     assert second.measurements["entropy"].key != first.measurements["entropy"].key
     assert second.digest() != first.digest()

@@ -112,10 +112,17 @@ def test_from_the_plan_over_a_kill_to_the_report(claim: Path, tmp_path: Path) ->
 
 
 def test_its_code_needs_consent(claim: Path) -> None:
-    """Nothing is imported before it is given; the same sentence as for a layer."""
+    """Nothing is imported before it is given; a configuration alone may name the trainer."""
     refused = CliRunner().invoke(app, [a for a in arguments("plan", claim) if a != "--allow-code"])
     assert refused.exit_code == 2
-    assert "code of others to be run here" in refused.stderr
+    names = f"{USE} and tests.extension.trainer:SlopeError are code of others"
+    assert f"lines.yaml:6:45: {names}, which runs with your rights" in refused.stderr
+    reported = 'error: {kind: reported, better: lower, label: "error"}'
+    text = CLAIM.replace('error: {use: "tests.extension.trainer:SlopeError", truth: 2.0}', reported)
+    claim.write_text(text, encoding="utf-8")
+    with pytest.raises(CodeError, match=f"lines.yaml:6:45: {USE} is code of others"):
+        load_claim(claim, "quick")
+    claim.write_text(CLAIM, encoding="utf-8")
     with pytest.raises(CodeError, match="give --allow-code"):
         load_claim(claim, "quick")
 

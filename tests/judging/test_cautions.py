@@ -10,8 +10,7 @@ from repro.errors import ClaimError
 from repro.expectations.rules import FlagKind, Validity
 from repro.judging.agreement import judge_published
 from repro.judging.judge import agree_on_families
-from repro.specs.claim import Claim, Published
-from repro.specs.expectation import Family
+from repro.specs.claim import Claim, Family, Published
 from repro.stats.records import Sample, Summary
 from repro.stats.t_tests import welch
 from repro.store.runs import RunStore

@@ -11,7 +11,7 @@ from scipy.stats import ks_2samp
 from benchmarks.published import Published
 from benchmarks.references import copy_weights, load_reference, weight_names
 from repro import files as resources
-from repro.specs.resolve import read_sheet
+from repro.specs.configuration import read_sheet
 from repro.trainers.language_model.corpus import batchify, load_corpus
 from repro.trainers.language_model.evaluation import mean_loss
 from repro.trainers.language_model.randomness import Streams

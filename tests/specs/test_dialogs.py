@@ -12,9 +12,8 @@ from repro.evidence.base import Evidence
 from repro.judging.validity import judge_validity
 from repro.running.engine import Group
 from repro.specs.claim import Comparable
-from repro.specs.configuration import Configuration
+from repro.specs.configuration import Configuration, read_sheet
 from repro.specs.load import load_claim
-from repro.specs.resolve import read_sheet
 from repro.trainers.dialog.bleu import Bleu
 from repro.trainers.dialog.spec import DialogTrainingSpec
 from repro.trainers.language_model.measurements.perplexity import Perplexity

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from repro.specs.configuration import Configuration
+from repro.specs.configuration import Configuration, read_sheet
 from repro.specs.load import load_claim
-from repro.specs.resolve import read_sheet
 from repro.trainers.language_model.recipe import Dropout
 from repro.trainers.language_model.spec import Model, TextCorpus, TrainingSpec
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from repro.errors import DataError
-from repro.specs.resolve import read_sheet
+from repro.specs.configuration import read_sheet
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import mean_loss
 from repro.trainers.language_model.model import LanguageModel

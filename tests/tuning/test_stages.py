@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from repro.errors import SpecError
-from repro.specs.resolve import read_sheet
+from repro.specs.configuration import read_sheet
 from repro.trainers.trainer import cost
 from repro.tuning.search import TrialOutcome, distinct, kept, plan_search, ranked, trials
 from repro.tuning.search_file import load_search

@@ -13,7 +13,7 @@ import pytest
 
 from repro.errors import ClaimError, OutputError, RunError, SpecError
 from repro.running.engine import RunOptions
-from repro.specs.resolve import read_sheet
+from repro.specs.configuration import read_sheet
 from repro.store.runs import RunStore
 from repro.trainers.language_model import corpus as corpora
 from repro.tuning.search import tune

@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from repro.errors import Problem
-from repro.specs.rules import arms, design, evidence, expectations, measurements, seeds
+from repro.specs.rules import arms, design, expectations
 from repro.specs.scaled import ScaledClaim
 
 RULES: tuple[Callable[[ScaledClaim], Iterator[Problem]], ...] = (
     *design.RULES,
     *arms.RULES,
-    *evidence.RULES,
     *expectations.RULES,
-    *seeds.RULES,
-    *measurements.RULES,
 )
 
 

@@ -1,4 +1,4 @@
-"""Arms that are one training, by mistake or as a negative control, and what must be equal."""
+"""What is trained and measured: arms that are alike by mistake, what an arm lacks, its controls."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from repro.errors import Problem
-from repro.expectations.kinds import kind_of
+from repro.expectations.kinds import Expectation, kind_of
+from repro.schema.yaml import Steps
 from repro.specs.scaled import ScaledClaim
 from repro.trainers.trainer import trainer_of
 
@@ -15,25 +16,22 @@ def _arms_differ(claim: ScaledClaim) -> Iterator[Problem]:
     """Two arms of one training would be the same runs, counted twice."""
     if claim.file.control is not None:
         return
-    first: dict[str, str] = {}
-    for training, names in _trainings(claim).items():
-        for name in names:
-            same = first.setdefault(training, name)
-            if same != name:
-                what = (
-                    f"arm '{name}' is the same training as arm '{same}', so their runs are the same"
-                )
-                expected = "arms that differ in model, corpus or recipe"
-                advice = f"name another configuration, or override something in '{name}'"
-                yield claim.problem(claim.steps("arms", name), what, expected, advice)
+    for first, *others in _trainings(claim):
+        for name in others:
+            mistake = (
+                f"arm '{name}' is the same training as arm '{first}', so their runs are the same"
+            )
+            expected = "arms that differ in model, corpus or recipe"
+            advice = f"name another configuration, or override something in '{name}'"
+            yield claim.problem(claim.steps("arms", name), mistake, expected, advice)
 
 
-def _trainings(claim: ScaledClaim) -> dict[str, list[str]]:
-    """The names of the arms of each training, by its digest."""
+def _trainings(claim: ScaledClaim) -> list[list[str]]:
+    """The names of the arms of each training."""
     found: dict[str, list[str]] = {}
     for name, training in claim.trainings.items():
         found.setdefault(training.digest(), []).append(name)
-    return found
+    return list(found.values())
 
 
 def _control_runs(claim: ScaledClaim) -> Iterator[Problem]:
@@ -41,14 +39,16 @@ def _control_runs(claim: ScaledClaim) -> Iterator[Problem]:
     if claim.file.control is None:
         return
     count = max(claim.seeds.plan, claim.seeds.max or 0)
-    for names in _trainings(claim).values():
+    for names in _trainings(claim):
         for name, other in combinations(names, 2):
             low, high = sorted(claim.arms[each].first_seed for each in (name, other))
             if high - low < count:
-                what = f"its {count} replicates overlap those of arm '{name}', so some are the same"
+                mistake = (
+                    f"its {count} replicates overlap those of arm '{name}', so some are the same"
+                )
                 expected = f"numbers that are {count} or more apart"
                 steps = (*claim.steps("arms", other), "first_seed")
-                yield claim.problem(steps, what, expected, f"write `first_seed: {low + count}`")
+                yield claim.problem(steps, mistake, expected, f"write `first_seed: {low + count}`")
 
 
 def _control_decides(claim: ScaledClaim) -> Iterator[Problem]:
@@ -58,18 +58,16 @@ def _control_decides(claim: ScaledClaim) -> Iterator[Problem]:
     """
     if claim.file.control is None or len(claim.evidence) < len(claim.arms):
         return
-    same = [set(names) for names in _trainings(claim).values() if len(names) > 1]
-    compared = [
-        set(expectation.of)
-        for _, expectation in claim.decisive()
-        if kind_of(expectation).compares_means and kind_of(expectation).either_way(expectation)
-    ]
-    if any(arms <= names for arms in compared for names in same):
-        return
-    what = "no decisive expectation compares two arms that are the same"
+    same = [set(names) for names in _trainings(claim) if len(names) > 1]
+    for _, expectation in claim.decisive():
+        kind = kind_of(expectation)
+        differs = kind.compares_means and kind.either_way(expectation)
+        if differs and any(names.issuperset(expectation.of) for names in same):
+            return
+    mistake = "no decisive expectation compares two arms that are the same"
     expected = "kind difference, direction different, of two arms with one configuration"
     advice = "give two arms one configuration, and first_seed to the second; or remove control"
-    yield claim.problem(("control",), what, expected, advice)
+    yield claim.problem(("control",), mistake, expected, advice)
 
 
 def _comparable(claim: ScaledClaim) -> Iterator[Problem]:
@@ -79,9 +77,11 @@ def _comparable(claim: ScaledClaim) -> Iterator[Problem]:
         return
     unknown = [f"'{name}'" for name in claim.arms if name not in claim.trained]
     if unknown:
-        what = f"nothing is known of the training of {', '.join(unknown)}, so nothing is comparable"
+        mistake = (
+            f"nothing is known of the training of {', '.join(unknown)}, so nothing is comparable"
+        )
         advice = "remove comparable, or give every arm a configuration"
-        yield claim.problem(("comparable",), what, "arms that are trained here", advice)
+        yield claim.problem(("comparable",), mistake, "arms that are trained here", advice)
 
 
 def _printed_numbers(claim: ScaledClaim) -> Iterator[Problem]:
@@ -89,18 +89,18 @@ def _printed_numbers(claim: ScaledClaim) -> Iterator[Problem]:
     for name, arm in claim.arms.items():
         for measurement, printed in (arm.source.printed or {}).items():
             if printed.sd is not None and float(printed.sd) < 0:
-                what = f"a standard deviation is never negative, and this is {printed.sd}"
+                mistake = f"a standard deviation is never negative, and this is {printed.sd}"
                 steps = (*claim.steps("arms", name), "published", measurement, "sd")
-                yield claim.problem(steps, what, "a number of at least 0", "copy it as printed")
+                yield claim.problem(steps, mistake, "a number of at least 0", "copy it as printed")
 
 
 def _no_idle_settings(claim: ScaledClaim) -> Iterator[Problem]:
     """A setting that changes nothing would look like a difference between arms."""
     for name, training in claim.trainings.items():
         for idle in trainer_of(training).idle(training):
-            what = f"{idle.setting} of arm '{name}' has no effect: {idle.why}"
+            mistake = f"{idle.setting} of arm '{name}' has no effect: {idle.why}"
             expected = "only settings that have an effect"
-            yield claim.problem(claim.steps("arms", name), what, expected, idle.advice)
+            yield claim.problem(claim.steps("arms", name), mistake, expected, idle.advice)
 
 
 def _can_be_trained(claim: ScaledClaim) -> Iterator[Problem]:
@@ -111,6 +111,102 @@ def _can_be_trained(claim: ScaledClaim) -> Iterator[Problem]:
             yield claim.problem(claim.steps("arms", name), *words)
 
 
+def _measurements_apply(claim: ScaledClaim) -> Iterator[Problem]:
+    """Some arm that is trained has it, and each of which it is read; the first that has not."""
+    for key, measurement in claim.measurements.items():
+        steps = claim.steps("measurements", key)
+        found = list(measurement.mistakes())
+        trainings = claim.trainings if measurement.trainers else {}
+        having = {name for name, training in trainings.items() if measurement.taken_of(training)}
+        asked = having | _read_of(claim, key) if having else set(trainings)
+        asked_of = ((name, trainings[name]) for name in trainings if name in asked)
+        unsuited = (list(measurement.unsuited(each, f"arm '{name}'")) for name, each in asked_of)
+        found += next(filter(None, unsuited), [])
+        for setting, words in found:
+            yield claim.problem((*steps, setting) if setting else steps, *words)
+
+
+def _read_of(claim: ScaledClaim, key: str) -> set[str]:
+    """The arms of which an expectation or a canary reads a measurement."""
+    read = {name for each in claim.expectations if key in each.reads for name in each.of}
+    return read.union(*(each.named for each in claim.file.canaries if each.measurement == key))
+
+
+def _structural_bounds(claim: ScaledClaim) -> Iterator[Problem]:
+    for steps, expectation in claim.placed():
+        for key in kind_of(expectation).structural(expectation):
+            yield from _structural(claim, expectation, (*steps, key, "value"))
+
+
+def _structural(claim: ScaledClaim, bound: Expectation, steps: Steps) -> Iterator[Problem]:
+    unbounded = _unbounded(claim)
+    if bound.of[0] in unbounded:
+        expected = f"a number, or an arm with a bound at every scale: {_bounded(claim)}"
+        advice = "write the limit as a number, or name another arm"
+        yield claim.problem(steps, unbounded[bound.of[0]], expected, advice)
+    measurement = claim.measurements.get(bound.measurement)
+    if measurement is not None and not measurement.bounded:
+        mistake = f"the structural bound is one of rank, and '{bound.measurement}' is no rank"
+        yield claim.problem(steps, mistake, "a number", "write the limit as a number")
+
+
+def _canaries(claim: ScaledClaim) -> Iterator[Problem]:
+    """What is trained is controlled wherever an expectation reads what needs a control.
+
+    A canary of an unknown measurement may be meant for any of them.
+    """
+    controlled = {(canary.measurement, canary.kind) for canary in claim.file.canaries}
+    unknown = any(name not in claim.measurements for name, _ in controlled)
+    if unknown or not claim.trained:
+        return
+    for name in dict.fromkeys(name for each in claim.expectations for name in each.reads):
+        measurement = claim.measurements.get(name)
+        needed = () if measurement is None else measurement.controls
+        kinds = [kind for kind in needed if (name, kind) not in controlled]
+        if measurement is not None and kinds:
+            missing = " or ".join(kinds)
+            mistake = f"nothing controls this {measurement.kind}: no canary of kind {missing}"
+            advice = f"add {{id: ..., kind: {kinds[0]}, measurement: {name}}} to canaries"
+            expected = f"canaries of kinds {', '.join(needed)}"
+            yield claim.problem(("measurements", name), mistake, expected, advice)
+
+
+def _canaries_apply(claim: ScaledClaim) -> Iterator[Problem]:
+    unbounded = _unbounded(claim)
+    for number, canary in enumerate(claim.file.canaries):
+        measurement = claim.measurements.get(canary.measurement)
+        if measurement is not None and canary.kind not in measurement.controls:
+            mistake = f"a canary of kind {canary.kind} controls ranks, and this is no rank"
+            steps: Steps = ("canaries", number, "measurement")
+            yield claim.problem(steps, mistake, "a measurement of kind rank", "name a rank")
+        if why := canary.without_effect(trained=bool(claim.trained)):
+            mistake = f"a canary of kind {canary.kind} {why}"
+            steps = ("canaries", number, "kind")
+            yield claim.problem(steps, mistake, "an arm that is trained", "remove it")
+        for position, name in enumerate(canary.named):
+            if name in unbounded:
+                steps = ("canaries", number, "arms", position)
+                expected = f"arms with a bound at every scale: {_bounded(claim)}"
+                yield claim.problem(steps, unbounded[name], expected, "name other arms")
+
+
+def _bounded(claim: ScaledClaim) -> str:
+    """Which models have a bound, of those that are trained here."""
+    words = {training.bounded for training in claim.trainings.values() if training.bounded}
+    return ", or ".join(sorted(words)) or "of a trainer whose models have one"
+
+
+def _unbounded(claim: ScaledClaim) -> dict[str, str]:
+    """Why no structure bounds the rank of an arm, by the arms where that is so."""
+    untrained = (name for name in claim.arms if name not in claim.trained)
+    known = "no structure is known of arm '{}', which is not trained here"
+    found = {name: known.format(name) for name in untrained}
+    for name, training in claim.trainings.items():
+        if training.rank_bound is None:
+            found[name] = f"no structure bounds the rank of arm '{name}'{training.why_unbounded}"
+    return found
+
+
 RULES = (
     _arms_differ,
     _control_runs,
@@ -119,4 +215,8 @@ RULES = (
     _printed_numbers,
     _no_idle_settings,
     _can_be_trained,
+    _measurements_apply,
+    _structural_bounds,
+    _canaries,
+    _canaries_apply,
 )

@@ -1,13 +1,23 @@
-"""Designs that their tests contradict: pairs, and families of claims."""
+"""Designs with which nothing could be decided: pairs, families, numbers of seeds, and looks."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import pairwise
 
 from repro.errors import Problem
-from repro.expectations.base import EProcess
+from repro.expectations.base import EProcess, GroupSequential
+from repro.expectations.kinds import KINDS, kind_of
+from repro.schema.messages import listed
+from repro.schema.yaml import Steps
+from repro.specs.claim import Seeds
 from repro.specs.scaled import ScaledClaim
+
+MOST_NUMBERS = 10_000
+"""No more seeds than this can be planned."""
+
+NO_ORDER = ("arm", "measurement", "value", "state")
 
 
 def _same_seeds(claim: ScaledClaim) -> Iterator[Problem]:
@@ -19,11 +29,11 @@ def _same_seeds(claim: ScaledClaim) -> Iterator[Problem]:
         least = min(first.values())
         if number != least:
             other = next(arm for arm, seed in first.items() if seed == least)
-            what = f"its seeds start at {number}, and those of arm '{other}' at {least}: "
-            what += "replicates of different numbers share no randomness, so they are no pairs"
+            mistake = f"its seeds start at {number}, and those of arm '{other}' at {least}: "
+            mistake += "replicates of different numbers share no randomness, so they are no pairs"
             advice = "let both start at the same seed, or write `design: independent`"
             yield claim.problem(
-                (*claim.steps("arms", name), "first_seed"), what, f"{least}", advice
+                (*claim.steps("arms", name), "first_seed"), mistake, f"{least}", advice
             )
 
 
@@ -33,18 +43,200 @@ def _family(claim: ScaledClaim) -> Iterator[Problem]:
     if family is None:
         return
     if name not in family.members:
-        what = f"the claim itself, '{name}', is not among the members of its family"
-        yield claim.problem(("family", "members"), what, f"a list with {name}", f"add {name}")
+        mistake = f"the claim itself, '{name}', is not among the members of its family"
+        yield claim.problem(("family", "members"), mistake, f"a list with {name}", f"add {name}")
     for twice in dict.fromkeys(a for a, b in pairwise(sorted(family.members)) if a == b):
-        what = f"claim '{twice}' is named twice"
+        mistake = f"claim '{twice}' is named twice"
         yield claim.problem(
-            ("family", "members"), what, "every claim once", "remove one of the two"
+            ("family", "members"), mistake, "every claim once", "remove one of the two"
         )
     sequential = claim.file.sequential
     if family.method == "e_bh" and not isinstance(sequential, EProcess):
-        what = "e_bh joins e-values, and only the method eprocess_t has them"
+        mistake = "e_bh joins e-values, and only the method eprocess_t has them"
         advice = "write `method: holm`, or add `sequential: {method: eprocess_t}`"
-        yield claim.problem(("family", "method"), what, "one of holm, bh", advice)
+        yield claim.problem(("family", "method"), mistake, "one of holm, bh", advice)
 
 
-RULES = (_same_seeds, _family)
+def _seeds(claim: ScaledClaim) -> Iterator[Problem]:
+    seeds, steps, k = claim.seeds, claim.steps("seeds"), claim.seeds.excludable
+    if seeds.min > seeds.plan:
+        mistake = f"{seeds.plan} planned seeds can never be the {seeds.min} that are needed"
+        advice = "plan more, or need fewer"
+        yield claim.problem((*steps, "plan"), mistake, f"at least {seeds.min}", advice)
+    elif k < seeds.min and seeds.plan - k < seeds.min:
+        mistake = f"when {k} seeds diverge, {seeds.plan - k} are left of {seeds.min} needed"
+        advice = f"plan {seeds.min + k}, or allow fewer to diverge"
+        yield claim.problem((*steps, "plan"), mistake, f"at least {seeds.min + k}", advice)
+    if k >= seeds.min:
+        mistake = f"{k} seeds may diverge, as many as the verdict rests on"
+        expected = f"fewer than min, {seeds.min}"
+        yield claim.problem((*steps, "diverged"), mistake, expected, "allow fewer")
+    if seeds.max is not None and seeds.max < seeds.plan:
+        mistake = f"the claim ends at {seeds.max} seeds, before the {seeds.plan} that are planned"
+        advice = "raise max, or plan fewer"
+        yield claim.problem((*steps, "max"), mistake, f"at least {seeds.plan}", advice)
+    if seeds.numbers is not None:
+        first, last = seeds.numbers
+        count = last - first + 1
+        if not seeds.plan <= count <= MOST_NUMBERS:
+            mistake = f"numbers {first} to {last} are those of {max(count, 0)} seeds"
+            expected = f"from {seeds.plan} (plan) to {MOST_NUMBERS:,} numbers"
+            advice = "give the first and the last number, as in [0, 9]"
+            yield claim.problem((*steps, "numbers"), mistake, expected, advice)
+
+
+def _enough_seeds(claim: ScaledClaim) -> Iterator[Problem]:
+    """Few seeds are one mistake, however many expectations suffer from it."""
+    alpha, paired = claim.file.alpha, claim.design == "paired"
+    needed = {
+        expectation.id: kind_of(expectation).least_seeds(expectation, alpha, paired=paired)
+        for _, expectation in claim.decisive()
+    }
+    starved = [name for name, least in needed.items() if least > claim.seeds.min]
+    if starved:
+        least = max(needed[name] for name in starved)
+        mistake = f"{claim.seeds.min} seeds per arm are not accepted for {', '.join(starved)}"
+        expected = f"at least {least} seeds at alpha {alpha:g}"
+        advice = "raise min, or make the expectation `role: context`"
+        yield claim.problem((*claim.steps("seeds"), "min"), mistake, expected, advice)
+
+
+def _diverged(claim: ScaledClaim) -> Iterator[Problem]:
+    """A replicate that diverged has a place in an order, the last, but no value."""
+    if claim.seeds.diverged != "worst" or claim.file.sequential is not None:
+        return
+    sized = [each.id for _, each in claim.placed() if not kind_of(each).by_order(each)]
+    if sized:
+        mistake = (
+            f"a run that diverges is worst, but by no amount that {', '.join(sized)} could use"
+        )
+        tests = "brunner_munzel, separation, bound, jonckheere, kendall, proportion"
+        expected = f"invalid or exclude<=k; or tests of order alone: {tests}"
+        yield claim.problem(
+            (*claim.steps("seeds"), "diverged"), mistake, expected, "write `exclude<=1`"
+        )
+
+
+def _sequential_tests(claim: ScaledClaim) -> Iterator[Problem]:
+    """Only contrasts of two means have a sequential test."""
+    if claim.file.sequential is None:
+        return
+    for steps, expectation in claim.decisive():
+        if not kind_of(expectation).on_means:
+            mistake = f"kind {expectation.kind} has no sequential test"
+            expected = listed(name for name in KINDS.names() if KINDS.get(name).on_means)
+            advice = "make it `role: context`, or leave `sequential` out"
+            yield claim.problem((*steps, "kind"), mistake, expected, advice)
+
+
+def _growing_arms(claim: ScaledClaim) -> Iterator[Problem]:
+    if claim.file.sequential is None:
+        return
+    read = {name for _, expectation in claim.decisive() for name in expectation.of}
+    for name, arm in claim.arms.items():
+        if name in read and arm.source.printed is not None:
+            mistake = f"the printed numbers of arm '{name}' do not grow seed by seed"
+            advice = "give it a configuration or a table, or leave `sequential` out"
+            yield claim.problem(
+                claim.steps("arms", name), mistake, "an arm that is trained, or has a table", advice
+            )
+
+
+def _looks(claim: ScaledClaim) -> Iterator[Problem]:
+    method, seeds = claim.file.sequential, claim.seeds
+    if method is None:
+        return
+    if seeds.max is None:
+        mistake = "nothing says at how many seeds the sequential claim ends"
+        yield claim.problem(
+            claim.steps("seeds"), mistake, "a number of seeds as max", "add `max: ...`"
+        )
+    if isinstance(method, EProcess):
+        yield from _first_look(claim, method, seeds)
+    else:
+        yield from _planned_looks(claim, method, seeds)
+
+
+def _first_look(claim: ScaledClaim, method: EProcess, seeds: Seeds) -> Iterator[Problem]:
+    """Even an infinite t has an e-value that few seeds and a narrow prior keep small."""
+    needed = -math.log(claim.file.alpha)
+    paired = claim.design == "paired"
+    largest = _log_largest(seeds.min, method.g, paired=paired)
+    if largest >= needed:
+        return
+    more = range(seeds.min + 1, MOST_NUMBERS + 1)
+    least = next((n for n in more if _log_largest(n, method.g, paired=paired) >= needed), None)
+    units = "pairs of seeds" if paired else "seeds per arm"
+    mistake = (
+        f"{seeds.min} {units} cannot decide: the largest e-value is {math.exp(largest):.3g}, "
+        f"and {1 / claim.file.alpha:g} is needed"
+    )
+    expected = f"at least {least}" if least else "a larger g, such as 1"
+    yield claim.problem((*claim.steps("seeds"), "min"), mistake, expected, "raise min, or g")
+
+
+def _log_largest(n: int, g: float, *, paired: bool) -> float:
+    """Logarithm of the e-value of n seeds per arm, or pairs, whose t is infinite.
+
+    It is ``1 + g n / 2`` to the power ``n - 1``; of pairs, ``1 + g n`` to half of that.
+    """
+    return (n - 1) * (math.log1p(g * n) / 2 if paired else math.log1p(g * n / 2))
+
+
+def _planned_looks(claim: ScaledClaim, method: GroupSequential, seeds: Seeds) -> Iterator[Problem]:
+    steps: Steps = ("sequential", "looks")
+    looks = method.looks
+    if any(a >= b for a, b in pairwise(looks)):
+        mistake = "the looks do not grow, and each must have new seeds"
+        yield claim.problem(steps, mistake, "numbers that grow", "put them in order, each once")
+        return
+    if looks[0] != seeds.plan:
+        mistake = f"the first look is at {looks[0]} seeds, and {seeds.plan} are planned for it"
+        advice = "make the two equal"
+        yield claim.problem(steps, mistake, f"a first look at plan, {seeds.plan}", advice)
+    if seeds.max is not None and looks[-1] != seeds.max:
+        mistake = f"the last look is at {looks[-1]} seeds, and the claim ends at {seeds.max}"
+        yield claim.problem(
+            steps, mistake, f"a last look at max, {seeds.max}", "make the two equal"
+        )
+
+
+def _order(claim: ScaledClaim) -> Iterator[Problem]:
+    """The order in time comes from a column of its own, or from the numbers of the seeds."""
+    method = claim.file.sequential
+    if method is not None and method.order in NO_ORDER:
+        mistake = f"the column '{method.order}' of a table tells no order in time"
+        expected = "a column with a number or a date per seed"
+        yield claim.problem(
+            ("sequential", "order"), mistake, expected, "name another, or leave it out"
+        )
+
+
+def _diverged_at_looks(claim: ScaledClaim) -> Iterator[Problem]:
+    """What becomes of replicates that diverge must not change what earlier looks saw."""
+    method, seeds = claim.file.sequential, claim.seeds
+    if method is None:
+        return
+    steps = (*claim.steps("seeds"), "diverged")
+    if seeds.diverged == "worst":
+        mistake = (
+            "the worst value so far changes with later seeds, and with it what looks have seen"
+        )
+        yield claim.problem(steps, mistake, "invalid, or exclude<=k", "write `exclude<=1`")
+    elif isinstance(method, GroupSequential) and seeds.excludable:
+        mistake = "a pair that is left out would leave a planned look without its number of pairs"
+        yield claim.problem(steps, mistake, "invalid", "leave it out, or use the method eprocess_t")
+
+
+RULES = (
+    _same_seeds,
+    _family,
+    _seeds,
+    _enough_seeds,
+    _diverged,
+    _sequential_tests,
+    _growing_arms,
+    _looks,
+    _order,
+    _diverged_at_looks,
+)

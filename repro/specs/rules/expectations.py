@@ -1,19 +1,23 @@
-"""Expectations that could not be decided as they are declared, whatever the evidence."""
+"""Expectations that could not be decided as they are declared, or by the evidence of their arms."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
 
 from repro.errors import Problem
-from repro.expectations.kinds import kind_of
+from repro.evidence.source import PublishedArm
+from repro.expectations.kinds import Expectation, kind_of
+from repro.schema.yaml import Steps
 from repro.specs.scaled import ScaledClaim
 
 
 def _some_decide(claim: ScaledClaim) -> Iterator[Problem]:
     if not any(claim.decisive()):
-        what = "all are shown as context, so that nothing decides the verdict"
+        mistake = "all are shown as context, so that nothing decides the verdict"
         advice = "leave `role: context` out of the one that the claim is about"
-        yield claim.problem(("expectations",), what, "a decisive expectation", advice)
+        yield claim.problem(("expectations",), mistake, "a decisive expectation", advice)
 
 
 def _mistakes(claim: ScaledClaim) -> Iterator[Problem]:
@@ -24,4 +28,85 @@ def _mistakes(claim: ScaledClaim) -> Iterator[Problem]:
             yield claim.mistake(steps, expectation, found)
 
 
-RULES = (_some_decide, _mistakes)
+def _printed_arms(claim: ScaledClaim) -> Iterator[Problem]:
+    """Printed numbers are a summary, and most tests need the value of every seed."""
+    lacking: dict[tuple[str, str], Problem] = {}
+    printed_of = ((name, arm.source.printed) for name, arm in claim.arms.items())
+    summaries = {name: printed for name, printed in printed_of if printed is not None}
+    for steps, expectation in claim.placed():
+        printed = [position for position, name in enumerate(expectation.of) if name in summaries]
+        refused = _needs_values(claim, steps, expectation, printed[0]) if printed else None
+        if refused is not None:
+            yield refused
+            continue
+        for name, measurement in product(
+            (expectation.of[position] for position in printed), expectation.reads
+        ):
+            numbers = summaries[name].get(measurement)
+            for problem in _needs_numbers(claim, expectation, name, measurement, numbers):
+                lacking.setdefault((name, measurement), problem)
+    yield from lacking.values()
+
+
+def _needs_values(
+    claim: ScaledClaim, steps: Steps, expectation: Expectation, position: int
+) -> Problem | None:
+    found = kind_of(expectation).needs_values(expectation, claim.context())
+    if found is None:
+        return None
+    mistake = (
+        f"{found.what}, and of arm '{expectation.of[position]}' only printed numbers are known"
+    )
+    keys = (*found.keys, position) if found.keys == ("of",) else found.keys
+    return claim.mistake(steps, expectation, replace(found, keys=keys, what=mistake))
+
+
+def _needs_numbers(
+    claim: ScaledClaim,
+    expectation: Expectation,
+    name: str,
+    measurement: str,
+    printed: PublishedArm | None,
+) -> Iterator[Problem]:
+    means_only = kind_of(expectation).needs_means(expectation)
+    steps = (*claim.steps("arms", name), "published")
+    needed = "mean and n" if means_only else "mean, sd and n"
+    if printed is None:
+        mistake = f"no '{measurement}' is printed of arm '{name}', and '{expectation.id}' reads it"
+        advice = f"add `{measurement}: {{...}}`"
+        yield claim.problem(steps, mistake, f"its {needed}", advice)
+        return
+    lacking = _lacking(printed, means_only=means_only)
+    if lacking:
+        mistake = f"'{expectation.id}' cannot be tested without {' and '.join(lacking)}"
+        advice = "add what is printed, or leave the expectation out"
+        yield claim.problem((*steps, measurement), mistake, needed, advice)
+
+
+def _lacking(printed: PublishedArm, *, means_only: bool) -> list[str]:
+    """The numbers that a test on means needs, and that are not printed."""
+    if means_only:
+        return [] if printed.n is not None else ["n"]
+    least = 2
+    lacking = ["sd"] if printed.sd is None else []
+    return lacking if printed.n is not None and printed.n >= least else [*lacking, "an n above 1"]
+
+
+def _reported(claim: ScaledClaim) -> Iterator[Problem]:
+    """What is only reported is not measured on what is trained here."""
+    measurements = claim.measurements.items()
+    reported = {name for name, each in measurements if not each.trainers}
+    for steps, expectation in claim.placed():
+        trained = [name for name in expectation.of if name in claim.trained]
+        for name in expectation.reads if trained else ():
+            if name in reported:
+                reported.remove(name)  # said once
+                mistake = (
+                    f"'{name}' is reported, not measured, and arm '{trained[0]}' is trained here"
+                )
+                expected = "a measurement of kind perplexity or rank, or arms with other evidence"
+                advice = "measure it, or give the arm a table or printed numbers"
+                yield claim.problem((*steps, "measurement"), mistake, expected, advice)
+
+
+RULES = (_some_decide, _mistakes, _printed_arms, _reported)
