@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 from repro.judging.document import Document
@@ -259,6 +260,7 @@ def endless() -> Document:
     return Document.model_validate_json(json.dumps(data))
 
 
+@cache
 def all_documents() -> dict[str, Document]:
     """Every document by name."""
     return {

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -50,6 +52,11 @@ def page_text(path: Path) -> str:
 
 def pdf_text(path: Path) -> str:
     """All text of a PDF in reading order, without running feet."""
+    return _pdf_text(path.read_bytes())
+
+
+@cache
+def _pdf_text(content: bytes) -> str:
     import pypdf
 
-    return "\n".join(sheet.extract_text() for sheet in pypdf.PdfReader(path).pages)
+    return "\n".join(sheet.extract_text() for sheet in pypdf.PdfReader(BytesIO(content)).pages)
