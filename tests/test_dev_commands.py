@@ -77,6 +77,17 @@ def test_the_gate_passes_if_every_step_does(checkout: Checkout) -> None:
     assert f"mypy {checkout.root}\n" in out
 
 
+def test_the_programs_of_the_gate_compile_once(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where Python is told to keep no bytecode the gate keeps it all the same: it is quicker."""
+    tools(checkout)
+    tool = checkout.venv / "bin" / "pytest"
+    tool.write_text('#!/bin/sh\necho "bytecode: ${PYTHONDONTWRITEBYTECODE-kept}"\n')
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    assert "bytecode: kept" in checkout.run("test")[1]
+
+
 def test_arguments_of_test_go_to_pytest_with_paths_as_the_user_sees_them(
     checkout: Checkout,
 ) -> None:
