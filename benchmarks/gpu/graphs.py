@@ -32,14 +32,19 @@ from benchmarks.gpu.stopwatch import (
 from benchmarks.gpu.workloads import corpus_of, epoch_tokens
 from benchmarks.speed.shapes import run_of
 from repro.trainers.language_model import fused_loss
-from repro.trainers.language_model import trunk as recurrence
+from repro.trainers.language_model import model as recurrence
 from repro.trainers.language_model.corpus import batchify
-from repro.trainers.language_model.model import LanguageModel
+from repro.trainers.language_model.model import (
+    LanguageModel,
+    LstmLayer,
+    Trunk,
+    _run_layers,
+    run_together,
+)
 from repro.trainers.language_model.optimiser import Sgd
 from repro.trainers.language_model.precision import products_in
 from repro.trainers.language_model.randomness import Streams, initialise
 from repro.trainers.language_model.regularisation import QUIET, activation_penalty, temporal_penalty
-from repro.trainers.language_model.trunk import LstmLayer, Trunk, _run_layers, run_together
 
 Work = Callable[[], Any]
 
@@ -76,7 +81,7 @@ class Step:
             assert all(isinstance(trunk, Trunk) for trunk in trunks)
             outputs = run_together(trunks, vectors, states, [QUIET] * self.asked.replicates)  # type: ignore[arg-type]
             losses = [
-                model.loss(output.context, part_LB[1:])
+                model.output.loss(output.context, part_LB[1:])
                 + activation_penalty(output.context, recipe.activation)
                 + temporal_penalty(output.raw, recipe.temporal)
                 for model, output in zip(self.models, outputs, strict=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -28,7 +29,7 @@ from repro.errors import ReproError, StoreError
 from repro.specs.configuration import read_sheet
 from repro.trainers.language_model.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
 from repro.trainers.language_model.corpus import CorpusData, load_corpus
-from repro.trainers.language_model.evaluation import evaluation_perplexity
+from repro.trainers.language_model.evaluation import mean_loss
 from repro.trainers.language_model.measurements.spectrum import measure_rank
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.spec import TrainingSpec
@@ -122,7 +123,7 @@ def _measured(
     model.to(device)
     batches = {"valid": spec.recipe.valid_batch_size, "test": TEST_BATCH}
     perplexities = {
-        name: evaluation_perplexity(model, corpus.split(name), batch)[0]  # type: ignore[arg-type]
+        name: math.exp(mean_loss(model, corpus.split(name), batch)[0])  # type: ignore[arg-type]
         for name, batch in batches.items()
     }
     rank, details, spectrum = measure_rank(model, corpus.test.to(device), TEST_BATCH)

@@ -75,7 +75,7 @@ def passed(
     regularisation = Regularisation.of_epoch(recipe, Streams(run), 1)
     with products_in(products):
         output = model(text_LB[:-1], model.zero_state(recipe.batch_size), regularisation)
-        loss = model.loss(output.context, text_LB[1:], regularisation)
+        loss = model.output.loss(output.context, text_LB[1:], regularisation)
         penalty = activation_penalty(output.context, recipe.activation)
         (loss + penalty + temporal_penalty(output.raw, recipe.temporal)).backward()
     gradients = {name: p.grad for name, p in model.named_parameters() if p.grad is not None}

@@ -141,4 +141,12 @@ def _of_nan(run: RunSpec) -> Checkpoint:
     model = LanguageModel(spec.model, spec.corpus.vocabulary, torch.float64)
     initialise(model, Streams(run))
     weights = {name: weight * torch.nan for name, weight in model.state_dict().items()}
-    return Checkpoint(run.key, (), 0, None, False, 0, weights)
+    return Checkpoint(
+        run_key=run.key,
+        history=(),
+        best_epoch=0,
+        diverged=None,
+        averaging=False,
+        average_steps=0,
+        weights=weights,
+    )

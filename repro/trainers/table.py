@@ -77,8 +77,8 @@ MEASUREMENTS: Table[type[MeasurementSpec]] = Table(
 CONTROLS: Table[type[Control]] = Table(
     "repro.controls",
     {
-        "rank_bound": "repro.trainers.language_model.controls:RankBound",
-        "known_rank": "repro.trainers.language_model.controls:KnownRank",
+        "rank_bound": "repro.trainers.language_model.measurements.rank:RankBound",
+        "known_rank": "repro.trainers.language_model.measurements.rank:KnownRank",
     },
 )
 

@@ -164,6 +164,6 @@ def _masks_of_window(run: RunSpec, regularisation: Regularisation) -> list[Tenso
         if recipe.dropout.weight:
             found += [regularisation.weight(torch.ones(4 * hidden, hidden)) > 0]
         found += locked("output" if depth == len(sizes) else "hidden", hidden)
-    if model.mixes():
+    if model.output.maps_contexts:
         found += locked("latent", model.output.components * model.embedding_size)  # type: ignore[union-attr]
     return found

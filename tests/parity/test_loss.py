@@ -45,7 +45,7 @@ def by_ours(run, text_LB):
     recipe, model = TrainingSpec.of(run).recipe, excited(model_of(run))
     regularisation = Regularisation.of_epoch(recipe, Streams(run), 1)
     output = model(text_LB[:-1], model.zero_state(text_LB.shape[1]), regularisation)
-    objective = model.loss(output.context, text_LB[1:], regularisation)
+    objective = model.output.loss(output.context, text_LB[1:], regularisation)
     objective = objective + activation_penalty(output.context, recipe.activation)
     objective = objective + temporal_penalty(output.raw, recipe.temporal)
     objective.backward()

@@ -10,7 +10,7 @@ from benchmarks.published import Published
 from benchmarks.references import copy_weights, load_reference
 from repro.trainers.language_model.checkpoint import load_checkpoint
 from repro.trainers.language_model.corpus import batchify, draw_windows
-from repro.trainers.language_model.optimiser import Sgd, switches
+from repro.trainers.language_model.optimiser import Sgd
 from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.recipe import NonMonotonic, WindowLength
 from repro.trainers.language_model.spec import TrainingSpec
@@ -119,7 +119,7 @@ def test_one_clipped_step_is_theirs(root, differences, monkeypatch, name):
     theirs.train()
     model = excited(model_of(run))
     output = model(text_LB[:-1], model.zero_state(4))
-    model.loss(output.context, text_LB[1:]).backward()
+    model.output.loss(output.context, text_LB[1:]).backward()
     gradients = [p.grad for p in model.parameters() if p.grad is not None]
     assert torch.nn.utils.get_total_norm(gradients) > 2 * TrainingSpec.of(run).recipe.clip
     window = WindowLength(base=50, random=True, last_rate="drawn")
@@ -149,7 +149,7 @@ def test_the_switch_comes_after_the_same_epoch(root, name, n):
             (
                 e
                 for e in range(1, 15)
-                if switches(NonMonotonic(n=n), recorded[: e - 1], recorded[e - 1])
+                if NonMonotonic(n=n).begins(recorded[: e - 1], recorded[e - 1])
             ),
             None,
         )

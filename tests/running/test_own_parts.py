@@ -33,7 +33,7 @@ from tests.store.filled import put_run
 pytestmark = pytest.mark.usefixtures("_quick")
 
 MODULE = """
-from repro.trainers.language_model.output.softmax import SoftmaxOutput
+from repro.trainers.language_model.output.layer import SoftmaxOutput
 
 
 class Plain(SoftmaxOutput):

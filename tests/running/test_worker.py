@@ -68,7 +68,9 @@ def test_a_complete_run_is_left_alone(store: RunStore, monkeypatch: pytest.Monke
     (planned,) = tiny_plan()
     do(store, planned)
     forbid_training(monkeypatch)
-    monkeypatch.setattr("repro.trainers.language_model.training.measure", None)
+    monkeypatch.setattr(
+        "repro.trainers.language_model.measurements.perplexity.Perplexity.measure", None
+    )
     before = {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()}
     assert statuses(do(store, planned)) == ["reused"]
     assert before == {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()}

@@ -45,18 +45,17 @@ def test_a_failing_measurement_keeps_the_run(
     store: RunStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run is committed, and the next time only the measurement is taken."""
-    import repro.trainers.language_model.training
+    from repro.trainers.language_model.measurements.perplexity import Perplexity
 
     (planned,) = tiny_plan()
-    real = repro.trainers.language_model.training.measure
+    real = Perplexity.measure
 
-    def measure(measurement: Any, **kwargs: Any) -> Any:
-        if measurement == TRAIN:
-            return replace(real(measurement, **kwargs), value=math.inf)
-        return real(measurement, **kwargs)
+    def measure(measurement: Perplexity, subject: Any) -> Any:
+        taken = real(measurement, subject)
+        return replace(taken, value=math.inf) if measurement == TRAIN else taken
 
     with monkeypatch.context() as patch:
-        patch.setattr(repro.trainers.language_model.training, "measure", measure)
+        patch.setattr(Perplexity, "measure", measure)
         (outcome,) = do(store, planned)
     assert (outcome.status, outcome.error) == ("failed", "StoreError")
     assert store.state(planned.run.key) == "finished"

@@ -43,7 +43,7 @@ def _losses(
             output = model(part.inputs(text), tuple((h.detach(), c.detach()) for h, c in state))
             state = output.state
             asgd.zero_grad()
-            model.loss(output.context, part.targets(text)).backward()
+            model.output.loss(output.context, part.targets(text)).backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 0.25)
             asgd.param_groups[0]["lr"] = rate * part.rate
             asgd.step()

@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import nn
 
+from repro.trainers.language_model.model import LstmLayer, Trunk, detached, run_together
 from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.regularisation import QUIET, Regularisation
-from repro.trainers.language_model.trunk import LstmLayer, Trunk, detached, run_together
 from tests.trainers import small
 
 T, B = 7, 3

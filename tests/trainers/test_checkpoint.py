@@ -2,7 +2,6 @@
 
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,7 +37,7 @@ def checkpoint(**changes):
         optimiser={"mean/output.weight": torch.rand(3, 2)},
         optimiser_steps=23,
     )
-    return replace(values, **changes)
+    return values.model_copy(update=changes)
 
 
 def test_what_is_saved_is_loaded(tmp_path):

@@ -7,7 +7,6 @@ import torch
 
 from repro.trainers.language_model.checkpoint import load_checkpoint
 from repro.trainers.language_model.corpus import load_corpus
-from repro.trainers.language_model.optimiser import finished, next_stage, proper_epochs
 from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.language_model.training import train
 from repro.trainers.run import PlannedRun
@@ -19,7 +18,7 @@ from tests.trainers.trainings import Killed, assert_same, killed_after, trained
 
 def end(recipe, losses):
     """The epoch after which nothing is left to train, if these losses come to it."""
-    ends = [done for done in range(len(losses) + 1) if finished(recipe, losses[:done])]
+    ends = [done for done in range(len(losses) + 1) if recipe.finished(losses[:done])]
     return ends[0] if ends else None
 
 
@@ -76,8 +75,8 @@ def test_fine_tuning_follows_and_has_its_own_rule():
     tuning = {"epochs": 9, "n": 1, "learning_rate": 0.5}
     recipe = small.recipe(epochs=6, stop={"patience": 1}, finetuning=tuning)
     losses = [5.0, 6.0, 4.0, 3.0, 3.5, 3.6]
-    assert [proper_epochs(recipe, losses[:n]) for n in range(4)] == [6, 6, 2, 2]
-    assert [next_stage(recipe, losses[:n]).learning_rate for n in range(4)] == [5, 5, 0.5, 0.5]
+    assert [recipe.proper_epochs(losses[:n]) for n in range(4)] == [6, 6, 2, 2]
+    assert [recipe.next_stage(losses[:n]).learning_rate for n in range(4)] == [5, 5, 0.5, 0.5]
     assert end(recipe, losses) == 6
     assert end(recipe, [5.0, 6.0, *[4.0 - 0.1 * n for n in range(12)]]) == 11
 
@@ -86,7 +85,7 @@ def test_fine_tuning_is_not_counted():
     """Where training proper was not stopped, dry epochs after it do not stop it in hindsight."""
     recipe = small.recipe(epochs=3, stop={"patience": 2}, finetuning={"epochs": 5, "n": 5})
     losses = [5.0, 4.0, 3.0, *[3.5] * 5]
-    assert [proper_epochs(recipe, losses[:n]) for n in range(9)] == [3] * 9
+    assert [recipe.proper_epochs(losses[:n]) for n in range(9)] == [3] * 9
     assert end(recipe, losses) == 8
 
 

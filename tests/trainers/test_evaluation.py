@@ -27,7 +27,7 @@ def direct(model, tokens, batch_size):
     """One pass over whole columns; (L - 1, B) log-probabilities of the targets and the rows."""
     length = len(tokens) // batch_size
     text = tokens[: length * batch_size].view(batch_size, length).t()
-    log_p = model.log_probabilities(model(text[:-1], model.zero_state(batch_size)).context)
+    log_p = model.output.log_probabilities(model(text[:-1], model.zero_state(batch_size)).context)
     return log_p, log_p.gather(-1, text[1:].unsqueeze(-1)).squeeze(-1)
 
 

@@ -6,7 +6,6 @@ from repro.trainers.language_model.checkpoint import FILE_NAME, load_checkpoint
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import mean_loss
 from repro.trainers.language_model.measurements.perplexity import Perplexity
-from repro.trainers.language_model.optimiser import finished
 from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import Progress, cost
@@ -103,14 +102,14 @@ def test_the_rate_decays_before_it_and_not_in_it(monkeypatch):
 def test_it_ends_by_its_own_epochs_alone(own, ends):
     """With n = 2, seven epochs at most: the losses of training proper do not count in the rule."""
     recipe = small.recipe(epochs=3, finetuning={"epochs": 7, "n": 2})
-    assert finished(recipe, [1.0, 1.0, 1.0, *own]) == ends
-    assert not finished(recipe, [1.0, 2.0])
+    assert recipe.finished([1.0, 1.0, 1.0, *own]) == ends
+    assert not recipe.finished([1.0, 2.0])
 
 
 def test_without_it_training_ends_with_its_epochs():
     """No stop rule applies, however validation goes."""
     recipe = small.recipe(epochs=8)
-    assert [finished(recipe, [1.0 + done for done in range(n)]) for n in (7, 8)] == [False, True]
+    assert [recipe.finished([1.0 + done for done in range(n)]) for n in (7, 8)] == [False, True]
 
 
 STOPS = {"epochs": 30, "n": 1, "learning_rate": 60.0}

@@ -11,12 +11,11 @@ from repro.errors import DataError
 from repro.specs.configuration import read_sheet
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import mean_loss
-from repro.trainers.language_model.model import LanguageModel
+from repro.trainers.language_model.model import LanguageModel, Trunk
 from repro.trainers.language_model.optimiser import Sgd, learning_rates
-from repro.trainers.language_model.output.softmax import SoftmaxOutput
+from repro.trainers.language_model.output.layer import SoftmaxOutput
 from repro.trainers.language_model.randomness import Streams, initialise
 from repro.trainers.language_model.spec import TrainingSpec, parameter_names, parts
-from repro.trainers.language_model.trunk import Trunk
 from repro.trainers.run import RunSpec
 from tests.trainers import small
 from tests.trainers.test_optimiser import model_with_gradients

@@ -67,7 +67,7 @@ def test_the_embedding_is_the_decoder():
     model = small.built(small.model(), 30)
     tokens = torch.tensor([[3], [4]])
     output = model(tokens, model.zero_state(1))
-    model.loss(output.context, torch.tensor([[4], [5]])).backward()
+    model.output.loss(output.context, torch.tensor([[4], [5]])).backward()
     assert [n for n, p in model.named_parameters() if p.shape == (30, 6)] == ["output.weight"]
     read = torch.autograd.grad(
         model(tokens, model.zero_state(1)).context.sum(), model.output.weight
@@ -84,11 +84,11 @@ def test_a_free_decoder_is_another_matrix(output):
     spec = small.model(output, context_size=7, decoder="free")
     model = small.built(spec, 30)
     assert sum(p.numel() for p in model.parameters()) == spec.parameters(30)
-    decoder = (30, 6 if spec.mixes() else 7)
+    decoder = (30, 6 if spec.output.maps_contexts else 7)
     assert model.output.weight.shape == decoder
     tokens = torch.tensor([[3], [4]])
     context = model(tokens, model.zero_state(1)).context
-    model.loss(context, torch.tensor([[4], [5]])).backward()
+    model.output.loss(context, torch.tensor([[4], [5]])).backward()
     read = model.get_parameter("embedding.weight")
     assert read.shape == (30, 6)
     assert read.abs().max().item() == pytest.approx(0.1, abs=0.002)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from repro.trainers.language_model.optimiser import Average, Sgd, switches
+from repro.trainers.language_model.optimiser import Average, Sgd
 from repro.trainers.language_model.recipe import FromEpoch, NoAveraging, NonMonotonic
 from tests.trainers import small
 
@@ -110,16 +110,16 @@ def test_before_the_first_step_the_average_is_the_model():
 def test_nt_switches_when_older_losses_were_better(losses, epoch):
     """With n = 2 the switch comes at the first loss above the best of all but the last two."""
     rule = NonMonotonic(n=2)
-    switched = [i + 1 for i, loss in enumerate(losses) if switches(rule, losses[:i], loss)]
+    switched = [i + 1 for i, loss in enumerate(losses) if rule.begins(losses[:i], loss)]
     assert (switched[0] if switched else None) == epoch
 
 
 def test_et_switches_at_its_epoch():
     """The switch comes at the end of the epoch that was fixed, whatever the losses."""
     rule = FromEpoch(epoch=3)
-    assert [switches(rule, [1.0] * done, 1.0) for done in range(4)] == [False, False, True, False]
+    assert [rule.begins([1.0] * done, 1.0) for done in range(4)] == [False, False, True, False]
 
 
 def test_no_averaging_never_switches():
     """Plain SGD goes on to the end."""
-    assert not switches(NoAveraging(), [1.0] * 20, 99.0)
+    assert not NoAveraging().begins([1.0] * 20, 99.0)

@@ -12,11 +12,12 @@ from torch import nn
 from repro.errors import DataError
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.custom import OwnTrunk
+from repro.trainers.language_model.evaluation import OnText
 from repro.trainers.language_model.measurements.perplexity import Dynamic, Perplexity
 from repro.trainers.language_model.measurements.rank import Rank
+from repro.trainers.language_model.model import Trunk, detached
 from repro.trainers.language_model.spec import Own, TrainingSpec
-from repro.trainers.language_model.training import measure, train
-from repro.trainers.language_model.trunk import Trunk, detached
+from repro.trainers.language_model.training import train
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.table import Measurable
 from repro.trainers.trainer import cost
@@ -104,18 +105,9 @@ def test_everything_is_measured_on_it(module):
         Perplexity(split="test", mode="dynamic", dynamic=how),
         Rank(),
     ]
-    values = [
-        measure(
-            each,
-            model=result.model,
-            history=result.history,
-            best_epoch=result.best_epoch,
-            corpus=corpus,
-            device=torch.device("cpu"),
-            run=run,
-        ).value
-        for each in wanted
-    ]
+    facts = (result.model, result.history, result.best_epoch, corpus, torch.device("cpu"))
+    subject = OnText(run, *facts)
+    values = [each.measure(subject).value for each in wanted]
     assert all(1 < value < 40 for value in values[:3])
     assert values[3] == 6 + 2 == TrainingSpec.of(run).model.rank_bound()
 

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import full_precision, log_probability_rows, mean_loss
 from repro.trainers.language_model.fused_loss import mixture_loss
+from repro.trainers.language_model.model import LstmLayer
 from repro.trainers.language_model.precision import (
     add_product,
     factor,
@@ -20,7 +21,6 @@ from repro.trainers.language_model.precision import (
 from repro.trainers.language_model.regularisation import QUIET
 from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.language_model.training import train
-from repro.trainers.language_model.trunk import LstmLayer
 from repro.trainers.run import RunSpec
 from tests.trainers import small
 
@@ -158,7 +158,7 @@ def gradients(output, products):
     words = torch.randint(200, (21, 8), generator=torch.Generator().manual_seed(3))
     with products_in(products):
         context = model(words[:-1], model.zero_state(8)).context
-        model.loss(context, words[1:]).backward()
+        model.output.loss(context, words[1:]).backward()
     return {name: p.grad for name, p in model.named_parameters() if p.grad is not None}
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 import torch
 
+from repro.trainers.language_model.model import recur
 from repro.trainers.language_model.precision import products_in
-from repro.trainers.language_model.trunk import recur
 
 B, H = 3, 4
 RAGGED = (5, 7, 1, 7)

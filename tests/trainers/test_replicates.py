@@ -4,13 +4,13 @@ import pytest
 import torch
 from torch import nn
 
-from repro.trainers.language_model import trunk as awd_lstm
+from repro.trainers.language_model import model as awd_lstm
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.custom import OwnTrunk
+from repro.trainers.language_model.model import TrunkOutput, recur
 from repro.trainers.language_model.randomness import initialise, uniform
 from repro.trainers.language_model.regularisation import QUIET
 from repro.trainers.language_model.training import train
-from repro.trainers.language_model.trunk import TrunkOutput, recur
 from repro.trainers.trainer import Progress
 from tests.trainers import small
 from tests.trainers.replicates import assert_close, plain, runs_of, together

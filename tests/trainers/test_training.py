@@ -43,7 +43,7 @@ def test_one_epoch_without_regularisation_is_the_plain_loop():
         stop = min(start + 10, 149)
         output = model(text[start:stop], tuple((h.detach(), c.detach()) for h, c in state))
         state = output.state
-        log_p = model.log_probabilities(output.context).flatten(0, 1)
+        log_p = model.output.log_probabilities(output.context).flatten(0, 1)
         loss = torch.nn.functional.nll_loss(log_p, text[start + 1 : stop + 1].flatten())
         total += loss.item() * (stop - start)
         optimiser = torch.optim.SGD(model.parameters(), lr=5.0 * (1 - start / 149))
@@ -136,9 +136,9 @@ def test_the_two_training_losses_weigh_tokens_and_windows():
     record = trained(run).history[0]
     short = small.run(recipe_=small.recipe(epochs=1, window={"base": 149}))
     assert trained(short).history[0].window_loss == trained(short).history[0].train_loss
-    from repro.trainers.language_model.model import LanguageModel
+    from repro.trainers.language_model.output.layer import SoftmaxOutput
 
-    original = LanguageModel.loss
+    original = SoftmaxOutput.loss
 
     def noting(model, context, targets, regularisation=QUIET):
         loss = original(model, context, targets, regularisation)
@@ -147,7 +147,7 @@ def test_the_two_training_losses_weigh_tokens_and_windows():
         return loss
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(LanguageModel, "loss", noting)
+        patch.setattr(SoftmaxOutput, "loss", noting)
         trained(run)
     assert [length for length, _ in seen] == [10] * 14 + [9]
     assert record.window_loss == pytest.approx(sum(loss for _, loss in seen) / 15, rel=1e-12)

@@ -20,8 +20,8 @@ from repro.trainers.language_model.randomness import (
     Distribution,
     Initialised,
     Streams,
+    all_uniform,
     initialise,
-    uniform,
 )
 from repro.trainers.language_model.regularisation import QUIET, Regularisation
 
@@ -57,9 +57,7 @@ class Gru(Initialised):
                 self.register_parameter(f"{direction}_{name}", parameter)
 
     def initial(self) -> Mapping[str, Distribution]:
-        """U(-1/sqrt(H), 1/sqrt(H)) for every parameter."""
-        bound = self.hidden_size**-0.5
-        return {name: uniform(bound) for name, _ in self.named_parameters()}
+        return all_uniform(self, self.hidden_size)
 
     def forward(
         self, x: PackedSequence, state_B: Tensor | None = None
@@ -92,9 +90,8 @@ class Bridge(Initialised):
         self.bias = nn.Parameter(torch.empty(output_size, dtype=dtype))
 
     def initial(self) -> Mapping[str, Distribution]:
-        """U(-1/sqrt(I), 1/sqrt(I)), the default of a linear layer with I inputs."""
-        bound = self.weight.shape[1] ** -0.5
-        return {"weight": uniform(bound), "bias": uniform(bound)}
+        """The default of a linear layer with I inputs."""
+        return all_uniform(self, self.weight.shape[1])
 
     def forward(self, x: Tensor) -> Tensor:
         """(..., I) -> (..., O)."""
@@ -157,10 +154,6 @@ class DialogModel(nn.Module):
         """Mean negative log-probability of a batch's predicted words, a scalar in nats."""
         context_1ND = self(batch, regularisation)
         return self.output.loss(context_1ND, batch.targets.unsqueeze(0), regularisation)
-
-    def log_probabilities(self, context_1ND: Tensor) -> Tensor:
-        """(1, N, D) -> (1, N, V), in nats."""
-        return self.output.log_probabilities(context_1ND)
 
     def _embed(self, words: PackedSequence, regularisation: Regularisation) -> PackedSequence:
         """Words as vectors; the rows are one step of N sequences, so each has its own mask."""
@@ -248,7 +241,7 @@ def _continued(model: DialogModel, live: _Live, width: int) -> _Live:
     words_BT, scores_B, state_1BD = live
     last = PackedSequence(words_BT[:, -1], torch.tensor([len(words_BT)]))
     written = model.write(last, state_1BD)
-    log_p_BV = model.log_probabilities(written.context).squeeze(0).double()
+    log_p_BV = model.output.log_probabilities(written.context).squeeze(0).double()
     scores_BV = scores_B.unsqueeze(1) + log_p_BV
     best_B, places_B = scores_BV.flatten().topk(min(width, scores_BV.numel()))
     parents_B, words_B = places_B // model.vocabulary, places_B % model.vocabulary

@@ -11,14 +11,19 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from repro.schema.base import Count, Name, Positive, Probability, Spec
-from repro.trainers.base import Training
-from repro.trainers.language_model.recipe import Averaging, Finetuning, NoAveraging, Products, Stop
+from repro.trainers.language_model.recipe import (
+    Averaging,
+    Finetuning,
+    NoAveraging,
+    Products,
+    Schedule,
+    Stop,
+)
 from repro.trainers.language_model.spec import (
-    BOUNDED,
     Digests,
+    NetworkTraining,
     Output,
     SplitTokens,
-    decoded_weights,
 )
 
 LONGEST = 40
@@ -85,19 +90,16 @@ class Seq2Seq(Spec):
 
     @model_validator(mode="after")
     def _nothing_without_effect(self) -> Self:
-        if self.latent_size is not None and not self.mixes():
+        if self.latent_size is not None and not self.output.maps_contexts:
             message = f"latent_size changes nothing of output '{self.output.kind}': leave it out"
             raise ValueError(message)
         return self
 
-    def mixes(self) -> bool:
-        """Whether the output layer maps the context to latent contexts of another size."""
-        return self.output.maps_contexts
-
     @property
     def decoder_size(self) -> int:
         """Columns of the decoder's matrix: those of a mixture's latent contexts, else D."""
-        return (self.latent_size or self.embedding_size) if self.mixes() else self.context_size
+        latent = self.latent_size or self.embedding_size
+        return latent if self.output.maps_contexts else self.context_size
 
     def parameters(self, vocabulary: int) -> int:
         """Number of scalars that training changes or fixes at random; frozen slopes count."""
@@ -138,7 +140,7 @@ class DialogDropout(Spec):
     latent: Probability = 0.0
 
 
-class DialogRecipe(Spec):
+class DialogRecipe(Schedule):
     """One training procedure: all responses in a new order each epoch, ``batch_size`` a step.
 
     The loss of a step is the mean over the predicted tokens of its batch; ``clip`` bounds the
@@ -159,17 +161,8 @@ class DialogRecipe(Spec):
     averaging: ClassVar[Averaging] = NoAveraging()
     finetuning: ClassVar[Finetuning | None] = None
     stop: ClassVar[Stop | None] = None
-    late: ClassVar[bool] = False
     products: ClassVar[Products | None] = None
-
-    @property
-    def most_epochs(self) -> int:
-        """Epochs that there are at most: all of them."""
-        return self.epochs
-
-    def stage(self, epoch: int) -> Self:  # noqa: ARG002 - all have one
-        """What an epoch is trained by."""
-        return self
+    embedding_noise: ClassVar[float] = 0.0
 
 
 class Beam(Spec):
@@ -193,12 +186,12 @@ def gru_parameters(inputs: int, size: int) -> int:
     return 3 * size * (inputs + size + 2)
 
 
-class DialogTrainingSpec(Training):
+class DialogTrainingSpec(NetworkTraining):
     """A resolved configuration of a dialog model."""
 
     built_in: ClassVar[str] = "dialog"
     noun: ClassVar[str] = "a dialog model"
-    bounded: ClassVar[str] = BOUNDED
+    revised: ClassVar[str] = "dialog_training"
     in_streams: ClassVar[bool] = False
 
     model: Seq2Seq
@@ -206,49 +199,19 @@ class DialogTrainingSpec(Training):
     recipe: DialogRecipe
 
     @property
-    def components(self) -> tuple[str, ...]:
-        """The names of the parts whose revisions are in the identity."""
-        return ("dialog_training", self.model.output.kind, self.corpus.kind)
-
-    @property
-    def parameters(self) -> int:
-        """Number of parameters of the model."""
-        return self.model.parameters(self.corpus.vocabulary)
-
-    @property
-    def rank_bound(self) -> int | None:
-        """Structural bound on the rank of its log-probabilities, where there is one."""
-        return self.model.rank_bound()
-
-    @property
-    def why_unbounded(self) -> str:
-        """Its output layer, which decides it."""
-        return f" when its output is {self.model.output.kind}"
-
-    @property
     def step_tokens(self) -> float:
         """Mean number of tokens that a training step predicts."""
         tokens, responses = self.corpus.tokens.train, self.corpus.responses.train
         return self.recipe.batch_size * tokens / responses
 
-    def tokens(self, split: str) -> int:
-        """How many tokens are predicted in a split."""
-        return int(getattr(self.corpus.tokens, split))
-
     def predicted(self, split: str, streams: int = 1) -> int:
-        """As many: responses are read one by one."""
+        """As many as there are: responses are read one by one."""
         del streams
         return self.tokens(split)
 
     def responses(self, split: str) -> int:
         """How many responses a split has."""
         return int(getattr(self.corpus.responses, split))
-
-    @property
-    def decoded_weights(self) -> float:
-        """Weights of the output layer that a matrix product touches for each predicted token."""
-        model, words = self.model, self.corpus.vocabulary
-        return decoded_weights(model.output, model.context_size, model.decoder_size, words)
 
     @property
     def multiplied_weights(self) -> float:

@@ -1,33 +1,55 @@
 """Training on dialogs: all responses in a new order each epoch, one Adam step per batch of them.
 
 Runs are trained one after the other. What happens between epochs (validation, the best weights,
-divergence, checkpoints) is that of language models.
+divergence, checkpoints) is that of language models. Then: what a measurement can ask of a model.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 import torch
 from torch import Tensor, nn
 
-from repro.trainers.dialog.corpus import DialogData, DialogSplit, batch_of, shuffled
-from repro.trainers.dialog.evaluation import OnDialogs, mean_loss
-from repro.trainers.dialog.model import DialogModel, begin
-from repro.trainers.dialog.spec import DialogRecipe, DialogTrainingSpec
-from repro.trainers.language_model.checkpoint import EpochRecord, TrainedRun
-from repro.trainers.language_model.evaluation import full_precision
+from repro.trainers.dialog.corpus import (
+    BEGIN,
+    END,
+    DialogData,
+    DialogSplit,
+    batch_of,
+    in_order,
+    shuffled,
+)
+from repro.trainers.dialog.model import DialogModel, Response, begin, respond
+from repro.trainers.dialog.spec import Beam, DialogRecipe, DialogTrainingSpec
+from repro.trainers.language_model.checkpoint import TrainedRun
+from repro.trainers.language_model.evaluation import full_precision, loss_over, rows_of
 from repro.trainers.language_model.optimiser import Average
 from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.regularisation import Regularisation
-from repro.trainers.language_model.training import DTYPES, Losses, TrainingReplicate
-from repro.trainers.measurement import Measured, MeasurementSpec
+from repro.trainers.language_model.training import (
+    DTYPES,
+    Losses,
+    TrainingReplicate,
+    check_vocabulary,
+)
+from repro.trainers.measurement import Split, Subject
 from repro.trainers.run import RunSpec
 from repro.trainers.trainer import Phase, Progress, Report
 
+if TYPE_CHECKING:
+    from repro.trainers.language_model.measurements.perplexity import Perplexity
+
 MOMENTS = ("mean", "square")
+
+BATCH = 60
+"""Responses that are evaluated at a time; no number depends on it but by rounding."""
 
 
 class AdamOptimiser:
@@ -39,11 +61,11 @@ class AdamOptimiser:
     """
 
     def __init__(self, model: DialogModel, recipe: DialogRecipe) -> None:
-        own = {f"output.{name}": rate for name, rate in model.output.learning_rates().items()}
+        named = {f"output.{name}": rate for name, rate in model.output.learning_rates().items()}
         self._clip, self._spec = recipe.clip, recipe.optimiser
         self._parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
         self._rates = {
-            name: own.get(name, recipe.optimiser.learning_rate) for name in self._parameters
+            name: named.get(name, recipe.optimiser.learning_rate) for name in self._parameters
         }
         self.steps = 0
         self.moments: dict[str, Tensor] = {
@@ -78,12 +100,6 @@ class AdamOptimiser:
             moment.copy_(moments[name])
 
 
-def masks_of_epoch(recipe: DialogRecipe, streams: Streams, epoch: int) -> Regularisation:
-    """The masks that ``recipe`` asks for in one epoch, always the same ones."""
-    probabilities = recipe.dropout.model_dump()
-    return Regularisation(probabilities, 0.0, lambda name: streams.open(name, epoch))
-
-
 def train(
     batch: Sequence[RunSpec],
     corpus: DialogData,
@@ -91,6 +107,7 @@ def train(
     device: torch.device,
     folders: Sequence[Path | None],
     progress: Report | None = None,
+    together: bool = False,  # noqa: ARG001 - in turn in any case
 ) -> list[TrainedRun[DialogModel]]:
     """Train each run of ``batch``, one after the other, and return them in the same order.
 
@@ -100,9 +117,7 @@ def train(
     a folder holds the checkpoint of another run.
     """
     for run in batch:
-        if DialogTrainingSpec.of(run).corpus.vocabulary != corpus.vocabulary:
-            message = f"run {run.key} is not for a corpus of {corpus.vocabulary} words"
-            raise ValueError(message)
+        check_vocabulary(run, DialogTrainingSpec.of(run).corpus.vocabulary, corpus)
     report = progress or (lambda _: None)
     with full_precision():
         return [
@@ -137,7 +152,7 @@ def _train_epoch(
 ) -> Losses:
     """One pass over all responses; the losses are taken before each step, dropout on."""
     recipe, epoch, streams = replicate.begin_epoch(), replicate.epoch, Streams(replicate.run)
-    regularisation = masks_of_epoch(recipe, streams, epoch)
+    regularisation = Regularisation.of_epoch(recipe, streams, epoch)
     batches = shuffled(split, recipe.batch_size, streams.open("batch_order", epoch))
     done, in_all = (epoch - 1) * split.predicted, recipe.epochs * split.predicted
 
@@ -165,14 +180,83 @@ def build(spec: DialogTrainingSpec) -> DialogModel:
     return DialogModel(spec.model, spec.corpus.vocabulary, DTYPES[spec.recipe.precision])
 
 
-def measure(
-    measurement: MeasurementSpec,
-    *,
-    model: DialogModel,
-    history: Sequence[EpochRecord],
-    best_epoch: int,
-    corpus: DialogData,
-) -> Measured:
-    """The value of ``measurement`` on a trained model (best checkpoint, evaluation mode)."""
-    device = model.output.weight.device
-    return measurement.measure(OnDialogs(None, model, history, best_epoch, corpus, device))
+def mean_loss(model: DialogModel, split: DialogSplit, batch_size: int = BATCH) -> tuple[float, int]:
+    """Mean negative log-likelihood in nats a predicted token, and how many were predicted.
+
+    Every token of every response counts once, ``</s>`` too.
+    """
+    return loss_over(model.output, contexts(model, split, batch_size))
+
+
+def contexts(
+    model: DialogModel, split: DialogSplit, batch_size: int = BATCH
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Contexts (1, N, D) and the words (1, N) that follow them, batch by batch."""
+    here = split.to(model.output.weight.device)
+    for examples in in_order(here.examples, batch_size):
+        batch = batch_of(here, examples)
+        with torch.no_grad(), full_precision():
+            context_1ND = model(batch)
+        yield context_1ND, batch.targets.unsqueeze(0)
+
+
+Answered = list[tuple[list[Response], tuple[int, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class OnDialogs(Subject):
+    """A dialog model, which reads the responses of a split one by one, whatever the streams."""
+
+    def mean_loss(self, split: Split, streams: int = 1) -> tuple[float, int]:
+        """Mean negative log-likelihood in nats a token of a response, and how many there are."""
+        del streams
+        return mean_loss(self.model, self.corpus.split(split))
+
+    def log_probabilities(self, split: Split, streams: int = 1) -> Iterator[Tensor]:
+        """Blocks (rows, V) of log-probabilities in nats, one row a predicted token."""
+        del streams
+        found = contexts(self.model, self.corpus.split(split))
+        return rows_of(self.model.output, (context for context, _ in found))
+
+    def rows(self, split: Split, streams: int = 1) -> int:
+        """How many tokens are predicted."""
+        del streams
+        predicted: int = self.corpus.split(split).predicted
+        return predicted
+
+    def dynamic_perplexity(self, measurement: Perplexity) -> NoReturn:
+        """Only a text is read word by word."""
+        del measurement
+        raise ValueError("there is no dynamic evaluation of a dialog model")
+
+    def answered(self, split: Split, beam: Beam) -> Answered:
+        """The answers to each context of a split, and the words of what was said."""
+        part, words = self.corpus.split(split), tuple(self.corpus.words)
+        return _answered(_sha256(self.model), self.model, part, beam, words)
+
+
+@lru_cache(maxsize=1)
+def _answered(
+    _weights: str, model: DialogModel, split: DialogSplit, beam: Beam, words: tuple[str, ...]
+) -> Answered:
+    """The last answers are kept for other orders and the other side, of the same ``_weights``."""
+    here, start, end = split.to(model.output.weight.device), words.index(BEGIN), words.index(END)
+    found = []
+    for example in here.examples:
+        with torch.no_grad(), full_precision():
+            begin_1BD = model.encode(batch_of(here, [example]))
+        answers = respond(model, begin_1BD, beam, start=start, end=end)
+        found.append((answers, tuple(here.utterance(example.response)[1:-1].tolist())))
+    return found
+
+
+def _sha256(model: DialogModel) -> str:
+    """SHA-256 of all weights."""
+    summary = hashlib.sha256()
+    for tensor in model.state_dict().values():
+        summary.update(tensor.detach().cpu().numpy().tobytes())
+    return summary.hexdigest()
+
+
+SUBJECT = OnDialogs
+"""What a measurement asks about a trained model."""

@@ -1,6 +1,4 @@
-"""What training reports, and all that affects its continuation, in one file.
-
-All that affects the continuation of a training, in one file.
+"""What training reports; and all that affects its continuation, in one file.
 
 A safetensors file: the raw weights, their running mean, the best weights, what the optimiser
 remembers, and in its header the rest as JSON with a SHA-256 over everything. Written to a sibling
@@ -13,9 +11,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Generic, Literal, Self, TypeVar
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from safetensors import SafetensorError
@@ -78,7 +76,6 @@ class TrainedRun(Generic[M]):
 
 FILE_NAME = "checkpoint.safetensors"
 DAMAGED_NAME = "checkpoint.damaged"
-FORMAT = 1
 
 # What reading bytes that are no checkpoint raises; of these, none comes from the disk.
 _DAMAGE = (
@@ -98,32 +95,12 @@ GROUPS = ("weights", "average", "best", "optimiser")
 """The groups of tensors in the file, by the names that they have in a `Checkpoint`."""
 
 
-@dataclass(frozen=True, eq=False)
-class Checkpoint:
-    """The state of one training at the end of an epoch."""
-
-    run_key: str
-    history: tuple[EpochRecord, ...]
-    best_epoch: int
-    diverged: int | None
-    averaging: bool
-    """Whether the switch to averaging has happened."""
-    average_steps: int
-    weights: Weights
-    average: Weights = field(default_factory=dict)
-    best: Weights = field(default_factory=dict)
-    late_factor: float | None = None
-    """Factor of the rates of the last averaged step, where the next one is to take it."""
-    optimiser: Weights = field(default_factory=dict)
-    """What an optimiser remembers, if it does: running means of gradients."""
-    optimiser_steps: int | None = None
-    """How many steps that is of."""
-
-
-class _State(BaseModel):
+class CheckpointState(BaseModel):
     """What the header says: its seal proves that nothing changed since, not that it was right."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(
+        strict=True, extra="forbid", allow_inf_nan=False, arbitrary_types_allowed=True
+    )
 
     format: Literal[1]
     run_key: str
@@ -131,9 +108,12 @@ class _State(BaseModel):
     best_epoch: Annotated[int, Field(ge=0)]
     diverged: int | None
     averaging: bool
+    """Whether the switch to averaging has happened."""
     average_steps: Annotated[int, Field(ge=0)]
     late_factor: float | None = None
+    """Factor of the rates of the last averaged step, where the next one is to take it."""
     optimiser_steps: Annotated[int, Field(ge=0)] | None = None
+    """Of how many steps ``optimiser`` is."""
 
     @model_validator(mode="after")
     def _epochs_are_counted(self) -> Self:
@@ -147,6 +127,17 @@ class _State(BaseModel):
         return self
 
 
+class Checkpoint(CheckpointState):
+    """The state of one training at the end of an epoch."""
+
+    format: Literal[1] = 1
+    weights: Weights
+    average: Weights = {}
+    best: Weights = {}
+    optimiser: Weights = {}
+    """What an optimiser remembers, if it does: running means of gradients."""
+
+
 def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
     """Replace the checkpoint in ``folder``, which is made if need be. Raises OSError.
 
@@ -157,19 +148,8 @@ def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
         for group in GROUPS
         for name, tensor in getattr(checkpoint, group).items()
     }
-    state = canonical_json(
-        {
-            "format": FORMAT,
-            "run_key": checkpoint.run_key,
-            "history": [asdict(record) for record in checkpoint.history],
-            "best_epoch": checkpoint.best_epoch,
-            "diverged": checkpoint.diverged,
-            "averaging": checkpoint.averaging,
-            "average_steps": checkpoint.average_steps,
-            "late_factor": checkpoint.late_factor,
-            "optimiser_steps": checkpoint.optimiser_steps,
-        }
-    )
+    header = set(CheckpointState.model_fields)
+    state = canonical_json(checkpoint.model_dump(mode="json", include=header))
     content = save(tensors, {"state": state, "sha256": _sha256(state, tensors)})
     folder.mkdir(exist_ok=True)
     write_atomically(folder / FILE_NAME, content)
@@ -218,8 +198,8 @@ def _read(content: bytes) -> Checkpoint:
     if _sha256(header["state"], tensors) != header["sha256"]:
         message = "its content does not have the SHA-256 that it states"
         raise ValueError(message)
-    state = _State.model_validate_json(header["state"])
-    groups: dict[str, Weights] = {group: {} for group in GROUPS}
+    state = CheckpointState.model_validate_json(header["state"])
+    groups: dict[str, Any] = {group: {} for group in GROUPS}
     for full_name, tensor in tensors.items():
         group, name = full_name.split("/", 1)
         groups[group][name] = tensor
@@ -229,17 +209,7 @@ def _read(content: bytes) -> Checkpoint:
     if bool(groups["optimiser"]) and state.optimiser_steps is None:
         message = "its optimiser's moments are of an unknown number of steps"
         raise ValueError(message)
-    return Checkpoint(
-        run_key=state.run_key,
-        history=state.history,
-        best_epoch=state.best_epoch,
-        diverged=state.diverged,
-        averaging=state.averaging,
-        average_steps=state.average_steps,
-        late_factor=state.late_factor,
-        optimiser_steps=state.optimiser_steps,
-        **groups,
-    )
+    return Checkpoint(**dict(state), **groups)
 
 
 def _sha256(state: str, tensors: Mapping[str, Tensor]) -> str:

@@ -20,11 +20,11 @@ from torch import Tensor
 
 from repro.errors import DataError
 from repro.plugins import load_object, version_of
+from repro.trainers.language_model.model import TrunkOutput, detached
 from repro.trainers.language_model.output.layer import OutputLayer
 from repro.trainers.language_model.randomness import Initialised
 from repro.trainers.language_model.regularisation import QUIET, Regularisation
 from repro.trainers.language_model.spec import Model, Own
-from repro.trainers.language_model.trunk import TrunkOutput, detached
 
 Part = TypeVar("Part", bound=Initialised)
 TRIAL_SEED = 20180430
@@ -237,7 +237,7 @@ def _contexts(spec: Own, trunk: OwnTrunk, words_TBE: Tensor, context_size: int) 
             raise wrong(
                 spec,
                 f"a window gives a {made}",
-                "a repro.trainers.language_model.trunk.TrunkOutput",
+                "a repro.trainers.language_model.model.TrunkOutput",
             )
         shape = (len(vectors_TBE), TRIED_STREAMS, context_size)
         check_tensor(spec, "its context", output.context, shape, words_TBE)

@@ -1,26 +1,16 @@
-"""Plain stochastic gradient descent, its rate schedule, and the average of its iterates."""
+"""Plain stochastic gradient descent, its rates, and the average of its iterates."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from repro.errors import DataError
 from repro.trainers.language_model.model import LanguageModel
-from repro.trainers.language_model.recipe import (
-    Averaging,
-    FromEpoch,
-    NonMonotonic,
-    Recipe,
-    Scheduled,
-)
-
-R = TypeVar("R", bound=Scheduled)
+from repro.trainers.language_model.recipe import Recipe
 
 
 class Sgd:
@@ -60,8 +50,8 @@ def learning_rates(model: LanguageModel, recipe: Recipe) -> dict[str, float]:
     name in the recipe that no such parameter has.
     """
     trained = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
-    own = model.output.learning_rates().items()
-    named = {f"output.{name}": rate for name, rate in own} | (recipe.learning_rates or {})
+    of_output = model.output.learning_rates().items()
+    named = {f"output.{name}": rate for name, rate in of_output} | (recipe.learning_rates or {})
     for name in recipe.learning_rates or {}:
         if not any(name in _beginnings(parameter) for parameter in trained):
             raise DataError(
@@ -126,60 +116,5 @@ class Average:
                 self._parameters[name].data = mean
             yield
         finally:
-            for name, own in raw.items():
-                self._parameters[name].data = own
-
-
-def switches(averaging: Averaging, earlier: Sequence[float], loss: float) -> bool:
-    """Whether averaging starts after the epoch that ended with validation ``loss``.
-
-    ``earlier`` are the validation losses of the epochs before it. Asked only while there is no
-    averaging yet. ``nt``: the loss is above the best of all but the last n of them (and there
-    are more than n). ``et``: the epoch is the one that was fixed.
-    """
-    match averaging:
-        case NonMonotonic(n=n):
-            return stalls(n, earlier, loss)
-        case FromEpoch(epoch=epoch):
-            return len(earlier) + 1 == epoch
-        case _:
-            return False
-
-
-def stalls(n: int, earlier: Sequence[float], loss: float) -> bool:
-    """The NT rule: ``loss`` is above the best of all ``earlier`` ones but the last n."""
-    return len(earlier) > n and loss > min(earlier[:-n])
-
-
-def proper_epochs(recipe: Scheduled, losses: Sequence[float]) -> int:
-    """Epochs of training proper, before fine-tuning, as far as ``losses`` tell.
-
-    Those of the recipe, unless its early stop has ended them: after the first epoch that is
-    ``patience`` epochs later than the best so far and than the switch to averaging.
-    """
-    if recipe.stop is None:
-        return recipe.epochs
-    best, counted_from, averaging = math.inf, 0, False
-    for epoch, loss in enumerate(losses[: recipe.epochs], start=1):
-        if loss < best:
-            best, counted_from = loss, epoch
-        if not averaging and switches(recipe.averaging, losses[: epoch - 1], loss):
-            averaging, counted_from = True, epoch
-        if epoch - counted_from >= recipe.stop.patience:
-            return epoch
-    return recipe.epochs
-
-
-def next_stage(recipe: R, losses: Sequence[float]) -> R:
-    """What the epoch after those of ``losses`` is trained by: the recipe, or its fine-tuning."""
-    tuning = len(losses) >= proper_epochs(recipe, losses)
-    return recipe.stage(recipe.epochs + 1 if tuning else 1)
-
-
-def finished(recipe: Scheduled, losses: Sequence[float]) -> bool:
-    """Whether nothing is left to train after epochs that ended with these validation losses."""
-    proper, tuning = proper_epochs(recipe, losses), recipe.finetuning
-    own = losses[proper:]
-    if len(losses) < proper or tuning is None:
-        return len(losses) >= proper
-    return len(own) >= tuning.epochs or (bool(own) and stalls(tuning.n, own[:-1], own[-1]))
+            for name, weights in raw.items():
+                self._parameters[name].data = weights

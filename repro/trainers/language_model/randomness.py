@@ -1,6 +1,4 @@
-"""What a seed controls: streams of random numbers, and initial values drawn from them.
-
-What a seed controls: one independent stream of random numbers for each purpose.
+"""What a seed controls: one stream of random numbers for each purpose, and initial values.
 
 ==================  =====================  ==================================================
 stream              index                  decides
@@ -26,10 +24,8 @@ All numbers are drawn by numpy's Philox, keyed by 128 bits of a SHA-256, and mov
 device: torch's generator on a CPU keeps 32 bits of its seed, too few for streams by the
 thousand to stay distinct, and that on a GPU would make the device a part of the run.
 
-Initial values of parameters: modules say the distribution, streams give the numbers.
-
 Parameters are created empty and filled here, one stream a parameter, because the constructors
-of torch's own layers draw from the global generator.
+of torch's own layers draw from the global generator: modules say the distribution.
 """
 
 from __future__ import annotations
@@ -103,6 +99,11 @@ class Initialised(nn.Module):
 def uniform(bound: float) -> Distribution:
     """Uniform on [-bound, bound)."""
     return lambda generator, shape: generator.uniform(-bound, bound, shape)
+
+
+def all_uniform(module: nn.Module, size: int) -> Mapping[str, Distribution]:
+    """U(-1/sqrt(size), 1/sqrt(size)) for every parameter of a module."""
+    return {name: uniform(size**-0.5) for name, _ in module.named_parameters()}
 
 
 def normal(mean: float, deviation: float) -> Distribution:

@@ -1,8 +1,13 @@
-"""How a model is trained: optimiser, schedule, windows, regularisation."""
+"""How a model is trained: rates, schedule, windows, regularisation; and when training ends.
+
+Losses are those of validation after each epoch so far, in nats per token.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Protocol, Self
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -46,7 +51,14 @@ class WindowLength(Spec):
 class NoAveraging(Spec):
     """Plain SGD to the end."""
 
+    rate: ClassVar[None] = None
+
     kind: Literal["none"] = "none"
+
+    def begins(self, earlier: Sequence[float], loss: float) -> bool:
+        """Never; ``earlier`` are the losses of the epochs before that which ended with ``loss``."""
+        del earlier, loss
+        return False
 
 
 Rate = Literal["late"]
@@ -69,6 +81,10 @@ class NonMonotonic(Spec):
     n: Count = 5
     rate: Rate | None = None
 
+    def begins(self, earlier: Sequence[float], loss: float) -> bool:
+        """After an epoch that stalls."""
+        return stalls(self.n, earlier, loss)
+
 
 class FromEpoch(Spec):
     """ET-ASGD: average from the end of epoch ``epoch`` (the first epoch is 1).
@@ -79,6 +95,16 @@ class FromEpoch(Spec):
     kind: Literal["et"] = "et"
     epoch: Count
     rate: Rate | None = None
+
+    def begins(self, earlier: Sequence[float], loss: float) -> bool:
+        """After the epoch that was fixed."""
+        del loss
+        return len(earlier) + 1 == self.epoch
+
+
+def stalls(n: int, earlier: Sequence[float], loss: float) -> bool:
+    """The NT rule: ``loss`` is above the best of all ``earlier`` ones but the last n."""
+    return len(earlier) > n and loss > min(earlier[:-n])
 
 
 Averaging = Annotated[NoAveraging | NonMonotonic | FromEpoch, Field(discriminator="kind")]
@@ -112,34 +138,74 @@ class Stop(Spec):
     patience: Count
 
 
-class Scheduled(Protocol):
-    """A recipe, as far as the end of training depends on it."""
+class Schedule(Spec):
+    """A recipe, as far as its epochs are counted."""
 
-    @property
-    def epochs(self) -> int:
-        """Epochs of training proper, at most."""
+    if TYPE_CHECKING:  # each has them, as a field or for its class
 
-    @property
-    def averaging(self) -> Averaging:
-        """When the average begins."""
-
-    @property
-    def finetuning(self) -> Finetuning | None:
-        """What follows."""
-
-    @property
-    def stop(self) -> Stop | None:
-        """What may end it early."""
+        @property
+        def epochs(self) -> int: ...
+        @property
+        def averaging(self) -> Averaging: ...
+        @property
+        def finetuning(self) -> Finetuning | None: ...
+        @property
+        def stop(self) -> Stop | None: ...
+        @property
+        def dropout(self) -> Any: ...
+        @property
+        def embedding_noise(self) -> float: ...
 
     @property
     def late(self) -> bool:
         """Whether an averaged step takes the rate of the step before."""
+        return self.averaging.rate == "late"
+
+    @property
+    def most_epochs(self) -> int:
+        """Epochs that there are at most, fine-tuning included."""
+        return self.epochs + (0 if self.finetuning is None else self.finetuning.epochs)
 
     def stage(self, epoch: int) -> Self:
-        """What an epoch is trained by."""
+        """What an epoch is trained by: this recipe, or after its last epoch its fine-tuning."""
+        del epoch
+        return self
+
+    def proper_epochs(self, losses: Sequence[float]) -> int:
+        """Epochs of training proper, before fine-tuning, as far as ``losses`` tell.
+
+        Those of the recipe, unless its early stop has ended them: after the first epoch that is
+        ``patience`` epochs later than the best so far and than the switch to averaging.
+        """
+        if self.stop is None:
+            return self.epochs
+        best, counted_from, averaging = math.inf, 0, False
+        for epoch, loss in enumerate(losses[: self.epochs], start=1):
+            if loss < best:
+                best, counted_from = loss, epoch
+            if not averaging and self.averaging.begins(losses[: epoch - 1], loss):
+                averaging, counted_from = True, epoch
+            if epoch - counted_from >= self.stop.patience:
+                return epoch
+        return self.epochs
+
+    def next_stage(self, losses: Sequence[float]) -> Self:
+        """What the epoch after those of ``losses`` is trained by."""
+        tuning = len(losses) >= self.proper_epochs(losses)
+        return self.stage(self.epochs + 1 if tuning else 1)
+
+    def finished(self, losses: Sequence[float]) -> bool:
+        """Whether nothing is left to train after epochs that ended with these losses."""
+        proper, tuning = self.proper_epochs(losses), self.finetuning
+        tuned = losses[proper:]
+        if len(losses) < proper or tuning is None:
+            return len(losses) >= proper
+        return len(tuned) >= tuning.epochs or (
+            bool(tuned) and stalls(tuning.n, tuned[:-1], tuned[-1])
+        )
 
 
-class Recipe(Spec):
+class Recipe(Schedule):
     """One training procedure. SGD without momentum, global-norm clipping, tied embeddings.
 
     ``decay`` is ``constant``, or ``linear``: the rate falls to 0 over all epochs, step by step.
@@ -184,18 +250,7 @@ class Recipe(Spec):
             raise ValueError(message)
         return self
 
-    @property
-    def late(self) -> bool:
-        """Whether an averaged step takes the rate of the step before."""
-        return not isinstance(self.averaging, NoAveraging) and self.averaging.rate == "late"
-
-    @property
-    def most_epochs(self) -> int:
-        """Epochs that there are at most, fine-tuning included."""
-        return self.epochs + (0 if self.finetuning is None else self.finetuning.epochs)
-
     def stage(self, epoch: int) -> Self:
-        """What an epoch is trained by: this recipe, or after its last epoch its fine-tuning."""
         tuning = self.finetuning
         if tuning is None or epoch <= self.epochs:
             return self

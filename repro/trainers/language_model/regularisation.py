@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from repro.trainers.language_model.randomness import StreamName, Streams
-from repro.trainers.language_model.recipe import Recipe
+from repro.trainers.language_model.recipe import Schedule
 
 LockedPlace = Literal["input", "hidden", "output", "latent"]
 
@@ -42,7 +42,7 @@ class Regularisation:
         self._streams: dict[StreamName, np.random.Generator] = {}
 
     @classmethod
-    def of_epoch(cls, recipe: Recipe, streams: Streams, epoch: int) -> Self:
+    def of_epoch(cls, recipe: Schedule, streams: Streams, epoch: int) -> Self:
         """The masks that ``recipe`` asks for in one epoch, always the same ones."""
         probabilities = recipe.dropout.model_dump()
         return cls(probabilities, recipe.embedding_noise, lambda name: streams.open(name, epoch))

@@ -1,7 +1,5 @@
 """Language models as specifications: corpus, recurrent trunk, output layer, training.
 
-Language models as specifications: a recurrent trunk and an output layer.
-
 Sizes follow the reference implementations: E embedding, H hidden, D context (the size of
 the last layer), V vocabulary, K components.
 """
@@ -111,9 +109,8 @@ Corpus = Annotated[SyntheticCorpus | TextCorpus, Field(discriminator="kind")]
 class OutputSpec(Spec):
     """An output layer as a configuration declares it, and all that others must know of it.
 
-    ``layer`` is its class, as `module:object`; ``maps_contexts``: its decoder may have another
-    size than the context; ``softmaxes`` is how often the decoder is multiplied for each context;
-    ``latent_contexts`` is how many latent contexts it makes of each context.
+    ``layer`` is its class, as `module:object`; ``maps_contexts``: it maps contexts to latent ones,
+    so its decoder may have another size than they.
     """
 
     layer: ClassVar[str]
@@ -121,12 +118,12 @@ class OutputSpec(Spec):
 
     @property
     def latent_contexts(self) -> int:
-        """None, but of mixtures."""
+        """How many it makes of each context."""
         return 0
 
     @property
     def softmaxes(self) -> int:
-        """Once, but in a mixture of softmaxes."""
+        """How often the decoder is multiplied for each context."""
         return 1
 
     def extra_parameters(self, context_size: int, decoder_size: int) -> int:
@@ -143,10 +140,15 @@ class OutputSpec(Spec):
         del decoder_size
         return None
 
+    def settings(self, context_size: int) -> tuple[Any, ...]:
+        """What the layer is told besides the vocabulary, the decoder's size and the type."""
+        del context_size
+        return ()
+
     def build(self, vocabulary: int, decoder_size: int, context_size: int, dtype: Any) -> Any:
         """The layer, its parameters empty."""
-        del context_size
-        return load_object(self.layer)(vocabulary, decoder_size, dtype)
+        settings = self.settings(context_size)
+        return load_object(self.layer)(vocabulary, decoder_size, *settings, dtype)
 
 
 def linear_bound(decoder_size: int) -> int:
@@ -162,19 +164,18 @@ def linear_bound(decoder_size: int) -> int:
 class Softmax(OutputSpec):
     """p(v) proportional to exp(w_v . h + b_v)."""
 
-    layer: ClassVar[str] = "repro.trainers.language_model.output.softmax:SoftmaxOutput"
+    layer: ClassVar[str] = "repro.trainers.language_model.output.layer:SoftmaxOutput"
 
     kind: Literal["softmax"] = "softmax"
 
     def rank_bound(self, decoder_size: int) -> int:
-        """Its logits are linear."""
         return linear_bound(decoder_size)
 
 
 class SigSoftmax(OutputSpec):
     """p(v) proportional to exp(z) sigmoid(z), z the logit of v: GSS(0, 2)."""
 
-    layer: ClassVar[str] = "repro.trainers.language_model.output.pointwise:SigSoftmaxOutput"
+    layer: ClassVar[str] = "repro.trainers.language_model.output.layer:SigSoftmaxOutput"
 
     kind: Literal["sigsoftmax"] = "sigsoftmax"
 
@@ -185,16 +186,15 @@ class Gss(OutputSpec):
     Slope 1 far above c and k far below it; both are fixed. k = 1 is Softmax, (0, 2) SigSoftmax.
     """
 
-    layer: ClassVar[str] = "repro.trainers.language_model.output.pointwise:GssOutput"
+    layer: ClassVar[str] = "repro.trainers.language_model.output.layer:GssOutput"
 
     kind: Literal["gss"] = "gss"
     c: float
     k: Positive
 
-    def build(self, vocabulary: int, decoder_size: int, context_size: int, dtype: Any) -> Any:
-        """With c and k."""
+    def settings(self, context_size: int) -> tuple[Any, ...]:
         del context_size
-        return load_object(self.layer)(vocabulary, decoder_size, self, dtype)
+        return (self,)
 
 
 Effect = Literal["temperature", "gradient_noise", "jitter"]
@@ -232,7 +232,6 @@ class Plif(OutputSpec):
         return self
 
     def extra_parameters(self, context_size: int, decoder_size: int) -> int:
-        """A slope a piece."""
         del context_size, decoder_size
         return self.pieces
 
@@ -245,10 +244,9 @@ class Plif(OutputSpec):
         linear = self.only in ("temperature", "gradient_noise")
         return linear_bound(decoder_size) if linear else None
 
-    def build(self, vocabulary: int, decoder_size: int, context_size: int, dtype: Any) -> Any:
-        """With its pieces."""
+    def settings(self, context_size: int) -> tuple[Any, ...]:
         del context_size
-        return load_object(self.layer)(vocabulary, decoder_size, self, dtype)
+        return (self,)
 
 
 class Mixture(OutputSpec):
@@ -261,7 +259,6 @@ class Mixture(OutputSpec):
 
     @property
     def latent_contexts(self) -> int:
-        """K."""
         return self.components
 
     def extra_parameters(self, context_size: int, decoder_size: int) -> int:
@@ -269,7 +266,6 @@ class Mixture(OutputSpec):
         return self.components * (decoder_size * (context_size + 1) + context_size)
 
     def trained(self) -> tuple[str, ...]:
-        """All of them."""
         return tuple(f"mixture.{name}" for name in MIXTURE)
 
 
@@ -285,10 +281,8 @@ class MoC(Mixture):
         """Its logits are linear in the mixed context."""
         return linear_bound(decoder_size)
 
-    def build(self, vocabulary: int, decoder_size: int, context_size: int, dtype: Any) -> Any:
-        """With K components."""
-        sizes = (vocabulary, decoder_size, context_size, self.components)
-        return load_object(self.layer)(*sizes, dtype)
+    def settings(self, context_size: int) -> tuple[Any, ...]:
+        return (context_size, self.components)
 
 
 class MoS(Mixture):
@@ -302,13 +296,10 @@ class MoS(Mixture):
 
     @property
     def softmaxes(self) -> int:
-        """One for each component."""
         return self.components
 
-    def build(self, vocabulary: int, decoder_size: int, context_size: int, dtype: Any) -> Any:
-        """With K components."""
-        sizes = (vocabulary, decoder_size, context_size, self.components)
-        return load_object(self.layer)(*sizes, self.log_epsilon, dtype)
+    def settings(self, context_size: int) -> tuple[Any, ...]:
+        return (context_size, self.components, self.log_epsilon)
 
 
 class Own(OutputSpec):
@@ -329,12 +320,10 @@ class Own(OutputSpec):
     options: dict[Name, int | float] = {}
 
     def extra_parameters(self, context_size: int, decoder_size: int) -> int:
-        """As it is stated."""
         del context_size, decoder_size
         return self.parameters
 
     def build(self, vocabulary: int, decoder_size: int, context_size: int, dtype: Any) -> Any:
-        """Made of the user's class, and checked."""
         return load_object(self.layer)(self, vocabulary, decoder_size, context_size, dtype)
 
 
@@ -342,9 +331,6 @@ Output = Annotated[
     Softmax | SigSoftmax | Gss | Plif | MoC | MoS | Own,
     Field(discriminator="kind"),
 ]
-
-BOUNDED = "output softmax, moc, or plif with `only: temperature` or `gradient_noise`"
-"""What has a structural bound on the rank, as a message names it."""
 
 
 class Model(Spec):
@@ -373,17 +359,10 @@ class Model(Spec):
             raise ValueError(message)
         return self
 
-    def mixes(self) -> bool:
-        """Whether the output layer maps the context to latent contexts of the embedding size.
-
-        A user's own may: it is told both sizes.
-        """
-        return self.output.maps_contexts
-
     @property
     def decoder_size(self) -> int:
         """Columns of the decoder's matrix: E after a mixture's latent contexts, else D."""
-        return self.embedding_size if self.mixes() else self.context_size
+        return self.embedding_size if self.output.maps_contexts else self.context_size
 
     def layer_sizes(self) -> tuple[tuple[int, int], ...]:
         """(input, output) size of each LSTM layer, first to last; of the AWD-LSTM trunk."""
@@ -407,18 +386,57 @@ class Model(Spec):
         return self.output.rank_bound(self.decoder_size)
 
 
-def decoded_weights(output: Output, context_size: int, decoder_size: int, vocabulary: int) -> float:
-    """Weights of an output layer that are multiplied; a mixture of softmaxes decodes K times."""
-    latent = output.latent_contexts * context_size * (decoder_size + 1)
-    return float(latent + output.softmaxes * vocabulary * decoder_size)
+class NetworkTraining(Training):
+    """A resolved configuration of a model with an output layer, on a corpus, by a recipe."""
+
+    bounded: ClassVar[str] = (
+        "output softmax, moc, or plif with `only: temperature` or `gradient_noise`"
+    )
+    revised: ClassVar[str]
+    """The component whose revision is that of the training procedure."""
+    in_streams: ClassVar[bool]
+    """Whether a text is read in parallel streams."""
+
+    if TYPE_CHECKING:
+        model: Any
+        corpus: Any
+        recipe: Any
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        return (self.revised, self.model.output.kind, self.corpus.kind)
+
+    @property
+    def parameters(self) -> int:
+        return int(self.model.parameters(self.corpus.vocabulary))
+
+    @property
+    def rank_bound(self) -> int | None:
+        bound: int | None = self.model.rank_bound()
+        return bound
+
+    @property
+    def why_unbounded(self) -> str:
+        return f" when its output is {self.model.output.kind}"
+
+    def tokens(self, split: str) -> int:
+        """How many tokens a split has; of dialogs, how many are predicted."""
+        return int(getattr(self.corpus.tokens, split))
+
+    @property
+    def decoded_weights(self) -> float:
+        """Weights of the output layer that a matrix product touches for each predicted token."""
+        model, output = self.model, self.model.output
+        latent = output.latent_contexts * model.context_size * (model.decoder_size + 1)
+        return float(latent + output.softmaxes * self.corpus.vocabulary * model.decoder_size)
 
 
-class TrainingSpec(Training):
+class TrainingSpec(NetworkTraining):
     """A resolved configuration: all that training depends on but the seed."""
 
     built_in: ClassVar[str] = "language_model"
     noun: ClassVar[str] = "a language model"
-    bounded: ClassVar[str] = BOUNDED
+    revised: ClassVar[str] = "training"
     in_streams: ClassVar[bool] = True
 
     model: Model
@@ -426,43 +444,13 @@ class TrainingSpec(Training):
     recipe: Recipe
 
     @property
-    def components(self) -> tuple[str, ...]:
-        """The names of the parts whose revisions are in the identity."""
-        return ("training", self.model.output.kind, self.corpus.kind)
-
-    @property
-    def parameters(self) -> int:
-        """Number of parameters of the model."""
-        return self.model.parameters(self.corpus.vocabulary)
-
-    @property
-    def rank_bound(self) -> int | None:
-        """Structural bound on the rank of its log-probabilities, where there is one."""
-        return self.model.rank_bound()
-
-    @property
-    def why_unbounded(self) -> str:
-        """Its output layer, which decides it."""
-        return f" when its output is {self.model.output.kind}"
-
-    @property
     def step_tokens(self) -> float:
         """About how many tokens a training step predicts."""
         return float(self.recipe.batch_size * self.recipe.window.base)
 
-    def tokens(self, split: str) -> int:
-        """How many tokens a split has."""
-        return int(getattr(self.corpus.tokens, split))
-
     def predicted(self, split: str, streams: int = 1) -> int:
         """How many tokens of a split have a context, read in so many streams."""
         return (self.tokens(split) // streams - 1) * streams
-
-    @property
-    def decoded_weights(self) -> float:
-        """Weights of the output layer that a matrix product touches for each predicted token."""
-        model, words = self.model, self.corpus.vocabulary
-        return decoded_weights(model.output, model.context_size, model.decoder_size, words)
 
     @property
     def multiplied_weights(self) -> float:

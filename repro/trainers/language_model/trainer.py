@@ -1,49 +1,230 @@
-"""The trainer of language models: what it costs, what it needs, how it trains and measures."""
+"""The trainer of language models: what it costs, what it needs, how it trains and measures.
+
+And `Networks`, what it has in common with the trainer of dialog models. Which settings change
+nothing, and which texts are too short, is said here too.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 from repro.files import NotRegularError, opened
-from repro.schema.messages import Words
+from repro.schema.messages import Words, choose
 from repro.schema.yaml import Steps
-from repro.trainers.language_model import rules
-from repro.trainers.language_model.cost import ACTIVATIONS, Networks
-from repro.trainers.language_model.spec import Digests, Own, SyntheticCorpus, TrainingSpec
+from repro.trainers.base import LEAST_TOKENS, STEP, too_short
+from repro.trainers.language_model.recipe import Recipe, WindowLength
+from repro.trainers.language_model.spec import Model, Own, TextCorpus, TrainingSpec, parts
 from repro.trainers.measurement import Measured, MeasurementSpec
 from repro.trainers.run import RunSpec
-from repro.trainers.trainer import Device, Effort, Finished, Idle, Report
+from repro.trainers.trainer import (
+    PROCESS_MEMORY,
+    Cost,
+    Device,
+    Effort,
+    Facts,
+    Finished,
+    Idle,
+    Report,
+    Trainer,
+)
 
-if TYPE_CHECKING:
-    from repro.trainers.language_model.corpus import CorpusData
+KEPT = 6.0
+"""Copies of the weights while one replicate is trained: gradients, average, best, two to write."""
+
+ACTIVATIONS = 10.0
+"""Numbers that one LSTM layer keeps for each output and token: gates, cell, masks, gradients."""
+
+SCHEDULE = (
+    *("epochs", "batch_size", "learning_rate", "decay", "window", "clip", "averaging"),
+    *("finetuning", "stop", "learning_rates", "optimiser"),
+)
+"""The settings of a recipe that say how steps are taken, where it has them."""
+
+PRECISION = ("precision", "products")
+"""The settings of a recipe that say how numbers are rounded."""
 
 SPLITS = ("train", "valid", "test")
+
+
+class Networks(Trainer[Any]):
+    """A trainer of networks, whose configurations have a model, a corpus and a recipe."""
+
+    ending: ClassVar[str]
+    """Of the names of the files of a corpus."""
+
+    @abstractmethod
+    def networks(self) -> Any:
+        """The module that builds, trains and reads the networks; it has torch."""
+
+    @abstractmethod
+    def activations(self, spec: Any) -> float:
+        """Numbers that training keeps for each token before the output layer."""
+
+    def idle(self, spec: Any) -> Iterator[Idle]:
+        """Dropout of latent contexts that no output layer but a mixture has."""
+        if spec.recipe.dropout.latent and not spec.model.output.maps_contexts:
+            kind = spec.model.output.kind
+            yield Idle("recipe.dropout.latent", f"output {kind} has no latent contexts")
+
+    def comparable(self, spec: Any) -> Mapping[str, Any]:
+        recipe = spec.recipe
+        return {
+            "corpus": spec.corpus,
+            "precision": {name: getattr(recipe, name) for name in PRECISION},
+            "epochs": recipe.most_epochs,
+            "averaging": recipe.averaging,
+            "schedule": {name: getattr(recipe, name, None) for name in SCHEDULE},
+        }
+
+    def cost(self, spec: Any, measurements: Sequence[MeasurementSpec]) -> Cost:
+        """The text through the network, forward and back."""
+        weights, tokens = spec.multiplied_weights, spec.corpus.tokens
+        steps = tokens.train / spec.step_tokens
+        epoch = 6 * weights * tokens.train + 2 * weights * tokens.valid + STEP * steps
+        measured = {each.key: each.cost(spec) for each in measurements}
+        return Cost(spec.recipe.most_epochs * float(epoch), measured)
+
+    def memory(self, spec: Any, measurements: Sequence[MeasurementSpec]) -> float:
+        """Bytes that a process needs for a run, roughly, on the generous side.
+
+        Training holds the weights, their gradients, average and best, and two copies to write a
+        checkpoint; dynamic evaluation holds less.
+        """
+        held = max((each.memory(spec) for each in measurements), default=0.0)
+        return PROCESS_MEMORY + max(6 * self.disk(spec), self.disk(spec) + held)
+
+    def disk(self, spec: Any) -> float:
+        return float(spec.parameters * _number(spec))
+
+    def replicate_memory(self, spec: Any) -> float:
+        """Weights, and what is kept for the tokens of a step."""
+        model = spec.model
+        latent = 4.0 * model.output.latent_contexts * model.decoder_size
+        kept = self.activations(spec) + latent
+        return float(_number(spec) * (KEPT * spec.parameters + self.at_once(spec) * kept))
+
+    def at_once(self, spec: Any) -> float:
+        """How many tokens go through the network at once, with a margin."""
+        return float(1.5 * spec.step_tokens)
+
+    def reads(self, spec: Any) -> Hashable:
+        """Its corpus, by its digests."""
+        corpus: Hashable = spec.corpus
+        return corpus
+
+    def lacking(self, spec: Any, data: Path | None) -> str:
+        """The first thing that is wrong with the files of its corpus."""
+        name, sha256 = spec.corpus.name, spec.corpus.sha256
+        need = f"needs the corpus {name}"
+        names = [f"{name}/{split}.{self.ending}" for split in SPLITS]
+        if data is None:
+            first, second, third = names
+            return f"{need}: set REPRO_DATA to the folder that has {first}, {second} and {third}"
+        if sha256 is None:
+            fault = "its configuration does not say which files it is"
+            return f"{need}: {fault}; see repro corpus {data / name}"
+        wrong = (_file(data / each, str(getattr(sha256, Path(each).stem))) for each in names)
+        return next((f"{need}: {line}" for line in wrong if line), "")
+
+    def others_code(self, spec: Any) -> Mapping[str, Own]:
+        """An output layer and a trunk of the user's own."""
+        found = {f"model.{name}": getattr(spec.model, name, None) for name in ("trunk", "output")}
+        return {place: part for place, part in found.items() if isinstance(part, Own)}
+
+    def try_out(self, spec: Any) -> None:
+        self.networks().build(spec)
+
+    @contextmanager
+    def numerics(self, device: Device) -> Iterator[Facts]:
+        """One thread and deterministic algorithms on a CPU; no TF32 unless a recipe declares it."""
+        from repro.trainers.devices import numerics  # noqa: PLC0415 - a plan needs none
+
+        with numerics(device) as facts:
+            yield facts
+
+    def train(
+        self,
+        batch: Sequence[RunSpec],
+        corpus: Any,
+        *,
+        device: Device,
+        folders: Sequence[Path],
+        progress: Report,
+        together: bool,
+    ) -> Sequence[Finished]:
+        import torch  # noqa: PLC0415 - a plan needs none
+
+        where = torch.device(device)
+        trained = self.networks().train(
+            batch, corpus, device=where, folders=folders, progress=progress, together=together
+        )
+        return [each.finished() for each in trained]
+
+    def measurer(
+        self, finished: Finished, corpus: Any, device: Device
+    ) -> Callable[[MeasurementSpec], Measured]:
+        """What measures the stored weights."""
+        import torch  # noqa: PLC0415 - a plan needs none
+
+        from repro.trainers.language_model.checkpoint import EpochRecord  # noqa: PLC0415 - torch
+
+        where, networks = torch.device(device), self.networks()
+        model = networks.build(self.Spec.of(finished.run))
+        weights = {name: torch.from_numpy(x) for name, x in (finished.weights or {}).items()}
+        model.load_state_dict(weights)
+        model.to(where).eval()
+        history = tuple(EpochRecord(**row) for row in finished.history)
+        best = finished.best_epoch or 0
+        subject = networks.SUBJECT(finished.run, model, history, best, corpus, where)
+        return lambda measurement: measurement.measure(subject)
 
 
 class LanguageModels(Networks):
     """Recurrent language models on a text."""
 
     Spec = TrainingSpec
+    ending = "txt"
+
+    def networks(self) -> Any:
+        from repro.trainers.language_model import training  # noqa: PLC0415 - has torch
+
+        return training
 
     def misnamed(self, spec: TrainingSpec) -> Iterator[tuple[Steps, Words]]:
-        """Learning rates for parts that the model does not have."""
-        return rules.unknown_parts(spec)
+        """Learning rates for parts that the model does not have, where it can be told."""
+        rates, places = spec.recipe.learning_rates or {}, self.others_code(spec)
+        known = parts(spec.model)
+        for name in rates:
+            if name in known or f"model.{name.partition('.')[0]}" in places:
+                continue
+            what = f"recipe.learning_rates: the model has no part '{name}' that is trained"
+            shown = ", ".join(part for part in known if part.count(".") < 3)
+            steps: Steps = ("recipe", "learning_rates", name)
+            yield steps, (what, f"one of {shown}", choose(name, known))
 
     def mistakes(self, spec: TrainingSpec, whose: str, where: str) -> Iterator[Words]:
-        """A text that is not named by its files, or that is too short to be read in batches."""
-        yield from rules.unnamed_files(spec, whose, where)
-        yield from rules.short_texts(spec, whose)
+        """A text that is not named by its files, or too short to be read in parallel streams."""
+        corpus, recipe = spec.corpus, spec.recipe
+        if isinstance(corpus, TextCorpus) and corpus.sha256 is None:
+            unit = "" if corpus.unit is None else f" --unit {corpus.unit}"
+            what = f"corpus '{corpus.name}' {whose} does not say which files it is"
+            advice = f"write in {where} what `repro corpus {corpus.name}{unit}` prints"
+            yield what, "sha256, the digest of each file", advice
+        for key, size, split in (
+            ("batch_size", recipe.batch_size, "train"),
+            ("valid_batch_size", recipe.valid_batch_size, "valid"),
+        ):
+            if spec.tokens(split) // size < LEAST_TOKENS:
+                yield too_short(f"recipe.{key} {whose}", size, spec.tokens(split), split)
 
     def idle(self, spec: TrainingSpec) -> Iterator[Idle]:
-        """Settings that change no number."""
-        return rules.idle_settings(spec)
-
-    def comparable(self, spec: TrainingSpec) -> Mapping[str, Any]:
-        """Corpus and recipe."""
-        return rules.comparable(spec)
+        yield from super().idle(spec)
+        yield from _idle_on_text(spec.model, spec.recipe)
 
     def effort(self, spec: TrainingSpec) -> Effort:
         """Epochs over the text; settings are ranked by validation loss."""
@@ -51,7 +232,6 @@ class LanguageModels(Networks):
         return Effort(spec.recipe.most_epochs, spec.corpus.tokens.train, ranked_by)
 
     def activations(self, spec: TrainingSpec) -> float:
-        """Of every LSTM layer."""
         return ACTIVATIONS * sum(size for _, size in spec.model.layer_sizes())
 
     def at_once(self, spec: TrainingSpec) -> float:
@@ -64,92 +244,53 @@ class LanguageModels(Networks):
         """Only the trunk of AWD-LSTM has a batched recurrence."""
         return spec.model.trunk is None
 
-    def reads(self, spec: TrainingSpec) -> Hashable:
-        """The text, by its digests."""
-        return spec.corpus
-
     def lacking(self, spec: TrainingSpec, data: Path | None) -> str:
-        """What is wrong with the files of the text."""
-        corpus = spec.corpus
-        if isinstance(corpus, SyntheticCorpus):
-            return ""
-        return lacking_files(corpus.name, "txt", corpus.sha256, data)
-
-    def others_code(self, spec: TrainingSpec) -> dict[str, Own]:
-        """A trunk and an output layer of the user's own."""
-        model = spec.model
-        parts = {"model.trunk": model.trunk, "model.output": model.output}
-        return {place: part for place, part in parts.items() if isinstance(part, Own)}
+        return super().lacking(spec, data) if isinstance(spec.corpus, TextCorpus) else ""
 
     def try_out(self, spec: TrainingSpec) -> None:
         """Build the model, and its optimiser as far as its recipe can be wrong about it."""
-        from repro.trainers.language_model import training as networks  # noqa: PLC0415 - has torch
+        self.networks().try_out(spec)
 
-        networks.try_out(spec)
-
-    def load(self, spec: TrainingSpec, data: Path | None) -> CorpusData:
-        """The text."""
+    def load(self, spec: TrainingSpec, data: Path | None) -> Any:
         from repro.trainers.language_model import corpus  # noqa: PLC0415 - has torch
 
         return corpus.load_corpus(spec.corpus, data)
 
-    def train(
-        self,
-        batch: Sequence[RunSpec],
-        corpus: Any,
-        *,
-        device: Device,
-        folders: Sequence[Path],
-        progress: Report,
-        together: bool,
-    ) -> Sequence[Finished]:
-        """Each run by itself, or all of them as one batched model."""
-        import torch  # noqa: PLC0415 - a plan needs none
 
-        from repro.trainers.language_model import training  # noqa: PLC0415 - has torch
-
-        where = torch.device(device)
-        trained = training.train(
-            batch, corpus, device=where, folders=folders, progress=progress, together=together
-        )
-        return [each.finished() for each in trained]
-
-    def measurer(
-        self, finished: Finished, corpus: Any, device: Device
-    ) -> Callable[[MeasurementSpec], Measured]:
-        """Measurements of the stored weights."""
-        import torch  # noqa: PLC0415 - a plan needs none
-
-        from repro.trainers.language_model import training  # noqa: PLC0415 - has torch
-        from repro.trainers.language_model.checkpoint import EpochRecord  # noqa: PLC0415 - has torch
-
-        where = torch.device(device)
-        model = training.build(TrainingSpec.of(finished.run))
-        history = tuple(EpochRecord(**row) for row in finished.history)
-        training.restore(model, finished.weights or {}, where)
-        return lambda measurement: training.measure(
-            measurement,
-            model=model,
-            history=history,
-            best_epoch=finished.best_epoch or 0,
-            corpus=corpus,
-            device=where,
-            run=finished.run,
-        )
+def _number(spec: Any) -> float:
+    """Bytes of one number."""
+    return {"float32": 4.0, "float64": 8.0}[spec.recipe.precision]
 
 
-def lacking_files(name: str, ending: str, sha256: Digests | None, data: Path | None) -> str:
-    """What is wrong with the files of a corpus, the first thing only."""
-    need = f"needs the corpus {name}"
-    names = [f"{name}/{split}.{ending}" for split in SPLITS]
-    if data is None:
-        first, second, third = names
-        return f"{need}: set REPRO_DATA to the folder that has {first}, {second} and {third}"
-    if sha256 is None:
-        place = data / name
-        return f"{need}: its configuration does not say which files it is; see repro corpus {place}"
-    wrong = (_file(data / each, str(getattr(sha256, Path(each).stem))) for each in names)
-    return next((f"{need}: {line}" for line in wrong if line), "")
+def _idle_on_text(model: Model, recipe: Recipe) -> Iterator[Idle]:
+    one_layer = model.layers == 1 and model.trunk is None
+    if recipe.dropout.hidden and one_layer:
+        yield Idle("recipe.dropout.hidden", "with one layer there is nothing between layers")
+    if one_layer and model.hidden_size != model.context_size:
+        advice = f"write {model.context_size}, as context_size, or change the model"
+        yield Idle("model.hidden_size", "the only layer has the size context_size", advice)
+    if recipe.stop is not None and recipe.stop.patience >= recipe.epochs - 1:
+        yield Idle("recipe.stop.patience", "training has no more epochs than would be waited for")
+    yield from _idle_of_window("recipe.window", recipe.window)
+    if _one_late_rate(recipe):
+        yield Idle("recipe.averaging.rate", "all steps have one rate")
+    if recipe.finetuning is not None:
+        if recipe.finetuning.window is not None:
+            yield from _idle_of_window("recipe.finetuning.window", recipe.finetuning.window)
+        if _one_late_rate(recipe.stage(recipe.epochs + 1)):
+            yield Idle("recipe.finetuning.rate", "all steps have one rate")
+
+
+def _idle_of_window(place: str, window: WindowLength) -> Iterator[Idle]:
+    if window.max_delta is not None and not window.random:
+        yield Idle(f"{place}.max_delta", "the windows are not random")
+    if window.last_rate is not None and not window.random:
+        yield Idle(f"{place}.last_rate", "the windows are not random, so all have one rate")
+
+
+def _one_late_rate(recipe: Recipe) -> bool:
+    """Whether an averaged step is to take the rate of the step before, and all have one."""
+    return recipe.late and recipe.decay == "constant" and not recipe.window.random
 
 
 def _file(path: Path, expected: str) -> str:

@@ -5,21 +5,17 @@ and corpus alone. A run that diverges ends there, and that is recorded, not rais
 
 Replicates of one configuration may go through the loop together. Each then has its own model,
 windows, masks, loss, step, average, best weights and stop, as it has alone; the recurrence,
-whose steps wait for each other, is one batched model (see ``recurrence``).
-
-One run while it is trained: what changes from epoch to epoch, and its checkpoint.
-
-Nothing here knows how many replicates are trained together: each has its own of everything.
+whose steps wait for each other, is one batched model (see ``model``).
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, Protocol, Self
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -33,37 +29,37 @@ from repro.trainers.language_model.checkpoint import (
     load_checkpoint,
     save_checkpoint,
 )
-from repro.trainers.language_model.corpus import CorpusData, batchify, draw_windows
-from repro.trainers.language_model.evaluation import full_precision, log_probability_rows, mean_loss
-from repro.trainers.language_model.measurements.dynamic import dynamic_perplexity
-from repro.trainers.language_model.measurements.perplexity import Perplexity
-from repro.trainers.language_model.model import LanguageModel
-from repro.trainers.language_model.optimiser import (
-    Average,
-    R,
-    Sgd,
-    finished,
-    learning_rates,
-    next_stage,
-    proper_epochs,
-    switches,
+from repro.trainers.language_model.corpus import CorpusData, Splits, batchify, draw_windows
+from repro.trainers.language_model.evaluation import OnText, full_precision, mean_loss
+from repro.trainers.language_model.model import (
+    LanguageModel,
+    Trunk,
+    TrunkOutput,
+    detached,
+    run_together,
 )
+from repro.trainers.language_model.optimiser import Average, Sgd, learning_rates
 from repro.trainers.language_model.precision import products_in
 from repro.trainers.language_model.randomness import Streams, initialise
-from repro.trainers.language_model.recipe import Recipe
+from repro.trainers.language_model.recipe import Recipe, Schedule
 from repro.trainers.language_model.regularisation import (
     Regularisation,
     activation_penalty,
     temporal_penalty,
 )
 from repro.trainers.language_model.spec import TrainingSpec
-from repro.trainers.language_model.trunk import Trunk, TrunkOutput, detached, run_together
-from repro.trainers.measurement import Measured, MeasurementSpec, Split, Subject
 from repro.trainers.run import RunSpec
 from repro.trainers.trainer import Phase, Progress, Report
 
-if TYPE_CHECKING:
-    from repro.trainers.trainer import Arrays
+R = TypeVar("R", bound=Schedule)
+
+SUBJECT = OnText
+"""What a measurement asks about a trained model."""
+
+DTYPES = {"float32": torch.float32, "float64": torch.float64}
+
+LARGEST_LOSS = math.log(sys.float_info.max)
+"""709 nats: a loss above it has no finite perplexity, and counts as divergence."""
 
 
 def train(
@@ -88,16 +84,21 @@ def train(
     another run, DataError when the text is too short.
     """
     for run in batch:
-        if TrainingSpec.of(run).corpus.vocabulary != corpus.vocabulary:
-            message = f"run {run.key} is not for a corpus of {corpus.vocabulary} words"
-            raise ValueError(message)
+        check_vocabulary(run, TrainingSpec.of(run).corpus.vocabulary, corpus)
         if together and run.training.digest() != batch[0].training.digest():
             message = f"run {run.key} is of another configuration than run {batch[0].key}"
             raise ValueError(message)
     placed = list(zip(batch, folders, strict=True))
-    groups = [placed] if together and placed else [[one] for one in placed]
+    groups = [placed] if together and placed else [[each] for each in placed]
     report = progress or (lambda _: None)
     return [trained for group in groups for trained in _train_group(group, corpus, device, report)]
+
+
+def check_vocabulary(run: RunSpec, vocabulary: int, corpus: Splits[Any]) -> None:
+    """ValueError unless the corpus has as many words as that of the run."""
+    if vocabulary != corpus.vocabulary:
+        message = f"run {run.key} is not for a corpus of {corpus.vocabulary} words"
+        raise ValueError(message)
 
 
 def _train_group(
@@ -179,9 +180,8 @@ class _Epoch:
         self.parts = text_LB.split(self.recipe.small_batch_size or batch_size, dim=1)
         self.states: list[Any] = [self.model.zero_state(part.shape[1]) for part in self.parts]
         self.by_token, self.by_window = torch.zeros(2, dtype=torch.float64, device=text_LB.device)
-        most = replicate.recipe.most_epochs
-        self.clock = _Clock(replicate.run.key, epoch, most, length, batch_size, report)
-        self.clock.tell(0, len(self.windows), 0)
+        self.text_shape, self.report = text_LB.shape, report
+        self.tell(0, 0)
 
     def objective(self, output: TrunkOutput, step: int, part: int) -> Tensor:
         """What a window of a part of the batch adds to the objective, a scalar.
@@ -191,8 +191,8 @@ class _Epoch:
         """
         window, part_LB, recipe = self.windows[step], self.parts[part], self.recipe
         self.states[part] = detached(output.state)
-        loss = self.model.loss(output.context, window.targets(part_LB), self.regularisation)
-        share = part_LB.shape[1] / self.clock.batch_size
+        loss = self.model.output.loss(output.context, window.targets(part_LB), self.regularisation)
+        share = part_LB.shape[1] / self.text_shape[1]
         self.by_token += loss.detach().double() * share * window.length
         self.by_window += loss.detach().double() * share
         if recipe.activation:
@@ -204,57 +204,31 @@ class _Epoch:
     def update(self, step: int) -> None:
         """One step with the gradients of all parts."""
         window, replicate = self.windows[step], self.replicate
-        done = self.clock.fraction(window.start, self.recipe.epochs)
-        decay = 1 - done if self.recipe.decay == "linear" else 1.0
+        done = replicate.epoch - 1 + window.start / (self.text_shape[0] - 1)
+        decay = 1 - done / self.recipe.epochs if self.recipe.decay == "linear" else 1.0
         self.optimiser.step(replicate.factor(self.recipe, window.rate * decay))
         if replicate.averaging:
             replicate.average.update()
-        self.clock.tell(step + 1, len(self.windows), window.start + window.length)
+        self.tell(step + 1, window.start + window.length)
 
     def end(self, valid: Tensor) -> None:
         """Mean losses of the epoch, validation, and what follows from it."""
-        steps, predicted = len(self.windows), self.clock.length - 1
-        self.clock.tell(steps, steps, predicted, "valid")
-        losses = Losses(float(self.by_token) / predicted, float(self.by_window) / steps)
+        steps, (length, batch_size) = len(self.windows), self.text_shape
+        self.tell(steps, length - 1, "valid")
+        losses = Losses(float(self.by_token) / (length - 1), float(self.by_window) / steps)
         size = self.replicate.recipe.valid_batch_size
         self.replicate.end_epoch(
-            losses, lambda: mean_loss(self.model, valid, size)[0], self.clock.tokens_in_epoch
+            losses, lambda: mean_loss(self.model, valid, size)[0], (length - 1) * batch_size
         )
 
-
-@dataclass(frozen=True)
-class _Clock:
-    """Counts tokens and steps, and tells where one epoch is."""
-
-    run_key: str
-    epoch: int
-    epochs: int
-    length: int
-    batch_size: int
-    report: Report
-
-    @property
-    def tokens_in_epoch(self) -> int:
-        """Predicted tokens: all but the first of each stream."""
-        return (self.length - 1) * self.batch_size
-
-    def fraction(self, predicted: int, epochs: int) -> float:
-        """Share of ``epochs`` that is done, ``predicted`` steps of text into this epoch."""
-        return (self.epoch - 1 + predicted / (self.length - 1)) / epochs
-
-    def tell(self, step: int, steps: int, predicted: int, phase: Phase = "train") -> None:
-        """Report progress."""
-        done = (self.epoch - 1) * self.tokens_in_epoch + predicted * self.batch_size
-        in_all = self.epochs * self.tokens_in_epoch
-        self.report(
-            Progress(self.run_key, self.epoch, self.epochs, step, steps, done, in_all, phase)
-        )
-
-
-DTYPES = {"float32": torch.float32, "float64": torch.float64}
-
-LARGEST_LOSS = math.log(sys.float_info.max)
-"""709 nats: a loss above it has no finite perplexity, and counts as divergence."""
+    def tell(self, step: int, predicted: int, phase: Phase = "train") -> None:
+        """Report so many steps, and predicted words of each stream, of this epoch."""
+        (length, batch_size), replicate = self.text_shape, self.replicate
+        epoch, epochs = replicate.epoch, replicate.recipe.most_epochs
+        in_epoch = (length - 1) * batch_size
+        tokens = ((epoch - 1) * in_epoch + predicted * batch_size, epochs * in_epoch)
+        where = (epoch, epochs, step, len(self.windows), *tokens)
+        self.report(Progress(replicate.run.key, *where, phase))
 
 
 class Losses(NamedTuple):
@@ -332,15 +306,15 @@ class TrainingReplicate(Generic[M, R]):
     @property
     def ended(self) -> bool:
         """Whether there is no epoch to come."""
-        return self.diverged is not None or finished(self.recipe, self.valid_losses)
+        return self.diverged is not None or self.recipe.finished(self.valid_losses)
 
     def begin_epoch(self) -> R:
         """What the epoch is trained by; the first of fine-tuning begins at the best weights."""
-        if self.epoch == proper_epochs(self.recipe, self.valid_losses) + 1:
+        if self.epoch == self.recipe.proper_epochs(self.valid_losses) + 1:
             self.model.load_state_dict(self.best)
             self.average = Average(self.model)
             self.averaging, self.late_factor = True, None
-        return next_stage(self.recipe, self.valid_losses)
+        return self.recipe.next_stage(self.valid_losses)
 
     def factor(self, stage: R, rate: float) -> float:
         """What a step multiplies its rates with; late, that of the averaged step before it."""
@@ -377,7 +351,7 @@ class TrainingReplicate(Generic[M, R]):
             )
         )
         if not averaging:
-            self.averaging = switches(self.recipe.averaging, earlier, valid_loss)
+            self.averaging = self.recipe.averaging.begins(earlier, valid_loss)
 
     def _take_up(self, checkpoint: Checkpoint) -> None:
         self.model.load_state_dict(checkpoint.weights)
@@ -415,60 +389,6 @@ def build(spec: TrainingSpec) -> LanguageModel:
     return LanguageModel(spec.model, spec.corpus.vocabulary, DTYPES[spec.recipe.precision])
 
 
-def restore(model: nn.Module, weights: Arrays, where: torch.device) -> None:
-    """Give a model its stored weights, to be measured."""
-    model.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
-    model.to(where).eval()
-
-
 def try_out(spec: TrainingSpec) -> None:
     """Build the model, and its optimiser as far as its recipe can be wrong about it: DataError."""
     learning_rates(build(spec), spec.recipe)
-
-
-def measure(
-    measurement: MeasurementSpec,
-    *,
-    model: LanguageModel,
-    history: Sequence[EpochRecord],
-    best_epoch: int,
-    corpus: CorpusData,
-    device: torch.device,
-    run: RunSpec | None = None,
-) -> Measured:
-    """The value of ``measurement`` on a trained model (best checkpoint, evaluation mode).
-
-    The model is as it was afterwards. Only a measurement that draws random numbers needs to know
-    the ``run``.
-    """
-    return measurement.measure(OnText(run, model, history, best_epoch, corpus, device))
-
-
-@dataclass(frozen=True, slots=True)
-class OnText(Subject):
-    """A language model that reads the splits of its text in parallel streams."""
-
-    def mean_loss(self, split: Split, streams: int = 1) -> tuple[float, int]:
-        """Mean negative log-likelihood in nats a predicted token, and how many there are."""
-        return mean_loss(self.model, self.tokens(split), streams)
-
-    def log_probabilities(self, split: Split, streams: int = 1) -> Iterator[Tensor]:
-        """Blocks (rows, V) of log-probabilities in nats, one row a predicted token."""
-        return log_probability_rows(self.model, self.tokens(split), streams)
-
-    def rows(self, split: Split, streams: int = 1) -> int:
-        """How many tokens are predicted."""
-        return (len(self.tokens(split)) // streams - 1) * streams
-
-    def dynamic_perplexity(self, measurement: Perplexity) -> tuple[float, dict[str, Any]]:
-        """Perplexity under dynamic evaluation, and facts about it."""
-        return dynamic_perplexity(measurement, self.model, self.corpus, self.run)
-
-    def answered(self, *_: object) -> NoReturn:
-        """Only a dialog model answers."""
-        raise ValueError("a language model answers nothing: it has no BLEU")
-
-    def tokens(self, split: Split) -> Tensor:
-        """The words of a split, (N,)."""
-        tokens: Tensor = self.corpus.split(split).to(self.device)
-        return tokens

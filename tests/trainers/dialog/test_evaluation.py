@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from repro.trainers.dialog.corpus import batch_of
-from repro.trainers.dialog.evaluation import contexts, mean_loss
+from repro.trainers.dialog.training import contexts, mean_loss
 from tests.trainers import small
 from tests.trainers.dialog import tiny
 
@@ -19,7 +19,7 @@ def test_the_mean_is_over_tokens_whatever_the_batch(batch_size):
     model, total = tiny.built(small.MOS), 0.0
     for example in SPLIT.examples:
         batch = batch_of(SPLIT, [example])
-        log_p = model.log_probabilities(model(batch)).squeeze(0)
+        log_p = model.output.log_probabilities(model(batch)).squeeze(0)
         total -= log_p.gather(1, batch.targets.unsqueeze(1)).sum().item()
     loss, count = mean_loss(model, SPLIT, batch_size)
     assert count == SPLIT.predicted
@@ -42,4 +42,4 @@ def test_evaluation_leaves_no_trace():
     context, targets = next(contexts(model, SPLIT))
     assert (torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32) == before
     assert not context.requires_grad
-    assert context.shape == (1, len(targets), 8)
+    assert context.shape == (*targets.shape, 8)

@@ -7,10 +7,9 @@ import pytest
 import torch
 
 from repro.trainers.dialog.corpus import batch_of, shuffled
-from repro.trainers.dialog.evaluation import mean_loss
 from repro.trainers.dialog.model import respond
 from repro.trainers.dialog.spec import Beam
-from repro.trainers.dialog.training import AdamOptimiser
+from repro.trainers.dialog.training import AdamOptimiser, mean_loss
 from repro.trainers.language_model.randomness import Streams
 from tests.trainers import small
 from tests.trainers.dialog import tiny

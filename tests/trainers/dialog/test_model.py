@@ -6,8 +6,8 @@ from torch.nn import functional as F
 
 from repro.trainers.dialog.corpus import batch_of, packed
 from repro.trainers.dialog.model import DialogModel
-from repro.trainers.dialog.training import masks_of_epoch
 from repro.trainers.language_model.randomness import Streams, initialise
+from repro.trainers.language_model.regularisation import Regularisation
 from tests.trainers import small
 from tests.trainers.dialog import tiny
 from tests.trainers.dialog.test_gru import by_formula
@@ -144,13 +144,14 @@ def test_dropout_is_drawn_for_every_position_and_every_epoch_anew():
     model = tiny.built(small.MOS)
     recipe = tiny.recipe(dropout={"input": 0.3, "output": 0.5, "latent": 0.2})
     losses = [
-        model.loss(batch, masks_of_epoch(recipe, streams, epoch)).item() for epoch in (1, 1, 2)
+        model.loss(batch, Regularisation.of_epoch(recipe, streams, epoch)).item()
+        for epoch in (1, 1, 2)
     ]
     assert losses[0] == losses[1] != losses[2]
-    quiet = masks_of_epoch(tiny.recipe(), streams, 1)
+    quiet = Regularisation.of_epoch(tiny.recipe(), streams, 1)
     assert model.loss(batch, quiet).item() == model.loss(batch).item() != losses[0]
     only = tiny.recipe(dropout={"output": 0.5})
-    dropped = model(batch, masks_of_epoch(only, streams, 1)) == 0
+    dropped = model(batch, Regularisation.of_epoch(only, streams, 1)) == 0
     assert 0.4 < dropped.double().mean().item() < 0.6
     assert dropped.any(dim=1).all()
     assert not dropped.all(dim=1).any()

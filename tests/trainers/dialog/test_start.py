@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from repro.trainers.dialog.evaluation import mean_loss
 from repro.trainers.dialog.model import DialogModel, begin, log_frequencies
+from repro.trainers.dialog.training import mean_loss
 from repro.trainers.language_model.randomness import Streams
 from tests.trainers import small
 from tests.trainers.dialog import tiny

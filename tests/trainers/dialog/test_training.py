@@ -7,11 +7,10 @@ import pytest
 import torch
 
 from repro.trainers.dialog.corpus import DialogData, batch_of, shuffled
-from repro.trainers.dialog.evaluation import mean_loss
 from repro.trainers.dialog.model import DialogModel, begin
 from repro.trainers.dialog.spec import DialogTrainingSpec
 from repro.trainers.dialog.trainer import DialogModels
-from repro.trainers.dialog.training import train
+from repro.trainers.dialog.training import mean_loss, train
 from repro.trainers.language_model.checkpoint import load_checkpoint
 from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.spec import TrainingSpec

@@ -12,11 +12,10 @@ from repro.trainers.dialog.bleu import Bleu, bleu
 from repro.trainers.dialog.corpus import DialogData, batch_of
 from repro.trainers.dialog.model import respond
 from repro.trainers.dialog.spec import Beam
-from repro.trainers.dialog.training import measure
-from repro.trainers.language_model import training as texts
+from repro.trainers.dialog.training import OnDialogs
 from repro.trainers.language_model.checkpoint import EpochRecord
 from repro.trainers.language_model.corpus import load_corpus
-from repro.trainers.language_model.evaluation import full_precision
+from repro.trainers.language_model.evaluation import OnText, full_precision
 from repro.trainers.language_model.measurements.perplexity import Dynamic, Perplexity
 from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.measurement import Measured
@@ -33,7 +32,7 @@ HISTORY = (EpochRecord(1, 2.0, 1.0, False, 40, 3.0),)
 
 def taken(measurement: Measurable, output: str = "softmax") -> Measured:
     model = tiny.built({"softmax": small.SOFTMAX, "mos": small.MOS}[output])
-    return measure(measurement, model=model, history=HISTORY, best_epoch=1, corpus=CORPUS)
+    return measurement.measure(OnDialogs(None, model, HISTORY, 1, CORPUS, CPU))
 
 
 def log_probabilities(output: str = "softmax") -> torch.Tensor:
@@ -41,7 +40,7 @@ def log_probabilities(output: str = "softmax") -> torch.Tensor:
     model = tiny.built({"softmax": small.SOFTMAX, "mos": small.MOS}[output])
     with torch.no_grad():
         contexts = [model(batch_of(SPLIT, [example])) for example in SPLIT.examples]
-        return torch.cat([model.log_probabilities(each).squeeze(0) for each in contexts])
+        return torch.cat([model.output.log_probabilities(each).squeeze(0) for each in contexts])
 
 
 def test_perplexity_is_over_every_word_of_every_response() -> None:
@@ -98,14 +97,14 @@ def test_bleu_is_the_mean_over_responses(side: str) -> None:
 def test_answers_are_those_of_the_weights_as_they_are() -> None:
     """A second side searches no more; once the weights have changed the answers are others."""
     model = tiny.built()
-    common = {"history": HISTORY, "best_epoch": 1, "corpus": CORPUS}
+    subject = OnDialogs(None, model, HISTORY, 1, CORPUS, CPU)
     one = Bleu(order=1, side="recall", smoothing="none", beam=Beam(size=2, longest=4, kept=1))
-    first = measure(one, model=model, **common)  # type: ignore[arg-type]
-    other = measure(one.model_copy(update={"side": "precision"}), model=model, **common)  # type: ignore[arg-type]
+    first = one.measure(subject)
+    other = one.model_copy(update={"side": "precision"}).measure(subject)
     assert first.details == other.details
     with torch.no_grad():
         model.output.bias[tiny.END] += 100
-    silent = measure(one, model=model, **common)  # type: ignore[arg-type]
+    silent = one.measure(subject)
     assert silent.details["mean_length"] == 0
     assert first.details["mean_length"] > 0
 
@@ -117,6 +116,5 @@ def test_what_such_a_model_has_not_is_refused() -> None:
         taken(Perplexity(split="test", mode="dynamic", dynamic=how))
     text, model = load_corpus(small.corpus(), None), small.built(small.model(small.SOFTMAX), 30)
     one = Bleu(order=1, side="recall", smoothing="none")
-    common = {"history": HISTORY, "best_epoch": 1, "device": CPU}
     with pytest.raises(ValueError, match="a language model answers nothing"):
-        texts.measure(one, model=model, corpus=text, **common)  # type: ignore[arg-type]
+        one.measure(OnText(None, model, HISTORY, 1, text, CPU))

@@ -16,11 +16,11 @@ from torch.nn import functional as F
 from repro.errors import ClaimError
 from repro.trainers.base import STEP
 from repro.trainers.language_model.corpus import CorpusData, load_corpus
+from repro.trainers.language_model.evaluation import OnText
 from repro.trainers.language_model.measurements.perplexity import Dynamic, Perplexity
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.spec import MoC, MoS, Softmax
-from repro.trainers.language_model.training import measure
 from repro.trainers.measurement import Measured, measurement_key
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.trainer import cost, memory
@@ -45,15 +45,7 @@ def spec(**changes: Any) -> Perplexity:
 
 
 def taken(model: LanguageModel, measurement: Perplexity, run: RunSpec | None = None) -> Measured:
-    return measure(
-        measurement,
-        model=model,
-        history=(),
-        best_epoch=1,
-        corpus=load_corpus(CORPUS, None),
-        device=CPU,
-        run=run,
-    )
+    return measurement.measure(OnText(run, model, (), 1, load_corpus(CORPUS, None), CPU))
 
 
 def run_of(**recipe: Any) -> RunSpec:

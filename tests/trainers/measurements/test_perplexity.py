@@ -13,9 +13,9 @@ from torch.nn import functional as F
 from repro.errors import StoreError
 from repro.trainers.language_model.checkpoint import EpochRecord
 from repro.trainers.language_model.corpus import load_corpus
+from repro.trainers.language_model.evaluation import OnText
 from repro.trainers.language_model.measurements.perplexity import Perplexity, training_perplexity
 from repro.trainers.language_model.spec import MoS
-from repro.trainers.language_model.training import measure
 from repro.trainers.measurement import NAMES, Split, measurement_key
 from tests.trainers.measurements.test_rank import CORPUS, CPU, model_of
 
@@ -34,19 +34,12 @@ def test_perplexity_is_that_of_the_plain_formula(split: Split, batch_size: int) 
     """exp of the mean negative log-probability of all tokens with a context, and no others."""
     model, corpus = model_of(MoS(components=3)), load_corpus(CORPUS, None)
     spec = Perplexity(split=split, batch_size=batch_size)
-    found = measure(
-        spec,
-        model=model,
-        history=HISTORY,
-        best_epoch=2,
-        corpus=corpus,
-        device=CPU,
-    )
+    found = spec.measure(OnText(None, model, HISTORY, 2, corpus, CPU))
     tokens = getattr(corpus, split)
     streams = tokens[: len(tokens) // batch_size * batch_size].view(batch_size, -1).T
     with torch.no_grad():
         context, _, _ = model(streams[:-1], model.zero_state(batch_size))
-        log_p = model.log_probabilities(context).double()
+        log_p = model.output.log_probabilities(context).double()
     expected = F.nll_loss(log_p.flatten(0, 1), streams[1:].flatten())
     assert found.value == pytest.approx(math.exp(expected), rel=1e-5)
     assert found.details["tokens"] == streams[1:].numel()
@@ -64,9 +57,7 @@ def test_training_perplexity_by_windows_is_that_of_the_record() -> None:
     model = model_of(MoS(components=3))
 
     def taken(best_epoch: int) -> float:
-        return measure(
-            spec, model=model, history=HISTORY, best_epoch=best_epoch, corpus=corpus, device=CPU
-        ).value
+        return spec.measure(OnText(None, model, HISTORY, best_epoch, corpus, CPU)).value
 
     assert taken(2) == pytest.approx(math.exp(2.75))
     with pytest.raises(StoreError, match="trained before that was recorded"):
@@ -91,10 +82,8 @@ def test_bits_are_the_mean_in_base_2(mode: Literal["evaluation", "training"]) ->
     split: Split = "train" if mode == "training" else "test"
     plain = Perplexity(split=split, mode=mode)
     bits = Perplexity(split=split, mode=mode, unit="bits")
-    values = [
-        measure(one, model=model, history=HISTORY, best_epoch=2, corpus=corpus, device=CPU).value
-        for one in (plain, bits)
-    ]
+    subject = OnText(None, model, HISTORY, 2, corpus, CPU)
+    values = [each.measure(subject).value for each in (plain, bits)]
     assert values[1] == pytest.approx(math.log(values[0]) / math.log(2), rel=1e-12)
     assert measurement_key(plain) != measurement_key(bits)
     assert bits.label.startswith(f"{NAMES[split]} bits per token")

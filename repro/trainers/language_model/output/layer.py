@@ -1,4 +1,4 @@
-"""What every output layer is: a decoder, a loss, log-probabilities."""
+"""Output layers: what each is; Softmax, and Softmax of a function of each logit."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
+from repro.trainers.language_model.fused_loss import chunked_loss, softmax_loss
 from repro.trainers.language_model.precision import linear
 from repro.trainers.language_model.randomness import Distribution, Initialised, uniform, zeros
 from repro.trainers.language_model.regularisation import QUIET, Regularisation
+from repro.trainers.language_model.spec import Gss
 
 
 class OutputLayer(Initialised):
@@ -49,3 +52,90 @@ class OutputLayer(Initialised):
     @abstractmethod
     def log_probabilities(self, context_TBD: Tensor) -> Tensor:
         """(T, B, D) -> (T, B, V), in nats."""
+
+
+class SoftmaxOutput(OutputLayer):
+    """p(v) proportional to exp(w_v . h + b_v).
+
+    The matrix of log-probabilities has rank d + 2 at most; see ``spec.linear_bound``.
+    """
+
+    def loss(
+        self, context_TBD: Tensor, targets_TB: Tensor, regularisation: Regularisation = QUIET
+    ) -> Tensor:
+        del regularisation  # nothing to drop
+        rows_NE = context_TBD.flatten(0, 1)
+        return softmax_loss(rows_NE, self.weight, self.bias, targets_TB.flatten())
+
+    def log_probabilities(self, context_TBD: Tensor) -> Tensor:
+        return F.log_softmax(self.logits(context_TBD), dim=-1)
+
+
+class PointwiseOutput(OutputLayer):
+    """p(v) proportional to exp(f(z_v)), z_v = w_v . h + b_v, with one f for all words.
+
+    An f that is not linear lifts the bound E + 2 on the rank. No more than one chunk of logits
+    is held in training; autograd differentiates ``transform``.
+    """
+
+    def parameters_of_transform(self) -> tuple[Tensor, ...]:
+        """Tensors that f depends on besides the logit; none by default."""
+        return ()
+
+    @abstractmethod
+    def transform(self, z: Tensor, *parameters: Tensor) -> Tensor:
+        """f(z) of any shape, given the ``parameters_of_transform`` and no other tensor."""
+
+    def loss(
+        self, context_TBD: Tensor, targets_TB: Tensor, regularisation: Regularisation = QUIET
+    ) -> Tensor:
+        del regularisation  # nothing to drop
+
+        def loss_of_rows(
+            rows_NE: Tensor, targets_N: Tensor, weight: Tensor, bias: Tensor, *parameters: Tensor
+        ) -> Tensor:
+            z_NV = self.transform(linear(rows_NE, weight, bias), *parameters)
+            return F.cross_entropy(z_NV, targets_N, reduction="sum")
+
+        return chunked_loss(
+            loss_of_rows,
+            context_TBD.flatten(0, 1),
+            targets_TB.flatten(),
+            (self.weight, self.bias, *self.parameters_of_transform()),
+            len(self.weight),
+        )
+
+    def log_probabilities(self, context_TBD: Tensor) -> Tensor:
+        z_TBV = self.transform(self.logits(context_TBD), *self.parameters_of_transform())
+        return F.log_softmax(z_TBV, dim=-1)
+
+
+class SigSoftmaxOutput(PointwiseOutput):
+    """p(v) proportional to exp(z_v) sigmoid(z_v), z_v = w_v . h + b_v.
+
+    The product is a sum of logarithms here, and log sigmoid(z) = -log(1 + e^-z) is computed
+    without overflow: the exponential alone leaves float32 at z = 88. Reference: Kanai et al. 2018.
+    """
+
+    def transform(self, z: Tensor, *parameters: Tensor) -> Tensor:
+        del parameters  # there are none
+        return z + F.logsigmoid(z)
+
+
+class GssOutput(PointwiseOutput):
+    """p(v) proportional to exp(f(w_v . h + b_v)), f increasing with a smooth bend at c.
+
+    f(z) = z + (k - 1) log sigmoid(z - c). That is the published k (z - c) + c -
+    (k - 1) log(1 + e^(z - c)), by log sigmoid(x) = x - log(1 + e^x), with nothing that overflows.
+    The slope of f is 1 far above c and k far below it. k = 1 is Softmax, (c, k) = (0, 2) is
+    SigSoftmax. Reference: Parthiban et al. 2021.
+    """
+
+    def __init__(self, vocabulary: int, embedding_size: int, spec: Gss, dtype: torch.dtype) -> None:
+        super().__init__(vocabulary, embedding_size, dtype)
+        self.c = spec.c
+        self.k = spec.k
+
+    def transform(self, z: Tensor, *parameters: Tensor) -> Tensor:
+        del parameters  # c and k are not learned
+        return z + (self.k - 1) * F.logsigmoid(z - self.c)

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from repro.trainers.language_model.fused_loss import mixture_loss, softmax_loss
 from repro.trainers.language_model.output.layer import OutputLayer
 from repro.trainers.language_model.precision import linear
-from repro.trainers.language_model.randomness import Distribution, Initialised, uniform
+from repro.trainers.language_model.randomness import Distribution, Initialised, all_uniform
 from repro.trainers.language_model.regularisation import QUIET, Regularisation
 
 
@@ -46,9 +46,8 @@ class LatentMixture(Initialised):
         self.prior_weight = nn.Parameter(torch.empty(components, context_size, dtype=dtype))
 
     def initial(self) -> Mapping[str, Distribution]:
-        """U(-1/sqrt(D), 1/sqrt(D)), the default of a linear layer with D inputs."""
-        bound = self.prior_weight.shape[1] ** -0.5
-        return {name: uniform(bound) for name, _ in self.named_parameters()}
+        """The default of a linear layer with D inputs."""
+        return all_uniform(self, self.prior_weight.shape[1])
 
     def forward(self, context_TBD: Tensor, regularisation: Regularisation) -> Mixed:
         """Latent contexts and log-shares of each position."""

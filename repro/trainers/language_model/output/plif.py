@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from repro.trainers.language_model.output.pointwise import PointwiseOutput
+from repro.trainers.language_model.output.layer import PointwiseOutput
 from repro.trainers.language_model.randomness import Distribution, normal
 from repro.trainers.language_model.spec import Effect, Plif
 
