@@ -46,7 +46,7 @@ MOVED = {
     "repro.lm.initialisation": "repro.trainers.language_model.randomness",
     "repro.lm.output": "repro.trainers.language_model.output",
     "repro.lm.output.base": "repro.trainers.language_model.output.layer",
-    "repro.lm.output.layer": "repro.trainers.language_model.output.pointwise",
+    "repro.lm.output.pointwise": "repro.trainers.language_model.output.layer",
     "repro.lm.own_trunk": "repro.trainers.language_model.custom",
     "repro.lm.precision": "repro.trainers.language_model.precision",
 }

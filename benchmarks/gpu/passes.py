@@ -12,7 +12,6 @@ from benchmarks.gpu.cases import OUTPUTS, Size, runs_of, spread_model, training
 from benchmarks.gpu.checks import Check, badness, departure
 from benchmarks.speed.shapes import random_words
 from repro.errors import DataError
-from repro.trainers.language_model.measurements.spectrum import measure_rank
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.precision import products_in
 from repro.trainers.language_model.randomness import Streams
@@ -24,6 +23,7 @@ from repro.trainers.language_model.regularisation import (
     temporal_penalty,
 )
 from repro.trainers.language_model.spec import TrainingSpec
+from repro.trainers.language_model.spectrum import measure_rank
 from repro.trainers.run import RunSpec
 
 CPU: Final = torch.device("cpu")

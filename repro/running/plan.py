@@ -10,7 +10,6 @@ from repro.errors import StoreError, StoreUnreachableError
 from repro.machine import cores
 from repro.store.reading import StoreReader
 from repro.store.runs import RunStore
-from repro.trainers.measurement import measurement_key
 from repro.trainers.run import PlannedRun
 from repro.trainers.table import Measurable
 from repro.trainers.trainer import FLOPS_PER_CORE, Cost, cost
@@ -114,5 +113,5 @@ def remaining(store: StoreReader, planned: PlannedRun) -> Cost:
     whole = cost(planned)
     if store.state(planned.run.key) != "finished":
         return whole
-    names = [measurement_key(m) for m in missing_measurements(store, planned)]
+    names = [m.key for m in missing_measurements(store, planned)]
     return Cost(0.0, {name: whole.measurements[name] for name in names})

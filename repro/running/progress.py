@@ -24,7 +24,6 @@ from repro.running.plan import remaining
 from repro.running.pool import ProcessPool
 from repro.running.worker import Outcome, Task
 from repro.store.runs import RunStore
-from repro.trainers.measurement import measurement_key
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import Cost
 
@@ -227,7 +226,7 @@ class Tracker:
         self._clock = clock
         self._costs = {planned.run.key: remaining(store, planned) for planned in runs}
         wanted = [measurement for planned in runs for measurement in planned.measurements]
-        self._labels = {measurement_key(each): each.label for each in wanted}
+        self._labels = {each.key: each.label for each in wanted}
         self._numbers = {key: number for number, key in enumerate(self._costs, start=1)}
         self._ended: set[str] = set()
         self._start = clock()

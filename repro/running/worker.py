@@ -28,7 +28,6 @@ from repro.running.engine import ALONE, Choice
 from repro.running.plan import is_complete, missing_measurements
 from repro.store.runs import RunStore
 from repro.store.sealed import out_of_reach
-from repro.trainers.measurement import measurement_key
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.table import Measurable
 from repro.trainers.trainer import Facts, Finished, Progress, trainer_of
@@ -346,7 +345,7 @@ class Ledger:
     def begin_measurement(self, measurement: Measurable) -> None:
         """Notes that a measurement starts."""
         self._start, self._started = time.monotonic(), now()
-        name = measurement_key(measurement)
+        name = measurement.key
         document = {"phase": "measuring", "measurement": name, "label": measurement.label}
         self._write(document, force=True)
 
@@ -356,7 +355,7 @@ class Ledger:
         document.update(self._store.provenance(self._key))
         seconds = round(time.monotonic() - self._start, 3)
         taken = {"started": self._started, "seconds": seconds, **self._facts}
-        measured = {**document["measurements"], measurement_key(measurement): taken}
+        measured = {**document["measurements"], measurement.key: taken}
         self._keep(document["training"], measured)
 
     def _keep(

@@ -42,7 +42,6 @@ from repro.store.sealed import (
     refuse_newer,
     size_of,
 )
-from repro.trainers.measurement import measurement_key
 from repro.trainers.run import RunSpec
 from repro.trainers.table import Measurable
 
@@ -259,7 +258,7 @@ class StoreReader:
         return record
 
     def _measurement_path(self, key: str, measurement: Measurable) -> Path:
-        return self.folder(key) / MEASUREMENTS / f"{measurement_key(measurement)}.json"
+        return self.folder(key) / MEASUREMENTS / f"{measurement.key}.json"
 
     def _arrays_path(self, key: str, measurement: Measurable) -> Path:
         return self._measurement_path(key, measurement).with_suffix(".safetensors")

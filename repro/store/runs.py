@@ -43,7 +43,6 @@ from repro.store.records import (
     finite,
 )
 from repro.store.sealed import exists, is_folder, make_folder, read_bytes, seal, write_atomically
-from repro.trainers.measurement import measurement_key
 from repro.trainers.run import RunSpec
 from repro.trainers.table import Measurable
 
@@ -295,7 +294,7 @@ def _names(record: RunRecord, stored: list[StoredMeasurement], *, bare: bool) ->
     yield from (SPEC, PROVENANCE)
     yield from (name for name in record.artefacts if name != WEIGHTS or not bare)
     for each in stored:
-        name = f"{MEASUREMENTS}/{measurement_key(each.measurement)}"
+        name = f"{MEASUREMENTS}/{each.measurement.key}"
         if not bare and each.arrays is not None:
             yield f"{name}.safetensors"
         yield f"{name}.json"

@@ -279,11 +279,6 @@ def streams_without_effect(streams: int, whose: str) -> Iterator[tuple[str, Word
         yield "batch_size", (what, "no batch_size", "leave it out")
 
 
-def measurement_key(measurement: MeasurementSpec) -> str:
-    """Name of a measurement inside a run."""
-    return measurement.key
-
-
 class Reported(MeasurementSpec):
     """A number that is not measured here: it comes from a table, or is printed in a paper.
 

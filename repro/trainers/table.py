@@ -68,8 +68,8 @@ def _of_its_trainer(value: object) -> object:
 MEASUREMENTS: Table[type[MeasurementSpec]] = Table(
     "repro.measurements",
     {
-        "perplexity": "repro.trainers.language_model.measurements.perplexity:Perplexity",
-        "rank": "repro.trainers.language_model.measurements.rank:Rank",
+        "perplexity": "repro.trainers.language_model.perplexity:Perplexity",
+        "rank": "repro.trainers.language_model.rank:Rank",
         "bleu": "repro.trainers.dialog.bleu:Bleu",
     },
 )
@@ -77,8 +77,8 @@ MEASUREMENTS: Table[type[MeasurementSpec]] = Table(
 CONTROLS: Table[type[Control]] = Table(
     "repro.controls",
     {
-        "rank_bound": "repro.trainers.language_model.measurements.rank:RankBound",
-        "known_rank": "repro.trainers.language_model.measurements.rank:KnownRank",
+        "rank_bound": "repro.trainers.language_model.rank:RankBound",
+        "known_rank": "repro.trainers.language_model.rank:KnownRank",
     },
 )
 

@@ -17,7 +17,7 @@ from repro.trainers.language_model.evaluation import (
     mean_loss,
     squared_gradients,
 )
-from repro.trainers.language_model.measurements.perplexity import Dynamic, Perplexity
+from repro.trainers.language_model.perplexity import Dynamic, Perplexity
 from repro.trainers.language_model.regularisation import QUIET
 from repro.trainers.language_model.spec import TrainingSpec
 from tests.parity.shared import corpus, excited, model_of, run_of

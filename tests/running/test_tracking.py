@@ -19,7 +19,6 @@ from repro.running.progress import (
     outlook,
 )
 from repro.store.runs import RunStore
-from repro.trainers.measurement import measurement_key
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import cost
 from tests.running.tiny import RANK, TEST, TRAIN, VALID, tiny_plan, tiny_run
@@ -63,9 +62,7 @@ def test_cost_grows_with_the_work() -> None:
         PlannedRun(run=tiny_run(), measurements=(TEST, RANK)),
     )
     assert all(cost(each).total > cost(base).total for each in more)
-    assert cost(PlannedRun(run=tiny_run(), measurements=(TRAIN,))).measurements == {
-        measurement_key(TRAIN): 0.0
-    }
+    assert cost(PlannedRun(run=tiny_run(), measurements=(TRAIN,))).measurements == {TRAIN.key: 0.0}
 
 
 def test_runs_of_several_claims_are_merged() -> None:
@@ -114,11 +111,11 @@ def test_a_tracker_weighs_work(store: RunStore) -> None:
     assert half.fraction == pytest.approx(share)
     assert half.left == pytest.approx(60 / share - 60)
     assert half.running == (Running(planned.run.key, 1, "epoch 1/2"),)
-    measuring = {"phase": "measuring", "measurement": measurement_key(RANK), "label": "\x1b[2J"}
+    measuring = {"phase": "measuring", "measurement": RANK.key, "label": "\x1b[2J"}
     store.put_progress(planned.run.key, measuring)
     late = tracker.snapshot()
     assert late.fraction == pytest.approx(
-        1 - cost(planned).measurements[measurement_key(RANK)] / cost(planned).total
+        1 - cost(planned).measurements[RANK.key] / cost(planned).total
     )
     assert late.running[0].doing == f"measuring {RANK.label}"
     tracker.end(planned.run.key)

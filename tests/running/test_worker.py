@@ -13,10 +13,9 @@ import pytest
 from repro.running import worker
 from repro.running.worker import Task
 from repro.store.runs import RunStore
-from repro.trainers.language_model.measurements.perplexity import Dynamic, Perplexity
+from repro.trainers.language_model.perplexity import Dynamic, Perplexity
 from repro.trainers.language_model.recipe import Dropout
 from repro.trainers.language_model.spec import TrainingSpec
-from repro.trainers.measurement import measurement_key
 from repro.trainers.run import PlannedRun
 from tests.running.doing import do, forbid_training, statuses
 from tests.running.tiny import RANK, TEST, TRAIN, VALID, tiny_plan, tiny_run
@@ -68,9 +67,7 @@ def test_a_complete_run_is_left_alone(store: RunStore, monkeypatch: pytest.Monke
     (planned,) = tiny_plan()
     do(store, planned)
     forbid_training(monkeypatch)
-    monkeypatch.setattr(
-        "repro.trainers.language_model.measurements.perplexity.Perplexity.measure", None
-    )
+    monkeypatch.setattr("repro.trainers.language_model.perplexity.Perplexity.measure", None)
     before = {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()}
     assert statuses(do(store, planned)) == ["reused"]
     assert before == {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()}
@@ -92,7 +89,7 @@ def test_a_new_measurement_trains_nothing(
     assert store.provenance(run.key).keys() == {"schema", "training", "measurements"}
     measured = store.provenance(run.key)["measurements"]
     assert isinstance(measured, dict)
-    assert set(measured) == {measurement_key(each) for each in later.measurements}
+    assert set(measured) == {each.key for each in later.measurements}
 
 
 def test_dynamic_evaluation_leaves_the_stored_weights(store: RunStore) -> None:

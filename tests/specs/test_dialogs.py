@@ -16,9 +16,8 @@ from repro.specs.configuration import Configuration, read_sheet
 from repro.specs.load import load_claim
 from repro.trainers.dialog.bleu import Bleu
 from repro.trainers.dialog.spec import DialogTrainingSpec
-from repro.trainers.language_model.measurements.perplexity import Perplexity
-from repro.trainers.language_model.measurements.rank import Rank
-from repro.trainers.measurement import measurement_key
+from repro.trainers.language_model.perplexity import Perplexity
+from repro.trainers.language_model.rank import Rank
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.trainer import cost, memory, replicate_memory
 
@@ -99,7 +98,7 @@ def test_costs_are_of_the_right_size() -> None:
     assert 2 < mos.training / softmax.training < 5
     by_hand = 20 * 6 * 2_059_243 * 10e6  # epochs x 6 x tokens x weights, most of them multiplied
     assert 0.5 < softmax.training / by_hand < 3
-    names = [measurement_key(one) for one in planned("softmax").measurements]
+    names = [one.key for one in planned("softmax").measurements]
     perplexity, while_training, rank, answers = (softmax.measurements[name] for name in names)
     assert while_training == 0
     assert rank > perplexity

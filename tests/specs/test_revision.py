@@ -8,8 +8,7 @@ import pytest
 
 from repro.specs.load import load_claim
 from repro.trainers import base as revision
-from repro.trainers.language_model.measurements.rank import Rank
-from repro.trainers.measurement import measurement_key
+from repro.trainers.language_model.rank import Rank
 from repro.trainers.run import RunSpec
 
 CLAIMS = Path(__file__).parents[2] / "claims"
@@ -49,6 +48,6 @@ def test_older_keys_are_those_of_earlier_revisions(monkeypatch: pytest.MonkeyPat
 
 def test_a_raised_measurement_is_taken_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """A measurement of an older revision has another name inside its run."""
-    before = measurement_key(Rank())
+    before = Rank().key
     monkeypatch.setattr(revision, "REVISIONS", {"rank": 2})
-    assert measurement_key(Rank()) != before
+    assert Rank().key != before

@@ -15,7 +15,6 @@ from repro.errors import StoreError, StoreUnreachableError
 from repro.store import reading
 from repro.store import sealed as files
 from repro.store.runs import RunStore
-from repro.trainers.measurement import measurement_key
 from tests.running.tiny import RANK, TEST, VALID, tiny_run
 from tests.store.filled import RUN, fill
 
@@ -25,8 +24,8 @@ READERS: dict[str, Callable[[RunStore], object]] = {
     "record.json": lambda store: store.state(KEY),
     "history.jsonl": lambda store: store.history(KEY),
     "model.safetensors": lambda store: store.weights(KEY),
-    f"measurements/{measurement_key(TEST)}.json": lambda store: store.measurement(KEY, TEST),
-    f"measurements/{measurement_key(RANK)}.safetensors": lambda store: store.arrays(KEY, RANK),
+    f"measurements/{TEST.key}.json": lambda store: store.measurement(KEY, TEST),
+    f"measurements/{RANK.key}.safetensors": lambda store: store.arrays(KEY, RANK),
 }
 
 
@@ -103,7 +102,7 @@ def test_a_measurement_of_another_run_is_noticed(store: RunStore) -> None:
     """A number that was copied from one run's folder into another's is refused."""
     other = tiny_run(replicate=1)
     fill(store, other)
-    name = f"measurements/{measurement_key(TEST)}.json"
+    name = f"measurements/{TEST.key}.json"
     shutil.copy(store.folder(other.key) / name, store.folder(KEY) / name)
     with pytest.raises(StoreError, match="about another run"):
         store.measurement(KEY, TEST)
@@ -112,7 +111,7 @@ def test_a_measurement_of_another_run_is_noticed(store: RunStore) -> None:
 def test_a_measurement_under_another_name_is_noticed(store: RunStore) -> None:
     """The number of one split cannot pass for that of another."""
     folder = store.folder(KEY) / "measurements"
-    (folder / f"{measurement_key(TEST)}.json").rename(folder / f"{measurement_key(VALID)}.json")
+    (folder / f"{TEST.key}.json").rename(folder / f"{VALID.key}.json")
     with pytest.raises(StoreError, match="about another run or measurement"):
         store.measurement(KEY, VALID)
     with pytest.raises(StoreError, match="another name"):

@@ -10,14 +10,13 @@ import pytest
 from repro.errors import StoreError
 from repro.store.runs import RunStore
 from repro.store.sealed import read_sealed, seal
-from repro.trainers.measurement import measurement_key
 from tests.running.tiny import RANK, TEST
 from tests.store.filled import DETAILS, RUN, fill
 
 
 def put_details(store: RunStore, measurement: Any, changes: dict[str, Any]) -> Path:
     """Seal other details in the place of those that are there; None removes one."""
-    name = f"{measurement_key(measurement)}.json"
+    name = f"{measurement.key}.json"
     path = store.folder(RUN.key) / "measurements" / name
     document = read_sealed(path) or {}
     details = {**document["details"], **changes}

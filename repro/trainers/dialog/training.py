@@ -44,7 +44,7 @@ from repro.trainers.run import RunSpec
 from repro.trainers.trainer import Phase, Progress, Report
 
 if TYPE_CHECKING:
-    from repro.trainers.language_model.measurements.perplexity import Perplexity
+    from repro.trainers.language_model.perplexity import Perplexity
 
 MOMENTS = ("mean", "square")
 

@@ -6,14 +6,14 @@ H hidden, D context, K components, V vocabulary; 1 is a dimension of one entry. 
 Letters that are met less often: L steps of a whole text that is cut into B streams; I and O what
 goes into an affine map and comes out of it; G the gates of a layer, 4 H; P the pieces of PLIF.
 R and n depend on the module: in ``fused_loss`` n is the rows of one chunk and R = n K its rows of
-logits; in ``trunk`` R is the replicates and n those that still run at a step.
+logits; in ``model`` R is the replicates and n those that still run at a step.
 
 Reading order, from the text to the trained model:
 
-1. the text: ``corpus``; ``synthetic`` is the language that needs no files;
+1. the text: ``corpus``, with a synthetic language that needs no files;
 2. chance and numbers: ``randomness``, ``regularisation``, ``precision``;
-3. ``trunk``;
-4. ``output``: ``layer``, ``softmax`` with ``fused_loss``; ``pointwise``, ``plif``, ``mixtures``;
-5. ``model``; ``custom`` takes in a user's classes;
-6. training: ``optimiser``, ``checkpoint``, ``training``; then ``evaluation``, ``measurements``.
+3. ``output``: ``layer`` with ``fused_loss``; ``plif``, ``mixtures``;
+4. ``model``; ``custom`` takes in a user's classes;
+5. training: ``optimiser``, ``checkpoint``, ``training``;
+6. ``evaluation``; what is measured: ``perplexity``, ``rank`` with ``spectrum``.
 """

@@ -29,7 +29,7 @@ from repro.trainers.measurement import Split, Subject
 from repro.trainers.run import RunSpec
 
 if TYPE_CHECKING:
-    from repro.trainers.language_model.measurements.perplexity import Dynamic, Perplexity
+    from repro.trainers.language_model.perplexity import Dynamic, Perplexity
 
 WINDOW = 70
 """Steps that are run at a time; the state is carried over, so numbers differ by round-off only."""

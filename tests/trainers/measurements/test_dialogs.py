@@ -16,8 +16,8 @@ from repro.trainers.dialog.training import OnDialogs
 from repro.trainers.language_model.checkpoint import EpochRecord
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import OnText, full_precision
-from repro.trainers.language_model.measurements.perplexity import Dynamic, Perplexity
-from repro.trainers.language_model.measurements.rank import Rank
+from repro.trainers.language_model.perplexity import Dynamic, Perplexity
+from repro.trainers.language_model.rank import Rank
 from repro.trainers.measurement import Measured
 from repro.trainers.table import Measurable
 from tests.trainers import small

@@ -17,11 +17,11 @@ from repro.errors import ClaimError
 from repro.trainers.base import STEP
 from repro.trainers.language_model.corpus import CorpusData, load_corpus
 from repro.trainers.language_model.evaluation import OnText
-from repro.trainers.language_model.measurements.perplexity import Dynamic, Perplexity
 from repro.trainers.language_model.model import LanguageModel
+from repro.trainers.language_model.perplexity import Dynamic, Perplexity
 from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.spec import MoC, MoS, Softmax
-from repro.trainers.measurement import Measured, measurement_key
+from repro.trainers.measurement import Measured
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.trainer import cost, memory
 from tests.trainers import small
@@ -170,7 +170,7 @@ def test_live_weight_dropout_is_the_formula_with_dropped_matrices() -> None:
     model, run = model_of(MoS(components=3), "float64"), run_of(dropout={"weight": 0.25})
     measurement = spec(weight_dropout="live")
     assert measurement.dynamic is not None
-    drawn = Streams(run).open("dynamic_evaluation", measurement_key(measurement))
+    drawn = Streams(run).open("dynamic_evaluation", measurement.key)
 
     def drop(weights: Weights) -> Weights:
         result = dict(weights)
@@ -224,7 +224,7 @@ def test_settings_belong_to_the_mode() -> None:
         {"statistics_batch_size": 9},
         {"weight_dropout": "live"},
     ]
-    assert len({measurement_key(spec(**each)) for each in changes}) == len(changes)
+    assert len({spec(**each).key for each in changes}) == len(changes)
     document = json.loads(spec().model_dump_json())
     assert Perplexity.model_validate_json(json.dumps(document)) == spec()
 
@@ -239,7 +239,7 @@ def test_its_cost_is_that_of_training_on_short_segments() -> None:
     """It is above that of a static pass, falls with the segment, and fits in training's memory."""
     run = run_of()
     static, short, long = (
-        cost(PlannedRun(run=run, measurements=(each,))).measurements[measurement_key(each)]
+        cost(PlannedRun(run=run, measurements=(each,))).measurements[each.key]
         for each in (Perplexity(split="valid"), spec(), spec(segment=50))
     )
     assert short > long > static

@@ -14,9 +14,9 @@ from repro.errors import StoreError
 from repro.trainers.language_model.checkpoint import EpochRecord
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import OnText
-from repro.trainers.language_model.measurements.perplexity import Perplexity, training_perplexity
+from repro.trainers.language_model.perplexity import Perplexity, training_perplexity
 from repro.trainers.language_model.spec import MoS
-from repro.trainers.measurement import NAMES, Split, measurement_key
+from repro.trainers.measurement import NAMES, Split
 from tests.trainers.measurements.test_rank import CORPUS, CPU, model_of
 
 HISTORY = (
@@ -68,8 +68,8 @@ def test_a_weight_has_its_own_key_and_belongs_to_mode_training() -> None:
     """Weighing windows is another measurement; in mode evaluation it would change nothing."""
     plain = Perplexity(split="train", mode="training")
     weighed = Perplexity(split="train", mode="training", weight="window")
-    assert measurement_key(plain) == "perplexity-f47d0c2eed26d35b"
-    assert measurement_key(plain) != measurement_key(weighed)
+    assert plain.key == "perplexity-f47d0c2eed26d35b"
+    assert plain.key != weighed.key
     assert weighed.label == "training perplexity in training mode, each window counted alike"
     with pytest.raises(ValidationError, match="weight changes nothing"):
         Perplexity(split="train", weight="window")
@@ -85,6 +85,6 @@ def test_bits_are_the_mean_in_base_2(mode: Literal["evaluation", "training"]) ->
     subject = OnText(None, model, HISTORY, 2, corpus, CPU)
     values = [each.measure(subject).value for each in (plain, bits)]
     assert values[1] == pytest.approx(math.log(values[0]) / math.log(2), rel=1e-12)
-    assert measurement_key(plain) != measurement_key(bits)
+    assert plain.key != bits.key
     assert bits.label.startswith(f"{NAMES[split]} bits per token")
     assert "unit" not in plain.model_dump(exclude_none=True)

@@ -9,8 +9,21 @@ import torch
 from repro.errors import DataError
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import log_probability_rows
-from repro.trainers.language_model.measurements.rank import Rank
-from repro.trainers.language_model.measurements.spectrum import (
+from repro.trainers.language_model.model import LanguageModel
+from repro.trainers.language_model.precision import products_in
+from repro.trainers.language_model.randomness import Streams, initialise
+from repro.trainers.language_model.rank import Rank
+from repro.trainers.language_model.recipe import Recipe, WindowLength
+from repro.trainers.language_model.spec import (
+    MoC,
+    Model,
+    MoS,
+    Softmax,
+    SplitTokens,
+    SyntheticCorpus,
+    TrainingSpec,
+)
+from repro.trainers.language_model.spectrum import (
     GRAM_RESOLUTION,
     buffered,
     count_above,
@@ -22,20 +35,6 @@ from repro.trainers.language_model.measurements.spectrum import (
     press_threshold,
     qr_spectrum,
 )
-from repro.trainers.language_model.model import LanguageModel
-from repro.trainers.language_model.precision import products_in
-from repro.trainers.language_model.randomness import Streams, initialise
-from repro.trainers.language_model.recipe import Recipe, WindowLength
-from repro.trainers.language_model.spec import (
-    MoC,
-    Model,
-    MoS,
-    Softmax,
-    SplitTokens,
-    SyntheticCorpus,
-    TrainingSpec,
-)
-from repro.trainers.measurement import measurement_key
 from repro.trainers.run import RunSpec
 
 CPU = torch.device("cpu")
@@ -262,7 +261,7 @@ def test_the_papers_contexts_of_wikitext_2_are_whole_windows_until_rows_outnumbe
     assert rank.label == "test rank (first 33,320 contexts)"
     training = TrainingSpec(model=MODEL, corpus=text, recipe=RECIPE)
     assert training.predicted("test", rank.batch_size) == 245_568
-    assert measurement_key(rank) != measurement_key(Rank())
+    assert rank.key != Rank().key
     assert "contexts" not in Rank().model_dump(exclude_none=True)
 
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from repro.errors import DataError
-from repro.trainers.language_model.measurements.spectrum import refuse_rounded, rounded
+from repro.trainers.language_model.spectrum import refuse_rounded, rounded
 
 
 def logits(words: int, *, seed: int = 0, scale: float = 4.0) -> Tensor:

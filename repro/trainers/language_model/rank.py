@@ -99,7 +99,7 @@ class Rank(MeasurementSpec):
 
     def measure(self, subject: Any) -> Measured:
         """Reduce the log-probabilities as they are produced."""
-        from repro.trainers.language_model.measurements.spectrum import rank_of  # noqa: PLC0415 - torch
+        from repro.trainers.language_model.spectrum import rank_of  # noqa: PLC0415 - torch
 
         rows = subject.rows(self.split, self.batch_size)
         chunks = subject.log_probabilities(self.split, self.batch_size)

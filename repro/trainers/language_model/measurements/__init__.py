@@ -1,1 +1,0 @@
-"""Measurements on language models: from a trained model, or its history, to a number."""
