@@ -23,7 +23,7 @@ _NAMES = {
     "OutputLayer": "repro.trainers.language_model.output.layer",
     "OwnExpectation": "repro.expectations.base:OwnExpectation",
     "OwnSource": "repro.evidence.source",
-    "OwnTrunk": "repro.trainers.language_model.custom",
+    "OwnTrunk": "repro.trainers.language_model.model",
     "PointwiseOutput": "repro.trainers.language_model.output.layer",
     "ReportFormat": "repro.report.formats",
     "TableSource": "repro.evidence.base",

@@ -11,9 +11,8 @@ from torch import nn
 
 from repro.errors import DataError
 from repro.trainers.language_model.corpus import load_corpus
-from repro.trainers.language_model.custom import OwnTrunk
 from repro.trainers.language_model.evaluation import OnText
-from repro.trainers.language_model.model import Trunk, detached
+from repro.trainers.language_model.model import OwnTrunk, Trunk, detached
 from repro.trainers.language_model.perplexity import Dynamic, Perplexity
 from repro.trainers.language_model.rank import Rank
 from repro.trainers.language_model.spec import Own, TrainingSpec

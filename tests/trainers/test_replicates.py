@@ -6,8 +6,7 @@ from torch import nn
 
 from repro.trainers.language_model import model as awd_lstm
 from repro.trainers.language_model.corpus import load_corpus
-from repro.trainers.language_model.custom import OwnTrunk
-from repro.trainers.language_model.model import TrunkOutput, recur
+from repro.trainers.language_model.model import OwnTrunk, TrunkOutput, recur
 from repro.trainers.language_model.randomness import initialise, uniform
 from repro.trainers.language_model.regularisation import QUIET
 from repro.trainers.language_model.training import train

@@ -8,7 +8,6 @@ Everything that can be wrong with it is found when a model is built, before anyt
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -20,10 +19,10 @@ from torch import Tensor
 
 from repro.errors import DataError
 from repro.plugins import load_object, version_of
-from repro.trainers.language_model.model import TrunkOutput, detached
+from repro.trainers.language_model.model import OwnTrunk, TrunkOutput, detached
 from repro.trainers.language_model.output.layer import OutputLayer
 from repro.trainers.language_model.randomness import Initialised
-from repro.trainers.language_model.regularisation import QUIET, Regularisation
+from repro.trainers.language_model.regularisation import QUIET
 from repro.trainers.language_model.spec import Model, Own
 
 Part = TypeVar("Part", bound=Initialised)
@@ -46,7 +45,7 @@ def make(spec: Own, kind: type[Part], *sizes: Any) -> Part:
         made, again = (maker(*sizes, **spec.options) for _ in range(2))
     if not isinstance(made, kind):
         what = f"it makes no {kind.__name__}, but a {type(made).__name__}"
-        raise wrong(spec, what, f"a subclass of {kind.__module__}.{kind.__qualname__}")
+        raise wrong(spec, what, f"a subclass of repro.extend.{kind.__name__}")
     members = {name: getattr(type(made), name, None) for name in dir(type(made))}
     missing = [n for n, member in members.items() if getattr(member, "__isabstractmethod__", False)]
     if missing:
@@ -181,24 +180,6 @@ TRIED_WINDOWS = (3, 1)
 TRIED_STREAMS = 2
 
 
-class OwnTrunk(Initialised):
-    """Embedded words -> contexts, one per word; what a user's own trunk derives from.
-
-    It is made by ``(embedding_size, hidden_size, context_size, layers, dtype, **options)``. Its
-    state is a tensor, or a tuple of states; it may be empty.
-    """
-
-    @abstractmethod
-    def zero_state(self, batch_size: int, like: Tensor) -> Any:
-        """The state at the beginning of a text, of the type and on the device of ``like``."""
-
-    @abstractmethod
-    def forward(
-        self, vectors_TBE: Tensor, state: Any, regularisation: Regularisation = QUIET
-    ) -> TrunkOutput:
-        """Run over (T, B, E) embedded words from ``state``: contexts (T, B, D) and the state."""
-
-
 def own_trunk(model: Model, spec: Own, dtype: torch.dtype) -> OwnTrunk:
     """The trunk that ``spec`` names, for the sizes of ``model``; its parameters are not filled.
 
@@ -234,11 +215,7 @@ def _contexts(spec: Own, trunk: OwnTrunk, words_TBE: Tensor, context_size: int) 
             output = trunk(vectors_TBE, state, QUIET)
         if not isinstance(output, TrunkOutput):
             made = type(output).__name__
-            raise wrong(
-                spec,
-                f"a window gives a {made}",
-                "a repro.trainers.language_model.model.TrunkOutput",
-            )
+            raise wrong(spec, f"a window gives a {made}", "a repro.extend.TrunkOutput")
         shape = (len(vectors_TBE), TRIED_STREAMS, context_size)
         check_tensor(spec, "its context", output.context, shape, words_TBE)
         check_tensor(spec, "its raw output", output.raw, shape, words_TBE)

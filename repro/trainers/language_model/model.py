@@ -14,8 +14,9 @@ run at a step are its first n; nothing is computed for those that have ended.
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -31,9 +32,6 @@ from repro.trainers.language_model.randomness import (
 )
 from repro.trainers.language_model.regularisation import QUIET, LockedPlace, Regularisation
 from repro.trainers.language_model.spec import Model
-
-if TYPE_CHECKING:
-    from repro.trainers.language_model.custom import OwnTrunk
 
 OWN_TRUNK = "repro.trainers.language_model.custom:own_trunk"
 """What makes a user's own trunk of its specification, and checks it."""
@@ -300,6 +298,24 @@ def _run_layers(
         for regularisation, layer in zip(regularisations, layers, strict=True)
     ]
     return recur(inputs_TBG, states, weights_GH)
+
+
+class OwnTrunk(Initialised):
+    """Embedded words -> contexts, one per word; what a user's own trunk derives from.
+
+    It is made by ``(embedding_size, hidden_size, context_size, layers, dtype, **options)``. Its
+    state is a tensor, or a tuple of states; it may be empty.
+    """
+
+    @abstractmethod
+    def zero_state(self, batch_size: int, like: Tensor) -> Any:
+        """The state at the beginning of a text, of the type and on the device of ``like``."""
+
+    @abstractmethod
+    def forward(
+        self, vectors_TBE: Tensor, state: Any, regularisation: Regularisation = QUIET
+    ) -> TrunkOutput:
+        """Run over (T, B, E) embedded words from ``state``: contexts (T, B, D) and the state."""
 
 
 def detached(state: Any) -> Any:
