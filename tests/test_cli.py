@@ -20,6 +20,7 @@ from repro.store.runs import RunStore
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.spec import TextCorpus
 from repro.verify import plan_runs
+from tests.commands import repro as said
 from tests.judging.evidence import claim, evidence, ranks
 
 ROOT = Path(__file__).parents[1]
@@ -97,7 +98,7 @@ def test_a_mistyped_command_is_corrected() -> None:
 
 def test_a_missing_claim_file_is_a_message() -> None:
     """A file that is not there ends with 2 and is named; no traceback."""
-    done = call("verify", "nowhere.yaml")
+    done = said("verify", "nowhere.yaml")
     assert done.returncode == 2
     assert "nowhere.yaml" in done.stderr
     assert "Traceback" not in done.stderr
@@ -115,7 +116,7 @@ def test_a_store_that_cannot_be_is_infrastructure(tmp_path: Path) -> None:
 
 def test_plan_says_what_would_be_trained_and_trains_nothing(tmp_path: Path) -> None:
     """Every distinct run has a line, one sums up, the designs follow; the store stays empty."""
-    done = call("plan", ROOT / "claims", "--store", tmp_path / "store")
+    done = said("plan", ROOT / "claims", "--store", tmp_path / "store")
     lines = done.stdout.splitlines()
     assert done.returncode == 0, done.stderr
     assert sum(line.startswith("missing ") for line in lines) == 49
@@ -127,7 +128,7 @@ def test_plan_says_what_would_be_trained_and_trains_nothing(tmp_path: Path) -> N
 @pytest.mark.parametrize("which", ["claim", "configuration", "report"])
 def test_schema_prints_a_json_schema(which: str) -> None:
     """The printed text is a valid JSON Schema, of a document with fields."""
-    schema = json.loads(call("schema", which).stdout)
+    schema = json.loads(said("schema", which).stdout)
     jsonschema.Draft202012Validator.check_schema(schema)
     assert schema.get("properties") or schema.get("anyOf")
 
@@ -142,7 +143,7 @@ def test_report_renders_again_what_verify_wrote(tmp_path: Path) -> None:
     written = write_report(document, tmp_path / "first")
     (tmp_path / "second").mkdir()
     shutil.copy(tmp_path / "first" / "report.json", tmp_path / "second")
-    done = call("report", tmp_path / "second" / "report.json")
+    done = said("report", tmp_path / "second" / "report.json")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 4
     for path in written:
@@ -152,7 +153,7 @@ def test_report_renders_again_what_verify_wrote(tmp_path: Path) -> None:
 def test_a_damaged_report_is_a_message(tmp_path: Path) -> None:
     """A truncated report.json ends with 2 and a place; no traceback."""
     (tmp_path / "report.json").write_text('{"schema": 1, "claim"', encoding="utf-8")
-    done = call("report", tmp_path / "report.json")
+    done = said("report", tmp_path / "report.json")
     assert done.returncode == 2
     assert "report.json:1:" in done.stderr
     assert "Traceback" not in done.stderr
@@ -161,7 +162,7 @@ def test_a_damaged_report_is_a_message(tmp_path: Path) -> None:
 def test_what_is_no_report_is_a_message(tmp_path: Path) -> None:
     """A table given for a report ends with 2, and with what to give instead."""
     (tmp_path / "results.csv").write_text("arm,seed,measurement,value\n", encoding="utf-8")
-    done = call("report", tmp_path / "results.csv")
+    done = said("report", tmp_path / "results.csv")
     assert done.returncode == 2
     assert done.stderr == (
         f"{tmp_path}/results.csv:1:1: Invalid JSON: expected value at line 1 column 1\n"
@@ -184,7 +185,7 @@ def test_verify_prints_one_line_a_sentence_and_makes_folders(tmp_path: Path) -> 
     """A label of two lines is printed on one, and the folder of a summary is made."""
     summary = tmp_path / "reports" / "new" / "summary.md"
     where = ("--store", tmp_path / "store", "--reports", tmp_path / "reports")
-    done = call("verify", tabled(tmp_path), *where, "--summary", summary)
+    done = said("verify", tabled(tmp_path), *where, "--summary", summary)
     assert done.stderr == ""
     lines = done.stdout.splitlines()
     assert len(lines) == 4
@@ -195,7 +196,7 @@ def test_verify_prints_one_line_a_sentence_and_makes_folders(tmp_path: Path) -> 
 def test_a_summary_below_a_file_is_a_message(tmp_path: Path) -> None:
     """A summary whose folder cannot be made ends with 5, before anything is judged."""
     claim_file = tabled(tmp_path)
-    done = call("verify", claim_file, "--reports", tmp_path, "--summary", claim_file / "s.md")
+    done = said("verify", claim_file, "--reports", tmp_path, "--summary", claim_file / "s.md")
     assert done.returncode == 5
     assert done.stderr.startswith(f"{claim_file / 's.md'}: ")
     assert done.stdout == ""
@@ -206,12 +207,12 @@ def test_a_corpus_is_described_as_a_configuration_has_it(tmp_path: Path) -> None
     (tmp_path / "tiny").mkdir()
     for split, text in {"train": "a b a\n\nc\n", "valid": "b d\n", "test": "a e"}.items():
         (tmp_path / "tiny" / f"{split}.txt").write_text(text, encoding="utf-8")
-    done = call("corpus", tmp_path / "tiny", "--unit", "characters")
+    done = said("corpus", tmp_path / "tiny", "--unit", "characters")
     block = json.dumps(yaml.safe_load(done.stdout)["corpus"])
     spec = TextCorpus.model_validate_json(block)
     assert load_corpus(spec, tmp_path).vocabulary == 7
     (tmp_path / "tiny" / "test.txt").unlink()
-    missing = call("corpus", tmp_path / "tiny")
+    missing = said("corpus", tmp_path / "tiny")
     assert (missing.returncode, missing.stdout) == (5, "")
     assert "tiny/test.txt: No such file" in missing.stderr
     assert "Traceback" not in missing.stderr
@@ -227,7 +228,7 @@ def test_doctor_names_what_is_missing(tmp_path: Path) -> None:
 def test_doctor_reports_a_store_that_cannot_be_written(tmp_path: Path) -> None:
     """A store below a file is a problem with status 5."""
     (tmp_path / "file").write_text("not a folder", encoding="utf-8")
-    done = call("doctor", "--store", tmp_path / "file" / "store")
+    done = said("doctor", "--store", tmp_path / "file" / "store")
     assert done.returncode == 5, done.stdout
     assert "problem" in done.stdout
 

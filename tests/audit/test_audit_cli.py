@@ -16,6 +16,7 @@ from repro.audit.render import to_json, to_text
 from repro.audit.sources import audit_paths
 from repro.errors import SpecError
 from tests.audit.parthiban import EIGHT, ELEVEN, as_csv
+from tests.commands import repro
 
 KEYS = [
     "id",
@@ -52,21 +53,9 @@ def table(tmp_path):
     return write
 
 
-def call(*arguments, before="", **how):
-    """`repro` with these arguments in a process of its own, after the statements ``before``."""
-    program = f"import sys; {before}\nfrom repro.cli import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", program, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        **how,
-    )
-
-
 def test_json_is_an_array_with_one_object_a_row(table):
     """Each row has the keys that a reader relies on, in the order of the table."""
-    done = call("audit", table(as_csv()), "--json")
+    done = repro("audit", table(as_csv()), "--json")
     rows = json.loads(done.stdout)
     assert done.returncode == 0, done.stderr
     assert [row["id"] for row in rows] == list(ELEVEN)
@@ -84,7 +73,7 @@ def test_json_is_an_array_with_one_object_a_row(table):
 
 def test_the_text_says_what_was_found(table):
     """Worst first; the variant, the fingerprint and Holm's correction for the whole table."""
-    done = call("audit", table(as_csv(EIGHT)))
+    done = repro("audit", table(as_csv(EIGHT)))
     text = " ".join(done.stdout.split())
     assert done.returncode == 0, done.stderr
     assert "Assumed test: student two-sided ddof=1, the only variant" in text
@@ -137,7 +126,7 @@ def test_no_line_is_wider_than_the_terminal(table, width):
 )
 def test_the_exit_code_follows_the_policy(table, text, policy, code):
     """1 where a row is as bad as the policy names, or worse; by default a reversed decision."""
-    done = call("audit", table(text), *policy)
+    done = repro("audit", table(text), *policy)
     assert done.returncode == code, done.stdout + done.stderr
     assert done.stderr == ""
 
@@ -146,7 +135,7 @@ def test_a_bad_row_ends_with_2_and_prints_no_good_one(table):
     """The bad row is named on stderr with row and column; stdout stays empty."""
     path = table(as_csv() + "bad,57.08,x,10,57.03,0.15,10,0.1\n")
     for arguments in ((), ("--json",)):
-        done = call("audit", path, *arguments)
+        done = repro("audit", path, *arguments)
         assert done.returncode == 2
         assert done.stdout == ""
         assert f"{path}:13:3: row 13, column sd_a: 'x' is not a number" in done.stderr
@@ -156,7 +145,7 @@ def test_a_bad_row_ends_with_2_and_prints_no_good_one(table):
 @pytest.mark.parametrize("missing", ["nowhere.csv", "nowhere.yaml", "nowhere"])
 def test_a_missing_file_is_a_message(tmp_path, missing):
     """A path with nothing there ends with 2 and is named."""
-    done = call("audit", tmp_path / missing)
+    done = repro("audit", tmp_path / missing)
     assert done.returncode == 2
     assert missing in done.stderr
     assert "Traceback" not in done.stderr
@@ -166,7 +155,7 @@ def test_a_path_that_cannot_be_followed_is_a_message(tmp_path):
     """A link to itself and a name that is too long end with 2, as any unreadable file."""
     (tmp_path / "loop.csv").symlink_to("loop.csv")
     for path in (tmp_path / "loop.csv", tmp_path / ("a" * 300 + ".csv")):
-        done = call("audit", path)
+        done = repro("audit", path)
         assert done.returncode == 2, done.stderr
         assert "cannot be read" in done.stderr
         assert "Traceback" not in done.stderr
@@ -195,7 +184,7 @@ def test_the_example_of_the_readme_is_what_is_printed(table):
 
 def test_an_unknown_policy_is_refused(table):
     """The policies are a closed list."""
-    done = call("audit", table(RIGHT), "--fail-on", "consistent")
+    done = repro("audit", table(RIGHT), "--fail-on", "consistent")
     assert done.returncode == 2
     assert "decision-fragile" in done.stderr
 
@@ -233,8 +222,8 @@ def test_a_folder_of_tables(table, tmp_path):
 
 def test_the_rounding_model_is_an_option(table):
     """With digits cut off the interval is another, and the output says which model it was."""
-    cut = json.loads(call("audit", table(FRAGILE), "--json", "--rounding", "truncate").stdout)
-    half = json.loads(call("audit", table(FRAGILE), "--json").stdout)
+    cut = json.loads(repro("audit", table(FRAGILE), "--json", "--rounding", "truncate").stdout)
+    half = json.loads(repro("audit", table(FRAGILE), "--json").stdout)
     assert cut[0]["rounding"] == "truncate"
     assert cut[0]["p_interval"][0] > half[0]["p_interval"][0]
 
@@ -242,7 +231,13 @@ def test_the_rounding_model_is_an_option(table):
 @pytest.mark.parametrize("heavy", ["torch", "pandas", "statsmodels", "scipy.stats"])
 def test_a_table_is_audited_without(table, heavy):
     """Neither torch nor any package that is slow to import is needed for a table."""
-    done = call("audit", table(as_csv()), before=f"sys.modules['{heavy}'] = None")
+    program = f"import sys; sys.modules['{heavy}'] = None; from repro.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "audit", str(table(as_csv()))],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
 
 
