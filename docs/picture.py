@@ -21,10 +21,10 @@ WIDTH, HEIGHT = 900, 1100
 def judged(folder: Path) -> Path:
     """The report of the claim and the table that the README shows."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    for language, name in (("yaml", "mixup.yaml"), ("csv", "mixup.csv")):
+    for language, name in (("yaml", "mixup.claim.yaml"), ("csv", "mixup.csv")):
         (block,) = re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
         (folder / name).write_text(block, encoding="utf-8")
-    command = [sys.executable, "-m", "repro", "verify", "mixup.yaml", "--store", "store"]
+    command = [sys.executable, "-m", "repro", "verify", "mixup.claim.yaml", "--store", "store"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run(command, cwd=folder, env=environment, check=True)
     return folder / "reports/mixup/paper/report.html"

@@ -150,9 +150,9 @@ FIRST_CLAIM = DOCS / "tutorial" / "first-claim.md"
 def verified(claim: str, table: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """What `repro verify` says of a claim and its table, in a folder of their own."""
     (folder / "mixup.csv").write_text(table, encoding="utf-8")
-    (folder / "mixup.yaml").write_text(claim, encoding="utf-8")
+    (folder / "mixup.claim.yaml").write_text(claim, encoding="utf-8")
     return subprocess.run(
-        [sys.executable, "-m", "repro", "verify", "mixup.yaml"],
+        [sys.executable, "-m", "repro", "verify", "mixup.claim.yaml"],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT), "REPRO_STORE": str(folder / "store")},
         capture_output=True,
@@ -168,9 +168,12 @@ def test_a_csv_gives_a_verdict(path: Path, tmp_path: Path) -> None:
     """Claim and table, as they stand, give a verdict; nothing is trained."""
     text = path.read_text(encoding="utf-8")
     (claim,), (table,) = examples("yaml", text), examples("csv", text)
+    for name in ("mixup.claim.yaml", "mixup.csv"):
+        assert path.stem == "judge-your-results" or f"`{name}`" in text
     done = verified(claim, table, tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("mixup (paper): VALID, CONFIRMED")
+    assert (tmp_path / "reports" / "mixup" / "paper" / "report.html").is_file()
     assert "0.73 lower than without mixup" in done.stdout
 
 

@@ -1,12 +1,8 @@
 """What a rendered report is made of: frozen records of finished text and of pictures.
 
-What a rendered report is made of: frozen records of finished text, the same for every format.
-
-A template walks through them and decides nothing but looks.
-
-What pictures show: frozen records of numbers and finished text, before anything is drawn.
-
-Colours are names of the palette. An absent end of a region or an interval is infinite.
+A template walks through them and decides nothing but looks. A picture holds numbers and finished
+text, before anything is drawn; its colours are names of the palette, and an absent end of a
+region or an interval is infinite.
 """
 
 from __future__ import annotations
@@ -49,6 +45,16 @@ class Column:
 
     label: str
     kind: Literal["text", "number", "code", "key"] = "text"
+
+
+def texts(*labels: str) -> tuple[Column, ...]:
+    """Columns of text."""
+    return tuple(Column(label) for label in labels)
+
+
+def numbers(*labels: str) -> tuple[Column, ...]:
+    """Columns of numbers."""
+    return tuple(Column(label, "number") for label in labels)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,14 @@ from repro.plugins import Table
 class ReportFormat:
     """A file of a report: its name, and what makes its bytes of a document.
 
-    ``failure`` makes those of a claim (`claim.scale`) that could not be judged, and why.
+    ``failure`` makes those of a claim (`claim.scale`) that could not be judged, and why. A page
+    calls the file by its ``label``.
     """
 
     file: str
     render: Callable[[Document], bytes]
     failure: Callable[[str, str], bytes] | None = None
+    label: str = ""
 
 
 FORMATS: Table[ReportFormat] = Table(
@@ -32,10 +34,11 @@ FORMATS: Table[ReportFormat] = Table(
     {
         "html": "repro.report.html:HTML",
         "pdf": "repro.report.pdf:PDF",
+        "json": "repro.report.write:JSON",
         "junit": "repro.report.junit:JUNIT",
     },
 )
-"""The first is what a reader opens. The document itself is report.json."""
+"""The first is what a reader opens."""
 
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
@@ -67,7 +70,7 @@ def _format(name: str) -> ReportFormat:
         found = FORMATS.get(name)
     except DataError as error:
         raise ClaimError(f"--format {error}") from None
-    taken = {"report.json", *(each.file for each in builtin())}
+    taken = {each.file for each in builtin()}
     if not isinstance(found, ReportFormat):
         wrong = f"is no ReportFormat, but {type(found).__name__}"
     elif not _FILE.fullmatch(found.file) or found.file in taken:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -11,37 +10,28 @@ from markupsafe import Markup
 
 from repro.files import template
 from repro.judging.document import Document
-from repro.report import lookup as palette
 from repro.report import words
 from repro.report.blocks import Figure
 from repro.report.figures import draw
-from repro.report.formats import ReportFormat
+from repro.report.formats import ReportFormat, builtin
 from repro.report.view import view
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
-LINKS = (
-    ("PDF", "report.pdf"),
-    ("JSON", "report.json"),
-    ("JUnit", "junit.xml"),
-    ("All verdicts", "../../index.html"),
-)
-"""The files that go with a page: navigation, which a PDF and paper do without."""
-
 
 def html(document: Document) -> bytes:
     """The page of a report, each figure drawn for wide and for narrow screens."""
-    shown = view(document)
-    drawings = {
-        f"{figure.name}-{width}": draw(figure, phone=width == "phone")
-        for figure in shown.figures()
-        for width in ("page", "phone")
-    }
-    page = render("report.html.j2", view=shown, links=LINKS, figure=_figures(drawings))
+    page = render("report.html.j2", view=view(document), links=links(), figure=_figure)
     return page.encode()
 
 
-HTML = ReportFormat("report.html", html)
+def links() -> list[tuple[str, str]]:
+    """The files that go with a page: navigation, which a PDF and paper do without."""
+    others = [(each.label, each.file) for each in builtin() if each is not HTML]
+    return [*others, ("All verdicts", "../../index.html")]
+
+
+HTML = ReportFormat("report.html", html, label="HTML")
 
 
 def render(name: str, **context: Any) -> str:
@@ -53,10 +43,10 @@ def render(name: str, **context: Any) -> str:
     )  # fmt: skip
     return environment.get_template(name).render(
         icon=icon,
-        light=palette.variables(palette.LIGHT),
-        dark=palette.variables(palette.DARK),
-        print=palette.variables(palette.PRINT),
-        drawn={name: palette.PRINT[name] for name in palette.DRAWN},
+        light=_variables(words.LIGHT),
+        dark=_variables(words.DARK),
+        print=_variables(words.PRINT),
+        drawn={name: words.PRINT[name] for name in words.DRAWN},
         **context,
     )
 
@@ -74,13 +64,15 @@ def icon(name: str) -> Markup:
     return Markup(f'<svg class="icon" viewBox="0 0 40 40" aria-hidden="true">{path}</svg>')  # noqa: S704 - our own constant
 
 
-def _figures(drawings: Mapping[str, Sequence[str]]) -> Callable[[Figure], Markup]:
-    def figure(shown: Figure) -> Markup:
-        said = f'role="img" aria-label="{escape(shown.alt)}"'
-        parts = [
-            f'<div class="{width}" {said}>{"".join(drawings[f"{shown.name}-{width}"])}</div>'
-            for width in ("page", "phone")
-        ]
-        return Markup("".join(parts))  # noqa: S704 - drawn by us; matplotlib escapes its texts
+def _figure(shown: Figure) -> Markup:
+    said = f'role="img" aria-label="{escape(shown.alt)}"'
+    parts = [
+        f'<div class="{width}" {said}>{"".join(draw(shown, phone=width == "phone"))}</div>'
+        for width in ("page", "phone")
+    ]
+    return Markup("".join(parts))  # noqa: S704 - drawn by us; matplotlib escapes its texts
 
-    return figure
+
+def _variables(theme: dict[str, str]) -> str:
+    """CSS custom properties of a theme."""
+    return ";".join(f"--{name}:{colour}" for name, colour in theme.items())

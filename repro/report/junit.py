@@ -13,8 +13,8 @@ from repro.judging.document import Document, Result
 from repro.report import words
 from repro.report.formats import ReportFormat
 from repro.report.sections.analyses import agreement_of_analyses, several_analyses
+from repro.report.sections.expectations import level_said
 from repro.report.sections.interim_looks import looks_said
-from repro.report.sections.statements import level_said
 from repro.schema import numbers as fmt
 
 
@@ -40,6 +40,7 @@ JUNIT = ReportFormat(
     "junit.xml",
     lambda document: junit(document).encode(),
     lambda name, why: junit_error(name, why).encode("utf-8", "backslashreplace"),
+    label="JUnit",
 )
 
 

@@ -15,7 +15,6 @@ import typst
 
 from repro.files import template
 from repro.judging.document import Document
-from repro.report import lookup as palette
 from repro.report import words
 from repro.report.blocks import ReportView
 from repro.report.figures import draw
@@ -46,21 +45,21 @@ def pdf(document: Document) -> bytes:
     return made
 
 
-PDF = ReportFormat("report.pdf", pdf)
+PDF = ReportFormat("report.pdf", pdf, label="PDF")
 
 
 def _sources(shown: ReportView, drawings: Mapping[str, Sequence[str]]) -> dict[str, bytes]:
     """The files that Typst sets, by name: the template, its data, figures and icons."""
     texts = {"main.typ": template("report.typ")}
-    data = _printable(asdict(shown)) | {"palette": palette.PRINT, "drawings": {}}
+    data = _printable(asdict(shown)) | {"palette": words.PRINT, "drawings": {}}
     for name, parts in drawings.items():
         data["drawings"][name] = [f"{name}-{i}.svg" for i in range(len(parts))]
         for file, part in zip(data["drawings"][name], parts, strict=True):
             texts[file] = spelled(part)
     texts["view.json"] = json.dumps(data)
     for icon, path in words.ICONS.items():
-        for tone in palette.TONES:
-            texts[f"icon-{icon}-{tone}.svg"] = _icon(path, palette.PRINT[tone])
+        for tone in words.TONES:
+            texts[f"icon-{icon}-{tone}.svg"] = _icon(path, words.PRINT[tone])
     return {name: text.encode() for name, text in texts.items()}
 
 

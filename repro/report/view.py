@@ -16,7 +16,6 @@ from repro.judging.document import Document, Result
 from repro.report import words
 from repro.report.blocks import Badge, Chip, Field, Paragraph, ReportView
 from repro.report.figure_data import main_figure
-from repro.report.lookup import decisive
 from repro.report.sections import changes, sections
 from repro.schema import numbers as fmt
 
@@ -81,7 +80,7 @@ def ordered(lines: Iterable[Line]) -> list[Line]:
 
 def _chance(document: Document) -> float:
     """The largest one-sided level of its decisive tests: all of them must confirm."""
-    return max((_level(one) for one in decisive(document)), default=0.0)
+    return max((_level(one) for one in words.decisive(document)), default=0.0)
 
 
 def _level(result: Result) -> float:
@@ -157,8 +156,7 @@ def _fields(document: Document) -> tuple[Field, ...]:
     verdict = document.verdict
     agreement = words.badge(verdict.agreement, words.AGREEMENTS)
     validity = words.badge(verdict.validity, words.VALIDITIES)
-    found = words.conclusion(verdict.conclusion)
-    conclusion = Badge(words.with_strength(found.word, verdict.strength), found.tone, found.icon)
+    conclusion = words.conclusion(verdict.conclusion, verdict.strength)
     return (
         Field("Validity", validity, verdict.validity_reason or words.checked(document)),
         Field("Conclusion", conclusion, _conclusion_reason(document)),

@@ -1,9 +1,12 @@
-"""The words, tones and icons of verdicts, and the characters that fonts can draw.
+"""What all formats share: words, tones, icons, colours, fonts, and finding things in a document.
 
-Which characters the fonts at hand can draw: matplotlib brings DejaVu Sans along.
+matplotlib brings DejaVu Sans along, which covers Greek, Cyrillic, Arabic and signs. A PDF has no
+other face to fall back on, so what it lacks is spelled there as a code point, and figures leave
+room for that.
 
-It covers Greek, Cyrillic, Arabic and signs. A PDF has no other face to fall back on, so what it
-lacks is spelled there as a code point, and figures leave room for that.
+A figure is drawn in the colours of paper; the style sheet of a page finds these and puts its
+variables in their place, so that one drawing serves light, dark and paper. Every text colour has
+a contrast of at least 4.5 on every ground that it is used on (a test computes it).
 """
 
 from __future__ import annotations
@@ -12,10 +15,17 @@ from functools import lru_cache
 from pathlib import Path
 
 from repro.expectations.base import IntervalPart
-from repro.judging.document import Canary, Document, MeasurementPart, SummaryPart, VerdictPart
+from repro.judging.document import (
+    ArmPart,
+    Canary,
+    Document,
+    MeasurementPart,
+    Result,
+    SummaryPart,
+    VerdictPart,
+)
 from repro.judging.document_parts import Strength
 from repro.report.blocks import Badge, Chip, Tone
-from repro.report.lookup import title_of
 from repro.schema import numbers as fmt
 from repro.schema.numbers import DASH, ends, fixed, percent, signed, span
 
@@ -46,6 +56,30 @@ def spelled(text: str) -> str:
     return "".join(
         c if c.isascii() or c in covered or c == INVISIBLE else f"[U+{ord(c):04X}]" for c in text
     )
+
+
+LIGHT = {
+    "page": "#fcfcfa", "ink": "#1a1c20", "muted": "#565c66", "rule": "#dcdfe3", "card": "#f2f3f1",
+    "accent": "#0b5a9c", "good": "#0f6244", "good-bg": "#e3f2ea", "warn": "#8a4300",
+    "warn-bg": "#fcefdd", "bad": "#a11d2b", "bad-bg": "#fbe9e8", "plain": "#3f4a5a",
+    "plain-bg": "#e9edf2", "arm-1": "#0b5a9c", "arm-2": "#9a4b00", "arm-3": "#0f6b4b",
+    "arm-4": "#77359c", "region": "#d9ecdf",
+}  # fmt: skip
+
+DARK = {
+    "page": "#14161a", "ink": "#e9e9e5", "muted": "#a9afb9", "rule": "#363a41", "card": "#1e2126",
+    "accent": "#84bdf0", "good": "#82d6b1", "good-bg": "#14302a", "warn": "#f2b873",
+    "warn-bg": "#362711", "bad": "#ff9f9a", "bad-bg": "#3c1a1d", "plain": "#b9c6d8",
+    "plain-bg": "#232a34", "arm-1": "#84bdf0", "arm-2": "#f2b06a", "arm-3": "#82d6b1",
+    "arm-4": "#d3aef3", "region": "#1d3a31",
+}  # fmt: skip
+
+PRINT = LIGHT | {"page": "#ffffff", "ink": "#000000", "muted": "#444444", "card": "#ffffff"}
+TONES = ("good", "warn", "bad", "plain")
+ARMS = ("arm-1", "arm-2", "arm-3", "arm-4")
+
+DRAWN = ("page", "ink", "muted", "rule", "region", *TONES, *ARMS)
+"""The colours of figures; no two of them are the same on paper."""
 
 
 CONCLUSIONS: dict[str, tuple[Tone, str]] = {
@@ -145,14 +179,74 @@ ICONS = {
 """Outlines in a square of 40, drawn with a round pen of 3."""
 
 
+def measurement_of(document: Document, key: str) -> MeasurementPart | None:
+    """The measurement with that key; None when the document does not describe it."""
+    return next((m for m in document.measurements if m.key == key), None)
+
+
+def summary_of(arm: ArmPart, key: str) -> SummaryPart | None:
+    """What an arm measured under that key; None before its first run."""
+    return next((s for s in arm.summaries if s.measurement == key), None)
+
+
+def arm_label(document: Document, arm_id: str) -> str:
+    """What a reader calls an arm."""
+    return next((arm.label for arm in document.arms if arm.id == arm_id), arm_id)
+
+
+def decisive(document: Document) -> tuple[Result, ...]:
+    """The expectations that count."""
+    return tuple(r for r in document.results if r.role == "decisive")
+
+
+def digits_of(document: Document, result: Result | None) -> int:
+    """Digits after the point of a difference on the axis of an expectation."""
+    measurement = None if result is None else measurement_of(document, result.measurement)
+    return 2 if measurement is None else max(measurement.digits, 0)
+
+
+def upper_first(text: str) -> str:
+    """The text with a capital at its start."""
+    return text[:1].upper() + text[1:]
+
+
+def colour_of(document: Document, arm_id: str) -> str:
+    """Each arm keeps its colour through all figures."""
+    ids = [arm.id for arm in document.arms]
+    return ARMS[ids.index(arm_id) % len(ARMS)] if arm_id in ids else ARMS[0]
+
+
+def result_of(document: Document, expectation: str) -> Result | None:
+    """The tested expectation with that id; None when the document does not hold it."""
+    return next((result for result in document.results if result.id == expectation), None)
+
+
+def title_of(document: Document, expectation: str) -> str:
+    """What a reader calls an expectation: measurement and arms, kind and id where needed."""
+    result = result_of(document, expectation)
+    if result is None or not result.effect_label:
+        return upper_first(fmt.plain_name(expectation))
+    label = result.effect_label
+    kinds = [other.kind for other in document.results if other.effect_label == label]
+    return f"{upper_first(label)}{fmt.told_apart(result.id, result.kind, kinds)}"
+
+
+def scale_of(result: Result | None) -> str:
+    """The scale of an effect; what exact statements count is a share."""
+    if result is None:
+        return "number"
+    return "share" if result.scale == "none" else result.scale
+
+
 def badge(word: str, table: dict[str, tuple[Tone, str]]) -> Badge:
     """The word with its tone and icon from one of the tables above."""
     return Badge(word, *table[word])
 
 
-def conclusion(word: str | None) -> Badge:
-    """A conclusion, or none."""
-    return NO_CONCLUSION if word is None else badge(word, CONCLUSIONS)
+def conclusion(word: str | None, strength: Strength | None = None) -> Badge:
+    """A conclusion with its strength, or none."""
+    found = NO_CONCLUSION if word is None else badge(word, CONCLUSIONS)
+    return Badge(with_strength(found.word, strength), found.tone, found.icon)
 
 
 def strength(part: Strength | None) -> str:

@@ -56,15 +56,19 @@ def write_report(
 
     Returns their paths.
     """
-    files = {"report.json": document_text(document).encode(), **rendered(document, formats)}
+    files = rendered(document, formats)
     sweep(folder)
-    return [replace(folder / name, content) for name, content in files.items()]
+    order = sorted(files, key=lambda name: name != JSON.file)  # the others can be made of it again
+    return [replace(folder / name, files[name]) for name in order]
 
 
 def document_text(document: Document) -> str:
     """The one JSON text of a document: keys sorted, two blanks a level, a newline at the end."""
     data = document.model_dump(mode="json", by_alias=True)
     return json.dumps(data, indent=2, sort_keys=True, allow_nan=False) + "\n"
+
+
+JSON = ReportFormat("report.json", lambda document: document_text(document).encode(), label="JSON")
 
 
 def documents_text(documents: Sequence[Document], *, several: bool = False) -> str:

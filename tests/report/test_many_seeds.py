@@ -10,7 +10,7 @@ import pytest
 from repro.judging.document_parts import Analysis, Choice
 from repro.report.blocks import DotRow
 from repro.report.figures.canvas import axis
-from repro.report.figures.strip import _dot, _offsets
+from repro.report.figures.points import _dot, _offsets
 from repro.report.sections.analyses import DRAWN, drawn
 
 SEED = 20261122

@@ -2,9 +2,21 @@ from __future__ import annotations
 
 import pytest
 
-from repro.report.lookup import ARMS, DARK, DRAWN, LIGHT, PRINT, TONES, contrast
+from repro.report.words import ARMS, DARK, DRAWN, LIGHT, PRINT, TONES
 
 THEMES = {"light": LIGHT, "dark": DARK, "print": PRINT}
+
+
+def contrast(first: str, second: str) -> float:
+    """The contrast ratio of two colours by WCAG 2."""
+
+    def luminance(colour: str) -> float:
+        channels = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    bright, dark = sorted((luminance(first), luminance(second)), reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
 
 
 def test_contrast_of_black_on_white() -> None:

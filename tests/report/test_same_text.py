@@ -8,7 +8,7 @@ import pypdf
 import pytest
 
 from repro.judging.document import Document
-from repro.report.html import LINKS
+from repro.report.html import links
 from repro.report.view import view
 from repro.report.words import spelled
 from tests.report.cases import all_documents
@@ -35,12 +35,12 @@ def test_links_are_navigation(name: str, reports: dict[str, Path]) -> None:
     """The page names the files beside it in one navigation and nowhere else; the PDF does not."""
     root = page(reports[name] / "report.html")
     (navigation,) = root.findall(".//nav")
-    assert [(a.text, a.get("href")) for a in navigation] == list(LINKS)
-    assert "".join(navigation.itertext()).split() == " ".join(word for word, _ in LINKS).split()
+    assert [(a.text, a.get("href")) for a in navigation] == links()
+    assert "".join(navigation.itertext()).split() == " ".join(word for word, _ in links()).split()
     outside = [a.get("href", "") for a in root.iter("a") if a not in list(navigation)]
     assert all(place.startswith("#") for place in outside)
     text = squeezed(pdf_text(reports[name] / "report.pdf"))
-    assert [place for _, place in LINKS if place in text] == []
+    assert [place for _, place in links() if place in text] == []
 
 
 @pytest.mark.parametrize("name", READABLE)

@@ -6,6 +6,9 @@ that no text can meet another whatever the labels and the numbers are.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from repro.report.blocks import (
     CurvePlot,
     DotPanel,
@@ -19,11 +22,17 @@ from repro.report.blocks import (
 )
 from repro.report.figures.canvas import PAGE, PHONE, Canvas, plain_style
 from repro.report.figures.forest import forest, pieces, specification
-from repro.report.figures.interim import interim
-from repro.report.figures.scatter import curve, scatter
-from repro.report.figures.strip import strip
+from repro.report.figures.points import curve, looks, scatter, strip
 
-Panel = DotPanel | EffectRow | ScatterPlot | CurvePlot | SpecificationPlot | LooksPlot
+PANELS: dict[type, Callable[[Canvas, Any], float]] = {
+    DotPanel: strip,
+    EffectRow: forest,
+    ScatterPlot: scatter,
+    CurvePlot: curve,
+    SpecificationPlot: specification,
+    LooksPlot: looks,
+}
+"""What draws a panel, and returns where it ends."""
 
 
 def draw(figure: Figure, *, phone: bool = False, paper: bool = False) -> list[str]:
@@ -35,27 +44,11 @@ def draw(figure: Figure, *, phone: bool = False, paper: bool = False) -> list[st
     for i, panel in enumerate(_panels(figure.plot, paper=paper)):
         with plain_style(f"{figure.name}-{i}-{'phone' if phone else 'page'}"):
             sheet = Canvas(PHONE if phone else PAGE)
-            drawings.append(sheet.svg(_drawn(sheet, panel) + 2))
+            drawings.append(sheet.svg(PANELS[type(panel)](sheet, panel) + 2))
     return drawings
 
 
-def _panels(plot: Plot, *, paper: bool) -> list[Panel]:
+def _panels(plot: Plot, *, paper: bool) -> list[object]:
     if isinstance(plot, DotPlot):
         return [*plot.panels, *plot.scatters, *plot.effects]
     return [*pieces(plot)] if paper and isinstance(plot, SpecificationPlot) else [plot]
-
-
-def _drawn(sheet: Canvas, panel: Panel) -> float:
-    """Draw a panel; returns where it ends."""
-    match panel:
-        case DotPanel():
-            return strip(sheet, panel)
-        case EffectRow():
-            return forest(sheet, panel)
-        case ScatterPlot():
-            return scatter(sheet, panel)
-        case CurvePlot():
-            return curve(sheet, panel)
-        case SpecificationPlot():
-            return specification(sheet, panel)
-    return interim(sheet, panel)

@@ -34,7 +34,7 @@ def forest(sheet: Canvas, row: EffectRow) -> float:
     strip = limit_labels(sheet, row.axis.limits, on, top + 3)
     bottom = strip + 24
     ground(sheet, row.axis, on, strip, bottom)
-    estimate(sheet, row.effect, row.interval, on, (strip + bottom) / 2)
+    estimate(sheet, row.effect, row.interval, on, (strip + bottom) / 2, minor=False)
     if row.sides and row.effect is not None:
         _divided(sheet, row, on, bottom, bottom + 9)
         bottom += 9
@@ -83,13 +83,7 @@ def limit_labels(sheet: Canvas, limits: Sequence[Mark], on: Axis, top: float) ->
 
 
 def estimate(
-    sheet: Canvas,
-    at: float | None,
-    interval: Ends | None,
-    on: Axis,
-    y: float,
-    *,
-    minor: bool = False,
+    sheet: Canvas, at: float | None, interval: Ends | None, on: Axis, y: float, *, minor: bool
 ) -> None:
     """A diamond with its interval; a small dot with a thin one where it is not the main one."""
     if interval is not None:
@@ -128,22 +122,17 @@ def specification(sheet: Canvas, plot: SpecificationPlot) -> float:
     on = effect_axis(plot.axis, plot.reach, left, right)
     top = limit_labels(sheet, plot.axis.limits, on, top + 2)
     for row in plot.rows:
-        place = _aligned if wide else _stacked
-        top = place(sheet, plot, row, on, top)
+        top = (_aligned if wide else _stacked)(sheet, plot.axis, row, on, top)
     return tick_row(sheet, on, top, "", percent=plot.axis.percent)
 
 
 def pieces(plot: SpecificationPlot) -> list[SpecificationPlot]:
     """The curve for paper: as many rows as fit on a page, on the same axis."""
-    starts = range(0, len(plot.rows), ROWS_A_SHEET)
-    return [
-        replace(
-            plot,
-            rows=plot.rows[i : i + ROWS_A_SHEET],
-            title=f"{plot.title}, continued" if i else plot.title,
-        )
-        for i in starts
-    ]
+    parts = []
+    for i in range(0, len(plot.rows), ROWS_A_SHEET):
+        title = f"{plot.title}, continued" if i else plot.title
+        parts.append(replace(plot, rows=plot.rows[i : i + ROWS_A_SHEET], title=title))
+    return parts
 
 
 def _weight(row: AnalysisRow) -> str:
@@ -154,13 +143,11 @@ def _word_width(row: AnalysisRow) -> float:
     return text_width(row.word, SMALL, _weight(row))
 
 
-def _aligned(
-    sheet: Canvas, plot: SpecificationPlot, row: AnalysisRow, on: Axis, top: float
-) -> float:
+def _aligned(sheet: Canvas, kind: EffectAxis, row: AnalysisRow, on: Axis, top: float) -> float:
     """Label, marks and word next to each other."""
     lines = wrap(row.label, SMALL, on.left - 12, 3 if row.declared else 2, _weight(row))
     tall = max(len(lines) * SMALL * LINE + 2, 14.0)
-    _strip(sheet, plot, row, on, top, top + tall)
+    _strip(sheet, kind, row, on, top, top + tall)
     text = top + (tall - len(lines) * SMALL * LINE) / 2
     sheet.lines(0, text, lines, SMALL, weight=_weight(row))
     word = top + (tall - SMALL * LINE) / 2
@@ -168,25 +155,23 @@ def _aligned(
     return top + tall
 
 
-def _stacked(
-    sheet: Canvas, plot: SpecificationPlot, row: AnalysisRow, on: Axis, top: float
-) -> float:
+def _stacked(sheet: Canvas, kind: EffectAxis, row: AnalysisRow, on: Axis, top: float) -> float:
     """Label and word on one line, the marks below them."""
     room = sheet.width - _word_width(row) - GAP
     sheet.text(sheet.width - 1, top, row.word, SMALL, row.colour, _weight(row), "right")
     lines = wrap(row.label, SMALL, room, 3, _weight(row))
     top = sheet.lines(0, top, lines, SMALL, weight=_weight(row)) + 1
-    _strip(sheet, plot, row, on, top, top + 12)
+    _strip(sheet, kind, row, on, top, top + 12)
     return top + 15
 
 
 def _strip(
-    sheet: Canvas, plot: SpecificationPlot, row: AnalysisRow, on: Axis, top: float, bottom: float
+    sheet: Canvas, kind: EffectAxis, row: AnalysisRow, on: Axis, top: float, bottom: float
 ) -> None:
     middle = (top + bottom) / 2
     if row.note:
         note = wrap(row.note, SMALL, on.right - on.left, 1)
         sheet.lines(on.left, middle - SMALL * LINE / 2, note, SMALL, colour="muted")
         return
-    ground(sheet, plot.axis, on, top, bottom)
+    ground(sheet, kind, on, top, bottom)
     estimate(sheet, row.effect, row.interval, on, middle, minor=not row.declared)

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from repro.judging.document import Document, MeasurementPart, SummaryPart
 from repro.report import words
-from repro.report.blocks import Block, Column, Section, Step, TableBlock
-from repro.report.lookup import summary_of, upper_first
+from repro.report.blocks import Block, Column, Section, Step, TableBlock, numbers, texts
 from repro.report.sections.analyses import all_analyses, robustness
+from repro.report.sections.expectations import (
+    design,
+    expectations,
+    family,
+    published,
+    registration,
+    tests,
+)
 from repro.report.sections.interim_looks import all_looks, looks_title, watching
 from repro.report.sections.methods import how_it_was_run, provenance, runs, seeds_of, settings
-from repro.report.sections.planned import design, family, registration
-from repro.report.sections.printed import published
-from repro.report.sections.statements import expectations, tests
 from repro.schema import numbers as fmt
 
 
 def sections(document: Document) -> tuple[Section, ...]:
     """Every section that has something to say."""
     d = document
+    uncheckable = all(printed.agreement == "NOT-CHECKABLE" for printed in d.published)
     made = (
         Section("numbers", "The numbers", _numbers(d)),
         Section("expectations", "The expectations, one by one", expectations(d)),
@@ -25,7 +30,7 @@ def sections(document: Document) -> tuple[Section, ...]:
         Section("looks", looks_title(d), watching(d)),
         Section("registration", "When it was declared", registration(d)),
         Section("family", "The family", family(d)),
-        Section("published", "The printed numbers beside ours", published(d), folded=_unchecked(d)),
+        Section("published", "The printed numbers beside ours", published(d), folded=uncheckable),
         Section("method", "How it was run", how_it_was_run(d)),
         Section("tests", "Every test in full", tests(d), folded=True),
         Section("design", "What the design could find, before any result", design(d), folded=True),
@@ -38,21 +43,28 @@ def sections(document: Document) -> tuple[Section, ...]:
     return tuple(section for section in made if section.blocks)
 
 
+def changes(document: Document) -> Section | None:
+    """What would change the verdict, which stands right below it."""
+    steps = tuple(Step(step.text, step.command or "") for step in document.changes)
+    return Section("changes", "What would change the verdict", steps) if steps else None
+
+
 def _numbers(document: Document) -> tuple[Block, ...]:
     tables = [_arms_table(document)] if document.arms else []
     tables += [_measurement_table(document, m) for m in document.measurements]
     if document.canaries:
-        tables.append(_canary_table(document))
+        rows = tuple((c.statement, c.expected, c.measured, c.state) for c in document.canaries)
+        columns = texts("Control", "Expected", "Measured", "State")
+        tables.append(TableBlock("Controls, whose outcome is known beforehand", columns, rows))
     return tuple(tables)
 
 
 def _arms_table(document: Document) -> TableBlock:
     bounded = any(arm.rank_bound is not None for arm in document.arms)
-    trained = all(arm.trained for arm in document.arms)
     counted = any(arm.parameters is not None for arm in document.arms)
-    names = [("Parameters", counted), ("Rank bound", bounded)]
-    names.append(("Finished runs" if trained else "Seeds", True))
-    columns = [Column("Arm"), *(Column(name, "number") for name, wanted in names if wanted)]
+    heads = ["Parameters"] if counted else []
+    heads += ["Rank bound"] if bounded else []
+    heads.append("Finished runs" if all(arm.trained for arm in document.arms) else "Seeds")
     rows = []
     for arm in document.arms:
         cells = [arm.label]
@@ -61,47 +73,22 @@ def _arms_table(document: Document) -> TableBlock:
         if bounded:
             cells.append("none" if arm.rank_bound is None else fmt.count(arm.rank_bound))
         rows.append((*cells, seeds_of(arm)))
-    return TableBlock("The arms", tuple(columns), tuple(rows))
+    return TableBlock("The arms", (Column("Arm"), *numbers(*heads)), tuple(rows))
 
 
 def _measurement_table(document: Document, m: MeasurementPart) -> TableBlock:
-    geometric = any(
-        s.geometric_mean is not None
-        for arm in document.arms
-        if (s := summary_of(arm, m.key)) is not None
-    )
+    summaries = [(arm.label, words.summary_of(arm, m.key)) for arm in document.arms]
+    geometric = any(found and found.geometric_mean is not None for _, found in summaries)
     heads = ["Seeds", "Mean ± sd", *(["Geometric mean"] if geometric else []), "Range"]
-    rows = []
-    for arm in document.arms:
-        cells = _summary_cells(summary_of(arm, m.key), m, geometric=geometric)
-        rows.append((arm.label, *cells))
-    caption = f"{upper_first(m.label)} ({m.better} is better)"
-    return TableBlock(caption, (Column("Arm"), *(Column(h, "number") for h in heads)), tuple(rows))
+    rows = tuple((label, *_cells(found, m, geometric=geometric)) for label, found in summaries)
+    caption = f"{words.upper_first(m.label)} ({m.better} is better)"
+    return TableBlock(caption, (Column("Arm"), *numbers(*heads)), rows)
 
 
-def _summary_cells(
-    summary: SummaryPart | None, m: MeasurementPart, *, geometric: bool
-) -> tuple[str, ...]:
+def _cells(summary: SummaryPart | None, m: MeasurementPart, *, geometric: bool) -> tuple[str, ...]:
     if summary is None:
         return ("0", *([fmt.DASH] * (3 if geometric else 2)))
     middle = summary.geometric_mean
     shown = [fmt.DASH if middle is None else words.value(middle, m)] if geometric else []
     n = "not printed" if summary.n is None else fmt.count(summary.n)
     return (n, words.mean_and_sd(summary, m), *shown, words.value_range(summary, m))
-
-
-def _canary_table(document: Document) -> TableBlock:
-    rows = tuple((c.statement, c.expected, c.measured, c.state) for c in document.canaries)
-    columns = (Column("Control"), Column("Expected"), Column("Measured"), Column("State"))
-    return TableBlock("Controls, whose outcome is known beforehand", columns, rows)
-
-
-def changes(document: Document) -> Section | None:
-    """What would change the verdict, which stands right below it."""
-    steps = tuple(Step(step.text, step.command or "") for step in document.changes)
-    return Section("changes", "What would change the verdict", steps) if steps else None
-
-
-def _unchecked(document: Document) -> bool:
-    """Whether nothing that is printed can be compared with ours, so that its tables can wait."""
-    return all(one.agreement == "NOT-CHECKABLE" for one in document.published)

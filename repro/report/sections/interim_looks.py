@@ -14,9 +14,9 @@ from repro.report.blocks import (
     Mark,
     Paragraph,
     TableBlock,
+    numbers,
 )
 from repro.report.figure_data import effect_axis
-from repro.report.lookup import digits_of, result_of, scale_of, title_of, upper_first
 from repro.schema import numbers as fmt
 
 FEW = 12
@@ -27,10 +27,10 @@ def watching(document: Document) -> tuple[Block, ...]:
     """The looks of every expectation in words and as a picture, then the nights of a control."""
     blocks: list[Block] = []
     for number, part in enumerate(document.sequential, 1):
-        blocks.append(Paragraph(looks_said(part), f"{title_of(document, part.expectation)}:"))
-        figure = None if part.order == "unknown" else _figure(document, part, number)
-        if figure is not None:
-            blocks.append(figure)
+        title = words.title_of(document, part.expectation)
+        blocks.append(Paragraph(looks_said(part), f"{title}:"))
+        if part.order != "unknown":
+            blocks += _figure(document, part, f"looks-{number}")
         if part.order != "unknown" and 0 < len(part.looks) <= FEW:
             blocks.append(_table(document, part))
         if part.sensitivity and part.looks:
@@ -51,22 +51,23 @@ def looks_said(part: SequentialPart) -> str:
         return "It has not been looked at yet."
     if part.order == "unknown":
         return f"{_judged_once(part)} {words.STOPS[part.stop]}"
-    said = [_times_said(part)]
-    if part.method == "eprocess_t" and part.bound < 1:
-        said.append(
-            "It may be looked at every night without fooling anybody: p allows for all looks, and "
-            f"decides at {fmt.bound(part.bound)} and below."
+    bound = fmt.bound(part.bound)
+    if part.method != "eprocess_t":
+        rule = (
+            "The looks were planned beforehand (O'Brien and Fleming), and p allows for all of "
+            f"them: it decides at {bound} and below."
         )
-    elif part.method == "eprocess_t":
-        said.append(
-            "An e-value may be looked at every night without fooling anybody: it decides when it "
-            f"reaches {fmt.bound(part.bound)}."
+    elif part.bound < 1:
+        rule = (
+            "It may be looked at every night without fooling anybody: p allows for all looks, and "
+            f"decides at {bound} and below."
         )
     else:
-        said.append(
-            "The looks were planned beforehand (O'Brien and Fleming), and p allows for all of "
-            f"them: it decides at {fmt.bound(part.bound)} and below."
+        rule = (
+            "An e-value may be looked at every night without fooling anybody: it decides when it "
+            f"reaches {bound}."
         )
+    said = [_times_said(part), rule]
     if part.crossing is not None:
         said.append(f"It was decided with {part.crossing} seeds, and that stands.")
     return " ".join([*said, words.STOPS[part.stop]])
@@ -90,7 +91,8 @@ def _judged_once(part: SequentialPart) -> str:
 
 def _times_said(part: SequentialPart) -> str:
     seeds = fmt.span(fmt.count(part.looks[0].seeds), fmt.count(part.looks[-1].seeds))
-    times = _times(len(part.looks))
+    n = len(part.looks)
+    times = {1: "once", 2: "twice"}.get(n, f"{fmt.count(n)} times")
     if part.order == "observed":
         return f"It was looked at {times}, with {seeds} seeds per arm."
     return (
@@ -99,17 +101,12 @@ def _times_said(part: SequentialPart) -> str:
     )
 
 
-def _times(n: int) -> str:
-    return {1: "once", 2: "twice"}.get(n, f"{fmt.count(n)} times")
-
-
-def _figure(document: Document, part: SequentialPart, number: int) -> Figure | None:
-    result = result_of(document, part.expectation)
+def _figure(document: Document, part: SequentialPart, name: str) -> list[Figure]:
+    result = words.result_of(document, part.expectation)
     evidence = _evidence(part)
-    sequence = () if result is None else _sequence(document, part, result)
-    panels = (*evidence, *sequence)
-    if not panels:
-        return None
+    sequence = [] if result is None else _sequence(document, part, result)
+    if not evidence and not sequence:
+        return []
     caption = []
     if evidence:
         caption.append("The evidence after each look decides beyond the dashed line.")
@@ -118,13 +115,10 @@ def _figure(document: Document, part: SequentialPart, number: int) -> Figure | N
             "The upright lines are where the effect may lie, as known at each look; an arrow means "
             "that it goes on beyond the axis."
         )
-    alt = " ".join([looks_said(part), *(_look_said(look) for look in _ends(part))])
-    plot = LooksPlot(panels, "seeds per arm")
-    return Figure(f"looks-{number}", alt, " ".join(caption), plot)
-
-
-def _ends(part: SequentialPart) -> tuple[LookPart, ...]:
-    return part.looks if len(part.looks) <= FEW else (part.looks[0], part.looks[-1])
+    told = part.looks if len(part.looks) <= FEW else (part.looks[0], part.looks[-1])
+    alt = " ".join([looks_said(part), *map(_look_said, told)])
+    plot = LooksPlot((*evidence, *sequence), "seeds per arm")
+    return [Figure(name, alt, " ".join(caption), plot)]
 
 
 def _look_said(look: LookPart) -> str:
@@ -132,19 +126,18 @@ def _look_said(look: LookPart) -> str:
     return f"With {look.seeds} seeds: {e}{fmt.p_value(look.p)}, {look.conclusion}."
 
 
-def _evidence(part: SequentialPart) -> tuple[LooksPanel, ...]:
-    seeds, bound = tuple(look.seeds for look in part.looks), fmt.bound(part.bound)
-    values: tuple[float | None, ...]
+def _evidence(part: SequentialPart) -> list[LooksPanel]:
+    bound = fmt.bound(part.bound)
+    values: tuple[float | None, ...] = tuple(look.p for look in part.looks)
+    letter, label = "p", f"decides at {bound} and below"
     if part.bound > 1:
         values = tuple(look.e for look in part.looks)
-        title, label = "e-value, on a logarithmic axis", f"decides from {bound} up"
-    else:
-        values = tuple(look.p for look in part.looks)
-        title, label = "p-value, on a logarithmic axis", f"decides at {bound} and below"
+        letter, label = "e", f"decides from {bound} up"
     if all(value is None for value in values):
-        return ()
-    limits = (Mark(part.bound, label),)
-    return (LooksPanel(title, "log", seeds, values, (), limits, _crossing(part)),)
+        return []
+    seeds = tuple(look.seeds for look in part.looks)
+    title, limits = f"{letter}-value, on a logarithmic axis", (Mark(part.bound, label),)
+    return [LooksPanel(title, "log", seeds, values, (), limits, _crossing(part))]
 
 
 def _crossing(part: SequentialPart) -> Mark | None:
@@ -153,22 +146,20 @@ def _crossing(part: SequentialPart) -> Mark | None:
     return Mark(float(part.crossing), f"decided with {fmt.number_of(part.crossing, 'seed')}")
 
 
-def _sequence(document: Document, part: SequentialPart, result: Result) -> tuple[LooksPanel, ...]:
+def _sequence(document: Document, part: SequentialPart, result: Result) -> list[LooksPanel]:
     ends = tuple((look.low, look.high) for look in part.looks)
-    if all(end is None for pair in ends for end in pair):
-        return ()
+    if all(pair == (None, None) for pair in ends):
+        return []
     axis = effect_axis(document, result, [end for pair in ends for end in pair])
     limits = axis.limits or ((Mark(0.0, "zero"),) if axis.scale == "linear" else ())
     seeds = tuple(look.seeds for look in part.looks)
-    title, crossing = upper_first(result.effect_label), _crossing(part)
-    percent = axis.percent
-    return (LooksPanel(title, axis.scale, seeds, (), ends, limits, crossing, percent),)
+    title, crossing = words.upper_first(result.effect_label), _crossing(part)
+    return [LooksPanel(title, axis.scale, seeds, (), ends, limits, crossing, axis.percent)]
 
 
 def _table(document: Document, part: SequentialPart) -> TableBlock:
-    result = result_of(document, part.expectation)
-    digits = 2 if result is None else digits_of(document, result)
-    scale = "number" if result is None else scale_of(result)
+    result = words.result_of(document, part.expectation)
+    scale, digits = words.scale_of(result), words.digits_of(document, result)
     with_e = any(look.e is not None for look in part.looks)
     rows = []
     for look in part.looks:
@@ -176,8 +167,9 @@ def _table(document: Document, part: SequentialPart) -> TableBlock:
         ends = fmt.ends(look.low, look.high, scale, digits)
         rows.append((fmt.count(look.seeds), *e, fmt.bare_p(look.p), ends, look.conclusion))
     heads = ("Seeds", *(["e"] if with_e else []), "p", "Where the effect may lie")
-    columns = (*(Column(head, "number") for head in heads), Column("Conclusion"))
-    return TableBlock(f"{title_of(document, part.expectation)}: every look", columns, tuple(rows))
+    columns = (*numbers(*heads), Column("Conclusion"))
+    caption = f"{words.title_of(document, part.expectation)}: every look"
+    return TableBlock(caption, columns, tuple(rows))
 
 
 def _priors(part: SequentialPart) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from repro.judging.document import ArmPart, Document
 from repro.report import words
-from repro.report.blocks import Block, Column, Pairs, Paragraph, TableBlock
+from repro.report.blocks import Block, Column, Pairs, Paragraph, TableBlock, numbers, texts
 from repro.schema import numbers as fmt
 
 Settings = dict[str, str]
@@ -29,8 +29,16 @@ CHOSEN_ON = {"valid": "validation", "test": "the test split", "not stated": "not
 def how_it_was_run(document: Document) -> tuple[Block, ...]:
     """The declared side: claim file, configurations, settings, and what no paper prints."""
     blocks: list[Block] = [_claim_pairs(document)]
-    blocks += _own_values(document)
-    differ = [table for table in _settings_tables(document) if table.caption == DIFFER]
+    arms = _trained(document)
+    tabled = [arm.label for arm in arms if arm.tabled]
+    if tabled:
+        whose = "all arms" if len(tabled) == len(document.arms) else ", ".join(tabled)
+        text = (
+            f"The values of {whose} were not computed here: that they belong to the configurations "
+            "below is what the table is taken to say, and nothing has checked it."
+        )
+        blocks.append(Paragraph(text))
+    differ = [table for table in _settings_tables(arms) if table.caption == DIFFER]
     return (*blocks, *(table for table in differ if len(table.rows) <= FEW))
 
 
@@ -39,15 +47,17 @@ def settings(document: Document) -> tuple[Block, ...]:
     blocks: list[Block] = [Pairs((("Digest of what decides", document.claim.digest),))]
     if any(not arm.trained for arm in document.arms):
         blocks.append(_sources(document))
-    if _trained(document):
-        blocks.append(_configurations(document))
-        shown = _settings_tables(document)
-        blocks += [one for one in shown if one.caption != DIFFER or len(one.rows) > FEW]
+    arms = _trained(document)
+    if arms:
+        rows = tuple((arm.label, arm.configuration or "", arm.source or "") for arm in arms)
+        columns = (Column("Arm"), Column("Configuration", "code"), Column("Where it is from"))
+        blocks.append(TableBlock("The configuration of each arm", columns, rows))
+        shown = _settings_tables(arms)
+        blocks += [t for t in shown if t.caption != DIFFER or len(t.rows) > FEW]
     if any(arm.tuning is not None for arm in document.arms):
-        blocks.append(_searches(document))
-    assumed = _assumptions(document)
-    if assumed.rows:
-        blocks.append(assumed)
+        blocks.append(_searches(arms))
+    if any(arm.assumed for arm in document.arms):
+        blocks.append(_assumptions(document))
     return tuple(blocks)
 
 
@@ -57,14 +67,13 @@ def _claim_pairs(document: Document) -> Pairs:
         "independent": "independent: no arm shares randomness with another",
         "paired": "paired: replicates of the same number share their randomness",
     }[claim.design]
-    return Pairs(
-        (
-            ("Claim", claim.id),
-            ("Claim file", claim.file),
-            ("Paper", claim.source.paper),
-            ("Design", design),
-        )
+    pairs = (
+        ("Claim", claim.id),
+        ("Claim file", claim.file),
+        ("Paper", claim.source.paper),
+        ("Design", design),
     )
+    return Pairs(pairs)
 
 
 def _trained(document: Document) -> list[ArmPart]:
@@ -76,30 +85,12 @@ def _sources(document: Document) -> TableBlock:
     """Where the values of every arm are from, when not all were trained."""
     rows = []
     for arm in document.arms:
-        file = digest = fmt.DASH
-        if arm.table is not None:
-            file, digest = arm.table.file, arm.table.sha256
-        rows.append(
-            (arm.label, EVIDENCE.get(arm.evidence, arm.evidence), seeds_of(arm), file, digest)
-        )
-    columns = (
-        *(Column("Arm"), Column("Values"), Column("Seeds", "number")),
-        *(Column("File", "code"), Column("SHA-256 of the file", "key")),
-    )
+        table = (fmt.DASH, fmt.DASH) if arm.table is None else (arm.table.file, arm.table.sha256)
+        source = EVIDENCE.get(arm.evidence, arm.evidence)
+        rows.append((arm.label, source, seeds_of(arm), *table))
+    columns = (*texts("Arm", "Values"), *numbers("Seeds"))
+    columns += (Column("File", "code"), Column("SHA-256 of the file", "key"))
     return TableBlock("Where the values are from", columns, tuple(rows))
-
-
-def _own_values(document: Document) -> list[Paragraph]:
-    """What nothing here has checked."""
-    arms = [arm for arm in _trained(document) if arm.tabled]
-    if not arms:
-        return []
-    whose = "all arms" if len(arms) == len(document.arms) else ", ".join(a.label for a in arms)
-    text = (
-        f"The values of {whose} were not computed here: that they belong to the configurations "
-        "below is what the table is taken to say, and nothing has checked it."
-    )
-    return [Paragraph(text)]
 
 
 def seeds_of(arm: ArmPart) -> str:
@@ -111,12 +102,6 @@ def seeds_of(arm: ArmPart) -> str:
     if arm.tabled and arm.planned is not None:
         return f"{fmt.count(finished)}, {fmt.count(arm.planned)} planned"
     return f"{finished} of {len(arm.replicates)}"
-
-
-def _configurations(document: Document) -> TableBlock:
-    rows = tuple((a.label, a.configuration or "", a.source or "") for a in _trained(document))
-    columns = (Column("Arm"), Column("Configuration", "code"), Column("Where it is from"))
-    return TableBlock("The configuration of each arm", columns, rows)
 
 
 def flatten(value: Any, prefix: str = "") -> Settings:
@@ -132,37 +117,31 @@ def flatten(value: Any, prefix: str = "") -> Settings:
     return rows
 
 
-def _settings_tables(document: Document) -> list[TableBlock]:
+def _settings_tables(arms: list[ArmPart]) -> list[TableBlock]:
     """What differs between the arms first: that is the experiment. Then what they share."""
-    arms = _trained(document)
-    settings = [flatten(arm.training) for arm in arms]
-    names = list(dict.fromkeys(name for one in settings for name in one))
-    rows = {name: [one.get(name, fmt.DASH) for one in settings] for name in names}
-    differ = tuple((n, *cells) for n, cells in rows.items() if len(set(cells)) > 1)
-    same = tuple((n, cells[0]) for n, cells in rows.items() if len(set(cells)) == 1)
-    tables = []
-    if differ:
-        columns = (Column("Setting"), *(Column(arm.label) for arm in arms))
-        tables.append(TableBlock(DIFFER, columns, differ))
-    if same:
-        title = "What is the same in all arms" if len(arms) > 1 else "How it was trained"
-        tables.append(TableBlock(title, (Column("Setting"), Column("Value")), same))
-    return tables
+    found = [flatten(arm.training) for arm in arms]
+    names = list(dict.fromkeys(name for settings in found for name in settings))
+    rows = {name: [settings.get(name, fmt.DASH) for settings in found] for name in names}
+    differ = tuple((name, *cells) for name, cells in rows.items() if len(set(cells)) > 1)
+    same = tuple((name, cells[0]) for name, cells in rows.items() if len(set(cells)) == 1)
+    title = "What is the same in all arms" if len(arms) > 1 else "How it was trained"
+    tables = (
+        TableBlock(DIFFER, texts("Setting", *(arm.label for arm in arms)), differ),
+        TableBlock(title, texts("Setting", "Value"), same),
+    )
+    return [table for table in tables if table.rows]
 
 
-def _searches(document: Document) -> TableBlock:
+def _searches(arms: list[ArmPart]) -> TableBlock:
     """An arm that was tuned more, or on the test split, is better for that alone."""
     rows = []
-    for arm in _trained(document):
+    for arm in arms:
         cells = ("not stated", fmt.DASH, fmt.DASH)
         if arm.tuning is not None:
             split = CHOSEN_ON[arm.tuning.selected_on]
             cells = (fmt.count(arm.tuning.settings), split, arm.tuning.source)
         rows.append((arm.label, *cells))
-    columns = (
-        *(Column("Arm"), Column("Settings tried", "number"), Column("Chosen on")),
-        Column("Where it is from"),
-    )
+    columns = (*texts("Arm"), *numbers("Settings tried"), *texts("Chosen on", "Where it is from"))
     return TableBlock("How the settings were chosen", columns, tuple(rows))
 
 
@@ -176,7 +155,7 @@ def _assumptions(document: Document) -> TableBlock:
     for (path, value, why), arms in sharing.items():
         whose = "all arms" if len(arms) == len(_trained(document)) > 1 else ", ".join(arms)
         rows.append((path, value, whose, why))
-    columns = (Column("Setting", "code"), Column("Value"), Column("Arms"), Column("Why"))
+    columns = (Column("Setting", "code"), *texts("Value", "Arms", "Why"))
     return TableBlock("Assumed, because no paper prints it", columns, tuple(rows))
 
 
@@ -184,33 +163,25 @@ def runs(document: Document) -> tuple[Block, ...]:
     """Every run with its number, state, values, seconds and key."""
     total = sum(len(arm.replicates) for arm in document.arms)
     if not total:
-        return () if _all_printed(document) else (Paragraph("No run is there yet."),)
-    heads = [m.label for m in document.measurements]
-    columns = [Column("Arm"), Column("Seed", "number"), Column("State")]
-    columns += [Column(head, "number") for head in heads]
-    columns += [Column("Seconds", "number"), Column("Key", "key")]
-    rows = tuple(row for arm in document.arms for row in _run_rows(document, arm))
-    trained = all(not arm.tabled for arm in document.arms)
-    table = TableBlock(
-        fmt.number_of(total, "run" if trained else "replicate"), tuple(columns), rows
+        printed = bool(document.arms) and all(arm.printed for arm in document.arms)
+        return () if printed else (Paragraph("No run is there yet."),)
+    columns = (
+        *(Column("Arm"), Column("Seed", "number"), Column("State")),
+        *numbers(*(m.label for m in document.measurements), "Seconds"),
+        Column("Key", "key"),
     )
-    return (table, *_without_weights(document.provenance.without_weights, total))
-
-
-def _without_weights(count: int, total: int) -> list[Paragraph]:
-    """What cannot be looked at again."""
-    if not count:
-        return []
-    whose = "These runs were" if count == total else f"{count} of these runs were"
+    rows = tuple(row for arm in document.arms for row in _run_rows(document, arm))
+    unit = "replicate" if any(arm.tabled for arm in document.arms) else "run"
+    table = TableBlock(fmt.number_of(total, unit), columns, rows)
+    bare = document.provenance.without_weights
+    if not bare:
+        return (table,)
+    whose = "These runs were" if bare == total else f"{bare} of these runs were"
     text = (
         f"{whose} exported without weights and spectra: their numbers can be judged again, "
         "and not measured again."
     )
-    return [Paragraph(text)]
-
-
-def _all_printed(document: Document) -> bool:
-    return bool(document.arms) and all(arm.printed for arm in document.arms)
+    return (table, Paragraph(text))
 
 
 def _run_rows(document: Document, arm: ArmPart) -> list[tuple[str, ...]]:
@@ -231,6 +202,8 @@ def provenance(document: Document) -> tuple[Block, ...]:
     p = document.provenance
     note = Paragraph("What follows depends on the time and the machine. No verdict depends on it.")
     packages = ", ".join(f"{name} {version}" for name, version in sorted(p.packages.items()))
+    seconds = p.run_seconds.values()
+    spent = f"{fmt.duration(sum(seconds))} over {fmt.number_of(len(seconds), 'run')}"
     pairs = (
         ("Created", p.created),
         ("Command", p.command),
@@ -243,7 +216,7 @@ def provenance(document: Document) -> tuple[Block, ...]:
         ("Processor", f"{p.processor}, {fmt.number_of(p.cores, 'core')}"),
         ("Devices", ", ".join(p.devices)),
         ("Threads a run", fmt.count(p.threads_per_run)),
-        ("Training time", _training_time(p.run_seconds)),
+        ("Training time", spent if seconds else ""),
     )
     return (note, Pairs(tuple(pair for pair in pairs if pair[1])))
 
@@ -255,9 +228,3 @@ def _code(document: Document) -> str:
         for code in arm.code if arm.trained else ():
             arms.setdefault(f"{code.use} {code.version}", []).append(arm.label)
     return "; ".join(f"{code} ({', '.join(labels)})" for code, labels in arms.items())
-
-
-def _training_time(seconds: dict[str, float]) -> str:
-    if not seconds:
-        return ""
-    return f"{fmt.duration(sum(seconds.values()))} over {fmt.number_of(len(seconds), 'run')}"

@@ -1,0 +1,274 @@
+"""Strip plots, scatter plots, curves against a threshold, and looks: points on one axis or two."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from repro.report.blocks import CurvePlot, DotPanel, DotRow, Key, LooksPanel, LooksPlot, ScatterPlot
+from repro.report.figures.canvas import (
+    BODY,
+    DASHED,
+    DOTTED,
+    LINE,
+    SMALL,
+    Axis,
+    Canvas,
+    axis,
+    heading,
+    is_wide,
+    label_room,
+    legend,
+    tick_row,
+    upright_ticks,
+    within,
+    wrap,
+)
+
+TALLEST = 92.0
+OUTSIDE = Key("outside the declared window, not counted", "muted", "o", hollow=True)
+DASHES: tuple[object, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
+TINY, HUGE = 1e-30, 1e30
+"""Where evidence runs off its axis."""
+
+
+def strip(sheet: Canvas, panel: DotPanel) -> float:
+    """A measurement: the words of each arm left of its dots, or above them."""
+    top = heading(sheet, panel.title)
+    values = [v for row in panel.rows for v in (*row.values, *_also(row))]
+    left = 178.0 if is_wide(sheet) else 10.0
+    if not values:
+        return _rows(sheet, panel, None, left, top)[-1][1]
+    on = axis(values, left, sheet.width - 16, panel.scale)
+    spans = _rows(sheet, panel, on, left, top)
+    for row, (start, end) in zip(panel.rows, spans, strict=True):
+        _dots(sheet, row, on, start, end)
+    return tick_row(sheet, on, spans[-1][1] + 2, panel.axis)
+
+
+def _also(row: DotRow) -> list[float]:
+    also = (row.mark, row.bound if row.values else None, *(row.spread or ()))
+    return [v for v in also if v is not None]
+
+
+def _rows(
+    sheet: Canvas, panel: DotPanel, on: Axis | None, left: float, top: float
+) -> list[tuple[float, float]]:
+    """Write the words of every row; return where each row's strip starts and ends."""
+    spans = []
+    room = left - 14 if is_wide(sheet) else sheet.width - 4
+    for row in panel.rows:
+        height = _height(row, on)
+        end = sheet.lines(0, top, wrap(row.label, BODY, room, 3), BODY)
+        end = sheet.lines(0, end, wrap(row.note, SMALL, room, 3), SMALL, colour="muted")
+        if not is_wide(sheet):
+            spans.append((end + 1, end + 1 + height))
+            top = end + height + 6
+        else:
+            tall = max(end - top, height)
+            spans.append((top, top + tall))
+            top += tall + 7
+    return spans
+
+
+def _dot(row: DotRow) -> float:
+    """The size of a dot: smaller where many seeds may have to stand above each other."""
+    return min(5.6, max(TALLEST / (len(row.values) or 1), 3.2))
+
+
+def _offsets(row: DotRow, on: Axis) -> list[float]:
+    """How far each dot moves from the middle of its strip so that ties stay countable.
+
+    From left to right, so that only the dots that were placed last can be met.
+    """
+    dot = _dot(row)
+    placed: list[tuple[float, float]] = []
+    near = 0
+    offsets = [0.0] * len(row.values)
+    for i in sorted(range(len(row.values)), key=lambda j: (row.values[j], j)):
+        x = on.at(row.values[i])
+        while near < len(placed) and x - placed[near][0] >= dot * 0.9:
+            near += 1
+        y = _free_height(x, dot, placed[near:])
+        placed.append((x, y))
+        offsets[i] = y
+    return offsets
+
+
+def _free_height(x: float, dot: float, near: list[tuple[float, float]]) -> float:
+    """The height nearest to the middle at which a dot at ``x`` meets none of those near it.
+
+    Each of those can stand in the way of three heights, so one of this many is free; the middle
+    where no place can be computed, of values too large to draw.
+    """
+    for k in range(3 * len(near) + 1):
+        y = (k + 1) // 2 * dot * 0.92 * (1 if k % 2 else -1)
+        if all(math.hypot(x - px, y - py) >= dot * 0.9 for px, py in near):
+            return y
+    return 0.0
+
+
+def _height(row: DotRow, on: Axis | None) -> float:
+    if on is None or not row.values:
+        return 16.0
+    spread = [abs(offset) for offset in _offsets(row, on)]
+    return min(max(2 * max(spread) + _dot(row) + 4, 20.0), TALLEST + 6)
+
+
+def _dots(sheet: Canvas, row: DotRow, on: Axis, top: float, bottom: float) -> None:
+    middle = (top + bottom) / 2
+    sheet.line([on.left, on.right], [middle, middle], "rule", 0.8)
+    if row.bound is not None and row.values:
+        at = on.at(row.bound)
+        sheet.line([at, at], [top, bottom], "muted", 1.0, DOTTED)
+    if row.spread is not None:
+        low, high = (on.at(end) for end in row.spread)
+        sheet.line([low, high], [middle, middle], row.colour, 2.2)
+        for end in (low, high):
+            sheet.line([end, end], [middle - 4, middle + 4], row.colour, 1.4)
+    if row.mark is not None:
+        at = on.at(row.mark)
+        sheet.line([at, at], [top, bottom], "ink", 1.5)
+    if not row.values:
+        return
+    offsets = _offsets(row, on)
+    room, reach = (bottom - top) / 2 - _dot(row) / 2, max(abs(offset) for offset in offsets)
+    squeeze = min(1.0, room / reach) if reach else 1.0
+    ys = [middle + offset * squeeze for offset in offsets]
+    sheet.marks([on.at(v) for v in row.values], ys, row.colour, "o", _dot(row))
+
+
+def scatter(sheet: Canvas, plot: ScatterPlot) -> float:
+    """Points of every arm in its own colour and shape; hollow where they do not count."""
+    top = heading(sheet, plot.title)
+    keys = [group.key for group in plot.groups]
+    keys += [OUTSIDE] if any(group.hollow for group in plot.groups) else []
+    top = legend(sheet, keys, top) + 2
+    top = sheet.lines(0, top, wrap(plot.y_label, SMALL, sheet.width - 4, 2), SMALL, colour="muted")
+    points = [point for group in plot.groups for point in (*group.points, *group.hollow)]
+    bottom = top + 4 + (200 if is_wide(sheet) else 170)
+    up = axis([y for _, y in points], bottom, top + 4, "linear")
+    on = axis([x for x, _ in points], label_room(up), sheet.width - 16, "linear")
+    upright_ticks(sheet, on, up)
+    size = 6.4 if len(points) <= 60 else 4.6
+    for group in plot.groups:
+        for shown, hollow in ((group.hollow, True), (group.points, False)):
+            xs, ys = [on.at(x) for x, _ in shown], [up.at(y) for _, y in shown]
+            sheet.marks(xs, ys, group.key.colour, group.key.shape, size, hollow=hollow)
+    return tick_row(sheet, on, bottom, plot.x_label) + LINE
+
+
+def curve(sheet: Canvas, plot: CurvePlot) -> float:
+    """Every arm in its own colour and dashes; both axes are logarithmic."""
+    top = heading(sheet, plot.y_label)
+    top = _legend(sheet, plot, top) + 4
+    points = [
+        (x, y) for line in plot.lines for ys in line.replicates
+        for x, y in zip(line.xs, ys, strict=False) if x > 0 and y > 0
+    ]  # fmt: skip
+    if not points:
+        return sheet.lines(0, top, ["no curve"], SMALL, colour="muted")
+    limits = [t for t in plot.thresholds if t > 0]
+    word = plot.threshold_label if limits else ""
+    bottom = top + SMALL * LINE + 2 + (150 if is_wide(sheet) else 130)
+    up = axis([y for _, y in points], bottom, top + SMALL * LINE + 2, "log", 0.06)
+    span = [*(x for x, _ in points), *limits]
+    on = axis(span, label_room(up), sheet.width - 16, "log", 0.03)
+    if word:
+        middle = within(sheet, on.at(limits[0]), word)
+        sheet.text(middle, top, word, SMALL, "warn", align="center")
+    upright_ticks(sheet, on, up)
+    for limit in limits:
+        sheet.line([on.at(limit)] * 2, [up.right, bottom], "warn", 1.2, DASHED)
+    _curve_lines(sheet, plot, on.at, up.at)
+    return tick_row(sheet, on, bottom, plot.x_label)
+
+
+def _legend(sheet: Canvas, plot: CurvePlot, top: float) -> float:
+    for i, line in enumerate(plot.lines):
+        y = top + SMALL * 0.7
+        sheet.line([1, 25], [y, y], line.colour, 1.8, DASHES[i % len(DASHES)])
+        top = sheet.lines(32, top, wrap(line.label, SMALL, sheet.width - 36, 2), SMALL)
+    return top
+
+
+def _curve_lines(
+    sheet: Canvas, plot: CurvePlot, across: Callable[[float], float], up: Callable[[float], float]
+) -> None:
+    for i, line in enumerate(plot.lines):
+        opacity = 1.0 if len(line.replicates) == 1 else 0.75
+        for ys in line.replicates:
+            shown = sorted((x, y) for x, y in zip(line.xs, ys, strict=False) if x > 0 and y > 0)
+            xs, heights = [across(x) for x, _ in shown], [up(y) for _, y in shown]
+            sheet.line(xs, heights, line.colour, 1.4, DASHES[i % len(DASHES)], opacity)
+
+
+def looks(sheet: Canvas, plot: LooksPlot) -> float:
+    """A panel for the evidence and one for the effect, over the same number of seeds."""
+    tall, top = _look_height(sheet), 2.0
+    left = max(label_room(_up(panel, tall), percent=panel.percent) for panel in plot.panels)
+    for panel in plot.panels:
+        top = _looks_panel(sheet, panel, plot.x_label, left, top) + 14
+    return top - 12
+
+
+def _looks_panel(sheet: Canvas, panel: LooksPanel, x_label: str, left: float, top: float) -> float:
+    top = heading(sheet, panel.title, top)
+    keys = [Key(limit.label, "warn", "--") for limit in panel.limits]
+    keys += [Key(panel.crossing.label, "ink", "|")] if panel.crossing else []
+    top = legend(sheet, keys, top) + 3
+    bottom = top + _look_height(sheet)
+    up = _up(panel, bottom, top)
+    on = axis([float(n) for n in panel.seeds], left, sheet.width - 16, "linear")
+    upright_ticks(sheet, on, up, percent=panel.percent)
+    for limit in panel.limits:
+        if _drawable(panel, limit.at):
+            sheet.line([on.left, on.right], [up.at(limit.at)] * 2, "warn", 1.2, DASHED)
+    if panel.crossing:
+        sheet.line([on.at(panel.crossing.at)] * 2, [top, bottom], "ink", 1.2, DOTTED)
+    _look_ends(sheet, panel, on, up)
+    _look_values(sheet, panel, on, up)
+    return tick_row(sheet, on, bottom, x_label, whole=True) + LINE
+
+
+def _look_height(sheet: Canvas) -> float:
+    return 110.0 if is_wide(sheet) else 96.0
+
+
+def _up(panel: LooksPanel, bottom: float, top: float = 0.0) -> Axis:
+    return axis(_reach(panel), bottom, top, panel.scale, 0.08)
+
+
+def _drawable(panel: LooksPanel, value: float | None) -> bool:
+    positive = panel.scale == "linear" or (value is not None and value > 0)
+    return value is not None and math.isfinite(value) and positive
+
+
+def _reach(panel: LooksPanel) -> list[float]:
+    """What the upright axis holds; the wide intervals of the first looks may run off it."""
+    later = panel.intervals[len(panel.intervals) // 3 :]
+    ends = [end for interval in later for end in interval]
+    found = [*panel.values, *ends, *(limit.at for limit in panel.limits)]
+    held = [value for value in found if value is not None and _drawable(panel, value)]
+    if panel.scale == "log":
+        held = [min(max(value, TINY), HUGE) for value in held]
+    return held or [1.0]
+
+
+def _look_ends(sheet: Canvas, panel: LooksPanel, on: Axis, up: Axis) -> None:
+    """An upright line per look; an arrow where it goes on beyond the axis."""
+    for seeds, (low, high) in zip(panel.seeds, panel.intervals, strict=False):
+        x = on.at(seeds)
+        ends = (up.left if low is None else up.at(low), up.right if high is None else up.at(high))
+        sheet.line([x, x], ends, "ink", 1.6 if len(panel.seeds) <= 30 else 1.1)
+        for end, y, arrow in ((low, ends[0], "v"), (high, ends[1], "^")):
+            if end is None or not up.low <= end <= up.high:
+                sheet.marks([x], [y], "ink", arrow, 4.6)
+
+
+def _look_values(sheet: Canvas, panel: LooksPanel, on: Axis, up: Axis) -> None:
+    pairs = zip(panel.seeds, panel.values, strict=False)
+    shown = [(n, value) for n, value in pairs if value is not None and _drawable(panel, value)]
+    xs, ys = [on.at(n) for n, _ in shown], [up.at(value) for _, value in shown]
+    sheet.line(xs, ys, "arm-1", 1.2)
+    sheet.marks(xs, ys, "arm-1", "o", 5 if len(xs) <= 30 else 3.6)
