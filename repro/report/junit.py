@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from repro.judging.document import Document, Result
+from repro.judging.document import Document, Result, VerdictPart
 from repro.report import words
 from repro.report.formats import ReportFormat
 from repro.report.sections.analyses import agreement_of_analyses, several_analyses
@@ -23,9 +23,8 @@ def junit(document: Document) -> str:
     suite = ET.Element("testsuite", name=fmt.clean(_name(document)))
     _validity_case(suite, document)
     _verdict_case(suite, document)
-    for result in document.results:
-        if result.role == "decisive":
-            _expectation_case(suite, document, result)
+    for result in words.decisive(document):
+        _expectation_case(suite, document, result)
     return _text(suite)
 
 
@@ -45,9 +44,8 @@ JUNIT = ReportFormat(
 
 
 def _text(suite: ET.Element) -> str:
-    for kind in ("failure", "error", "skipped"):
-        plural = {"failure": "failures", "error": "errors"}.get(kind, kind)
-        suite.set(plural, str(len(suite.findall(f"testcase/{kind}"))))
+    for name, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(name, str(len(suite.findall(f"testcase/{kind}"))))
     suite.set("tests", str(len(suite.findall("testcase"))))
     suites = ET.Element("testsuites")
     suites.append(suite)
@@ -94,10 +92,7 @@ def _unusable(case: ET.Element, document: Document) -> None:
 def _verdict_case(suite: ET.Element, document: Document) -> None:
     """What the claim comes to, as its file expects or not."""
     verdict = document.verdict
-    found = verdict.conclusion or verdict.validity
-    expected = verdict.expected or "CONFIRMED"
-    said = words.with_strength(found, verdict.strength)
-    message = f"expected {expected}, found {said}: {verdict.sentence}"
+    found, message = _compared(verdict, verdict)
     case = _case(suite, _name(document), "verdict of the claim", message)
     if verdict.validity != "VALID":
         _unusable(case, document)
@@ -105,32 +100,31 @@ def _verdict_case(suite: ET.Element, document: Document) -> None:
         _outcome(case, "failure", found, message)
 
 
-def _facts(document: Document, result: Result) -> list[str]:
-    """How many analyses agree, how often it was looked at, and where its test loses its level."""
-    own = result.id
-    return [
-        *(
-            agreement_of_analyses(one)
-            for one in several_analyses(document)
-            if one.expectation == own
-        ),
-        *(looks_said(one) for one in document.sequential if one.expectation == own),
-        *(level_said(one) for one in document.levels if one.expectation == own),
-    ]
+def _compared(verdict: VerdictPart, part: VerdictPart | Result) -> tuple[str, str]:
+    """What the claim, or an expectation, comes to, and what was expected of it."""
+    found = part.conclusion or verdict.validity
+    said = words.with_strength(found, part.strength)
+    return found, f"expected {_expected(verdict)}, found {said}: {part.sentence}"
+
+
+def _expected(verdict: VerdictPart) -> str:
+    return verdict.expected or "CONFIRMED"
 
 
 def _expectation_case(suite: ET.Element, document: Document, result: Result) -> None:
-    verdict = document.verdict
-    found = result.conclusion or verdict.validity
-    expected = verdict.expected or "CONFIRMED"
-    said = words.with_strength(found, result.strength)
-    message = f"expected {expected}, found {said}: {result.sentence}"
-    facts = [f"{result.statement} {message}", *_facts(document, result)]
-    case = _case(suite, _name(document), result.id, " ".join(facts))
+    """How many analyses agree, how often it was looked at, where its test loses its level."""
+    verdict, name = document.verdict, result.id
+    found, message = _compared(verdict, result)
+    facts = [f"{result.statement} {message}"]
+    several = several_analyses(document)
+    facts += [agreement_of_analyses(part) for part in several if part.expectation == name]
+    facts += [looks_said(part) for part in document.sequential if part.expectation == name]
+    facts += [level_said(part) for part in document.levels if part.expectation == name]
+    case = _case(suite, _name(document), name, " ".join(facts))
     if verdict.validity != "VALID":
         _unusable(case, document)
     elif verdict.as_expected:
-        if found not in (expected, "CONFIRMED"):
+        if found not in (_expected(verdict), "CONFIRMED"):
             _outcome(case, "skipped", found, f"the claim is as expected; {message}")
-    elif found != expected:
+    elif found != _expected(verdict):
         _outcome(case, "failure", found, message)

@@ -13,33 +13,29 @@ from repro.report import words
 from repro.report.view import Line, line, ordered
 from repro.schema import numbers as fmt
 
-HEAD = ("Claim", "Scale", "Validity", "Conclusion", "Agreement", "Flags", "Why")
+HEAD = ["Claim", "Scale", "Validity", "Conclusion", "Agreement", "Flags", "Why"]
 
 
 def summary(documents: Iterable[Document], stopped: Iterable[Stopped] = ()) -> str:
     """A table with a row for each claim, in the order of the index; then what an error stopped."""
-    rows = [_cells(row) for row in ordered(line(document) for document in documents)]
-    table = [HEAD, tuple("---" for _ in HEAD), *rows] if rows else []
-    failed = [f"**Not judged: {_escaped(each.subject)}.** {_escaped(each.why)}" for each in stopped]
-    parts = ["".join(f"| {' | '.join(row)} |\n" for row in table), *(f"{one}\n" for one in failed)]
-    return "\n".join(part for part in parts if part) or "No claim was judged.\n"
+    rows = [_cells(row) for row in ordered(map(line, documents))]
+    table = [HEAD, ["---"] * len(HEAD), *rows]
+    parts = ["".join(f"| {' | '.join(row)} |\n" for row in table)] if rows else []
+    parts += [
+        f"**Not judged: {_escaped(each.subject)}.** {_escaped(each.why)}\n" for each in stopped
+    ]
+    return "\n".join(parts) or "No claim was judged.\n"
 
 
-def _cells(verdict: Line) -> tuple[str, ...]:
+def _cells(verdict: Line) -> list[str]:
+    conclusion = verdict.conclusion.word
+    if verdict.strength:
+        conclusion += f" ({verdict.strength})"
+    if not verdict.as_expected:
+        conclusion += " (not as expected)"
     flags = ", ".join(verdict.flags) or fmt.DASH
-    strength = f" ({verdict.strength})" if verdict.strength else ""
-    conclusion = verdict.conclusion.word + strength
-    surprising = "" if verdict.as_expected else " (not as expected)"
-    words = (
-        f"{verdict.title} ({verdict.id})",
-        verdict.scale,
-        verdict.validity.word,
-        conclusion + surprising,
-        verdict.agreement.word,
-        flags,
-        verdict.sentence,
-    )
-    return tuple(_escaped(word) for word in words)
+    cells = [f"{verdict.title} ({verdict.id})", verdict.scale, verdict.validity.word, conclusion]
+    return [_escaped(cell) for cell in (*cells, verdict.agreement.word, flags, verdict.sentence)]
 
 
 def _escaped(text: str) -> str:
@@ -51,7 +47,10 @@ def _escaped(text: str) -> str:
 
 def index(lines: Sequence[Line], broken: Sequence[tuple[str, str]] = ()) -> str:
     """The page; ``broken`` are claims that were not judged and unreadable reports, and why."""
-    found = Counter(_word(row) for row in lines)
+    found = Counter(
+        (row.validity if row.conclusion == words.NO_CONCLUSION else row.conclusion).word
+        for row in lines
+    )
     said = ", ".join(f"{n} {word}" for word, n in sorted(found.items()))
     total = f"{fmt.number_of(len(lines), 'verdict')}{': ' + said if said else ''}"
     failures = [(fmt.clean(path), fmt.clean(why)) for path, why in broken]
@@ -74,8 +73,3 @@ def _chance(lines: Sequence[Line]) -> str:
         f"their claims true, up to {false} would be expected to come out as CONFIRMED, and at "
         f"least one with a chance of up to {fmt.share(some, 2)}."
     )
-
-
-def _word(row: Line) -> str:
-    """The conclusion, or why there is none."""
-    return row.validity.word if row.conclusion == words.NO_CONCLUSION else row.conclusion.word

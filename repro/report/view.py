@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel
 
-from repro.judging.document import Document, Result
+from repro.judging.document import Document, Result, VerdictPart
 from repro.report import words
 from repro.report.blocks import Badge, Chip, Field, Paragraph, ReportView
 from repro.report.figure_data import main_figure
@@ -55,10 +55,10 @@ def line(document: Document, link: str = "") -> Line:
         title=d.claim.title,
         scale=d.scale.name,
         seeds=seeds(d),
-        validity=words.badge(verdict.validity, words.VALIDITIES),
+        validity=words.badge(verdict.validity),
         conclusion=words.short_word(verdict) if concluded else words.NO_CONCLUSION,
         strength=words.strength(verdict.strength),
-        agreement=words.badge(verdict.agreement, words.AGREEMENTS),
+        agreement=words.badge(verdict.agreement),
         flags=(
             *(fmt.plain_name(flag.kind) for flag in verdict.flags),
             *(chip.badge.word for chip in words.cautions(d)),
@@ -80,7 +80,7 @@ def ordered(lines: Iterable[Line]) -> list[Line]:
 
 def _chance(document: Document) -> float:
     """The largest one-sided level of its decisive tests: all of them must confirm."""
-    return max((_level(one) for one in words.decisive(document)), default=0.0)
+    return max(map(_level, words.decisive(document)), default=0.0)
 
 
 def _level(result: Result) -> float:
@@ -98,7 +98,7 @@ def view(document: Document) -> ReportView:
     lead, _, rest = d.scale.notice.partition(". ")
     return ReportView(
         page_title=f"{verdict.word}: {d.claim.title}",
-        over=_over(d),
+        over=f"Verdict report · {seeds(d)} · {fmt.date(d.provenance.created)}",
         scale=f"{d.scale.name} scale",
         running=f"{d.claim.id} at {d.scale.name} scale",
         title=d.claim.title,
@@ -137,9 +137,9 @@ def _tidied(value: Any) -> Any:
 
 def seeds(document: Document) -> str:
     """`5 seeds per arm`: finished replicates, a range when the arms differ; printed arms apart."""
-    own = [arm for arm in document.arms if not arm.printed]
-    counts = [sum(r.state == "finished" for r in arm.replicates) for arm in own]
-    if document.arms and not own:
+    arms = [arm for arm in document.arms if not arm.printed]
+    counts = [sum(run.state == "finished" for run in arm.replicates) for arm in arms]
+    if document.arms and not arms:
         return "printed numbers"
     if not counts or max(counts) == 0:
         return "no finished run"
@@ -147,25 +147,19 @@ def seeds(document: Document) -> str:
     return f"{fmt.span(low, high)} {'seed' if max(counts) == 1 else 'seeds'} per arm"
 
 
-def _over(document: Document) -> str:
-    parts = ["Verdict report", seeds(document), fmt.date(document.provenance.created)]
-    return " · ".join(parts)
-
-
 def _fields(document: Document) -> tuple[Field, ...]:
     verdict = document.verdict
-    agreement = words.badge(verdict.agreement, words.AGREEMENTS)
-    validity = words.badge(verdict.validity, words.VALIDITIES)
+    checked = verdict.validity_reason or words.checked(document)
     conclusion = words.conclusion(verdict.conclusion, verdict.strength)
+    agreement, why = words.badge(verdict.agreement), fmt.sentence(verdict.agreement_reason)
     return (
-        Field("Validity", validity, verdict.validity_reason or words.checked(document)),
-        Field("Conclusion", conclusion, _conclusion_reason(document)),
-        Field("Agreement with the paper", agreement, fmt.sentence(verdict.agreement_reason)),
+        Field("Validity", words.badge(verdict.validity), checked),
+        Field("Conclusion", conclusion, _conclusion_reason(verdict)),
+        Field("Agreement with the paper", agreement, why),
     )
 
 
-def _conclusion_reason(document: Document) -> str:
-    verdict = document.verdict
+def _conclusion_reason(verdict: VerdictPart) -> str:
     if verdict.conclusion is None:
         return "Only valid evidence carries a conclusion."
     if not verdict.expected:
@@ -177,10 +171,7 @@ def _conclusion_reason(document: Document) -> str:
 
 
 def _cautions(document: Document) -> tuple[Paragraph, ...]:
-    """What makes a conclusion fragile and why, or what to know about one that decides nothing.
-
-    A paragraph for each kind of flag.
-    """
+    """What makes a conclusion fragile and why, or what to know; a paragraph for each kind."""
     fragile = "Fragile" if document.verdict.conclusion in words.DECIDED else "To know"
     told: dict[str, list[str]] = {}
     for flag in document.verdict.flags:
@@ -193,9 +184,6 @@ def _cautions(document: Document) -> tuple[Paragraph, ...]:
 
 def _chips(document: Document) -> tuple[Chip, ...]:
     """Controls that did not pass, and what to know of how the judgement was reached."""
-    chips = [
-        Chip(f"Control: {c.statement}", words.canary(c))
-        for c in document.canaries
-        if c.state != "passed"
-    ]
+    odd = [control for control in document.canaries if control.state != "passed"]
+    chips = [Chip(f"Control: {control.statement}", words.canary(control)) for control in odd]
     return (*chips, *words.cautions(document))

@@ -82,36 +82,28 @@ DRAWN = ("page", "ink", "muted", "rule", "region", *TONES, *ARMS)
 """The colours of figures; no two of them are the same on paper."""
 
 
-CONCLUSIONS: dict[str, tuple[Tone, str]] = {
+BADGES: dict[str, tuple[Tone, str]] = {
     "CONFIRMED": ("good", "check"),
     "CONTRADICTED": ("bad", "cross"),
     "INCONCLUSIVE": ("plain", "question"),
     "TRIVIAL": ("warn", "almost"),
     "NOT-TESTED": ("warn", "barred"),
-}
-
-VALIDITIES: dict[str, tuple[Tone, str]] = {
     "VALID": ("good", "check"),
     "INVALID": ("bad", "alarm"),
     "INCOMPLETE": ("plain", "part"),
     "STALE": ("plain", "clock"),
     "NOT-COMPARABLE": ("plain", "unequal"),
-}
-
-AGREEMENTS: dict[str, tuple[Tone, str]] = {
     "COMPATIBLE": ("good", "check"),
     "LARGER": ("warn", "unequal"),
     "SMALLER": ("warn", "unequal"),
     "OPPOSITE": ("bad", "cross"),
     "NOT-CHECKABLE": ("plain", "none"),
-}
-
-CANARIES: dict[str, tuple[Tone, str]] = {
     "passed": ("good", "check"),
     "flagged": ("warn", "alarm"),
     "failed": ("bad", "cross"),
     "missing": ("plain", "part"),
 }
+"""Tone and icon of conclusions, of validity, of agreement with a paper, and of controls."""
 
 STOPS = {
     "confirmed": "More seeds are not needed: it is confirmed.",
@@ -238,14 +230,14 @@ def scale_of(result: Result | None) -> str:
     return "share" if result.scale == "none" else result.scale
 
 
-def badge(word: str, table: dict[str, tuple[Tone, str]]) -> Badge:
-    """The word with its tone and icon from one of the tables above."""
-    return Badge(word, *table[word])
+def badge(word: str) -> Badge:
+    """The word of a verdict with its tone and icon."""
+    return Badge(word, *BADGES[word])
 
 
 def conclusion(word: str | None, strength: Strength | None = None) -> Badge:
     """A conclusion with its strength, or none."""
-    found = NO_CONCLUSION if word is None else badge(word, CONCLUSIONS)
+    found = NO_CONCLUSION if word is None else badge(word)
     return Badge(with_strength(found.word, strength), found.tone, found.icon)
 
 
@@ -268,7 +260,7 @@ def with_strength(word: str, part: Strength | None) -> str:
 
 def canary(control: Canary) -> Badge:
     """The state of a control and what was measured."""
-    return Badge(f"{control.state}: {control.measured}", *CANARIES[control.state])
+    return Badge(f"{control.state}: {control.measured}", *BADGES[control.state])
 
 
 def headline(verdict: VerdictPart, scale: str) -> Badge:
@@ -283,8 +275,8 @@ def headline(verdict: VerdictPart, scale: str) -> Badge:
 def short_word(verdict: VerdictPart) -> Badge:
     """One word for a table of many verdicts: the conclusion, or why there is none."""
     if verdict.conclusion is None or verdict.validity != "VALID":
-        return badge(verdict.validity, VALIDITIES)
-    found = badge(verdict.conclusion, CONCLUSIONS)
+        return badge(verdict.validity)
+    found = badge(verdict.conclusion)
     fragile = verdict.flags and verdict.conclusion == "CONFIRMED"
     return Badge(found.word, "warn", found.icon) if fragile else found
 
@@ -294,18 +286,19 @@ def checked(document: Document) -> str:
     runs = [run for arm in document.arms if arm.trained for run in arm.replicates]
     rows = [run for arm in document.arms if arm.tabled for run in arm.replicates]
     printed = sum(arm.printed for arm in document.arms)
-    done = fmt.count(sum(run.state == "finished" for run in runs))
-    said = [
-        f"{done} of {fmt.number_of(len(runs), 'run')} finished" if runs else "",
-        f"{fmt.number_of(len(rows), 'seed')} from a table" if rows else "",
-        f"{fmt.number_of(printed, 'arm')} printed" if printed else "",
-        _controls(document.canaries),
-    ]
-    return fmt.sentence("; ".join(part for part in said if part))
+    said = []
+    if runs:
+        done = fmt.count(sum(run.state == "finished" for run in runs))
+        said.append(f"{done} of {fmt.number_of(len(runs), 'run')} finished")
+    if rows:
+        said.append(f"{fmt.number_of(len(rows), 'seed')} from a table")
+    if printed:
+        said.append(f"{fmt.number_of(printed, 'arm')} printed")
+    return fmt.sentence("; ".join([*said, _controls(document.canaries)]))
 
 
 def _controls(canaries: tuple[Canary, ...]) -> str:
-    passed, n = sum(one.state == "passed" for one in canaries), len(canaries)
+    passed, n = sum(control.state == "passed" for control in canaries), len(canaries)
     if not n:
         return "no control is declared"
     if passed < n:
@@ -317,7 +310,7 @@ def _controls(canaries: tuple[Canary, ...]) -> str:
 def cautions(document: Document) -> tuple[Chip, ...]:
     """What a reader should know of how the judgement was reached, besides the verdict's flags."""
     chips = []
-    declared = document.registration
+    declared, control = document.registration, document.control
     if declared is not None and any(edit.after_results for edit in declared.edits):
         chips.append(Chip("Claim", Badge("edited after results were visible", "bad", "alarm")))
     elif declared is not None and declared.state == "after":
@@ -328,7 +321,6 @@ def cautions(document: Document) -> tuple[Chip, ...]:
         if part.refused:
             name = title_of(document, part.expectation)
             chips.append(Chip(f"Design: {name}", Badge("too few seeds", "warn", "alarm")))
-    control = document.control
     if control is not None and control.low > control.alpha:
         word = "differences where there are none, too often"
         chips.append(Chip("Control", Badge(word, "bad", "alarm")))
@@ -340,17 +332,18 @@ def value(number: float, measurement: MeasurementPart) -> str:
     return fixed(number, measurement.digits)
 
 
-def spread(sd: float, measurement: MeasurementPart) -> str:
-    """A standard deviation: one digit more where whole numbers would hide it."""
-    return fixed(sd, 1 if measurement.digits == 0 and 0 < sd < 10 else measurement.digits)
-
-
 def mean_and_sd(summary: SummaryPart, measurement: MeasurementPart) -> str:
-    """`57.31 ± 0.13`; the mean alone when there is no deviation; a printed one as it is printed."""
+    """`57.31 ± 0.13`; the mean alone when there is no deviation; a printed one as it is printed.
+
+    The deviation has one digit more where whole numbers would hide it.
+    """
     if summary.as_printed is not None:
         return signed(summary.as_printed)
     mean = value(summary.mean, measurement)
-    return mean if summary.sd is None else f"{mean} ± {spread(summary.sd, measurement)}"
+    if summary.sd is None:
+        return mean
+    digits = 1 if measurement.digits == 0 and 0 < summary.sd < 10 else measurement.digits
+    return f"{mean} ± {fixed(summary.sd, digits)}"
 
 
 def value_range(summary: SummaryPart, measurement: MeasurementPart) -> str:

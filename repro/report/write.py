@@ -1,6 +1,4 @@
-"""Reports to files and back: each file is written whole or not at all.
-
-Files of reports are replaced in one step, and what a kill has left of a step is swept.
+"""Reports to files and back: each file is replaced in one step, and what a kill leaves is swept.
 
 A write owns its temporary file by a lock, which the kernel takes back when its process ends
 however that ends: so a file that nobody holds, and that is not of this minute, is rubbish.
@@ -64,8 +62,7 @@ def write_report(
 
 def document_text(document: Document) -> str:
     """The one JSON text of a document: keys sorted, two blanks a level, a newline at the end."""
-    data = document.model_dump(mode="json", by_alias=True)
-    return json.dumps(data, indent=2, sort_keys=True, allow_nan=False) + "\n"
+    return documents_text([document])
 
 
 JSON = ReportFormat("report.json", lambda document: document_text(document).encode(), label="JSON")
@@ -73,10 +70,9 @@ JSON = ReportFormat("report.json", lambda document: document_text(document).enco
 
 def documents_text(documents: Sequence[Document], *, several: bool = False) -> str:
     """The JSON text of one document; of several, or where ``several`` were asked for, an array."""
-    if len(documents) == 1 and not several:
-        return document_text(documents[0])
     data = [document.model_dump(mode="json", by_alias=True) for document in documents]
-    return json.dumps(data, indent=2, sort_keys=True, allow_nan=False) + "\n"
+    shown = data if several or len(data) != 1 else data[0]
+    return json.dumps(shown, indent=2, sort_keys=True, allow_nan=False) + "\n"
 
 
 def document_schema() -> str:

@@ -1,9 +1,7 @@
 """The canvas that figures are drawn on, and what all share: text, headings, legends, ticks.
 
-A sheet to draw figures on: one unit is one point, y grows downwards, text is measured.
-
-matplotlib writes the SVG; the layout is ours, so that no text can meet another one. Colours are
-those of paper; the style sheet of a page puts its theme in their place.
+One unit is one point, and y grows downwards. matplotlib writes the SVG; the layout is ours, so
+that no text can meet another one.
 """
 
 from __future__ import annotations
