@@ -59,7 +59,7 @@ def _in_turn(threads: int, replicates: int) -> Job:
 
 def through_engine(metronome: Metronome) -> None:
     """``execute`` with the engine that is the default, kept warm, each time on new replicates."""
-    from repro.running.engine import engine
+    from repro.running.engine import engine, pool_size
     from repro.running.execute import execute
     from repro.running.pool import ProcessPool
     from repro.store.runs import RunStore
@@ -68,7 +68,8 @@ def through_engine(metronome: Metronome) -> None:
     with TemporaryDirectory() as folder:
         spec = specification(Path(folder))
         runs = _runs(spec, 0)
-        with engine(needs=[memory(planned) for planned in runs]) as pool:
+        size = pool_size(None, "cpu", [memory(planned) for planned in runs])
+        with engine("processes", size) as pool:
             assert isinstance(pool, ProcessPool)
             metronome.own = lambda: time.process_time() + machine.cpu_seconds(pool.processes())
             store = RunStore(Path(folder) / "store")

@@ -30,7 +30,7 @@ def measure(settings: Settings) -> Found:
     with TemporaryDirectory() as folder:
         data = Path(folder)
         spec = specification(data)
-        with engine(workers=1) as pool:
+        with engine("processes", 1) as pool:
             seconds = [
                 pool.submit(overhead, _task(spec, data, number), time.monotonic()).result()
                 for number in range(WARM_UPS + settings.samples)

@@ -1,6 +1,4 @@
-"""Tasks: made from what is missing, given out, waited for, given out again.
-
-Tasks on their way: given out, waited for, given out again.
+"""Tasks: made from what is missing, given out, waited for, perhaps given out again.
 
 That is when another process held a run, or when a task of several killed its process.
 """
@@ -34,10 +32,7 @@ Futures = dict[Future[tuple[Outcome, ...]], Task]
 
 
 class Dispatch:
-    """One execution of some tasks on an executor; reads progress from the store meanwhile.
-
-    ``limit`` is in seconds per run, for an executor that has processes; None for none.
-    """
+    """One execution of some tasks on an executor; ``limit`` is in seconds per run, if any."""
 
     def __init__(
         self,
@@ -54,11 +49,9 @@ class Dispatch:
         self._stopped = threading.Event()
         runs = [planned for task in tasks for planned in task.runs]
         self._tracker = Tracker(store, runs, time.monotonic)
-        self._watch = (
-            Watch(store, executor, time.monotonic, limit)
-            if isinstance(executor, ProcessPool)
-            else None
-        )
+        self._watch = None
+        if isinstance(executor, ProcessPool):
+            self._watch = Watch(store, executor, time.monotonic, limit)
         self._pending: Futures = {}
         self._busy: list[tuple[float, Task]] = []
         self._outcomes: list[Outcome] = []
@@ -113,7 +106,8 @@ class Dispatch:
         for future in [future for future in self._pending if future.done()]:
             task = self._pending.pop(future)
             if isinstance(future.exception(), WorkerLostError) and len(task.runs) > 1:
-                self._halve(task)
+                # most likely for want of memory: smaller models
+                self._busy += [(0.0, replace(task, runs=runs)) for runs in halves(task.runs)]
                 continue
             outcomes = _result(future, task)
             busy = {outcome.key for outcome in outcomes if outcome.status == "busy"}
@@ -128,11 +122,6 @@ class Dispatch:
                 left = tuple(planned for planned in task.runs if planned.run.key in busy)
                 again = replace(task, runs=left)
                 self._busy.append((time.monotonic() + BUSY_SECONDS, again))
-
-    def _halve(self, task: Task) -> None:
-        """A model of several runs killed its process, most likely for memory: smaller ones."""
-        now = time.monotonic()
-        self._busy += [(now, replace(task, runs=runs)) for runs in halves(task.runs)]
 
     def _give_up(self, corpus: Hashable, reason: Outcome) -> None:
         """No run of this corpus will do better: take back those that have not begun."""
@@ -155,8 +144,7 @@ class Dispatch:
             with self._lock, _QUIETLY:
                 self._report.tick(self._tracker.snapshot())
             with self._lock, _QUIETLY:
-                stuck = [] if self._watch is None else self._watch.look(self._pending)
-                if stuck:
+                if self._watch and (stuck := self._watch.look(self._pending)):
                     self._report.stuck(stuck)
 
 
@@ -260,7 +248,7 @@ def _memory(pool: Pool) -> float:
 
 
 def free_on_gpu() -> float:
-    """What a worker is asked: the bytes that are free on its GPU."""
+    """The bytes that are free on the GPU of a worker."""
     import torch  # noqa: PLC0415 - the caller stays light
 
     return float(torch.cuda.mem_get_info()[0])

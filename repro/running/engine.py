@@ -54,21 +54,9 @@ class Pool:
     device: Literal["cpu", "cuda"]
 
 
-def engine(
-    name: EngineName = "processes",
-    *,
-    workers: int | None = None,
-    device: str = "cpu",
-    needs: Sequence[float] = (),
-) -> Executor:
-    """The engine of that name.
-
-    ``serial``: this process. ``processes`` and ``batched``, and ``auto``, which is one of them: a
-    warm pool of as many processes as ``pool_size`` says; they differ in what a task is.
-    """
-    if name == "serial":
-        return SerialEngine()
-    return ProcessPool(pool_size(workers, device, needs), environment=ENVIRONMENT)
+def engine(name: EngineName, workers: int) -> Executor:
+    """This process for ``serial``, else a warm pool: the others differ in what a task is."""
+    return SerialEngine() if name == "serial" else ProcessPool(workers, environment=ENVIRONMENT)
 
 
 def pool_size(workers: int | None, device: str, needs: Sequence[float]) -> int:
@@ -159,7 +147,6 @@ class Group:
     """Runs that differ in their replicate alone and are to be trained, the longest first."""
 
     runs: tuple[PlannedRun, ...]
-    flops: float
 
     @property
     def training(self) -> Training:
@@ -190,20 +177,15 @@ def grouped(
     todo: Sequence[PlannedRun], store: RunStore
 ) -> tuple[list[Group], list[tuple[PlannedRun, ...]]]:
     """What is to be trained, by configuration; and each run that is only to be measured."""
-    found: dict[tuple[str, int, str], list[tuple[PlannedRun, float]]] = {}
+    found: dict[tuple[str, int, str], list[PlannedRun]] = {}
     trained: list[tuple[PlannedRun, ...]] = []
     for planned in todo:
-        run, flops = planned.run, remaining(store, planned).training
-        if flops == 0:
+        run = planned.run
+        if remaining(store, planned).training == 0:
             trained.append((planned,))
         else:
-            name = (run.training.digest(), run.root, run.streams)
-            found.setdefault(name, []).append((planned, flops))
-    groups = [
-        Group(tuple(planned for planned, _ in each), sum(flops for _, flops in each))
-        for each in found.values()
-    ]
-    return groups, trained
+            found.setdefault((run.training.digest(), run.root, run.streams), []).append(planned)
+    return [Group(tuple(each)) for each in found.values()], trained
 
 
 def task_memory(runs: Sequence[PlannedRun]) -> float:

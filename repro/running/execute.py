@@ -82,13 +82,12 @@ def execute(  # noqa: PLR0913 - one parameter an option
 
     ``engine`` says how replicates are trained: each alone in one of the ``processes`` of a pool,
     several as one model (``batched``), or here (``serial``); ``auto`` is ``processes`` on a CPU
-    and ``batched`` on a GPU. An engine that is given by name is closed in the end. A run that
-    another process is training is waited for. One that takes longer than ``limit`` seconds is ended
-    and has failed; it goes on from its checkpoint the next time. One that fails does not stop the
-    others; but DataError is raised if no run could be done because of its corpus, DeviceError or
-    StoreUnreachableError at once, OwnPartError before anything is trained if a user's own part of a
-    model is wrong, CodeError before such a part is imported unless ``allow_code``: it runs with the
-    rights of this process, and ClaimError for a limit of runs that are trained in this process.
+    and ``batched`` on a GPU. A run that another process is training is waited for. One that takes
+    longer than ``limit`` seconds has failed, and goes on from its checkpoint the next time. One
+    that fails does not stop the others; but these errors do: DataError if no run could be done
+    because of its corpus, DeviceError, StoreUnreachableError, and before anything is trained
+    OwnPartError for a user's part of a model that is wrong, CodeError for one that is not allowed
+    by ``allow_code``, and ClaimError for a limit of runs that are trained in this process.
     """
     start = time.monotonic()
     work = _Work.sort(merged(plan), store)
@@ -98,7 +97,7 @@ def execute(  # noqa: PLR0913 - one parameter an option
         chosen = resolve_device(device, tell)
         needs = [task_memory([planned]) for planned in work.todo]
         size = pool_size(workers, chosen, needs)
-        with _opened(engine, size, chosen) as executor:
+        with _opened(engine, size) as executor:
             _refuse_limit(limit, executor)
             pool = Pool(executor, size, chosen)
             try_own_parts(work.todo, store, pool)
@@ -145,7 +144,7 @@ def _name(engine: EngineName | Executor) -> EngineName:
 
 
 def _say_nothing(_: str) -> None:
-    """Nobody listens."""
+    pass
 
 
 def _say(text: str) -> None:
@@ -156,12 +155,12 @@ def _say(text: str) -> None:
 
 
 @contextmanager
-def _opened(engine: EngineName | Executor, workers: int, device: str) -> Iterator[Executor]:
+def _opened(engine: EngineName | Executor, workers: int) -> Iterator[Executor]:
     """The executor; one that was made here is closed here, at once if anything goes wrong."""
     if isinstance(engine, Executor):
         yield engine
         return
-    executor = make_engine(engine, workers=workers, device=device)
+    executor = make_engine(engine, workers)
     try:
         yield executor
     except BaseException:

@@ -1,13 +1,8 @@
 """Warm processes behind ``concurrent.futures.Executor``; the death of one harms one task only.
 
-Each worker is a fresh Python, started when it is first needed, with an environment of its own,
-and served by a thread of this process. If it dies, a new one is started and its task is given
-out again. It ends when this process ends, however that happens.
-
-The life of a worker process: take a call, answer it, until the parent is gone.
-
-Started by ``pool`` with the numbers of two pipes: one for calls and answers, and one that the
-parent never writes to, whose end tells that the parent has died.
+Each worker is a fresh Python, started when it is first needed and served by a thread of this
+process. If it dies, a new one is given its task. It has two pipes: one for calls and answers, and
+one that the parent never writes to, whose end tells that the parent has died, however it did.
 """
 
 from __future__ import annotations
@@ -164,7 +159,8 @@ class ProcessPool(Executor):
         statuses: list[int] = []
         while len(statuses) < self._attempts and not self._terminated:
             try:
-                child = self._ready(job, child)
+                child = child or _Child(self._environment)
+                self._assign(job, child)
                 done, value = child.call(job.call)
             except _DiedError as death:
                 if child is not None:
@@ -194,22 +190,13 @@ class ProcessPool(Executor):
             return BrokenExecutor("the pool was terminated")
         return WorkerLostError(_describe(statuses), killed=statuses[-1] == -signal.SIGKILL)
 
-    def _ready(self, job: _Job, child: _Child | None) -> _Child:
-        """The child that works on a call; a new one is waited for until it has started."""
-        fresh = child is None
-        child = child or _Child(self._environment)
+    def _assign(self, job: _Job, child: _Child) -> None:
+        """Say which child works on a call."""
         with self._lock:
             self._children.add(child)
             self._serving[job.future] = child
         if self._terminated:
             child.kill()
-        if fresh:
-            try:
-                child.wait_until_ready()
-            except _DiedError:
-                self._forget(child)
-                raise
-        return child
 
     def _forget(self, child: _Child) -> None:
         with self._lock:
@@ -221,6 +208,7 @@ class _Child:
     """One worker process and the pipes to it."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
+        self._ready = False
         self._connection, theirs = Pipe()
         life, self._life = os.pipe()
         try:
@@ -240,23 +228,15 @@ class _Child:
             theirs.close()
             os.close(life)
 
-    def wait_until_ready(self) -> None:
-        if self._receive(self._connection, ready=False) != READY:
-            raise _DiedError(self._reap(), ready=False)
-
     def call(self, call: Call) -> tuple[bool, Any]:
+        """The answer to a call, which is given once the process has started."""
         try:
+            self._ready = self._ready or self._connection.recv() == READY
             self._connection.send(call)
-        except OSError as error:
-            raise _DiedError(self._reap(), ready=True) from error
-        answer: tuple[bool, Any] = self._receive(self._connection, ready=True)
-        return answer
-
-    def _receive(self, connection: Connection, *, ready: bool) -> Any:
-        try:
-            return connection.recv()
+            answer: tuple[bool, Any] = self._connection.recv()
         except (EOFError, OSError) as error:
-            raise _DiedError(self._reap(), ready=ready) from error
+            raise _DiedError(self._reap(), ready=self._ready) from error
+        return answer
 
     def _reap(self) -> int:
         """How the process ended; one that has closed its pipe is on its way out."""

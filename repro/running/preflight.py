@@ -1,12 +1,8 @@
 """What training needs and is not there, told before anything is timed or trained.
 
 Corpora, a device, room on the store's disk, memory: each that is missing is one line, with what to
-do about it. Sizes are estimates, on the generous side, as far as a plan can know them.
-
-Output layers and trunks of a user's own, tried before the first task is handed out.
-
-A worker tries them again when it builds its model; what it would find then, of a run whose turn
-comes after a day, is said here at once, and once for all seeds.
+do about it. Sizes are estimates, on the generous side. Parts of a user's own are tried here too,
+once for all seeds: a worker would meet what is wrong only when their turn comes.
 """
 
 from __future__ import annotations
@@ -54,17 +50,17 @@ def lacking(missing: Sequence[PlannedRun], options: RunOptions) -> list[str]:
 
 def _device(device: str) -> Iterator[str]:
     """A GPU that is asked for and is not there; any other machine has a processor."""
-    if device != "cuda":
-        return
     try:
-        resolve_device("cuda")
+        if device == "cuda":
+            resolve_device(device)
     except DeviceError as error:
         yield f"needs the {str(error).splitlines()[0]}; use --device cpu or --device auto"
 
 
 def _room(missing: Sequence[PlannedRun], options: RunOptions) -> Iterator[str]:
     """The disk: weights and spectra of what is missing, and checkpoints meanwhile."""
-    weights = [_weights(planned.run.training) for planned in missing]
+    trainings = [planned.run.training for planned in missing]
+    weights = [trainer_of(training).disk(training) for training in trainings]
     spectra = sum(
         each.stored(planned.run.training) for planned in missing for each in planned.measurements
     )
@@ -79,13 +75,10 @@ def _room(missing: Sequence[PlannedRun], options: RunOptions) -> Iterator[str]:
         )
 
 
-def _weights(training: Training) -> float:
-    return trainer_of(training).disk(training)
-
-
 def _memory(missing: Sequence[PlannedRun], options: RunOptions) -> Iterator[str]:
     """Arms of which not even one run fits; who names a number of processes is believed."""
-    if options.workers is not None or options.device == "cuda" or _may_use_gpu(options):
+    gpu = options.device == "cuda" or (options.device == "auto" and has_driver())
+    if options.workers is not None or gpu:
         return
     free = available_memory()
     needs: dict[str, float] = {}
@@ -97,10 +90,6 @@ def _memory(missing: Sequence[PlannedRun], options: RunOptions) -> Iterator[str]
                 f"needs about {_bytes(need)} of memory for one run of {arm}, and {_bytes(free)} "
                 "are free; use a machine with more, or --workers 1 to try it all the same"
             )
-
-
-def _may_use_gpu(options: RunOptions) -> bool:
-    return options.device == "auto" and has_driver()
 
 
 def _bytes(size: float) -> str:

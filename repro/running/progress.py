@@ -1,6 +1,4 @@
-"""How far an execution is, shown on stderr; runs that make no progress are found and ended.
-
-Runs whose workers make no progress are found, and ended where a run may take so long only.
+"""How far an execution is, shown on stderr; runs that make no progress are found.
 
 A worker that is at work may be slow and need not say anything for minutes, as while it measures;
 one that uses no processor time is stuck. Time in which this process was itself stopped, or the
@@ -49,7 +47,29 @@ class Reporter:
         """Nothing more will come."""
 
 
-class PlainReporter(Reporter):
+class _Teller(Reporter):
+    """Tells in lines; ``labels`` gives a run's key the name that a reader knows."""
+
+    def __init__(self, labels: Mapping[str, str]) -> None:
+        self._labels = {key: printable(label) for key, label in labels.items()}
+
+    def start(self, total: int, reused: int, workers: str) -> None:
+        runs = "1 run" if total == 1 else f"{total} runs"
+        there = f", {reused} reused from the store" if reused else ""
+        self._say(f"{runs} to do on {workers}{there}")
+
+    def stuck(self, stuck: Sequence[Stuck]) -> None:
+        for each in stuck:
+            self._say(no_progress(each, self._label(each.key)))
+
+    def _label(self, key: str) -> str:
+        return self._labels.get(key, key[:12])
+
+    def _say(self, text: str) -> None:
+        raise NotImplementedError
+
+
+class PlainReporter(_Teller):
     """A line at the start, at the end of each run, and at least every minute."""
 
     def __init__(
@@ -60,35 +80,21 @@ class PlainReporter(Reporter):
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], str] = lambda: time.strftime("%H:%M:%S"),
     ) -> None:
-        self._labels = {key: printable(label) for key, label in labels.items()}
-        self._stream = stream
-        self._clock = clock
-        self._wall = wall
+        super().__init__(labels)
+        self._stream, self._clock, self._wall = stream, clock, wall
         self._last = clock()
 
-    def start(self, total: int, reused: int, workers: str) -> None:
-        """How much there is to do."""
-        self._say(started(total, reused, workers))
-
     def tick(self, snapshot: Snapshot) -> None:
-        """A line, if the last one was about a minute ago."""
         if self._clock() - self._last >= INTERVAL:
-            doing = "; ".join(self._describe(each, snapshot) for each in snapshot.running[:4])
+            doing = "; ".join(
+                f"run {each.number}/{snapshot.total} {self._label(each.key)}: {each.doing}"
+                for each in snapshot.running[:4]
+            )
             self._say(f"{doing or 'waiting for another process'}; {outlook(snapshot)}")
 
     def finished(self, key: str, outcome: str, snapshot: Snapshot) -> None:
-        """A line for each run that is over."""
-        label = self._labels.get(key, key[:12])
-        self._say(f"run {snapshot.done}/{snapshot.total} {label}: {outcome}; {outlook(snapshot)}")
-
-    def stuck(self, stuck: Sequence[Stuck]) -> None:
-        """A line for each run that makes no progress."""
-        for each in stuck:
-            self._say(no_progress(each, self._labels))
-
-    def _describe(self, running: Running, snapshot: Snapshot) -> str:
-        label = self._labels.get(running.key, running.key[:12])
-        return f"run {running.number}/{snapshot.total} {label}: {running.doing}"
+        number = f"run {snapshot.done}/{snapshot.total}"
+        self._say(f"{number} {self._label(key)}: {outcome}; {outlook(snapshot)}")
 
     def _say(self, text: str) -> None:
         self._last = self._clock()
@@ -97,61 +103,44 @@ class PlainReporter(Reporter):
             self._stream.flush()
 
 
-class LiveReporter(Reporter):
+class LiveReporter(_Teller):
     """A bar with an ETA, and a line above it for each run that is over."""
 
     def __init__(self, labels: Mapping[str, str], stream: TextIO) -> None:
         from rich.console import Console  # noqa: PLC0415 - only for a terminal
         from rich.live import Live  # noqa: PLC0415 - as above
 
-        self._labels = {key: printable(label) for key, label in labels.items()}
+        super().__init__(labels)
         console = Console(file=stream, highlight=False)
         self._live = Live(console=console, auto_refresh=False, transient=True)
 
     def start(self, total: int, reused: int, workers: str) -> None:
-        """Draw the first bar."""
         self._live.start()
-        self._print(started(total, reused, workers))
+        super().start(total, reused, workers)
 
     def tick(self, snapshot: Snapshot) -> None:
-        """Draw the bar again."""
         from rich.console import Group  # noqa: PLC0415 - only for a terminal
         from rich.progress_bar import ProgressBar  # noqa: PLC0415 - as above
         from rich.text import Text  # noqa: PLC0415 - as above
 
         bar = ProgressBar(total=1.0, completed=snapshot.fraction, width=40)
-        rows = [
-            Text(f"  {self._labels.get(each.key, each.key[:12])}: {each.doing}")
-            for each in snapshot.running[:8]
-        ]
+        rows = [Text(f"  {self._label(each.key)}: {each.doing}") for each in snapshot.running[:8]]
         summary = Text(f"{snapshot.done}/{snapshot.total} runs, {outlook(snapshot)}")
         self._live.update(Group(bar, summary, *rows), refresh=True)
 
     def finished(self, key: str, outcome: str, snapshot: Snapshot) -> None:
-        """A line that stays, and the bar again."""
-        label = self._labels.get(key, key[:12])
-        self._print(f"run {snapshot.done}/{snapshot.total} {label}: {outcome}")
+        self._say(f"run {snapshot.done}/{snapshot.total} {self._label(key)}: {outcome}")
         self.tick(snapshot)
 
-    def stuck(self, stuck: Sequence[Stuck]) -> None:
-        """A line that stays for each run that makes no progress."""
-        for each in stuck:
-            self._print(no_progress(each, self._labels))
-
     def stop(self) -> None:
-        """Take the bar away."""
         self._live.stop()
 
-    def _print(self, text: str) -> None:
+    def _say(self, text: str) -> None:
         self._live.console.print(printable_lines(text), markup=False, soft_wrap=True)
 
 
 def choose_reporter(labels: Mapping[str, str], stream: TextIO | None = None) -> Reporter:
-    """A bar if ``stream`` (stderr) is a terminal and this is no CI job, else plain lines.
-
-    ``labels`` gives a run's key the name that a reader knows: "mos seed 3". Colours are rich's,
-    which respects NO_COLOR.
-    """
+    """A bar if ``stream`` (stderr) is a terminal and this is no CI job, else plain lines."""
     stream = stream or sys.stderr
     dumb = os.environ.get("TERM") in {"dumb", "unknown"}
     if stream.isatty() and not dumb and not os.environ.get("CI"):
@@ -159,16 +148,8 @@ def choose_reporter(labels: Mapping[str, str], stream: TextIO | None = None) -> 
     return PlainReporter(labels, stream)
 
 
-def started(total: int, reused: int, workers: str) -> str:
-    """Says what is about to run."""
-    runs = "1 run" if total == 1 else f"{total} runs"
-    there = f", {reused} reused from the store" if reused else ""
-    return f"{runs} to do on {workers}{there}"
-
-
-def no_progress(stuck: Stuck, labels: Mapping[str, str]) -> str:
+def no_progress(stuck: Stuck, label: str) -> str:
     """Which run makes no progress since when, which process works on it, and what can be done."""
-    label = labels.get(stuck.key, stuck.key[:12])
     since = time.strftime("%H:%M:%S", time.localtime(time.time() - stuck.seconds))
     doing = f", {stuck.doing}" if stuck.doing else ""
     return (
@@ -234,10 +215,9 @@ class Tracker:
         self._left_behind = {key: store.progress(key) for key in self._costs}
         self._first = {key: self._share(key)[0] for key in self._costs}
 
-    def end(self, key: str) -> int:
-        """A run is over, however it ended; gives how many are."""
+    def end(self, key: str) -> None:
+        """A run is over, however it ended."""
         self._ended.add(key)
-        return len(self._ended)
 
     def snapshot(self) -> Snapshot:
         """Look at the store."""
@@ -372,13 +352,13 @@ class Watch:
                 seen.shift(now - self._looked)
         self._looked = now
         self._seen = {future: seen for future, seen in self._seen.items() if future in pending}
-        stuck = [found for each in list(pending.items()) if (found := self._one(*each, now))]
+        stuck = [found for each in list(pending.items()) if (found := self._stuck(*each, now))]
         if not stuck or now - self._told < IDLE_SECONDS:
             return []
         self._told = now
         return stuck
 
-    def _one(self, future: Future[tuple[Outcome, ...]], task: Task, now: float) -> Stuck | None:
+    def _stuck(self, future: Future[tuple[Outcome, ...]], task: Task, now: float) -> Stuck | None:
         process = self._pool.process_of(future)
         if process is None:  # it waits for its turn
             return None
@@ -405,9 +385,8 @@ def process_state(process: int) -> tuple[str, float | None]:
     The time is None where the system does not tell.
     """
     with suppress(OSError, ValueError, IndexError):
-        fields = (
-            Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-        )
+        line = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+        fields = line.rpartition(")")[2].split()
         spent = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
         return STATES.get(fields[0], "waiting"), spent
     return "", None

@@ -78,7 +78,7 @@ def run_task(task: Task) -> tuple[Outcome, ...]:
         held = []
         for planned in task.runs:
             key = planned.run.key
-            with _as_failure(store, key, outcomes):
+            with _as_failure(store, [key], outcomes):
                 if locks.enter_context(store.lock(key)):
                     held.append(planned)
                 else:
@@ -114,7 +114,7 @@ def _do(
     old: list[PlannedRun] = []
     for planned in held:
         key = planned.run.key
-        with _as_failure(store, key, outcomes):
+        with _as_failure(store, [key], outcomes):
             (old if store.state(key) in TRAINED else fresh).append(planned)
     for batch in _train(task, store, tuple(fresh), outcomes):
         for planned in batch:
@@ -167,7 +167,7 @@ def _train_batch(task: Task, store: RunStore, batch: Batch, outcomes: dict[str, 
     """Train and commit some runs; whether that was done."""
     runs = [planned.run for planned in batch]
     keys = [run.key for run in runs]
-    with _as_failure(store, keys[0], outcomes, also=keys[1:]):
+    with _as_failure(store, keys, outcomes):
         trainer, together = trainer_of(runs[0].training), _together(task, batch)
         with trainer.numerics(task.device) as settings:
             facts = {**settings, "engine": task.choice.facts(together)}
@@ -223,7 +223,7 @@ def _finish(
 ) -> None:
     """Measure a committed run, unless it diverged, and tidy up its folder."""
     key = planned.run.key
-    with _as_failure(store, key, outcomes):
+    with _as_failure(store, [key], outcomes):
         if store.state(key) == "diverged":
             outcomes[key] = Outcome(key, "diverged")
         elif missing_measurements(store, planned):
@@ -269,7 +269,7 @@ def _stored(store: RunStore, run: RunSpec) -> Finished:
 
 @contextmanager
 def _as_failure(
-    store: RunStore, key: str, outcomes: dict[str, Outcome], also: Sequence[str] = ()
+    store: RunStore, keys: Sequence[str], outcomes: dict[str, Outcome]
 ) -> Iterator[None]:
     """Turn an exception into the outcome of the runs concerned, its traceback into error.txt."""
     try:
@@ -278,19 +278,16 @@ def _as_failure(
         kind = type(error).__name__
         message = str(error) if isinstance(error, ReproError) else f"{kind}: {error}"
         text = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}\n{traceback.format_exc()}"
-        for each in (key, *also):
-            outcomes[each] = Outcome(each, "failed", message, kind)
-            _keep(store, each, text)
-
-
-def _keep(store: RunStore, key: str, text: str) -> None:
-    try:
-        store.put_error(key, text)
-    except ReproError:
-        return
+        for key in keys:
+            outcomes[key] = Outcome(key, "failed", message, kind)
+            with suppress(ReproError):
+                store.put_error(key, text)
 
 
 INTERVAL = 2.0
+
+PLACES = ("epoch", "epochs", "step", "steps", "tokens_done", "tokens_in_all")
+"""What training tells of where it is."""
 
 
 class Ledger:
@@ -312,35 +309,20 @@ class Ledger:
         self._before = self._store.progress(self._key) or {}
         self._earlier = self._earlier_sessions()
         self._start, self._started = time.monotonic(), now()
-        self._write({"phase": "training", **_kept(self._before)}, force=True)
+        kept = {name: self._before[name] for name in PLACES if name in self._before}
+        self._write({"phase": "training", **kept}, force=True)  # a reader sees no step back
 
     def training(self, state: Progress) -> None:
         """Training tells where it is."""
         if self._from_epoch is None:
             self._from_epoch = state.epoch
             self._keep({"sessions_list": self._all_sessions()}, {}, durable=False)
-        document = {
-            "phase": "training",
-            "epoch": state.epoch,
-            "epochs": state.epochs,
-            "step": state.step,
-            "steps": state.steps,
-            "tokens_done": state.tokens_done,
-            "tokens_in_all": state.tokens_in_all,
-        }
-        self._write(document)
+        self._write({"phase": "training", **{name: getattr(state, name) for name in PLACES}})
 
     def end_training(self, notes: Sequence[str] = ()) -> None:
         """The run is committed: say how it was trained."""
-        facts: dict[str, Any] = {
-            "started": str(self._before.get("started") or self._started),
-            "seconds": round(self._seconds(), 3),
-            "sessions": self._sessions(),
-            "sessions_list": self._all_sessions(),
-            "notes": list(notes),
-            **self._facts,
-        }
-        self._keep(facts, {})
+        told = {"sessions_list": self._all_sessions(), "notes": list(notes)}
+        self._keep({**self._session(), **told, **self._facts}, {})
 
     def begin_measurement(self, measurement: Measurable) -> None:
         """Notes that a measurement starts."""
@@ -394,25 +376,17 @@ class Ledger:
         if not force and moment - self._written < INTERVAL:
             return
         self._written = moment
-        session = {
-            "started": self._before.get("started") or self._started,
-            "seconds": round(self._seconds(), 3),
-            "sessions": self._sessions(),
-        }
         with suppress(StoreError):  # a disk that is full is told by the next checkpoint
-            self._store.put_progress(self._key, {**document, **session})
+            self._store.put_progress(self._key, {**document, **self._session()})
 
-    def _seconds(self) -> float:
-        return _number(self._before.get("seconds")) + time.monotonic() - self._start
-
-    def _sessions(self) -> int:
-        return int(_number(self._before.get("sessions"))) + 1
-
-
-def _kept(before: dict[str, Any]) -> dict[str, Any]:
-    """How far the earlier session said it was: a reader sees no step back."""
-    names = ("epoch", "epochs", "step", "steps", "tokens_done", "tokens_in_all")
-    return {name: before[name] for name in names if name in before}
+    def _session(self) -> dict[str, Any]:
+        """When training began first, how long it took so far, and in how many sessions."""
+        before = _number(self._before.get("seconds"))
+        return {
+            "started": str(self._before.get("started") or self._started),
+            "seconds": round(before + time.monotonic() - self._start, 3),
+            "sessions": int(_number(self._before.get("sessions"))) + 1,
+        }
 
 
 def _number(value: object) -> float:

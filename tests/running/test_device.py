@@ -74,7 +74,7 @@ def test_looking_for_a_device_imports_no_torch() -> None:
 
 def test_the_serial_engine_runs_here() -> None:
     """Each call is done when submit returns; its exception is in the future."""
-    with engine.engine("serial") as executor:
+    with engine.engine("serial", 1) as executor:
         assert executor.submit(calls.process).result() == os.getpid()
         future = executor.submit(calls.refuse, "no")
         assert isinstance(future.exception(), ValueError)
@@ -88,10 +88,7 @@ def test_one_worker_a_core_and_one_a_gpu() -> None:
         ("cpu", 3, 3),
         ("cuda", 2, 2),
     ):
-        pool = engine.engine("processes", workers=workers, device=name)
-        assert isinstance(pool, ProcessPool)
-        assert pool._workers == expected
-        pool.terminate()
+        assert engine.pool_size(workers, name, ()) == expected
 
 
 def test_a_probe_without_an_answer_is_not_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,9 +149,11 @@ def test_the_pool_is_as_large_as_memory_allows(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(engine, "cores", lambda: 8)
     monkeypatch.setattr(engine, "available_memory", lambda: 3.5)
     for asked, expected in ((None, 3), (6, 6)):
-        pool = engine.engine("processes", workers=asked, needs=[1.0] * 9)
+        size = engine.pool_size(asked, "cpu", [1.0] * 9)
+        assert size == expected
+        pool = engine.engine("processes", size)
         assert isinstance(pool, ProcessPool)
-        assert pool._workers == expected
+        assert pool._workers == size
         pool.terminate()
 
 

@@ -67,7 +67,7 @@ def test_a_trunk_of_ones_own_is_trained_alone() -> None:
     model = TrainingSpec.of(run).model.model_copy(update={"trunk": trunk})
     training = run.training.model_copy(update={"model": model})
     planned = PlannedRun(run=run.model_copy(update={"training": training}), measurements=())
-    assert Group((planned,) * 6, 1.0).together(1, PLENTY) == 1
+    assert Group((planned,) * 6).together(1, PLENTY) == 1
 
 
 def test_groups_differ_in_the_replicate_alone(tmp_path: Path) -> None:

@@ -26,7 +26,6 @@ from repro.running.progress import (
     Reporter,
     Stuck,
     Watch,
-    no_progress,
     process_state,
 )
 from repro.running.worker import Task
@@ -162,7 +161,8 @@ def test_the_line_names_run_process_and_time() -> None:
     text = stream.getvalue()
     assert "no progress since " in text
     assert "(75 s): MoS, seed 3, process 4242, stopped; `kill -9 4242`" in text
-    assert no_progress(Stuck("j" * 64, 1, 60.0, ""), {}).count("jjjjjjjjjjjj, process 1;") == 1
+    reporter.stuck([Stuck("j" * 64, 1, 60.0, "")])
+    assert stream.getvalue().count(" jjjjjjjjjjjj, process 1;") == 1
 
 
 @pytest.fixture

@@ -112,7 +112,7 @@ def test_replicates_are_trained_in_turn() -> None:
         PlannedRun(run=RunSpec(training=training("mos"), replicate=n), measurements=())
         for n in range(4)
     )
-    group = Group(runs, 1e15)
+    group = Group(runs)
     assert group.together(1, 1e15) == 1
     assert len(group.parts(1)) == 4
     assert 0.1e9 < replicate_memory(group.training) < 5e9
