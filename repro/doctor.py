@@ -7,13 +7,12 @@ import platform
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
 from repro import files as resources
 from repro.errors import ReproError, StoreError, StoreUnreachableError
-from repro.machine import cores
+from repro.machine import cores, package_version
 from repro.store.runs import RunStore
 
 CORPORA = ("ptb", "wt2")
@@ -42,10 +41,10 @@ def examine(store: Path, data: Path | None) -> Iterator[Diagnosis]:
 
 
 def _package(name: str) -> Diagnosis:
-    try:
-        return Diagnosis("ok", f"{name} {metadata.version(name)}")
-    except metadata.PackageNotFoundError:
+    version = package_version(name)
+    if version == "not installed":
         return Diagnosis("problem", f"{name} is not installed", "pip install repro-verdict")
+    return Diagnosis("ok", f"{name} {version}")
 
 
 def _gpu() -> Diagnosis:
@@ -74,13 +73,13 @@ def _store(place: Path) -> Diagnosis:
     if not os.access(parent, os.W_OK):
         return Diagnosis("problem", f"store {place} cannot be written", "give another with --store")
     free = shutil.disk_usage(parent).free
-    what = f"store {place}: {runs} runs, {free / 2**30:.0f} GiB free"
     if damaged:
-        what = f"store {place}: {damaged} of {runs} runs are damaged"
-        return Diagnosis("problem", what, f"repro runs check --store {place}")
+        found = f"store {place}: {damaged} of {runs} runs are damaged"
+        return Diagnosis("problem", found, f"repro runs check --store {place}")
+    found = f"store {place}: {runs} runs, {free / 2**30:.0f} GiB free"
     if free < ROOM:
-        return Diagnosis("problem", what, "make room, or give another place with --store")
-    return Diagnosis("ok", what)
+        return Diagnosis("problem", found, "make room, or give another place with --store")
+    return Diagnosis("ok", found)
 
 
 def _runs(store: RunStore) -> tuple[int, int]:
@@ -89,7 +88,7 @@ def _runs(store: RunStore) -> tuple[int, int]:
     for key in list(store.keys()):
         runs += 1
         try:
-            if store.state(key) in ("finished", "diverged"):
+            if store.committed(key):
                 store.see(key)
         except StoreUnreachableError:
             raise
@@ -105,8 +104,8 @@ def _corpora(data: Path | None) -> Iterator[Diagnosis]:
         yield Diagnosis("note", "no corpora: REPRO_DATA is not set", advice)
         return
     for name in CORPORA:
-        wanted = [Path(name) / f"{split}.txt" for split in ("train", "valid", "test")]
-        missing = [str(path) for path in wanted if not (data / path).is_file()]
+        texts = [f"{name}/{split}.txt" for split in ("train", "valid", "test")]
+        missing = [text for text in texts if not (data / text).is_file()]
         if missing:
             files = ", ".join(missing)
             yield Diagnosis("note", f"corpus {name}: {files} not in {data}")

@@ -1,15 +1,8 @@
-"""Files: guarded reads, atomic writes, and where those that come with repro are.
+"""Files: where those that come with repro are, guarded reads, and writes that are whole or absent.
 
-Where the files that come with the code are: templates, claims, and the papers' configurations.
-
-In a checkout they lie next to the package, where people edit them; in an installed wheel they
-lie inside it, below `_data`. Nothing else in `repro` needs to know which of the two it is.
-
-Guarded files: only regular files of a sane size are read, and a write is whole or absent.
-
-A write goes to a temporary sibling, is flushed to the disk, and takes its name in one step, so a
-crash leaves the old file or the new one. All of these raise OSError; the caller knows what the
-file is, and says what to do.
+Templates and claims lie next to the package in a checkout, and inside it, below `_data`, in an
+installed wheel. What reads and writes raises OSError; the caller knows what the file is, and says
+what to do.
 """
 
 from __future__ import annotations
@@ -166,15 +159,15 @@ def read_text(path: Path, expected: str = "a YAML file", limit: int = MAX_BYTES)
         raise fatal(place, "the file is too large", most, "make several files of it") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        what = f"cannot be read: {reason.lower()}"
-        raise fatal(place, what, "a readable file", "check the path") from None
+        mistake = f"cannot be read: {reason.lower()}"
+        raise fatal(place, mistake, "a readable file", "check the path") from None
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         good = raw[: error.start].decode("utf-8")
         place = place_of_offset(good, len(good), str(path))
-        what = f"byte 0x{raw[error.start]:02X} is not UTF-8"
-        raise fatal(place, what, "UTF-8 text", "save the file as UTF-8") from None
+        mistake = f"byte 0x{raw[error.start]:02X} is not UTF-8"
+        raise fatal(place, mistake, "UTF-8 text", "save the file as UTF-8") from None
 
 
 def is_folder(path: Path) -> bool:

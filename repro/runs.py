@@ -16,8 +16,6 @@ from repro.store.runs import RunStore, copy_run
 from repro.store.sealed import is_folder
 from repro.trainers.table import Measurable
 
-COMMITTED = ("finished", "diverged")
-
 Chosen = Mapping[str, Collection[Measurable] | None]
 """key of a run -> the measurements of it that are meant, None for all."""
 
@@ -49,7 +47,7 @@ def check_runs(store: RunStore, claims: Sequence[Claim] = ()) -> Checked:
     damages = list(_damaged_ledgers(store, claims))
     for key in _chosen(store, claims):
         try:
-            if store.state(key) not in COMMITTED:
+            if not store.committed(key):
                 unfinished += 1
                 continue
             read += 1
@@ -76,7 +74,7 @@ def export_runs(
     target.prepare()
     copied = there = unfinished = 0
     for key, measurements in _chosen(store, claims).items():
-        if store.state(key) not in COMMITTED:
+        if not store.committed(key):
             unfinished += 1
         elif copy_run(store, key, target, measurements=measurements, weights=weights):
             copied += 1

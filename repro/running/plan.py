@@ -37,7 +37,7 @@ class Plan:
     @property
     def missing(self) -> tuple[PlannedRun, ...]:
         """What has to be trained or measured."""
-        return tuple(one.planned for one in self.runs if one.state == "missing")
+        return tuple(each.planned for each in self.runs if each.state == "missing")
 
     def lacks(self, runs: Iterable[PlannedRun]) -> bool:
         """Whether any of ``runs`` is missing."""
@@ -51,7 +51,7 @@ class Plan:
 
         The longest run, or all of them shared by the workers, whichever is more.
         """
-        work = [one.work for one in self.runs]
+        work = [each.work for each in self.runs]
         return max(max(work, default=0.0), sum(work) / self.workers) / self.rate
 
 
@@ -89,23 +89,23 @@ def is_complete(store: StoreReader, planned: PlannedRun) -> bool:
     without reading weights and spectra.
     """
     key = planned.run.key
-    state = store.state(key)
-    if state not in ("finished", "diverged"):
+    record = store.committed(key)
+    if record is None:
         return False
     stored = [store.measurement(key, each) for each in planned.measurements]
     store.see(key, [each for each in stored if each is not None])
-    return state == "diverged" or None not in stored
+    return record.state == "diverged" or None not in stored
 
 
 def merged(plan: Iterable[PlannedRun]) -> list[PlannedRun]:
     """One entry per run, with all the measurements that anybody wants of it."""
-    wanted: dict[str, PlannedRun] = {}
+    runs: dict[str, PlannedRun] = {}
     for planned in plan:
         key = planned.run.key
-        before = wanted[key].measurements if key in wanted else ()
+        before = runs[key].measurements if key in runs else ()
         both = tuple(dict.fromkeys((*before, *planned.measurements)))
-        wanted[key] = planned.model_copy(update={"measurements": both})
-    return list(wanted.values())
+        runs[key] = planned.model_copy(update={"measurements": both})
+    return list(runs.values())
 
 
 def remaining(store: StoreReader, planned: PlannedRun) -> Cost:

@@ -15,7 +15,6 @@ from repro.errors import CodeError, DataError, DeviceError, OwnPartError, Prefli
 from repro.machine import available_memory, cores, free_disk
 from repro.running.engine import Pool, RunOptions, task_memory
 from repro.running.pool import WorkerLostError
-from repro.running.worker import TRAINED
 from repro.store.runs import RunStore
 from repro.trainers.base import Training
 from repro.trainers.devices import has_driver, resolve_device
@@ -110,7 +109,7 @@ def try_own_parts(todo: Iterable[PlannedRun], store: RunStore, pool: Pool) -> No
     trainings = {
         planned.run.training.digest(): planned.run.training
         for planned in todo
-        if own_parts(planned.run.training) and store.state(planned.run.key) not in TRAINED
+        if own_parts(planned.run.training) and not store.committed(planned.run.key)
     }
     futures = {
         digest: pool.executor.submit(mistake, training, pool.device)

@@ -206,8 +206,7 @@ class Tracker:
         self._store = store
         self._clock = clock
         self._costs = {planned.run.key: remaining(store, planned) for planned in runs}
-        wanted = [measurement for planned in runs for measurement in planned.measurements]
-        self._labels = {each.key: each.label for each in wanted}
+        self._labels = {each.key: each.label for planned in runs for each in planned.measurements}
         self._numbers = {key: number for number, key in enumerate(self._costs, start=1)}
         self._ended: set[str] = set()
         self._start = clock()

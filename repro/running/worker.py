@@ -27,15 +27,12 @@ from repro.machine import now
 from repro.running.engine import ALONE, Choice
 from repro.running.plan import is_complete, missing_measurements
 from repro.store.runs import RunStore
-from repro.store.sealed import out_of_reach
+from repro.store.sealed import reaching
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.table import Measurable
 from repro.trainers.trainer import Facts, Finished, Progress, trainer_of
 
 Status = Literal["trained", "measured", "reused", "diverged", "busy", "failed"]
-
-TRAINED = {"finished", "diverged"}
-"""States of a run that is committed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +112,7 @@ def _do(
     for planned in held:
         key = planned.run.key
         with _as_failure(store, [key], outcomes):
-            (old if store.state(key) in TRAINED else fresh).append(planned)
+            (old if store.committed(key) else fresh).append(planned)
     for batch in _train(task, store, tuple(fresh), outcomes):
         for planned in batch:
             _finish(task, store, planned, outcomes, fresh=True)
@@ -143,7 +140,7 @@ def _train(task: Task, store: RunStore, fresh: Batch, outcomes: dict[str, Outcom
     if not fresh:
         return []
     trial: dict[str, Outcome] = {}
-    left = tuple(planned for planned in fresh if store.state(planned.run.key) not in TRAINED)
+    left = tuple(planned for planned in fresh if not store.committed(planned.run.key))
     if not left or _train_batch(task, store, left, trial):
         return [fresh]
     if len(fresh) == 1 or not _may_do_better(trial):
@@ -178,7 +175,7 @@ def _train_batch(task: Task, store: RunStore, batch: Batch, outcomes: dict[str, 
                 store.sweep(key)
             for ledger in ledgers.values():
                 ledger.begin_training()
-            try:
+            with reaching(folders[0]):  # a checkpoint that cannot be written
                 trained = trainer.train(
                     runs,
                     corpus,
@@ -187,8 +184,6 @@ def _train_batch(task: Task, store: RunStore, batch: Batch, outcomes: dict[str, 
                     progress=lambda state: ledgers[state.run_key].training(state),
                     together=together > 1,
                 )
-            except OSError as error:  # a checkpoint that cannot be written
-                raise out_of_reach(folders[0], error) from error
         for result in trained:
             ledgers[result.run.key].end_training(result.notes)
             _put(store, result)

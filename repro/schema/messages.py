@@ -62,7 +62,7 @@ def entry_type(container: Any) -> Any:
 
 def kinds(member: Any) -> tuple[object, ...]:
     """The values of ``kind`` or ``method``, or the tags, by which a member of a union is known."""
-    tags = tuple(one.tag for one in getattr(member, "__metadata__", ()) if isinstance(one, Tag))
+    tags = tuple(each.tag for each in getattr(member, "__metadata__", ()) if isinstance(each, Tag))
     if tags:
         return tags
     fields = getattr(member, "model_fields", {})
@@ -202,16 +202,16 @@ def problems_of(
     missing = {f.steps for f in found if f.kind == "missing"}
     meant: set[Steps] = set()
     problems: dict[tuple[Steps, str], Problem] = {}
-    for one in sorted(found, key=lambda f: f.kind != "extra_forbidden"):
-        if one.steps in document.damaged or one.steps in meant:
+    for each in sorted(found, key=lambda f: f.kind != "extra_forbidden"):
+        if each.steps in document.damaged or each.steps in meant:
             continue
-        if one.kind == "value_error" and not document.sound(one.steps):
+        if each.kind == "value_error" and not document.sound(each.steps):
             continue  # what does not fit together may be what could not be read
-        if one.kind == "extra_forbidden":
-            guess = one.guess({s[-1] for s in missing if s[:-1] == one.steps[:-1]})
-            meant.add((*one.steps[:-1], guess or ""))
-        problem = one.problem(document)
-        key = (one.steps, "union" if one.in_union else str(problem))
+        if each.kind == "extra_forbidden":
+            guess = each.guess({s[-1] for s in missing if s[:-1] == each.steps[:-1]})
+            meant.add((*each.steps[:-1], guess or ""))
+        problem = each.problem(document)
+        key = (each.steps, "union" if each.in_union else str(problem))
         if key in problems:
             first = problems[key]
             expected = f"{first.expected}, or {problem.expected}"
@@ -296,14 +296,14 @@ class _Found:
 
     def problem(self, document: YamlDocument) -> Problem:
         """The error in our words."""
-        what, expected, advice = self._words(document)
+        mistake, expected, advice = self._words(document)
         key = self.is_key or self.kind == "extra_forbidden"
         if self.kind in {"missing", "union_tag_not_found"}:
             place = document.key_place(self.steps[:-1])
         else:
             place = document.key_place(self.steps) if key else document.place(self.steps)
         name = document.name(self.steps)
-        return Problem(place, f"{name}: {what}" if name else what, expected, advice)
+        return Problem(place, f"{name}: {mistake}" if name else mistake, expected, advice)
 
     def guess(self, free: Collection[object]) -> str | None:
         """The key that an unknown one was meant to be: rather one that is still free."""
@@ -355,9 +355,9 @@ class _Found:
             most = f"at most {context['max_length']} characters"
             return f"a text of {len(self.input):,} characters", most, "shorten it"
         if self.kind in {"missing_entry", "too_long"}:
-            wanted = context.get("max_length", len(get_args(self.holder)))
+            most = context.get("max_length", len(get_args(self.holder)))
             sense = "at most" if Ellipsis in get_args(bare(self.type)) else "exactly"
-            return f"entries: {len(self.input)}", f"{sense} {wanted}", "name as many"
+            return f"entries: {len(self.input)}", f"{sense} {most}", "name as many"
         if self.kind == "too_short":
             some, least = len(self.input), context["min_length"]
             expected = f"at least {least}" if some else "at least one entry"

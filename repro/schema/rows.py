@@ -112,8 +112,8 @@ def _cell(delimiter: str) -> re.Pattern[str]:
 def _split(number: int, line: str, pattern: re.Pattern[str], mistakes: Mistakes) -> CsvRow | None:
     """The cells of a line; None for a line that is not a row, which is a mistake."""
     if found := _CONTROL.search(line):
-        what = f"row {number}: character U+{ord(found[0]):04X} is not allowed"
-        mistakes.add(number, found.start() + 1, what, "visible characters", "remove it")
+        mistake = f"row {number}: character U+{ord(found[0]):04X} is not allowed"
+        mistakes.add(number, found.start() + 1, mistake, "visible characters", "remove it")
         return None
     cells: list[str] = []
     starts: list[int] = []
@@ -121,9 +121,9 @@ def _split(number: int, line: str, pattern: re.Pattern[str], mistakes: Mistakes)
     while len(cells) < MAX_COLUMNS:
         match = pattern.match(line, at)
         if match is None:
-            what = f"row {number}: a quote inside a cell, or one that is not closed"
+            mistake = f"row {number}: a quote inside a cell, or one that is not closed"
             advice = 'write the cell without quotes, or as "cell"'
-            mistakes.add(number, at + 1, what, "cells separated by commas", advice)
+            mistakes.add(number, at + 1, mistake, "cells separated by commas", advice)
             return None
         quoted, bare, delimiter = match.groups()
         cells.append((bare if quoted is None else quoted.replace('""', '"')).strip(" \t"))
@@ -131,6 +131,6 @@ def _split(number: int, line: str, pattern: re.Pattern[str], mistakes: Mistakes)
         at = match.end()
         if not delimiter:
             return CsvRow(number, tuple(cells), tuple(starts))
-    what = f"row {number}: more than {MAX_COLUMNS:,} cells"
-    mistakes.add(number, at, what, f"at most {MAX_COLUMNS:,} columns", "leave columns out")
+    mistake = f"row {number}: more than {MAX_COLUMNS:,} cells"
+    mistakes.add(number, at, mistake, f"at most {MAX_COLUMNS:,} columns", "leave columns out")
     return None

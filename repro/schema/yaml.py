@@ -172,8 +172,8 @@ def parse_document(text: str, file: str) -> YamlDocument:
     except (ValueError, OverflowError):  # from chr()
         beyond = _BEYOND_UNICODE.search(text)
         place = place_of_offset(text, beyond.start() if beyond else 0, file)
-        what, expected = "an escape that names no character", "characters of Unicode"
-        raise fatal(place, what, expected, r"correct the \U in quotes") from None
+        mistake, expected = "an escape that names no character", "characters of Unicode"
+        raise fatal(place, mistake, expected, r"correct the \U in quotes") from None
 
 
 class _Builder:
@@ -239,9 +239,9 @@ class _Builder:
                 continue
             if key in result:
                 first = self.key_places[(*steps, key)].line
-                what = f"duplicate key '{key}', first on line {first}"
+                mistake = f"duplicate key '{key}', first on line {first}"
                 advice = "remove one of the two, or rename it"
-                self.problems.append(Problem(place, what, "every key once", advice))
+                self.problems.append(Problem(place, mistake, "every key once", advice))
             else:
                 result[key] = value
         return result
@@ -254,9 +254,9 @@ class _Builder:
             return value
         if len(self.problems) == before:
             shown = event.value if isinstance(event, yaml.ScalarEvent) else "a list or a mapping"
-            what = f"a key must be a text, and this is not one: {shown or 'nothing'}"
+            mistake = f"a key must be a text, and this is not one: {shown or 'nothing'}"
             advice = "put the key in quotes, or use a name"
-            self.problems.append(Problem(self.place(event), what, "a text as key", advice))
+            self.problems.append(Problem(self.place(event), mistake, "a text as key", advice))
         return None
 
     def sequence(self, steps: Steps) -> list[Any]:
@@ -268,8 +268,11 @@ class _Builder:
     def scalar(self, event: yaml.ScalarEvent, steps: Steps) -> Scalar:
         found = _FORBIDDEN.search(event.value)
         if found:
-            what, expected = f"character U+{ord(found[0]):04X} is not allowed", "visible characters"
-            self.refuse(event, steps, what, expected, "remove the escape")
+            mistake, expected = (
+                f"character U+{ord(found[0]):04X} is not allowed",
+                "visible characters",
+            )
+            self.refuse(event, steps, mistake, expected, "remove the escape")
             return None
         if event.style is not None:
             return str(event.value)
@@ -286,9 +289,9 @@ class _Builder:
             self.damaged.add(steps)
         if anchor and anchor not in self.anchors:  # said once, however often it is used
             self.anchors.add(anchor)
-            what = f"alias *{anchor}" if alias else f"anchor &{anchor}"
+            mistake = f"alias *{anchor}" if alias else f"anchor &{anchor}"
             advice = f"write the value out wherever *{anchor} stands"
-            self.refuse(event, steps, what, "no anchors and no aliases", advice)
+            self.refuse(event, steps, mistake, "no anchors and no aliases", advice)
         tag = getattr(event, "tag", None)
         if tag:
             shown = str(tag).replace("tag:yaml.org,2002:", "!!")
@@ -296,10 +299,10 @@ class _Builder:
             self.refuse(event, steps, f"tag {shown}", "no tags", advice)
 
     def refuse(
-        self, event: yaml.Event, steps: Steps, what: str, expected: str, advice: str
+        self, event: yaml.Event, steps: Steps, mistake: str, expected: str, advice: str
     ) -> None:
         self.damaged.add(steps)
-        self.problems.append(Problem(self.place(event), what, expected, advice))
+        self.problems.append(Problem(self.place(event), mistake, expected, advice))
 
     def place(self, event: yaml.Event) -> Place:
         return _place_of_mark(event.start_mark, self.file)

@@ -13,19 +13,20 @@ import os
 import re
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from repro.errors import StoreError, StoreUnreachableError
 from repro.store.sealed import (
+    KEY,
     MARKER,
     SCHEMA,
     damaged,
-    is_folder,
     make_folder,
     open_or_make,
     out_of_reach,
     parse_json,
+    reaching,
     read_bytes,
     refuse_newer,
     seal,
@@ -38,7 +39,6 @@ LEDGER = "looks"
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _SHARD = re.compile(r"[0-9a-f]{2}")
-_KEY = re.compile(r"[0-9a-f]{64}")
 
 
 def refuse_address(root: Path | str) -> None:
@@ -53,15 +53,9 @@ def refuse_address(root: Path | str) -> None:
 
 def run_folder_of(root: Path, key: str) -> Path:
     """The folder of a run, whether it exists or not."""
-    if not _KEY.fullmatch(key):
+    if not KEY.fullmatch(key):
         raise StoreError(f"{key!r} is not the key of a run: 64 hexadecimal digits")
     return root / key[:2] / key
-
-
-def folder_exists(root: Path, key: str) -> bool:
-    """Whether the run has a folder; an error if something else is in its place."""
-    folder = run_folder_of(root, key)
-    return is_folder(folder.parent) and is_folder(folder)
 
 
 def make_run_folder(root: Path, key: str) -> Path:
@@ -142,9 +136,9 @@ def confirm_root(root: Path, identity: str) -> None:
     found = read_identity(root)
     if found == identity:
         return
-    what = "is no longer there" if found is None else "is another one than at the start"
+    mistake = "is no longer there" if found is None else "is another one than at the start"
     raise StoreUnreachableError(
-        f"{root}: the run store {what}: was a disk unmounted, or the folder moved?\n"
+        f"{root}: the run store {mistake}: was a disk unmounted, or the folder moved?\n"
         "  expected: the store that this command began with\n"
         "  to do: bring it back and give the same command again; finished runs are kept there"
     )
@@ -167,14 +161,12 @@ def list_keys(root: Path) -> Iterator[str]:
     """The keys that have a folder, in order; what is no run folder is passed over."""
     if not check_root(root):
         return
-    try:
+    with reaching(root):
         for shard in sorted(root.iterdir()):
             if len(shard.name) == 2 and shard.is_dir() and not shard.is_symlink():
                 for folder in sorted(shard.iterdir()):
-                    if _KEY.fullmatch(folder.name) and folder.name[:2] == shard.name:
+                    if KEY.fullmatch(folder.name) and folder.name[:2] == shard.name:
                         yield folder.name
-    except OSError as error:
-        raise out_of_reach(root, error) from error
 
 
 @contextmanager
@@ -198,12 +190,9 @@ def hold(root: Path, key: str, name: str) -> Iterator[bool]:
 
 def _is_at(handle: int, path: Path) -> bool:
     """Whether the open file is the one of that name."""
-    try:
+    with reaching(path), suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(handle), path.lstat())
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise out_of_reach(path, error) from error
+    return False
 
 
 def _try(handle: int, path: Path) -> bool:

@@ -14,7 +14,7 @@ from pydantic import JsonValue, ValidationError
 from repro.digest import digest
 from repro.errors import StoreError
 from repro.schema.base import Spec
-from repro.store.places import check_root, folder_exists, list_keys, refuse_address, run_folder_of
+from repro.store.places import check_root, list_keys, refuse_address, run_folder_of
 from repro.store.records import (
     HISTORY,
     PROGRESS,
@@ -75,7 +75,7 @@ class StoreReader:
 
     def state(self, key: str) -> State:
         """``missing``, ``started`` (trained in part), ``finished`` or ``diverged``."""
-        record = self._record(key)
+        record = self.committed(key)
         if record is not None:
             return record.state
         started = self._exists(key) and exists(self.folder(key) / SPEC)
@@ -83,7 +83,7 @@ class StoreReader:
 
     def record(self, key: str) -> RunRecord:
         """The record of a committed run."""
-        record = self._record(key)
+        record = self.committed(key)
         if record is None:
             raise StoreError(f"{self.folder(key)}: no finished run is here\n  to do: train it")
         return record
@@ -130,7 +130,7 @@ class StoreReader:
 
     def measurement(self, key: str, measurement: Measurable) -> StoredMeasurement | None:
         """A measurement of a committed run; None if it was not taken."""
-        record = self._record(key)
+        record = self.committed(key)
         path = self._measurement_path(key, measurement)
         if record is None or not is_folder(path.parent):
             return None
@@ -202,8 +202,8 @@ class StoreReader:
         for path, artefact in self._large(key, self.record(key), stored):
             found = digest_of(path)
             if found != artefact.sha256:
-                what = "is missing" if found is None else f"has the digest {found}"
-                raise damaged(path, what, artefact.sha256)
+                mistake = "is missing" if found is None else f"has the digest {found}"
+                raise damaged(path, mistake, artefact.sha256)
 
     def check_numbers(self, key: str) -> tuple[StoredMeasurement, ...]:
         """As ``check``, but for weights and spectra; gives all measurements of the run."""
@@ -241,11 +241,12 @@ class StoreReader:
         data = read_bytes(path)
         document = None if data is None else parse_json(path, data)
         if not isinstance(document, dict) or digest(document) != key:
-            what = "is missing" if data is None else "does not hash to the key of its run"
-            raise damaged(path, what, f"digest {key}")
+            mistake = "is missing" if data is None else "does not hash to the key of its run"
+            raise damaged(path, mistake, f"digest {key}")
         return document
 
-    def _record(self, key: str) -> RunRecord | None:
+    def committed(self, key: str) -> RunRecord | None:
+        """The record of a run; None while it is not committed."""
         if not self._exists(key):
             return None
         path = self.folder(key) / RECORD
@@ -264,9 +265,9 @@ class StoreReader:
         return self._measurement_path(key, measurement).with_suffix(".safetensors")
 
     def _exists(self, key: str) -> bool:
-        run_folder_of(self.root, key)
+        folder = self.folder(key)
         self._checked = self._checked or check_root(self.root)
-        return self._checked and folder_exists(self.root, key)
+        return self._checked and is_folder(folder.parent) and is_folder(folder)
 
     @staticmethod
     def _artefact(path: Path, artefact: Artefact | None) -> bytes:
@@ -277,8 +278,8 @@ class StoreReader:
             raise damaged(path, "is missing", artefact.sha256)
         found = hashlib.sha256(data).hexdigest()
         if found != artefact.sha256:
-            what = f"has {len(data):,} bytes and the digest {found}"
-            raise damaged(path, what, artefact.sha256)
+            mistake = f"has {len(data):,} bytes and the digest {found}"
+            raise damaged(path, mistake, artefact.sha256)
         return data
 
 

@@ -26,7 +26,7 @@ from pydantic import (
 )
 
 from repro.digest import digest
-from repro.schema.base import Spec
+from repro.schema.base import Sha256, Spec
 from repro.store.sealed import damaged
 from repro.trainers.measurement import MeasurementSpec
 from repro.trainers.table import Measurable
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 State = Literal["missing", "started", "finished", "diverged"]
 Scalar = bool | int | float | str | None
-Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Artefact(Spec):

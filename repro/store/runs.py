@@ -112,7 +112,7 @@ class RunStore(StoreReader):
 
         One that has not diverged leaves weights, ``files`` of any other kind, or both.
         """
-        if self._record(run.key) is not None:
+        if self.committed(run.key) is not None:
             return False
         folder = self.working_folder(run)
         lines = [json.dumps(finite(row), sort_keys=True, allow_nan=False) for row in history]
@@ -197,7 +197,7 @@ class RunStore(StoreReader):
 
     def drop_checkpoint(self, key: str) -> None:
         """Remove the checkpoint of a committed run: hundreds of megabytes that nobody reads."""
-        if self._record(key) is not None:
+        if self.committed(key) is not None:
             _remove(_checkpoints(self.folder(key)))
 
     def sweep(self, key: str) -> None:
@@ -207,13 +207,13 @@ class RunStore(StoreReader):
 
     def tidy(self, key: str) -> None:
         """Remove what only training needed: checkpoints, progress, errors, cut-off writes."""
-        if self._record(key) is not None:
+        if self.committed(key) is not None:
             _remove(_rubbish(self.folder(key)))
 
     def tidy_if_free(self, key: str) -> None:
         """Tidy a run that a killed process has left untidy, unless another process holds it."""
         with suppress(StoreError):  # also of a store that can only be read
-            if self._record(key) is None or not _rubbish(self.folder(key)):
+            if self.committed(key) is None or not _rubbish(self.folder(key)):
                 return
             with self.lock(key) as held:
                 if held:
@@ -264,8 +264,8 @@ def copy_run(
     where a run of that key with other weights is in the target.
     """
     every = source.check_numbers(key)
-    stored = [one for one in every if measurements is None or one.measurement in measurements]
-    record, there = source.record(key), _record(target, key)
+    stored = [each for each in every if measurements is None or each.measurement in measurements]
+    record, there = source.record(key), target.committed(key)
     if there is not None and there.artefacts != record.artefacts:
         raise StoreError(
             f"{target.folder(key)}: holds a run of the same key that was trained apart\n"
@@ -283,10 +283,6 @@ def copy_run(
         document = record.model_copy(update={"without_weights": bare}).document()
         write_atomically(folder / RECORD, seal(document))
     return there is None
-
-
-def _record(store: StoreReader, key: str) -> RunRecord | None:
-    return store.record(key) if store.state(key) in ("finished", "diverged") else None
 
 
 def _names(record: RunRecord, stored: list[StoredMeasurement], *, bare: bool) -> Iterator[str]:

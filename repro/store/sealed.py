@@ -14,7 +14,8 @@ import os
 import re
 import secrets
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -35,32 +36,24 @@ LONGEST = 500
 _MISPLACED = {errno.EISDIR, errno.ELOOP, errno.ENOTDIR, errno.ENXIO}
 _LINKLESS = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK}
 _FULL = {errno.ENOSPC, errno.EDQUOT}
-_KEY = re.compile(r"[0-9a-f]{64}")
+KEY = re.compile(r"[0-9a-f]{64}")
 
 
 def damaged(path: Path, mistake: str, expected: str, advice: str = "") -> StoreError:
-    """An error about a file that is not mistake it should be, with mistake to do about it."""
+    """An error about a file that is not what it should be, with what to do about it."""
     advice = advice or _advice(path)
     mistake, expected = printable(mistake[:LONGEST]), printable(expected[:LONGEST])
     return StoreError(f"{path}: {mistake}\n  expected: {expected}\n  to do: {advice}")
-
-
-def run_folder(path: Path) -> Path:
-    """The folder of the run that a file belongs to; the path itself for any other."""
-    for folder in (path, *path.parents):
-        if _KEY.fullmatch(folder.name) and folder.parent.name == folder.name[:2]:
-            return folder
-    return path
 
 
 def _advice(path: Path) -> str:
     """What to do about a damaged file so that the store is of use again, at the least cost."""
     if path.name == MARKER:
         return f"remove {path} (it is then written again; no run is lost)"
-    folder = run_folder(path)
-    if not _KEY.fullmatch(folder.name):
-        return f"remove {path}"
-    return f"remove {folder} (its run is then trained anew)"
+    for folder in (path, *path.parents):
+        if KEY.fullmatch(folder.name) and folder.parent.name == folder.name[:2]:
+            return f"remove {folder} (its run is then trained anew)"
+    return f"remove {path}"
 
 
 def out_of_reach(path: Path, error: OSError) -> StoreError:
@@ -85,49 +78,51 @@ def out_of_reach(path: Path, error: OSError) -> StoreError:
     return StoreUnreachableError(f"{path}: the store is out of reach: {reason}\n  to do: {advice}")
 
 
-def make_folder(path: Path) -> None:
-    """Create one folder unless it is there; a link in its place is refused."""
+@contextmanager
+def reaching(path: Path) -> Iterator[None]:
+    """Turn what the operating system refuses inside into what it means for the store."""
     try:
-        with suppress(FileExistsError):
-            path.mkdir()
-            files.sync_folder(path.parent)
+        yield
     except OSError as error:
         raise out_of_reach(path, error) from error
+
+
+def make_folder(path: Path) -> None:
+    """Create one folder unless it is there; a link in its place is refused."""
+    with reaching(path), suppress(FileExistsError):
+        path.mkdir()
+        files.sync_folder(path.parent)
     if not is_folder(path):
         raise damaged(path, "is in the place of a folder", "a plain folder", f"remove {path}")
 
 
 def is_folder(path: Path) -> bool:
     """Whether a plain folder is there; False if nothing is, an error if something else is."""
-    try:
-        mode = path.lstat().st_mode
-    except FileNotFoundError:
+    status = _status(path)
+    if status is None:
         return False
-    except OSError as error:
-        raise out_of_reach(path, error) from error
-    if not stat.S_ISDIR(mode):
-        kind = "a symbolic link" if stat.S_ISLNK(mode) else "not a folder"
+    if not stat.S_ISDIR(status.st_mode):
+        kind = "a symbolic link" if stat.S_ISLNK(status.st_mode) else "not a folder"
         raise damaged(path, f"is {kind}", "a plain folder", f"remove {path}")
     return True
 
 
 def exists(path: Path) -> bool:
     """Whether anything of that name is there."""
-    try:
-        path.lstat()
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise out_of_reach(path, error) from error
-    return True
+    return _status(path) is not None
+
+
+def _status(path: Path) -> os.stat_result | None:
+    """What is there, no link followed; None if nothing is."""
+    with reaching(path), suppress(FileNotFoundError):
+        return path.lstat()
+    return None
 
 
 def write_atomically(path: Path, data: bytes, *, durable: bool = True) -> None:
     """Give ``path`` the content ``data`` in one step; ``durable`` also survives a power cut."""
-    try:
+    with reaching(path):
         files.write_atomically(path, data, durable=durable)
-    except OSError as error:
-        raise out_of_reach(path, error) from error
 
 
 def write_new(path: Path, data: bytes) -> None:
@@ -135,9 +130,8 @@ def write_new(path: Path, data: bytes) -> None:
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     write_atomically(temporary, data)
     try:
-        _link(temporary, path)
-    except OSError as error:
-        raise out_of_reach(path, error) from error
+        with reaching(path):
+            _link(temporary, path)
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
@@ -158,33 +152,23 @@ def _link(source: Path, target: Path) -> None:
 
 def read_bytes(path: Path, limit: int = JSON_LIMIT) -> bytes | None:
     """The content of a regular file of at most ``limit`` bytes; None if there is no file."""
-    try:
+    with reaching(path), suppress(FileNotFoundError):
         return files.read_bytes(path, limit, follow=False)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise out_of_reach(path, error) from error
+    return None
 
 
 def digest_of(path: Path) -> str | None:
     """The SHA-256 of a regular file, however large; None if there is no file."""
-    try:
-        with files.opened(path, follow=False) as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise out_of_reach(path, error) from error
+    with reaching(path), suppress(FileNotFoundError), files.opened(path, follow=False) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return None
 
 
 def size_of(path: Path) -> int | None:
     """The bytes of a regular file, unread; None if there is no file."""
-    try:
-        status = path.lstat()
-    except FileNotFoundError:
+    status = _status(path)
+    if status is None:
         return None
-    except OSError as error:
-        raise out_of_reach(path, error) from error
     if not stat.S_ISREG(status.st_mode):
         raise out_of_reach(path, files.NotRegularError(path))
     return status.st_size
@@ -193,10 +177,8 @@ def size_of(path: Path) -> int | None:
 def open_or_make(path: Path, flags: int = 0) -> int:
     """A handle on a regular file, which is made if it is missing; no link is followed."""
     flags |= os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    try:
+    with reaching(path):
         handle = os.open(path, flags, 0o666)
-    except OSError as error:
-        raise out_of_reach(path, error) from error
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise out_of_reach(path, files.NotRegularError(path))
@@ -230,8 +212,7 @@ def read_sealed(path: Path, advice: str = "") -> dict[str, Any] | None:
     data = read_bytes(path)
     if data is None:
         return None
-    document = parse_json(path, data)
-    return unsealed(path, document, advice)
+    return unsealed(path, parse_json(path, data), advice)
 
 
 def unsealed(path: Path, document: Any, advice: str = "") -> dict[str, Any]:
