@@ -38,5 +38,6 @@ def test_a_name_that_is_not_on_the_page_is_an_attribute_error():
 
 
 def test_the_page_itself_loads_no_torch():
-    code = "import repro.extend, sys; assert 'torch' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    code = "import repro.extend, sys; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

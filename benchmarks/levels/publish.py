@@ -82,7 +82,8 @@ def publish(document: Mapping[str, Any]) -> None:
     """Writes ``levels-DATE.{json,md}``, the package's data, and the tables of the docs."""
     RESULTS.mkdir(exist_ok=True)
     stem = RESULTS / f"levels-{document['date']}"
-    stem.with_suffix(".json").write_text(compact(document), encoding="utf-8")
+    tables = {name: as_table(document[name]) for name in TABLES}
+    stem.with_suffix(".json").write_text(compact({**document, **tables}), encoding="utf-8")
     stem.with_suffix(".md").write_text(table.markdown(document), encoding="utf-8")
     PACKAGE.write_text(compact(package_data(document)), encoding="utf-8")
     PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), document), encoding="utf-8")
@@ -93,7 +94,23 @@ def latest() -> dict[str, Any]:
     found: dict[str, Any] = json.loads(
         max(RESULTS.glob("levels-*.json")).read_text(encoding="utf-8")
     )
-    return found
+    return {**found, **{name: as_records(found[name]) for name in TABLES}}
+
+
+TABLES = ("rates", "off_grid", "promises")
+"""What the file of the results holds as tables, with the names of the columns first."""
+
+
+def as_table(records: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
+    """Records that share their names, without naming them in each."""
+    names = list(records[0])
+    return [names, *([record[name] for name in names] for record in records)]
+
+
+def as_records(rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
+    """What ``as_table`` was made of."""
+    names, *values = rows
+    return [dict(zip(names, row, strict=True)) for row in values]
 
 
 def with_tables(text: str, document: Mapping[str, Any]) -> str:

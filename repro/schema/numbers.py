@@ -1,7 +1,5 @@
 """Numbers to text: the only place that decides how many digits a reader sees.
 
-Numbers to text: the only place where a report decides how many digits a reader sees.
-
 Signs are real minus signs, thousands have commas, and nothing here depends on a locale.
 """
 
@@ -185,19 +183,16 @@ def duration(seconds: float) -> str:
 
 def rough_duration(seconds: float) -> str:
     """A time that is known very roughly, to two digits: `45 s`, `150 days`, `3.2 years`."""
-    for size, unit in (
-        (2 * 365.25 * 86_400, "years"),
-        (2 * 86_400.0, "days"),
-        (100 * 60.0, "h"),
-        (100.0, "min"),
+    day, year = 86_400.0, 365.25 * 86_400
+    for least, size, unit in (
+        (2 * year, year, "years"),
+        (2 * day, day, "days"),
+        (6000.0, 3600.0, "h"),
+        (100.0, 60.0, "min"),
     ):
-        if seconds >= size:
-            return f"{_two_digits(seconds / UNITS[unit])} {unit}"
+        if seconds >= least:
+            return f"{_two_digits(seconds / size)} {unit}"
     return f"{_two_digits(max(1.0, seconds))} s"
-
-
-UNITS = {"years": 365.25 * 86_400, "days": 86_400.0, "h": 3600.0, "min": 60.0}
-"""Seconds in each."""
 
 
 def _two_digits(number: float) -> str:

@@ -42,7 +42,7 @@ def shuffled(data: st.DataObject, values: Values, *, together: bool) -> Values:
     return found
 
 
-def same(one: Judgement, other: Judgement) -> None:
+def assert_same(one: Judgement, other: Judgement) -> None:
     """Both say the same of every expectation and of the claim, but for round-off."""
     assert one.validity is other.validity
     for mine, others in zip(one.judged, other.judged, strict=True):
@@ -62,7 +62,7 @@ def test_seeds_have_numbers_and_no_order(name: str, data: st.DataObject) -> None
     kind = KINDS[name]
     values = data.draw(values_of(kind))
     other = shuffled(data, values, together=kind.together)
-    same(judge(known_claim(name), values), judge(known_claim(name), other))
+    assert_same(judge(known_claim(name), values), judge(known_claim(name), other))
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -76,7 +76,7 @@ def test_the_order_in_which_seeds_are_listed_means_nothing(name: str, data: st.D
         listed,
         arms={arm: tuple(data.draw(st.permutations(own))) for arm, own in listed.arms.items()},
     )
-    same(judge_claim(claim, listed), judge_claim(claim, other))
+    assert_same(judge_claim(claim, listed), judge_claim(claim, other))
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if len(KINDS[name].arms) > 1])
@@ -87,7 +87,7 @@ def test_the_order_in_which_arms_are_listed_means_nothing(name: str, data: st.Da
     kind, claim, values = KINDS[name], known_claim(name), data.draw(values_of(KINDS[name]))
     order = data.draw(st.permutations([*kind.arms]))
     turned = claim.model_copy(update={"arms": {arm: claim.arms[arm] for arm in order}})
-    same(judge(claim, values), judge(turned, {arm: values[arm] for arm in order}))
+    assert_same(judge(claim, values), judge(turned, {arm: values[arm] for arm in order}))
     names = dict(zip(kind.arms, "uvwxyz", strict=False))
     other = claim.model_copy(
         update={
@@ -98,7 +98,7 @@ def test_the_order_in_which_arms_are_listed_means_nothing(name: str, data: st.Da
             ),
         }
     )
-    same(judge(claim, values), judge(other, renamed(values, names)))
+    assert_same(judge(claim, values), judge(other, renamed(values, names)))
 
 
 @settings(max_examples=7)

@@ -57,7 +57,8 @@ def damaged(draw, document):
     return result
 
 
-def load(folder: Path, claim: Any, configuration: Any) -> None:
+def assert_refused_in_order(folder: Path, claim: Any, configuration: Any) -> None:
+    """Each mistake, if there is any, is told once, in reading order and with all its parts."""
     (folder / "configurations/tiny").mkdir(parents=True, exist_ok=True)
     softmax = (GOOD / "configurations/tiny/softmax.yaml").read_text(encoding="utf-8")
     (folder / "configurations/tiny/softmax.yaml").write_text(softmax, encoding="utf-8")
@@ -82,14 +83,14 @@ def mistakes(file: Path) -> tuple[Problem, ...]:
 @given(claim=damaged(CLAIM))
 def test_any_damage_to_a_claim_is_refused_in_order(tmp_path_factory, claim):
     """Whatever is wrong with a claim, each problem has four parts and is said once."""
-    load(tmp_path_factory.getbasetemp(), claim, CONFIGURATION)
+    assert_refused_in_order(tmp_path_factory.getbasetemp(), claim, CONFIGURATION)
 
 
 @settings(max_examples=80, deadline=None)
 @given(claim=st.sampled_from(OTHERS).flatmap(damaged))
 def test_any_damage_to_a_claim_of_any_kind_is_refused_in_order(tmp_path_factory, claim):
     """The same holds for tables, printed numbers, trees, families and looks."""
-    load(tmp_path_factory.getbasetemp(), claim, CONFIGURATION)
+    assert_refused_in_order(tmp_path_factory.getbasetemp(), claim, CONFIGURATION)
 
 
 @settings(max_examples=40, deadline=None)
@@ -100,7 +101,7 @@ def test_any_damage_to_a_configuration_is_refused_in_order(
     """The same holds for a configuration, and for what is laid over it."""
     claim = copy.deepcopy(CLAIM)
     claim["arms"]["mos"]["override"] = override
-    load(tmp_path_factory.getbasetemp(), claim, configuration)
+    assert_refused_in_order(tmp_path_factory.getbasetemp(), claim, configuration)
 
 
 def test_a_claim_full_of_mistakes_is_refused_in_time(tmp_path):
@@ -112,5 +113,5 @@ def test_a_claim_full_of_mistakes_is_refused_in_time(tmp_path):
         f"arm{n}": {"label": "x", "configuration": f"no/where{n}"} for n in range(300)
     }
     start = time.process_time()
-    load(tmp_path, claim, CONFIGURATION)
+    assert_refused_in_order(tmp_path, claim, CONFIGURATION)
     assert time.process_time() - start < 2

@@ -32,7 +32,7 @@ def naive(latent, log_prior, weight, bias, targets, epsilon=0.0):
     return -(p_NV.gather(1, targets[:, None]) + epsilon).log().mean()
 
 
-def agree(fused, plain, tensors):
+def assert_agree(fused, plain, tensors):
     torch.testing.assert_close(fused, plain, rtol=1e-12, atol=0)
     for ours, theirs in zip(
         torch.autograd.grad(fused * 3, tensors),
@@ -54,7 +54,9 @@ def _small_chunks(monkeypatch):
 def test_loss_and_gradients_are_those_of_the_formula(epsilon):
     """In float64 loss and all four gradients agree with autograd on the plain formula."""
     arguments = inputs()
-    agree(mixture_loss(*arguments, epsilon=epsilon), naive(*[*arguments, epsilon]), arguments[:4])
+    assert_agree(
+        mixture_loss(*arguments, epsilon=epsilon), naive(*[*arguments, epsilon]), arguments[:4]
+    )
 
 
 def test_float32_is_accurate_to_a_millionth():
@@ -156,7 +158,7 @@ def test_chunks_have_no_edge(components, rows, monkeypatch):
     """Whatever the rows of a chunk, loss and gradients in float64 are those of the formula."""
     monkeypatch.setattr(fused_loss, "CHUNK_ELEMENTS", rows * components * V)
     arguments = inputs(components=components)
-    agree(mixture_loss(*arguments, epsilon=1e-8), naive(*[*arguments, 1e-8]), arguments[:4])
+    assert_agree(mixture_loss(*arguments, epsilon=1e-8), naive(*[*arguments, 1e-8]), arguments[:4])
 
 
 def test_extreme_logits_of_a_mixture():
@@ -170,7 +172,7 @@ def test_extreme_logits_of_a_mixture():
     log_p_NKV = F.log_softmax(latent @ weight.T + bias, dim=-1) + log_prior.unsqueeze(-1)
     plain = -log_p_NKV.logsumexp(dim=1).gather(1, targets[:, None]).mean()
     assert plain > 1e3
-    agree(mixture_loss(*[*tensors, targets]), plain, tensors)
+    assert_agree(mixture_loss(*[*tensors, targets]), plain, tensors)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1e-8])

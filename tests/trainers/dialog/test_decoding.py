@@ -36,7 +36,7 @@ def response(model, begin, predicted):
     return Response(tuple(words), scored(model, begin, predicted).sum().item(), complete)
 
 
-def same(ours, theirs):
+def assert_same(ours, theirs):
     assert [(r.words, r.complete) for r in ours] == [(r.words, r.complete) for r in theirs]
     assert [r.score for r in ours] == pytest.approx([r.score for r in theirs], rel=1e-10)
 
@@ -71,7 +71,7 @@ def test_a_beam_that_holds_everything_finds_the_best_of_all(name):
         (response(model, begin, words) for words in everything), key=lambda one: -one.score
     )
     beam = Beam(size=tiny.V**3, longest=3, kept=5)
-    same(respond(model, begin, beam, start=START, end=END), best[:5])
+    assert_same(respond(model, begin, beam, start=START, end=END), best[:5])
 
 
 @pytest.mark.parametrize("number", [1, 4, 9])
@@ -80,7 +80,7 @@ def test_a_narrow_beam_is_the_one_that_the_rule_describes(number):
     model, beam = tiny.built(small.MOS), Beam(size=4, longest=5, kept=3)
     begin = encoded(model, number)
     found = respond(model, begin, beam, start=START, end=END)
-    same(found, slow_beam(model, begin, beam))
+    assert_same(found, slow_beam(model, begin, beam))
     assert [r.score for r in found] == sorted((r.score for r in found), reverse=True)
 
 
@@ -92,7 +92,7 @@ def test_a_beam_of_one_is_greedy():
     while len(words) < 6 and END not in words:
         words.append(max(WORDS, key=lambda word: scored(model, begin, [*words, word])[-1].item()))
     found = respond(model, begin, Beam(size=1, longest=6, kept=5), start=START, end=END)
-    same(found, [response(model, begin, tuple(words))])
+    assert_same(found, [response(model, begin, tuple(words))])
 
 
 def test_a_wider_beam_is_better_here():
@@ -135,4 +135,4 @@ def test_an_empty_response_is_a_response():
     with torch.no_grad():
         model.output.bias[END] = 1e4
     found = respond(model, encoded(model), Beam(size=1), start=START, end=END)
-    same(found, [Response((), 0.0, complete=True)])
+    assert_same(found, [Response((), 0.0, complete=True)])
