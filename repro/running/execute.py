@@ -11,9 +11,8 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 from repro.errors import (
     ClaimError,
@@ -37,15 +36,6 @@ from repro.trainers.run import PlannedRun
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """A run that was not finished: the class of what went wrong, and its message."""
-
-    key: str
-    error: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
 class Execution:
     """What became of the runs of a plan, by key.
 
@@ -57,7 +47,7 @@ class Execution:
     measured: tuple[str, ...] = ()
     reused: tuple[str, ...] = ()
     diverged: tuple[str, ...] = ()
-    failed: tuple[Failure, ...] = ()
+    failed: tuple[Outcome, ...] = ()
     seconds: float = 0.0
 
     @property
@@ -90,22 +80,23 @@ def execute(  # noqa: PLR0913 - one parameter an option
     by ``allow_code``, and ClaimError for a limit of runs that are trained in this process.
     """
     start = time.monotonic()
-    work = _Work.sort(merged(plan), store)
-    if work.todo:
+    known, todo = _sorted(merged(plan), store)
+    outcomes: list[Outcome] = []
+    if todo:
         tell = _say if report else _say_nothing
-        refuse_code(work.todo, allowed=allow_code, tell=tell)
+        refuse_code(todo, allowed=allow_code, tell=tell)
         chosen = resolve_device(device, tell)
-        needs = [task_memory([planned]) for planned in work.todo]
+        needs = [task_memory([planned]) for planned in todo]
         size = pool_size(workers, chosen, needs)
         with _opened(engine, size) as executor:
             _refuse_limit(limit, executor)
             pool = Pool(executor, size, chosen)
-            try_own_parts(work.todo, store, pool)
-            tasks = make_tasks(work.todo, store, data, _name(engine), pool, tell)
+            try_own_parts(todo, store, pool)
+            tasks = make_tasks(todo, store, data, _name(engine), pool, tell)
             dispatch = Dispatch(executor, store, tasks, report or Reporter(), limit)
-            work.outcomes += dispatch.run(reused=len(work.known))
-        _raise_if_nothing_worked(work.outcomes)
-    return work.execution(time.monotonic() - start)
+            outcomes = dispatch.run(reused=len(known))
+        _raise_if_nothing_worked(outcomes)
+    return _execution([*known, *outcomes], time.monotonic() - start)
 
 
 def execute_with(
@@ -171,45 +162,36 @@ def _opened(engine: EngineName | Executor, workers: int) -> Iterator[Executor]:
         executor.shutdown()
 
 
-@dataclass(slots=True)
-class _Work:
-    """The plan, parted into what is known already and what is to be done."""
+def _sorted(plan: Iterable[PlannedRun], store: RunStore) -> tuple[list[Outcome], list[PlannedRun]]:
+    """What is known of a plan already, and what is to be done, the longest first.
 
-    known: list[Outcome] = field(default_factory=list)
-    todo: list[PlannedRun] = field(default_factory=list)
-    outcomes: list[Outcome] = field(default_factory=list)
+    Damaged evidence is a failure here, and is not trained over.
+    """
+    known: list[Outcome] = []
+    todo: list[PlannedRun] = []
+    for planned in plan:
+        key = planned.run.key
+        try:
+            if not is_complete(store, planned):
+                todo.append(planned)
+                continue
+            store.tidy_if_free(key)
+            diverged = store.state(key) == "diverged"
+            known.append(Outcome(key, "diverged" if diverged else "reused"))
+        except StoreUnreachableError:
+            raise
+        except StoreError as error:
+            known.append(Outcome(key, "failed", str(error), type(error).__name__))
+    return known, sorted(todo, key=lambda planned: -remaining(store, planned).total)
 
-    @classmethod
-    def sort(cls, plan: Iterable[PlannedRun], store: RunStore) -> Self:
-        """Damaged evidence is a failure here, and is not trained over."""
-        work = cls()
-        for planned in plan:
-            key = planned.run.key
-            try:
-                if not is_complete(store, planned):
-                    work.todo.append(planned)
-                    continue
-                store.tidy_if_free(key)
-                if store.state(key) == "diverged":
-                    work.known.append(Outcome(key, "diverged"))
-                else:
-                    work.known.append(Outcome(key, "reused"))
-            except StoreUnreachableError:
-                raise
-            except StoreError as error:
-                work.known.append(Outcome(key, "failed", str(error), type(error).__name__))
-        work.todo.sort(key=lambda planned: -remaining(store, planned).total)
-        return work
 
-    def execution(self, seconds: float) -> Execution:
-        """The result."""
-        every = [*self.known, *self.outcomes]
-        keys = {
-            status: tuple(each.key for each in every if each.status == status)
-            for status in ("trained", "measured", "reused", "diverged")
-        }
-        failed = tuple(Failure(o.key, o.error, o.message) for o in every if o.status == "failed")
-        return Execution(**keys, failed=failed, seconds=seconds)
+def _execution(outcomes: Sequence[Outcome], seconds: float) -> Execution:
+    keys = {
+        status: tuple(each.key for each in outcomes if each.status == status)
+        for status in ("trained", "measured", "reused", "diverged")
+    }
+    failed = tuple(each for each in outcomes if each.status == "failed")
+    return Execution(**keys, failed=failed, seconds=seconds)
 
 
 def _raise_if_nothing_worked(outcomes: Sequence[Outcome]) -> None:

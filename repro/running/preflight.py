@@ -15,6 +15,7 @@ from repro.errors import CodeError, DataError, DeviceError, OwnPartError, Prefli
 from repro.machine import available_memory, cores, free_disk
 from repro.running.engine import Pool, RunOptions, task_memory
 from repro.running.pool import WorkerLostError
+from repro.schema.numbers import number_of
 from repro.store.runs import RunStore
 from repro.trainers.base import Training
 from repro.trainers.devices import has_driver, resolve_device
@@ -67,7 +68,7 @@ def _room(missing: Sequence[PlannedRun], options: RunOptions) -> Iterator[str]:
     root = options.store.root
     need, free = sum(weights) + spectra + CHECKPOINT * sum(at_once), free_disk(root)
     if need > free:
-        runs = "1 run" if len(missing) == 1 else f"{len(missing):,} runs"
+        runs = number_of(len(missing), "run")
         yield (
             f"needs about {_bytes(need)} of disk for {runs}, and {_bytes(free)} are free where the "
             f"store {root} is; make room, or set REPRO_STORE to a folder on another disk"

@@ -20,7 +20,7 @@ from typing import Any, TextIO
 from repro.errors import printable, printable_lines
 from repro.running.plan import remaining
 from repro.running.pool import ProcessPool
-from repro.running.worker import Outcome, Task
+from repro.running.worker import Outcome, Task, number
 from repro.store.runs import RunStore
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import Cost
@@ -260,12 +260,12 @@ class Tracker:
         if progress.get("phase") == "measuring":
             name = str(progress.get("measurement"))
             return self._measured(work, name), f"measuring {self._labels.get(name, '')}".rstrip()
-        done, in_all = _count(progress, "tokens_done"), _count(progress, "tokens_in_all")
+        done, in_all = number(progress.get("tokens_done")), number(progress.get("tokens_in_all"))
         share = min(1.0, done / in_all) * work.training / work.total if in_all else 0.0
-        doing = "starting"
-        if "epoch" in progress:
-            doing = f"epoch {_count(progress, 'epoch'):.0f}/{_count(progress, 'epochs'):.0f}"
-        return share, doing
+        if "epoch" not in progress:
+            return share, "starting"
+        epoch, epochs = number(progress["epoch"]), number(progress.get("epochs"))
+        return share, f"epoch {epoch:.0f}/{epochs:.0f}"
 
     @staticmethod
     def _measured(work: Cost, current: str) -> float:
@@ -273,12 +273,6 @@ class Tracker:
         names = list(work.measurements)
         before = names[: names.index(current)] if current in names else []
         return (work.training + sum(work.measurements[name] for name in before)) / work.total
-
-
-def _count(progress: Mapping[str, Any], name: str) -> float:
-    """A number from a file that anybody may have written."""
-    value = progress.get(name)
-    return float(value) if isinstance(value, int | float) and 0 < value < 1e18 else 0.0
 
 
 IDLE_SECONDS = 60.0

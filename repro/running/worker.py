@@ -351,8 +351,8 @@ class Ledger:
         training: Any = self._store.provenance(self._key).get("training") or {}
         sessions = [dict(each) for each in training.get("sessions_list", ())]
         if sessions:
-            known = sum(_number(each.get("seconds")) for each in sessions[:-1])
-            seconds = max(0.0, _number(self._before.get("seconds")) - known)
+            known = sum(number(each.get("seconds")) for each in sessions[:-1])
+            seconds = max(0.0, number(self._before.get("seconds")) - known)
             sessions[-1]["seconds"] = round(seconds, 3)
         return sessions
 
@@ -376,16 +376,14 @@ class Ledger:
 
     def _session(self) -> dict[str, Any]:
         """When training began first, how long it took so far, and in how many sessions."""
-        before = _number(self._before.get("seconds"))
+        before = number(self._before.get("seconds"))
         return {
             "started": str(self._before.get("started") or self._started),
             "seconds": round(before + time.monotonic() - self._start, 3),
-            "sessions": int(_number(self._before.get("sessions"))) + 1,
+            "sessions": int(number(self._before.get("sessions"))) + 1,
         }
 
 
-def _number(value: object) -> float:
+def number(value: object) -> float:
     """A number from a file that anybody may have written."""
-    if isinstance(value, int | float) and 0 <= value < 1e12:
-        return float(value)
-    return 0.0
+    return float(value) if isinstance(value, int | float) and 0 < value < 1e18 else 0.0

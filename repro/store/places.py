@@ -75,8 +75,10 @@ def check_root(root: Path) -> bool:
     except OSError as error:
         raise _unreachable(root, error) from error
     if MARKER not in names:
-        ours = {name for name, folder in names.items() if folder and _is_ours(name)}
-        foreign = sorted(name for name in names.keys() - ours if _is_foreign(name))
+        folders = {name for name, is_folder in names.items() if is_folder}
+        ours = {name for name in folders if name == LEDGER or _SHARD.fullmatch(name)}
+        others = names.keys() - ours - {"lost+found"}
+        foreign = sorted(name for name in others if not name.startswith("."))
         if foreign:
             raise StoreUnreachableError(
                 f"{root}: is not a run store: it holds '{foreign[0]}' and no {MARKER}\n"
@@ -85,14 +87,6 @@ def check_root(root: Path) -> bool:
         return bool(ours)  # a damaged marker was removed; the next write restores it
     read_identity(root)
     return True
-
-
-def _is_ours(name: str) -> bool:
-    return name == LEDGER or _SHARD.fullmatch(name) is not None
-
-
-def _is_foreign(name: str) -> bool:
-    return name[0] != "." and name != "lost+found"
 
 
 def read_identity(root: Path) -> str | None:

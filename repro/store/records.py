@@ -1,10 +1,4 @@
-"""What the store says about a run and its measurements: frozen records, and arrays as bytes.
-
-What a measurement says in addition to its value, typed by its kind, is checked whenever read.
-
-A detail that judging reads has its type here; more details are let through, as a newer version
-may say more. Missing details are not damage: then only the value is known.
-"""
+"""What the store says about a run and its measurements: frozen records, and arrays as bytes."""
 
 from __future__ import annotations
 
@@ -201,20 +195,20 @@ def finite(row: Mapping[str, Scalar]) -> dict[str, Scalar]:
 def wrong_detail(
     measurement: MeasurementSpec, value: float, details: Mapping[str, JsonValue]
 ) -> str:
-    """The first thing that is wrong with the details of a measurement, by its name; or nothing."""
+    """The first thing that is wrong with the details of a measurement, by its name; or nothing.
+
+    Details that are missing are no damage, nor are more than its kind knows: a newer version may
+    say more.
+    """
     if not details:
         return ""
     try:
         read = measurement.Details.model_validate_json(json.dumps(details))
-    except (ValidationError, ValueError, RecursionError) as error:
-        return _first(error)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(("details", *(str(part) for part in first["loc"])))
+        return f"{place}: {first['msg'].removeprefix('Value error, ')}"
+    except (ValueError, RecursionError) as error:
+        return f"details: {error}"
     contradiction = read.contradiction(value)
     return f"value: {contradiction}" if contradiction else ""
-
-
-def _first(error: Exception) -> str:
-    if not isinstance(error, ValidationError):
-        return f"details: {error}"
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    place = ".".join(("details", *(str(part) for part in first["loc"])))
-    return f"{place}: {first['msg'].removeprefix('Value error, ')}"

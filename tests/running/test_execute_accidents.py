@@ -11,7 +11,7 @@ import pytest
 
 from repro.errors import DataError, DeviceError, StoreUnreachableError
 from repro.running.engine import SerialEngine
-from repro.running.execute import Failure, execute
+from repro.running.execute import execute
 from repro.running.pool import ProcessPool
 from repro.running.progress import Reporter, Snapshot
 from repro.running.worker import Outcome, Task
@@ -38,7 +38,7 @@ def test_a_failing_run_does_not_stop_the_others(
     work(function)
     done = execute(plan, store, engine=SerialEngine(), device="cpu")
     assert set(done.trained) == {key(plan[0]), key(plan[2])}
-    assert done.failed == (Failure(key(plan[1]), "ZeroDivisionError", "no"),)
+    assert done.failed == (Outcome(key(plan[1]), "failed", "no", "ZeroDivisionError"),)
 
 
 def test_a_lost_task_is_a_failed_run(store: RunStore, work: Callable[[Work], list[Task]]) -> None:
@@ -116,7 +116,7 @@ def test_a_text_too_short_for_one_recipe_stops_nothing(
     done = execute(plan, store, engine=SerialEngine(), device="cpu")
     assert len(tasks) == 4
     assert set(done.trained) == {key(planned) for planned in plan[1:]}
-    assert done.failed == (Failure(key(plan[0]), "DataError", "too short"),)
+    assert done.failed == (Outcome(key(plan[0]), "failed", "too short", "DataError"),)
 
 
 @pytest.mark.parametrize("kind", [DeviceError, StoreUnreachableError])
