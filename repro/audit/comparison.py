@@ -7,48 +7,45 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from repro.audit.audit_file import TestName
 from repro.audit.p_range import (
+    NEEDS_VALUES,
     Box,
-    Declared,
     Span,
     Tails,
     Variant,
     enumerate_variants,
     feasible,
-    needs_values,
 )
 from repro.errors import ClaimError
 from repro.evidence.published import PrintedNumber
 from repro.stats.contrast import Contrast, student_contrast, welch_contrast
-from repro.stats.records import Interval, Summary, check_alpha
+from repro.stats.records import Summary, check_alpha
 
 
 class Grade(StrEnum):
-    """How a printed p-value stands to the numbers that it was printed with.
+    """How a printed p-value stands to the numbers it was printed with; the first that applies.
 
-    The first that applies, in this order. *Assumed* is the declared test, else the one
-    variant that fits the whole table, else Welch; its *interval* holds every p that the
-    unrounded numbers could have given; a *match* is an overlap of a variant's interval with
-    the printed p's own rounding interval. A p is significant when it is at most alpha.
+    *Assumed* is the declared test, else the one variant that fits the whole table, else Welch;
+    its *interval* holds every p that the unrounded numbers could have given; a *match* is an
+    overlap of a variant's interval with the printed p's own rounding interval. A p is significant
+    when it is at most alpha.
 
     - DECISION-INCONSISTENT: no admissible variant matches, and the printed p and the whole
-      interval of the assumed test lie on opposite sides of alpha. Admissible are all
-      variants, or, where the table declares test or tails, those that keep to it. The
-      alternative of a one-sided test may have either direction: a p above one half is that
-      of a test which the difference went against, and not significant.
-    - DECISION-FRAGILE: alpha lies inside the interval of the assumed test, so the unrounded
-      numbers may decide either way. (Not for a paired test: there rounding is not what is open.)
+      interval of the assumed test lie on opposite sides of alpha. Admissible are variants that
+      keep to the test and tails that the table declares. A one-sided p above one half is of a
+      test that the difference went against.
+    - DECISION-FRAGILE: alpha lies inside the interval of the assumed test, unless it is paired.
     - INCONSISTENT: no variant matches; the decision is the same.
-    - NOT-BY-T-TEST: no variant matches (or, where the decision is the other one, none with the
-      declared tails), and nothing says which test was used. A rank or permutation
-      test, which means and deviations cannot check, or a paired one might give the printed p. Where
-      the table declares its test, or its p-values equal, digit by digit, those of one test on the
-      printed numbers, the test is known, and such a row has one of the three grades above.
+    - NOT-BY-T-TEST: no variant matches (or, where the decision is the other one, none that is
+      admissible), and nothing says which test was used: neither does the table declare it, nor do
+      its p-values equal, digit by digit, those of one test on the printed numbers. A rank,
+      permutation or paired test might give the printed p.
     - CONSISTENT-IF(x): the assumed test does not match, a variant that differs in x does; or
       it is paired and matches only for the correlation x of the arms, which is not printed.
     - CONSISTENT: the assumed test matches.
-    - NOT-CHECKABLE: a number that the comparison needs is not printed, or the declared test needs
-      the value of every replicate. Never a failure.
+    - NOT-CHECKABLE: a number is not printed, or the declared test needs the value of every
+      replicate. Never a failure.
     """
 
     DECISION_INCONSISTENT = "DECISION-INCONSISTENT"
@@ -91,7 +88,6 @@ def fails(grades: Iterable[Grade], fail_on: Grade | None) -> bool:
 
 
 SMALLEST = 1e-100
-HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +129,7 @@ class PrintedComparison:
     b: PrintedArm
     p: PrintedNumber | None = None
     alpha: float = 0.05
-    test: Declared | None = None
+    test: TestName | None = None
     tails: Tails | None = None
     family: str | None = None
     items: int | None = None
@@ -199,12 +195,6 @@ class AuditRow:
         """The stated numbers of seeds."""
         return self.comparison.a.n, self.comparison.b.n
 
-    @property
-    def p_span(self) -> Span | None:
-        """The probabilities that are printed like the p; ``None`` where none is printed."""
-        p = self.comparison.p
-        return None if p is None else (max(p.low, 0.0), min(p.high, 1.0))
-
     def significant(self) -> bool | None:
         """Whether the printed p is at most alpha; ``None`` if its rounding leaves that open."""
         p, alpha = self.comparison.p, self.comparison.alpha
@@ -237,18 +227,18 @@ class AuditRow:
 
     def pairable(self) -> bool:
         """Whether a paired t-test gives the printed p for some correlation of the arms."""
-        box, p = _box(self.comparison), self.p_span
+        box, p = _box(self.comparison), self.comparison.p
         if box is None or p is None or box.n_a != box.n_b:
             return False
-        ((low, high),) = feasible([box], Variant("paired", self.comparison.tails or 2))
-        return low <= p[1] and p[0] <= high
+        (span,) = feasible([box], Variant("paired", self.comparison.tails or 2))
+        return _overlap(span, p)
 
     def margin(self) -> float | None:
         """The smallest margin that TOST by Welch could have confirmed, in the units printed."""
         contrast = self.contrast(Variant("welch"))
         if contrast is None:
             return None
-        interval: Interval = contrast.interval(1 - 2 * self.comparison.alpha)
+        interval = contrast.interval(1 - 2 * self.comparison.alpha)
         return max(-interval.low, interval.high)
 
     def equals_rounded(self, variant: Variant) -> bool | None:
@@ -264,15 +254,15 @@ class AuditRow:
 
 def rows_of(comparisons: Sequence[PrintedComparison], other_n: Sequence[int]) -> list[AuditRow]:
     """The comparisons with their intervals; ClaimError if two have the same id."""
-    ids = [one.id for one in comparisons]
+    ids = [each.id for each in comparisons]
     if len(set(ids)) < len(ids):
-        twice = next(one for one in ids if ids.count(one) > 1)
+        twice = next(name for name in ids if ids.count(name) > 1)
         raise ClaimError(f"two comparisons have the id {twice!r}")
-    mentioned = {n for one in comparisons for arm in one.arms if (n := arm.n) is not None}
+    mentioned = {n for each in comparisons for arm in each.arms if (n := arm.n) is not None}
     intervals = _intervals(comparisons, mentioned | set(other_n))
     return [
-        AuditRow(one, _lacks(one), found, _matches(one, found))
-        for one, found in zip(comparisons, intervals, strict=True)
+        AuditRow(each, _lacks(each), found, _matches(each, found))
+        for each, found in zip(comparisons, intervals, strict=True)
     ]
 
 
@@ -284,22 +274,20 @@ def _intervals(
     Those of a comparison stand in the order of their enumeration, whatever the other rows are.
     """
     found: list[dict[Variant, Span]] = [{} for _ in comparisons]
-    tried: list[list[Variant]] = [[] for _ in comparisons]
-    wanted: dict[Variant, list[tuple[int, Box]]] = {}
-    for index, one in enumerate(comparisons):
-        box = _box(one)
-        if box is None or needs_values(one.test):
+    boxes: dict[Variant, dict[int, Box]] = {}
+    for index, each in enumerate(comparisons):
+        box = _box(each)
+        if box is None or each.test in NEEDS_VALUES:
             continue
         others = bool(mentioned - {box.n_a, box.n_b})
-        for variant in enumerate_variants(one.test, other_n=others, against=_alternatives(one)):
+        for variant in enumerate_variants(each.test, other_n=others, against=_alternatives(each)):
             if min(box.n_a, box.n_b) + variant.shift >= 2:
-                tried[index].append(variant)
-                wanted.setdefault(variant, []).append((index, box))
-    for variant, entries in wanted.items():
-        spans = feasible([box for _, box in entries], variant)
-        for (index, _), span in zip(entries, spans, strict=True):
+                found[index][variant] = (math.nan, math.nan)  # its place in the order
+                boxes.setdefault(variant, {})[index] = box
+    for variant, of in boxes.items():
+        for index, span in zip(of, feasible(list(of.values()), variant), strict=True):
             found[index][variant] = span
-    return [{one: spans[one] for one in its} for its, spans in zip(tried, found, strict=True)]
+    return found
 
 
 def _alternatives(comparison: PrintedComparison) -> tuple[bool, ...]:
@@ -312,7 +300,7 @@ def _alternatives(comparison: PrintedComparison) -> tuple[bool, ...]:
     if p is None or a is None or b is None or a.value == b.value:
         return (False,)
     if p.relation == "=":
-        return (p.low >= HALF,)
+        return (p.low >= 0.5,)
     return (False, True) if comparison.tails == 1 and p.relation == ">" else (False,)
 
 
@@ -339,10 +327,12 @@ def _lacks(comparison: PrintedComparison) -> tuple[str, ...]:
 
 
 def _matches(comparison: PrintedComparison, found: Mapping[Variant, Span]) -> tuple[Variant, ...]:
-    if comparison.p is None:
-        return ()
-    low, high = comparison.p.low, comparison.p.high
-    return tuple(one for one, span in found.items() if span[0] <= high and low <= span[1])
+    p = comparison.p
+    return () if p is None else tuple(each for each, span in found.items() if _overlap(span, p))
+
+
+def _overlap(span: Span, p: PrintedNumber) -> bool:
+    return span[0] <= p.high and p.low <= span[1]
 
 
 def _summary(arm: PrintedArm, variant: Variant) -> Summary:

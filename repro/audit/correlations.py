@@ -7,7 +7,7 @@ outermost values that round to them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -36,7 +36,7 @@ DROPPED = "sign dropped"
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """The correlation of a selection of points, each number ``None`` where it has no meaning.
+    """The correlation of a selection of points, a number ``None`` where it has no meaning.
 
     ``interval`` is Fisher's, of level 0.95; p is two-sided, Student's. ``leave_one_out`` are
     the lowest and the highest r without one point. ``predicted`` is what choosing the window
@@ -46,7 +46,7 @@ class Correlation:
     n: int
     r: float
     interval: tuple[float, float] | None
-    p: float | None
+    p: float
     spearman: float
     leave_one_out: tuple[float, float] | None
     predicted: float | None = None
@@ -59,37 +59,6 @@ class Correlation:
         return self.interval[0] <= self.predicted <= self.interval[1]
 
 
-@dataclass(frozen=True, slots=True)
-class PointsAudit:
-    """What is printed about a set of points, or a window, and what the points give.
-
-    ``selections`` are the ways to cut the window, one where they keep the same points.
-    ``matches`` name every way to get at the printed r; ``sign_matches`` is whether the points
-    have the printed sign, in all selections.
-    """
-
-    id: str
-    locator: str
-    printed: PrintedCorrelation
-    selections: Mapping[Selection, Correlation]
-    matches: tuple[str, ...]
-    sign_matches: bool | None
-    grade: Grade
-    condition: str = ""
-
-    def details(self) -> dict[str, Value]:
-        """Its numbers by name; those of rounded edges only where they keep other points."""
-        found: dict[str, Value] = {"printed": self.printed.r, "sign_matches": self.sign_matches}
-        for name, one in self.selections.items():
-            prefix = "" if name == "strict" else f"{name}_"
-            for key in ("n", "r", "interval", "p", "spearman", "leave_one_out"):
-                found[prefix + key] = getattr(one, key)
-            if one.predicted is not None:
-                found[prefix + "predicted"] = one.predicted
-                found[prefix + "predicted_inside"] = one.predicted_inside
-        return found
-
-
 def audit_points(entry: PrintedPoints, columns: Mapping[str, Sequence[str]]) -> tuple[Audited, ...]:
     """One row for all points and one for each window; ``columns`` are the cells of the file."""
     x, y = turned_points(entry, columns)
@@ -98,10 +67,12 @@ def audit_points(entry: PrintedPoints, columns: Mapping[str, Sequence[str]]) -> 
         why = f"{constant} does not vary" if constant else f"{x.n} points have no correlation"
         ids = (entry.id, *(window.id for window in entry.windows))
         said = (f"{entry.printed.locator}: {why}", *([entry.note] if entry.note else []))
-        return tuple(Audited(one, Grade.NOT_CHECKABLE, "correlation", findings=said) for one in ids)
-    whole = _judged(entry.id, entry.printed, {"strict": correlation(x, y)})
-    windows = (_window_row(entry, window, x, y) for window in entry.windows)
-    return (_row(whole, _words(entry), entry.note), *windows)
+        return tuple(
+            Audited(name, Grade.NOT_CHECKABLE, "correlation", findings=said) for name in ids
+        )
+    found: dict[Selection, Correlation] = {"strict": correlation(x, y)}
+    whole = _row(entry.id, entry.printed, found, _words(entry), entry.note)
+    return (whole, *(_window_row(entry, window, x, y) for window in entry.windows))
 
 
 def turned_points(
@@ -149,9 +120,9 @@ def selections(
         predicted = restricted(x, y, low=ends[0], high=ends[1], level=LEVEL).predicted
         kept = [i for i, value in enumerate(y.values) if ends[0] <= value <= ends[1]]
         inside_x, inside_y = (Sample.of(*(s.values[i] for i in kept)) for s in (x, y))
-        one = correlation(inside_x, inside_y, predicted)
-        if one.n != next((other.n for other in found.values()), None):
-            found[name] = one
+        cut = correlation(inside_x, inside_y, predicted)
+        if cut.n not in [other.n for other in found.values()]:
+            found[name] = cut
     return found
 
 
@@ -165,33 +136,68 @@ def _window_row(entry: PrintedPoints, window: PrintedWindow, x: Sample, y: Sampl
     except ClaimError as error:
         return Audited(window.id, Grade.NOT_CHECKABLE, "correlation", findings=(str(error),))
     words = f"{_words(entry)}, from {window.low} to {window.high}"
-    return _row(_judged(window.id, window, found), words, entry.note)
+    return _row(window.id, window, found, words, entry.note)
 
 
-def _judged(
-    name: str, printed: PrintedCorrelation, found: Mapping[Selection, Correlation]
-) -> PointsAudit:
-    """The grade of what is printed; the rules are those of p-values, read for a coefficient.
+def _row(
+    name: str,
+    printed: PrintedCorrelation,
+    found: Mapping[Selection, Correlation],
+    words: str,
+    note: str | None,
+) -> Audited:
+    """What is printed of a set of points, or of a window, and what the points give."""
+    sign = _printed_sign(printed)
+    matches = _matches(printed, found)
+    sign_matches = None if sign is None else all(each.r * sign > 0 for each in found.values())
+    grade, condition = _grade(printed, sign, found, matches)
+    details: dict[str, Value] = {"printed": printed.r, "sign_matches": sign_matches}
+    for selection, each in found.items():
+        details |= _numbers(each, "" if selection == "strict" else f"{selection}_")
+    row = Audited(
+        id=name,
+        grade=grade,
+        kind="correlation",
+        matches=tuple(", ".join(match) or "as printed" for match in matches),
+        condition=condition,
+        alpha=ALPHA,
+        details=details,
+    )
+    findings = (
+        *(f"{words}: {_said(each, EDGES[selection])}" for selection, each in found.items()),
+        _comparison(printed, row, found),
+        *(_selection_alone(each, EDGES[selection]) for selection, each in found.items()),
+        note,
+    )
+    return replace(row, findings=tuple(filter(None, findings)))
+
+
+def _grade(
+    printed: PrintedCorrelation,
+    sign: float | None,
+    found: Mapping[Selection, Correlation],
+    matches: Sequence[tuple[str, ...]],
+) -> tuple[Grade, str]:
+    """The grade and its condition; the rules are those of p-values, read for a coefficient.
 
     The decision is whether r differs from 0 at 0.05, and to which side.
     """
-    sign = _printed_sign(printed)
-    matches = _matches(printed, found)
-    sign_matches = None if sign is None else all(one.r * sign > 0 for one in found.values())
     kept = [match for match in matches if DROPPED not in match]
-    grade, condition = Grade.INCONSISTENT, ""
     if sign is None:
-        grade = Grade.NOT_CHECKABLE
-    elif (printed.r is None and sign_matches) or () in kept:
-        grade = Grade.CONSISTENT
-    elif kept:
+        return Grade.NOT_CHECKABLE, ""
+    if () in kept or (printed.r is None and all(each.r * sign > 0 for each in found.values())):
+        return Grade.CONSISTENT, ""
+    if kept:
         fewest = min(len(match) for match in kept)
-        grade = Grade.CONSISTENT_IF
-        condition = " or ".join(", ".join(match) for match in kept if len(match) == fewest)
-    elif _decides_otherwise(printed, sign, found):
-        grade = Grade.DECISION_INCONSISTENT
-    names = tuple(", ".join(match) or "as printed" for match in matches)
-    return PointsAudit(name, printed.locator, printed, found, names, sign_matches, grade, condition)
+        ways = (", ".join(match) for match in kept if len(match) == fewest)
+        return Grade.CONSISTENT_IF, " or ".join(ways)
+    stated = None if printed.r is None else PrintedNumber.read(printed.r).value
+    otherwise = all(
+        _decision(each.r, each.n)
+        != _decision(sign * abs(each.r) if stated is None else stated, each.n)
+        for each in found.values()
+    )
+    return (Grade.DECISION_INCONSISTENT if otherwise else Grade.INCONSISTENT), ""
 
 
 def _printed_sign(printed: PrintedCorrelation) -> float | None:
@@ -210,28 +216,12 @@ def _matches(
         return []
     number = PrintedNumber.read(printed.r)
     return [
-        tuple(word for word in (EDGES[selection], ROUNDINGS[rounding], dropped) if word)
-        for selection, one in found.items()
+        tuple(filter(None, (EDGES[selection], ROUNDINGS[rounding], dropped)))
+        for selection, each in found.items()
         for rounding in ROUNDINGS
-        for dropped, r in (("", one.r), (DROPPED, -one.r))
+        for dropped, r in (("", each.r), (DROPPED, -each.r))
         if number.under(rounding).low <= r <= number.under(rounding).high
     ]
-
-
-def _decides_otherwise(
-    printed: PrintedCorrelation, sign: float, found: Mapping[Selection, Correlation]
-) -> bool:
-    """Whether the printed r and that of the points decide differently, in every selection."""
-    return all(
-        _decision(one.r, one.n) != _decision(_stated(printed, sign, one), one.n)
-        for one in found.values()
-    )
-
-
-def _stated(printed: PrintedCorrelation, sign: float, correlation: Correlation) -> float:
-    return (
-        PrintedNumber.read(printed.r).value if printed.r is not None else sign * abs(correlation.r)
-    )
 
 
 def _decision(r: float, n: int) -> float:
@@ -239,20 +229,12 @@ def _decision(r: float, n: int) -> float:
     return float(np.sign(r)) if float(p_by_student(np.array(r), n)) <= ALPHA else 0.0
 
 
-def _row(audit: PointsAudit, words: str, note: str | None) -> Audited:
-    findings = [f"{words}: {_numbers(one, name)}" for name, one in audit.selections.items()]
-    findings.append(_comparison(audit))
-    findings += [_selection_alone(name, one) for name, one in audit.selections.items()]
-    return Audited(
-        id=audit.id,
-        grade=audit.grade,
-        kind="correlation",
-        matches=audit.matches,
-        condition=audit.condition,
-        alpha=ALPHA,
-        findings=tuple(filter(None, [*findings, note])),
-        details=audit.details(),
-    )
+def _numbers(found: Correlation, prefix: str) -> dict[str, Value]:
+    """The numbers of a selection by name; those of rounded edges have a prefix."""
+    names = ["n", "r", "interval", "p", "spearman", "leave_one_out"]
+    if found.predicted is not None:
+        names += ["predicted", "predicted_inside"]
+    return {prefix + name: getattr(found, name) for name in names}
 
 
 def _words(entry: PrintedPoints) -> str:
@@ -261,46 +243,46 @@ def _words(entry: PrintedPoints) -> str:
     return f"{said}, turned so that more is better" if turned else said
 
 
-def _numbers(correlation: Correlation, selection: Selection) -> str:
-    edges = f" {EDGES[selection]}".replace("points ", "") if EDGES[selection] else ""
-    said = f"{correlation.n} points{edges} give r = {correlation.r:+.3f}"
-    if correlation.interval is not None:
-        said += f" [{correlation.interval[0]:+.2f}, {correlation.interval[1]:+.2f}]"
-    if correlation.p is not None:
-        said += f", p = {correlation.p:.2g}"
-    said += f", Spearman {correlation.spearman:+.2f}"
-    if correlation.leave_one_out is not None:
-        low, high = correlation.leave_one_out
+def _said(found: Correlation, edges: str) -> str:
+    said = f"{found.n} points{edges.removeprefix('points')} give r = {found.r:+.3f}"
+    if found.interval is not None:
+        said += f" [{found.interval[0]:+.2f}, {found.interval[1]:+.2f}]"
+    said += f", p = {found.p:.2g}, Spearman {found.spearman:+.2f}"
+    if found.leave_one_out is not None:
+        low, high = found.leave_one_out
         said += f"; without any one point r lies in [{low:+.2f}, {high:+.2f}]"
     return said
 
 
-def _comparison(audit: PointsAudit) -> str:
+def _comparison(
+    printed: PrintedCorrelation, row: Audited, found: Mapping[Selection, Correlation]
+) -> str:
     """What is printed, against the points."""
-    if audit.printed.r is None:
-        if audit.sign_matches is None:
-            return f"{audit.locator} prints no correlation"
-        agree = "which the points have" if audit.sign_matches else "the points have the other"
-        if not any(_decision(each.r, each.n) for each in audit.selections.values()):
+    sign_matches = row.details["sign_matches"]
+    if printed.r is None:
+        if sign_matches is None:
+            return f"{printed.locator} prints no correlation"
+        agree = "which the points have" if sign_matches else "the points have the other"
+        if not any(_decision(each.r, each.n) for each in found.values()):
             agree += f"; of so few points, r does not differ from 0 at {ALPHA:g}"
-        return f"{audit.locator} states a {audit.printed.sign} correlation, {agree}"
-    head = f"{audit.locator} prints {audit.printed.r}"
-    if audit.grade is Grade.CONSISTENT:
+        return f"{printed.locator} states a {printed.sign} correlation, {agree}"
+    head = f"{printed.locator} prints {printed.r}"
+    if row.grade is Grade.CONSISTENT:
         return f"{head}, as the points give it"
-    if audit.grade is Grade.CONSISTENT_IF:
-        return f"{head}, which the points give only with: {audit.condition}"
-    if audit.matches:
+    if row.grade is Grade.CONSISTENT_IF:
+        return f"{head}, which the points give only with: {row.condition}"
+    if row.matches:
         return f"{head}; the points give it only with its sign dropped: it has the other sign"
     return f"{head}, which the points do not give in any way that was tried"
 
 
-def _selection_alone(selection: Selection, correlation: Correlation) -> str:
-    if correlation.predicted is None:
+def _selection_alone(found: Correlation, edges: str) -> str:
+    if found.predicted is None:
         return ""
-    edges = f", {EDGES[selection]}" if EDGES[selection] else ""
-    inside = {True: "inside", False: "outside", None: "which has no"}[correlation.predicted_inside]
-    said = "may be the cause" if correlation.predicted_inside else "is not the cause"
+    inside = {True: "inside", False: "outside", None: "which has no"}[found.predicted_inside]
+    said = "may be the cause" if found.predicted_inside else "is not the cause"
+    edges = f", {edges}" if edges else ""
     return (
-        f"choosing the window by y alone would leave r = {correlation.predicted:+.3f} "
+        f"choosing the window by y alone would leave r = {found.predicted:+.3f} "
         f"(Thorndike's case 2{edges}), {inside} the interval: restriction of range alone {said}"
     )

@@ -1,6 +1,4 @@
-"""Printed numbers that must agree: with each other, with spectra, with counts of wins, with bounds.
-
-Printed numbers that must agree: with each other, with what they derive from, with a bound.
+"""Printed numbers that must agree: with each other, derivations, bounds, spectra, counts of wins.
 
 Every check is on intervals: a printed number stands for all numbers that are printed like it.
 Two numbers disagree when no number is printed like both.
@@ -10,10 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from itertools import starmap
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import stdtr, stdtrit
 
 from repro.audit.audit_file import (
@@ -21,6 +18,7 @@ from repro.audit.audit_file import (
     Derived,
     FromDifference,
     Pooled,
+    PrintedPlace,
     SameQuantity,
     SingleRun,
     Spectrum,
@@ -28,32 +26,42 @@ from repro.audit.audit_file import (
     Wins,
 )
 from repro.audit.comparison import Audited, Grade, Value
+from repro.audit.p_range import Floats, Span
 from repro.errors import ClaimError
 from repro.evidence.published import PrintedNumber
 from repro.stats.records import ROUND_OFF
-
-Span: TypeAlias = tuple[float, float]
-"""The least and the greatest number that is possible."""
 
 LEVEL = 0.95
 """The level of the interval that predicts a single run."""
 
 
-def same_quantity(entry: SameQuantity) -> Audited:
-    """Whether every place prints the same number, up to rounding."""
-    printed = [PrintedNumber.read(place.value) for place in entry.places]
-    agree = _common([span(one) for one in printed])
-    values = tuple(one.value for one in printed)
-    difference = max(values) - min(values)
-    places = "; ".join(f"{place.locator} prints {place.value}" for place in entry.places)
-    said = "they agree up to rounding" if agree else f"they differ by {difference:.6g}"
+def _row(
+    entry: SameQuantity | Pooled | SingleRun | StatedBound,
+    kind: str,
+    said: str,
+    details: Mapping[str, Value],
+    *,
+    agree: bool,
+) -> Audited:
+    """A row that is CONSISTENT or INCONSISTENT, and one sentence."""
     return Audited(
         id=entry.id,
         grade=Grade.CONSISTENT if agree else Grade.INCONSISTENT,
-        kind="same_quantity",
-        findings=_findings(f"{entry.what}: {places}; {said}", entry.note),
-        details={"values": values, "difference": difference},
+        kind=kind,
+        findings=_findings([f"{entry.what}: {said}"], entry.note),
+        details=details,
     )
+
+
+def same_quantity(entry: SameQuantity) -> Audited:
+    """Whether every place prints the same number, up to rounding."""
+    agree = _common([_span(place.value) for place in entry.places])
+    values = tuple(_value(place.value) for place in entry.places)
+    difference = max(values) - min(values)
+    places = "; ".join(f"{place.locator} prints {place.value}" for place in entry.places)
+    said = "they agree up to rounding" if agree else f"they differ by {difference:.6g}"
+    details: dict[str, Value] = {"values": values, "difference": difference}
+    return _row(entry, "same_quantity", f"{places}; {said}", details, agree=agree)
 
 
 def derived(entry: Derived) -> Audited:
@@ -63,35 +71,37 @@ def derived(entry: Derived) -> Audited:
     What is derived from another quantity never makes it consistent; where that gives the
     printed number it is named, because the two may have been confused.
     """
-    printed = PrintedNumber.read(entry.value)
+    value, span = _value(entry.value), _span(entry.value)
     every = (*entry.sources, *entry.other_quantities)
-    values = {source.id: derivation_value(source) for source in every}
-    fitting = {one.id for one in every if _common([span(printed), derivation_span(one)])}
-    own = [source.id for source in entry.sources]
-    matches = tuple(name for name in own if name in fitting)
-    confused = [one.id for one in entry.other_quantities if one.id in fitting]
-    opposite = all(values[name] * printed.value < 0 for name in own)
+    values = {source.id: _derived_value(source) for source in every}
+    fitting = [source.id for source in every if _common([span, _derived_span(source)])]
+    names = [source.id for source in entry.sources]
+    matches = tuple(name for name in names if name in fitting)
+    confused = [source.id for source in entry.other_quantities if source.id in fitting]
     grade, condition = Grade.CONSISTENT, ""
     if not matches:
+        opposite = all(values[name] * value < 0 for name in names)
         grade = Grade.DECISION_INCONSISTENT if opposite else Grade.INCONSISTENT
-    elif len(matches) < len(own):
+    elif len(matches) < len(names):
         grade, condition = Grade.CONSISTENT_IF, " or ".join(matches)
-    nearest = min(values, key=lambda name: abs(values[name] - printed.value))
-    signs = {value > 0 for value in map(values.__getitem__, own) if value}
-    details: dict[str, Value] = {"value": printed.value, "nearest": nearest}
-    details |= {"signs_agree": len(signs) < 2, "confused_with": ", ".join(confused) or None}
-    details |= {f"from_{name}": value for name, value in values.items()}
-    findings = _derived_words(entry, values, matches, confused)
+    signs = {values[name] > 0 for name in names if values[name]}
+    said = _derived_words(entry, values, matches, confused)
     if len(signs) > 1:
-        findings += "; even the sign depends on which is taken"
+        said += "; even the sign depends on which is taken"
     return Audited(
         id=entry.id,
         grade=grade,
         kind="derived",
         matches=matches,
         condition=condition,
-        findings=_findings(findings, entry.note),
-        details=details,
+        findings=_findings([said], entry.note),
+        details={
+            "value": value,
+            "nearest": min(values, key=lambda name: abs(values[name] - value)),
+            "signs_agree": len(signs) < 2,
+            "confused_with": ", ".join(confused) or None,
+            **{f"from_{name}": number for name, number in values.items()},
+        },
     )
 
 
@@ -101,7 +111,7 @@ def _derived_words(
     def listed(names: Sequence[str]) -> str:
         return ", ".join(f"{values[name]:.6g} ({locators[name]})" for name in names)
 
-    locators = {one.id: one.locator for one in (*entry.sources, *entry.other_quantities)}
+    locators = {source.id: source.locator for source in (*entry.sources, *entry.other_quantities)}
     others = [source.id for source in entry.sources if source.id not in matches]
     said = f"{entry.what}: {entry.locator} prints {entry.value}; "
     if matches:
@@ -118,36 +128,29 @@ def pooled(entry: Pooled) -> Audited:
     Where the added run is printed, mean and sd of the whole follow from it, and each must
     overlap what is printed. Where it is not, there must be a run that gives both.
     """
-    part_mean, part_sd = span(PrintedNumber.read(entry.part.mean)), _deviation(entry.part.sd)
-    mean, sd = span(PrintedNumber.read(entry.whole.mean)), _deviation(entry.whole.sd)
-    n = entry.part.n
+    part, whole, n = entry.part, entry.whole, entry.part.n
+    part_mean, part_sd = _span(part.mean), _deviation(part.sd)
+    mean, sd = _span(whole.mean), _deviation(whole.sd)
     details: dict[str, Value] = {"n": n + 1}
     if entry.run is not None:
-        run = span(PrintedNumber.read(entry.run.value))
-        expected_mean = _mean_with(part_mean, run, n)
-        expected_sd = _sd_with(part_mean, part_sd, run, n)
-        mean_fits, sd_fits = _common([mean, expected_mean]), _common([sd, expected_sd])
+        run = _span(entry.run.value)
+        expected = _mean_with(part_mean, run, n), _sd_with(part_mean, part_sd, run, n)
+        mean_fits, sd_fits = _common([mean, expected[0]]), _common([sd, expected[1]])
         fits = mean_fits and sd_fits
-        details |= {"mean_expected": expected_mean, "sd_expected": expected_sd}
+        details |= {"mean_expected": expected[0], "sd_expected": expected[1]}
         details |= {"mean_fits": mean_fits, "sd_fits": sd_fits}
         said = (
             f"with the run of {entry.run.value} ({entry.run.locator}) the mean is "
-            f"{_shown(expected_mean)} and the sd {_shown(expected_sd)}"
+            f"{_shown(expected[0])} and the sd {_shown(expected[1])}"
         )
     else:
         implied = ((n + 1) * mean[0] - n * part_mean[1], (n + 1) * mean[1] - n * part_mean[0])
         fits = _common([sd, _sd_with(part_mean, part_sd, implied, n)])
         details |= {"run_implied": implied}
         said = f"the run that was added must lie in {_shown(implied)}"
-    head = f"{entry.what}: {entry.part.mean}±{entry.part.sd} (n={n}, {entry.part.locator}) and "
-    head += f"{entry.whole.mean}±{entry.whole.sd} (n={n + 1}, {entry.whole.locator}): {said}"
-    return Audited(
-        id=entry.id,
-        grade=Grade.CONSISTENT if fits else Grade.INCONSISTENT,
-        kind="pooled",
-        findings=_findings(head + ("" if fits else "; that cannot be"), entry.note),
-        details=details,
-    )
+    head = f"{part.mean}±{part.sd} (n={n}, {part.locator}) and "
+    head += f"{whole.mean}±{whole.sd} (n={n + 1}, {whole.locator}): {said}"
+    return _row(entry, "pooled", head + ("" if fits else "; that cannot be"), details, agree=fits)
 
 
 def single_run(entry: SingleRun) -> Audited:
@@ -156,82 +159,76 @@ def single_run(entry: SingleRun) -> Audited:
     The interval is ``mean ± t sd sqrt(1 + 1/n)``, at its widest over rounding; it supposes
     normal values. A run outside was not made like the others.
     """
-    others, run = entry.others, PrintedNumber.read(entry.run.value)
-    mean, sd = span(PrintedNumber.read(others.mean)), _deviation(others.sd)
-    reach = float(stdtrit(others.n - 1, (1 + LEVEL) / 2)) * math.sqrt(1 + 1 / others.n)
+    others, run = entry.others, _value(entry.run.value)
+    mean, sd = _span(others.mean), _deviation(others.sd)
+    wider = math.sqrt(1 + 1 / others.n)
+    reach = float(stdtrit(others.n - 1, (1 + LEVEL) / 2)) * wider
     interval = (mean[0] - reach * sd[1], mean[1] + reach * sd[1])
-    inside = _common([interval, span(run)])
-    middle, spread = PrintedNumber.read(others.mean).value, PrintedNumber.read(others.sd).value
-    away = (run.value - middle) / (spread or sd[1])
-    p = 2 * float(stdtr(others.n - 1, -abs(away) / math.sqrt(1 + 1 / others.n)))
+    away = (run - _value(others.mean)) / (_value(others.sd) or sd[1])
+    p = 2 * float(stdtr(others.n - 1, -abs(away) / wider))
     said = (
-        f"{entry.what}: {entry.run.locator} prints {entry.run.value}; one more of the "
+        f"{entry.run.locator} prints {entry.run.value}; one more of the "
         f"{others.n} runs of {others.mean}±{others.sd} ({others.locator}) would lie in "
         f"{_shown(interval)}, and it is {abs(away):.1f} sd {'below' if away < 0 else 'above'} them"
     )
-    return Audited(
-        id=entry.id,
-        grade=Grade.CONSISTENT if inside else Grade.INCONSISTENT,
-        kind="single_run",
-        findings=_findings(said, entry.note),
-        details={"value": run.value, "predicted": interval, "sd_away": away, "p": p},
-    )
+    details: dict[str, Value] = {"value": run, "predicted": interval, "sd_away": away, "p": p}
+    inside = _common([interval, _span(entry.run.value)])
+    return _row(entry, "single_run", said, details, agree=inside)
 
 
 def bound(entry: StatedBound) -> Audited:
     """Whether printed values keep a bound that the document states; each that does not is named."""
-    at_most = entry.at_most is not None
-    text = entry.at_most if entry.at_most is not None else entry.at_least
-    limit = PrintedNumber.read(text or "")
-    beyond = []
-    for place in entry.values:
-        one = PrintedNumber.read(place.value)
-        if (one.low >= limit.high) if at_most else (one.high <= limit.low):
-            beyond.append(place)
-    words = f"at {'most' if at_most else 'least'} {text}"
-    said = f"{entry.what}: {entry.locator} states {words}; "
-    names = ", ".join(f"{place.value} ({place.locator})" for place in beyond)
-    said += f"beyond it: {names}" if beyond else f"kept by all {len(entry.values)} printed values"
-    return Audited(
-        id=entry.id,
-        grade=Grade.INCONSISTENT if beyond else Grade.CONSISTENT,
-        kind="bound",
-        findings=_findings(said, entry.note),
-        details={
-            "limit": limit.value,
-            "beyond": tuple(PrintedNumber.read(place.value).value for place in beyond),
-        },
-    )
+    text, words = entry.at_most or "", f"at most {entry.at_most}"
+    if entry.at_most is None:
+        text, words = entry.at_least or "", f"at least {entry.at_least}"
+    low, high = _span(text)
+
+    def breaks(place: PrintedPlace) -> bool:
+        least, most = _span(place.value)
+        return least >= high if entry.at_most is not None else most <= low
+
+    beyond = [place for place in entry.values if breaks(place)]
+    said = f"kept by all {len(entry.values)} printed values"
+    if beyond:
+        names = ", ".join(f"{place.value} ({place.locator})" for place in beyond)
+        said = f"beyond it: {names}"
+    values = tuple(_value(place.value) for place in beyond)
+    details: dict[str, Value] = {"limit": _value(text), "beyond": values}
+    said = f"{entry.locator} states {words}; {said}"
+    return _row(entry, "bound", said, details, agree=not beyond)
 
 
-def span(printed: PrintedNumber) -> Span:
+def _value(text: str) -> float:
+    return PrintedNumber.read(text).value
+
+
+def _span(text: str) -> Span:
     """All numbers that are printed like this."""
+    printed = PrintedNumber.read(text)
     return printed.low, printed.high
 
 
 def _deviation(text: str) -> Span:
-    low, high = span(PrintedNumber.read(text))
+    low, high = _span(text)
     return max(low, 0.0), high
 
 
-def derivation_value(source: Derivation) -> float:
+def _derived_value(source: Derivation) -> float:
     """The number that a derivation gives from the numbers as printed."""
     if isinstance(source, FromDifference):
-        return PrintedNumber.read(source.of[0]).value - PrintedNumber.read(source.of[1]).value
-    return math.prod(
-        math.fsum(PrintedNumber.read(one).value for one in factor) for factor in source.of
-    )
+        return _value(source.of[0]) - _value(source.of[1])
+    return math.prod(math.fsum(map(_value, factor)) for factor in source.of)
 
 
-def derivation_span(source: Derivation) -> Span:
+def _derived_span(source: Derivation) -> Span:
     """All numbers that a derivation can give; factors of a product are taken as positive."""
     if isinstance(source, FromDifference):
-        first, second = (span(PrintedNumber.read(text)) for text in source.of)
+        first, second = map(_span, source.of)
         return first[0] - second[1], first[1] - second[0]
-    factors = [[PrintedNumber.read(text) for text in factor] for factor in source.of]
+    factors = [[_span(text) for text in factor] for factor in source.of]
     return (
-        math.prod(math.fsum(one.low for one in factor) for factor in factors),
-        math.prod(math.fsum(one.high for one in factor) for factor in factors),
+        math.prod(math.fsum(low for low, _ in factor) for factor in factors),
+        math.prod(math.fsum(high for _, high in factor) for factor in factors),
     )
 
 
@@ -259,11 +256,9 @@ def _shown(span: Span) -> str:
     return f"[{span[0]:.6g}, {span[1]:.6g}]"
 
 
-def _findings(said: str, note: str | None) -> tuple[str, ...]:
-    return (said, note) if note else (said,)
+def _findings(said: Sequence[str], note: str | None) -> tuple[str, ...]:
+    return (*said, note) if note else tuple(said)
 
-
-Array: TypeAlias = npt.NDArray[np.floating[Any]]
 
 PRECISION = float(np.finfo(np.float32).eps)
 """The rounding unit of the numbers whose rank is printed; single precision, as in the papers."""
@@ -279,29 +274,31 @@ def spectrum(entry: Spectrum, columns: Mapping[str, Sequence[str]]) -> Audited:
     drawn: dict[str, tuple[str, int]] = {}
     if entry.press is not None:
         drawn["press"] = (entry.press, press_rank(values, entry.rows))
-    for one in entry.effective:
-        rank = effective_rank(values, PrintedNumber.read(one.epsilon).value)
-        drawn[f"effective_{one.epsilon}"] = (one.rank, rank)
+    for each in entry.effective:
+        rank = effective_rank(values, _value(each.epsilon))
+        drawn[f"effective_{each.epsilon}"] = (each.rank, rank)
     wrong = [name for name, pair in drawn.items() if not _agree(*pair, entry.accuracy)]
     findings = [
-        f"{entry.locator}: {name.replace('_', ' ')} rank is printed {text}; the singular values of "
-        f"{entry.column} give {rank}"
-        for name, (text, rank) in drawn.items()
-        if name in wrong
+        f"{entry.locator}: {len(drawn) - len(wrong)} of {len(drawn)} printed ranks of "
+        f"{entry.column} are those of its singular values, to {entry.accuracy:.0%}"
     ]
-    said = f"{entry.locator}: {len(drawn) - len(wrong)} of {len(drawn)} printed ranks of "
-    said += f"{entry.column} are those of its singular values, to {entry.accuracy:.0%}"
+    for name in wrong:
+        text, rank = drawn[name]
+        findings.append(
+            f"{entry.locator}: {name.replace('_', ' ')} rank is printed {text}; the singular "
+            f"values of {entry.column} give {rank}"
+        )
     details: dict[str, Value] = {name: rank for name, (_, rank) in drawn.items()}
     return Audited(
         id=entry.id,
         grade=Grade.INCONSISTENT if wrong else Grade.CONSISTENT,
         kind="spectrum",
-        findings=tuple(filter(None, [said, *findings, entry.note])),
+        findings=_findings(findings, entry.note),
         details={**details, "wrong": ", ".join(wrong) or None},
     )
 
 
-def singular_values(index: Sequence[str], cells: Sequence[str]) -> Array:
+def singular_values(index: Sequence[str], cells: Sequence[str]) -> Floats:
     """Every singular value, from those at some indices; their logarithm is linear between."""
     places, values = (np.array([float(cell) for cell in column]) for column in (index, cells))
     if places[0] != 1 or np.any(np.diff(places) <= 0) or not np.all(values > 0):
@@ -309,26 +306,24 @@ def singular_values(index: Sequence[str], cells: Sequence[str]) -> Array:
     if np.any(np.diff(values) > 0):
         raise ClaimError("singular values descend")
     every = np.arange(1, int(places[-1]) + 1)
-    filled: Array = np.exp(np.interp(every, places, np.log(values)))
-    return filled
+    return np.asarray(np.exp(np.interp(every, places, np.log(values))))
 
 
-def press_rank(values: Array, rows: int) -> int:
+def press_rank(values: Floats, rows: int) -> int:
     """The number above the expected roundoff error of single precision (Press et al. 2007)."""
     tolerance = 0.5 * math.sqrt(rows + len(values) + 1) * float(values[0]) * PRECISION
     return int(np.sum(values > tolerance))
 
 
-def effective_rank(values: Array, epsilon: float) -> int:
+def effective_rank(values: Floats, epsilon: float) -> int:
     """The fewest whose squares sum to the share ``1 - epsilon`` of all (Parthiban et al. 2021)."""
     sums = np.cumsum(values**2)
     return int(np.searchsorted(sums, (1 - epsilon) * sums[-1])) + 1
 
 
 def _agree(text: str, rank: int, accuracy: float) -> bool:
-    printed = PrintedNumber.read(text)
-    away = max(printed.low - rank, rank - printed.high, 0.0)
-    return away <= max(1.0, accuracy * printed.value)
+    low, high = _span(text)
+    return max(low - rank, rank - high, 0.0) <= max(1.0, accuracy * _value(text))
 
 
 def wins(entry: Wins, columns: Mapping[str, Sequence[str]]) -> Audited:
@@ -338,49 +333,48 @@ def wins(entry: Wins, columns: Mapping[str, Sequence[str]]) -> Audited:
     such a tie is CONSISTENT-IF. ``details`` count the cells of each sort; ``ties`` are pairs of
     models on one benchmark.
     """
-    counts = [
-        (model, other, count, *_counted(columns[model], columns[other]))
+    cells = [
+        (f"{model} over {other}", count, *_counted(columns[model], columns[other]))
         for model, row in entry.counts.items()
         for other, count in row.items()
     ]
-    exact = [cell for cell in counts if cell[2] == cell[3]]
-    wrong = [cell for cell in counts if not cell[3] <= cell[2] <= cell[3] + cell[4]]
+    unlike = [cell for cell in cells if cell[1] != cell[2]]
+    wrong = [name for name, count, least, ties in unlike if not least <= count <= least + ties]
+    exact = len(cells) - len(unlike)
     grade, condition = Grade.CONSISTENT, ""
     if wrong:
         grade = Grade.INCONSISTENT
-    elif len(exact) < len(counts):
+    elif unlike:
         grade, condition = Grade.CONSISTENT_IF, "equal scores differ before rounding"
-    said = f"{entry.locator}: {len(exact)} of {len(counts)} counts follow from the printed scores"
-    findings = [said]
-    findings += [
-        f"{model} over {other}: printed {count}, counted {least}"
-        + (f" to {least + equal}" if equal else "")
-        for model, other, count, least, equal in counts
-        if count != least
-    ]
+    said = f"{entry.locator}: {exact} of {len(cells)} counts follow from the printed scores"
     return Audited(
         id=entry.id,
         grade=grade,
         kind="wins",
         condition=condition,
-        findings=(*findings, entry.note) if entry.note else tuple(findings),
+        findings=_findings([said, *starmap(_unlike, unlike)], entry.note),
         details={
-            "cells": len(counts),
-            "exact": len(exact),
+            "cells": len(cells),
+            "exact": exact,
             "wrong": len(wrong),
-            "ties": sum(cell[4] for cell in counts) // 2,
+            "ties": sum(ties for *_, ties in cells) // 2,
             "benchmarks": len(next(iter(columns.values()))),
         },
     )
 
 
+def _unlike(name: str, count: int, least: int, ties: int) -> str:
+    most = f" to {least + ties}" if ties else ""
+    return f"{name}: printed {count}, counted {least}{most}"
+
+
 def _counted(first: Sequence[str], second: Sequence[str]) -> tuple[int, int]:
     """How often the first score is higher as printed, and how often rounding leaves it open."""
     higher = equal = 0
-    for one, other in zip(first, second, strict=True):
-        a, b = PrintedNumber.read(one), PrintedNumber.read(other)
-        if max(a.low, b.low) < min(a.high, b.high):
+    for mine, other in zip(first, second, strict=True):
+        (low, high), (other_low, other_high) = _span(mine), _span(other)
+        if max(low, other_low) < min(high, other_high):
             equal += 1
-        elif a.value > b.value:
+        elif _value(mine) > _value(other):
             higher += 1
     return higher, equal

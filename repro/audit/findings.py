@@ -9,12 +9,21 @@ from dataclasses import replace
 from scipy.special import stdtrit
 
 from repro.audit.comparison import Audited, AuditRow, Grade
-from repro.audit.grading import Adjusted, Graded, contradicts, correlation, decision
-from repro.audit.grim import chance, grains, no_coincidence
-from repro.audit.p_range import NEEDS_VALUES, ByRanks, Span, Variant, needs_values
+from repro.audit.grading import (
+    Adjusted,
+    Graded,
+    chance,
+    contradicts,
+    correlation,
+    decision,
+    grains,
+    no_coincidence,
+)
+from repro.audit.p_range import NEEDS_VALUES, Span, Variant
 from repro.evidence.published import ROUNDINGS, PrintedNumber
 
 SIGNIFICANT = {True: "significant", False: "not significant", None: "undecided"}
+ALONE = "Significant alone"
 NAMED = 10
 
 
@@ -30,8 +39,8 @@ def span_text(span: Span) -> str:
 
 def findings(row: AuditRow, assumed: Variant, judged: Graded, family: Adjusted) -> tuple[str, ...]:
     """The sentences about one row, most important first."""
-    if needs_values(row.comparison.test):
-        return (*_needs_values(row, row.comparison.test), *_printed_at_alpha(row))
+    if row.comparison.test in NEEDS_VALUES:
+        return (*_needs_values(row), *_printed_at_alpha(row))
     return (
         *_impossible_means(row),
         *_grade_sentence(row, assumed, judged),
@@ -53,16 +62,15 @@ def _grade_sentence(row: AuditRow, assumed: Variant, judged: Graded) -> Iterator
         yield f"No p is printed; {name} gives {span_text(span)}."
     elif judged.grade is Grade.NOT_BY_T_TEST:
         yield _by_another_test(row, assumed, span)
-    elif judged.grade in (Grade.INCONSISTENT, Grade.DECISION_INCONSISTENT) and not _explained(
-        row, assumed
-    ):
+    elif assumed in row.matches:
+        if judged.grade is Grade.CONSISTENT_IF:
+            yield (
+                f"The p of a paired test needs the correlation of the arms, which is not printed; "
+                f"the printed p takes {judged.condition}."
+            )
+    elif judged.grade in (Grade.INCONSISTENT, Grade.DECISION_INCONSISTENT):
         yield _does_not_follow(row, assumed, span)
-    elif judged.grade is Grade.CONSISTENT_IF and assumed in row.matches:
-        yield (
-            f"The p of a paired test needs the correlation of the arms, which is not printed; "
-            f"the printed p takes {judged.condition}."
-        )
-    elif assumed not in row.matches:
+    else:
         fitting = f"reproduced by {_several(row)}" if row.matches else "no variant reproduces it"
         other = f"; by it the decision at alpha {number(alpha)} is the other one"
         yield (
@@ -76,20 +84,19 @@ def _grade_sentence(row: AuditRow, assumed: Variant, judged: Graded) -> Iterator
         )
 
 
-def _explained(row: AuditRow, assumed: Variant) -> bool:
-    """Whether the assumed test gives the printed p, so that something else is inconsistent."""
-    return assumed in row.matches
+def _p_text(row: AuditRow) -> str:
+    """`= 0.62`, or the bound that is printed."""
+    p = row.comparison.p
+    return "" if p is None else p.text if p.relation != "=" else f"= {p.text}"
 
 
 def _by_another_test(row: AuditRow, assumed: Variant, span: Span) -> str:
     """A printed p that no t-test of independent arms gives, and which tests might."""
-    p = row.comparison.p
-    text = "" if p is None else p.text if p.relation != "=" else f"= {p.text}"
     tried = f"none of the {len(row.intervals)} variants tried gives it"
     if row.matches:
         tried = f"only {_several(row)} would give it, against what the table declares"
     return (
-        f"No t-test of independent arms gives p {text}: {assumed.label(row.n)} gives "
+        f"No t-test of independent arms gives p {_p_text(row)}: {assumed.label(row.n)} gives "
         f"{span_text(span)} over all rounding, and {tried}{_would_take(row, assumed)}. Nothing "
         "says which test was used: a rank or permutation test might give it, which takes the "
         f"value of every seed to check; {_by_pairs(row)}."
@@ -118,8 +125,9 @@ def _would_take(row: AuditRow, assumed: Variant) -> str:
     )
 
 
-def _needs_values(row: AuditRow, test: ByRanks) -> Iterator[str]:
+def _needs_values(row: AuditRow) -> Iterator[str]:
     """That no summary gives the p of the declared test, and the least p that it can have."""
+    test = row.comparison.test
     yield (
         f"A {NEEDS_VALUES[test]} needs the value of every seed, which means and deviations do not "
         "tell: its p cannot be checked."
@@ -159,34 +167,31 @@ def _went_against(row: AuditRow, assumed: Variant) -> Iterator[str]:
     then = f"at alpha {alpha} the printed p is {SIGNIFICANT[row.significant()]}."
     if assumed.against and assumed in row.matches:
         yield f"The difference went against the alternative of this one-sided test; {then}"
-    elif row.comparison.tails is None and row.matches and all(one.against for one in row.matches):
+    elif row.comparison.tails is None and row.matches and all(each.against for each in row.matches):
         yield f"If the test was one-sided, the difference went against its alternative; {then}"
 
 
 def _several(row: AuditRow) -> str:
-    first = "; ".join(one.label(row.n) for one in row.matches[:3])
+    first = "; ".join(match.label(row.n) for match in row.matches[:3])
     return first if len(row.matches) <= 3 else f"{first}; and {len(row.matches) - 3} more"
 
 
 def _does_not_follow(row: AuditRow, assumed: Variant, span: Span) -> str:
     """A printed p that its own table does not give, and what it would take."""
-    p, alpha, words = row.comparison.p, row.comparison.alpha, []
-    text = "" if p is None else p.text if p.relation != "=" else f"= {p.text}"
-    words.append(
-        f"p {text} does not follow from the printed numbers: {assumed.label(row.n)} gives "
-        f"{span_text(span)} over all rounding"
-    )
+    tried = f"none of the {len(row.intervals)} variants tried gives it"
     if row.matches:
-        words.append(f", and only {_several(row)} would give it")
-    else:
-        words.append(f", and none of the {len(row.intervals)} variants tried gives it")
-    words.append(_would_take(row, assumed))
+        tried = f"only {_several(row)} would give it"
+    said = (
+        f"p {_p_text(row)} does not follow from the printed numbers: {assumed.label(row.n)} gives "
+        f"{span_text(span)} over all rounding, and {tried}{_would_take(row, assumed)}."
+    )
     if contradicts(row, span):
-        words.append(
-            f". At alpha {number(alpha)} the printed p is {SIGNIFICANT[row.significant()]}, "
-            f"the numbers are {SIGNIFICANT[decision(span, alpha)]}"
+        alpha = row.comparison.alpha
+        said += (
+            f" At alpha {number(alpha)} the printed p is {SIGNIFICANT[row.significant()]}, "
+            f"the numbers are {SIGNIFICANT[decision(span, alpha)]}."
         )
-    return "".join(words) + "."
+    return said
 
 
 def _other_test(row: AuditRow, assumed: Variant) -> Iterator[str]:
@@ -226,7 +231,7 @@ def _multiplicity(row: AuditRow, family: Adjusted) -> Iterator[str]:
     if family.p <= alpha < family.holm:
         after = "and after" if family.bh > alpha else "but still significant after"
         yield (
-            f"Significant alone (p = {number(family.p)}), not after Holm over its family of "
+            f"{ALONE} (p = {number(family.p)}), not after Holm over its family of "
             f"{family.size}: {number(family.holm)}; {after} Benjamini-Hochberg: "
             f"{number(family.bh)}."
         )
@@ -249,20 +254,19 @@ def _no_difference(row: AuditRow, assumed: Variant) -> Iterator[str]:
     )
 
 
-def table_findings(rows: Sequence[Audited]) -> tuple[str, ...]:
+def table_findings(rows: Sequence[Audited]) -> Iterator[str]:
     """The sentences about the comparisons of one table together."""
-    return (*_inferred(rows), *_from_rounded(rows), *_failing_holm(rows), *_model(rows))
-
-
-def _inferred(rows: Sequence[Audited]) -> Iterator[str]:
-    for why, variant in dict.fromkeys(
-        (row.assumed_why, _without_n(row.assumed or "")) for row in rows if row.p_interval
-    ):
-        yield f"Assumed test: {variant}, {why}."
-
-
-def _without_n(label: str) -> str:
-    return label.rpartition(" n=")[0] or label
+    tested = [(row.assumed or "", row.assumed_why) for row in rows if row.p_interval]
+    assumed = dict.fromkeys((label.rpartition(" n=")[0] or label, why) for label, why in tested)
+    yield from (f"Assumed test: {variant}, {why}." for variant, why in assumed)
+    yield from _from_rounded(rows)
+    lost = [row.id for row in rows if any(said.startswith(ALONE) for said in row.findings)]
+    if lost:
+        more = f" and {len(lost) - NAMED} more" if len(lost) > NAMED else ""
+        names = ", ".join(lost[:NAMED])
+        yield f"{ALONE} but not after Holm over its family: {names}{more}."
+    for model in dict.fromkeys(row.rounding for row in rows):
+        yield f"Rounding model: {ROUNDINGS[model]}."
 
 
 def _from_rounded(rows: Sequence[Audited]) -> Iterator[str]:
@@ -279,16 +283,3 @@ def _from_rounded(rows: Sequence[Audited]) -> Iterator[str]:
             "of the rounded means and deviations: they were computed from rounded summaries, "
             "not from the runs."
         )
-
-
-def _failing_holm(rows: Sequence[Audited]) -> Iterator[str]:
-    lost = [row.id for row in rows if any("not after Holm" in one for one in row.findings)]
-    if lost:
-        more = f" and {len(lost) - NAMED} more" if len(lost) > NAMED else ""
-        names = ", ".join(lost[:NAMED])
-        yield f"Significant alone but not after Holm over its family: {names}{more}."
-
-
-def _model(rows: Sequence[Audited]) -> Iterator[str]:
-    for model in dict.fromkeys(row.rounding for row in rows):
-        yield f"Rounding model: {ROUNDINGS[model]}."

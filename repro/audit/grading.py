@@ -1,4 +1,12 @@
-"""Chooses the test to assume for a printed comparison, grades it, and corrects over families."""
+"""The test to assume for a printed comparison, its grade, and the correction over families.
+
+Two signs that numbers were not computed as stated (statistics.md 1.5):
+
+- GRIM (Brown and Heathers 2017): an accuracy over N items is k / N with a whole k, and the mean
+  over n seeds is K / (n N). A printed mean that no K rounds to was not computed from such values.
+- A test on the runs themselves hits the digits of the test on their rounded summaries only by
+  chance. Where it happens too often, the p-values were computed from what is printed.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +16,12 @@ from dataclasses import dataclass, replace
 
 from scipy.special import stdtrit
 
-from repro.audit.comparison import AuditRow, Grade
-from repro.audit.grim import chance, no_coincidence
+from repro.audit.comparison import AuditRow, Grade, PrintedComparison
 from repro.audit.p_range import Span, Test, Variant
+from repro.evidence.published import PrintedNumber
 from repro.stats.multiplicity import benjamini_hochberg, holm
 
 OF_MEANS: Mapping[str, Test] = {"student": "student", "welch": "welch", "paired": "paired"}
-DECLARED = "declared by the table"
-TAILS = "the tails are declared"
-ALTERNATIVE = "the printed p decides its alternative"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +51,10 @@ def assume(rows: Sequence[AuditRow]) -> list[Assumed]:
     joint = Assumed(variant, why, known=_shown_by_digits(open_rows, variant))
     assumed = [_declared(row) or _kept(row, joint) for row in rows]
     return [
-        replace(one, why=f"{one.why}; {ALTERNATIVE}") if one.variant.against else one
-        for one in assumed
+        replace(each, why=f"{each.why}; the printed p decides its alternative")
+        if each.variant.against
+        else each
+        for each in assumed
     ]
 
 
@@ -57,7 +64,7 @@ def _declared(row: AuditRow) -> Assumed | None:
         return None
     rest = "" if tails is not None else "; two-sided as nothing else is declared"
     variant = Variant(OF_MEANS.get(test, "welch"), tails or 2)
-    return Assumed(_turned(row, variant), DECLARED + rest, known=True)
+    return Assumed(_turned(row, variant), f"declared by the table{rest}", known=True)
 
 
 def _kept(row: AuditRow, joint: Assumed) -> Assumed:
@@ -68,7 +75,7 @@ def _kept(row: AuditRow, joint: Assumed) -> Assumed:
         welch = _turned(row, Variant("welch", tails or 2))
         return Assumed(welch, "by default: the joint variant has no n here")
     if tails is not None and tails != joint.variant.tails:
-        return replace(assumed, why=f"{assumed.why}; {TAILS}")
+        return replace(assumed, why=f"{assumed.why}; the tails are declared")
     return assumed
 
 
@@ -76,26 +83,24 @@ def _joint(rows: Sequence[AuditRow]) -> tuple[Variant, str]:
     """The variant that fits the rows jointly, or Welch, and the reason."""
     printed = [row for row in rows if row.intervals and row.comparison.p is not None]
     telling = [row for row in printed if row.matches]
+    tried = dict.fromkeys(replace(match, against=False) for row in telling for match in row.matches)
     fitting = [
-        variant
-        for variant in dict.fromkeys(
-            replace(one, against=False) for row in telling for one in row.matches
-        )
-        if all(_turned(row, variant) in row.matches for row in telling)
+        variant for variant in tried if all(_turned(row, variant) in row.matches for row in telling)
     ]
     fitted = f"{len(telling)} of {len(printed)} printed p-values"
-    if len(fitting) == 1 and (len(telling) > 1 or _ordinary(fitting[0])):
-        return fitting[0], f"the only variant that fits the table jointly ({fitted})"
-    if not printed:
-        return Variant("welch"), "by default: no printed p to infer a test from"
-    if not telling:
-        return Variant("welch"), "by default: no variant fits any printed p"
     if len(fitting) == 1:
-        return Variant(
-            "welch"
-        ), f"by default: {fitting[0].label((None, None))} rests on one printed p alone"
-    many = f"{len(fitting)} variants fit" if fitting else "no single variant fits"
-    return Variant("welch"), f"by default: {many} the table jointly ({fitted})"
+        variant = fitting[0]
+        if len(telling) > 1 or variant == Variant(variant.test):
+            return variant, f"the only variant that fits the table jointly ({fitted})"
+        why = f"{variant.label((None, None))} rests on one printed p alone"
+    elif not printed:
+        why = "no printed p to infer a test from"
+    elif not telling:
+        why = "no variant fits any printed p"
+    else:
+        many = f"{len(fitting)} variants fit" if fitting else "no single variant fits"
+        why = f"{many} the table jointly ({fitted})"
+    return Variant("welch"), f"by default: {why}"
 
 
 def _shown_by_digits(rows: Sequence[AuditRow], variant: Variant) -> bool:
@@ -105,19 +110,12 @@ def _shown_by_digits(rows: Sequence[AuditRow], variant: Variant) -> bool:
     return no_coincidence(chances, sum(row.equals_rounded(variant) is True for row in tried))
 
 
-def _ordinary(variant: Variant) -> bool:
-    return variant == Variant(variant.test)
-
-
 def _turned(row: AuditRow, variant: Variant) -> Variant:
     """The variant with the tails that the row declares, and the alternative of its p."""
     turned = replace(variant, tails=row.comparison.tails or variant.tails, against=False)
-    if turned.tails == 2:
-        return turned
     other = replace(turned, against=True)
-    if turned in row.matches or other not in row.intervals:
-        return turned
-    return other
+    kept = turned.tails == 2 or turned in row.matches or other not in row.intervals
+    return turned if kept else other
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +126,24 @@ class Graded:
     condition: str = ""
 
 
-def judge(row: AuditRow, assumed: Variant, *, known: bool) -> Graded:
-    """The grade of a row, worst first; ``known`` says whether its test is."""
+def judge(row: AuditRow, assumed: Assumed) -> Graded:
+    """The grade of a row: INCONSISTENT, at least, where a printed mean is impossible."""
+    judged = _judged(row, assumed.variant, known=assumed.known)
+    impossible = any(not grain.possible for grain in grains(row.comparison))
+    if impossible and judged.grade.rank > Grade.INCONSISTENT.rank:
+        return Graded(Grade.INCONSISTENT)
+    return judged
+
+
+def _judged(row: AuditRow, assumed: Variant, *, known: bool) -> Graded:
+    """The grade by the p alone, worst first; ``known`` says whether its test is."""
     span = row.intervals.get(assumed)
     if span is None or row.comparison.p is None:
         return Graded(Grade.NOT_CHECKABLE)
-    if unexplained(row, span, known=known):
+    contrary = contradicts(row, span) and not any(_admissible(row, each) for each in row.matches)
+    if not known and (contrary or not row.matches):
         return Graded(Grade.NOT_BY_T_TEST)
-    if contradicts(row, span) and not any(_admissible(row, one) for one in row.matches):
+    if contrary:
         return Graded(Grade.DECISION_INCONSISTENT)
     if decision(span, row.comparison.alpha) is None and assumed.test != "paired":
         return Graded(Grade.DECISION_FRAGILE)
@@ -151,18 +159,6 @@ def _fit(row: AuditRow, assumed: Variant) -> Graded:
     if assumed.test == "paired":
         return Graded(Grade.CONSISTENT_IF, correlation(row, assumed))
     return Graded(Grade.CONSISTENT)
-
-
-def unexplained(row: AuditRow, span: Span, *, known: bool) -> bool:
-    """Whether no t-test gives the printed p, of a test that is not known.
-
-    Nor one that the declared tails allow, where the decision is the other one.
-    """
-    if known:
-        return False
-    if not row.matches:
-        return True
-    return contradicts(row, span) and not any(_admissible(row, one) for one in row.matches)
 
 
 def decision(span: Span, alpha: float) -> bool | None:
@@ -194,7 +190,7 @@ def _admissible(row: AuditRow, variant: Variant) -> bool:
 
 def _condition(row: AuditRow, assumed: Variant) -> str:
     """What the nearest matches differ in from the assumed variant."""
-    ways = [one.beyond(assumed, row.n) for one in row.matches]
+    ways = [each.beyond(assumed, row.n) for each in row.matches]
     fewest = min(len(way) for way in ways)
     return " or ".join(dict.fromkeys(", ".join(way) for way in ways if len(way) == fewest))
 
@@ -217,6 +213,80 @@ def correlation(row: AuditRow, assumed: Variant) -> str:
     return f"correlation {max(-1.0, min(1.0, r)):.2f}" if math.isfinite(r) else unknown
 
 
+SLACK = 1e-9
+"""Relative slack of the ends of a rounding interval, for round-off in this computation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grain:
+    """What the number of items says of a printed mean.
+
+    ``possible`` is whether a whole number of right answers rounds to it, ``telling`` whether some
+    printed means would not be. ``nearest`` are the possible means on either side.
+    """
+
+    arm: str
+    mean: str
+    answers: int
+    possible: bool
+    telling: bool
+    nearest: tuple[float, float]
+
+
+def grains(comparison: PrintedComparison) -> tuple[Grain, ...]:
+    """The check of every arm whose mean and size are printed; none without a number of items.
+
+    Means above 1 are percentages, and so are all of a comparison that has one.
+    """
+    if comparison.items is None:
+        return ()
+    means = [arm.mean.value for arm in comparison.arms if arm.mean is not None]
+    scale = 100.0 if any(mean > 1 for mean in means) else 1.0
+    return tuple(
+        _grain(name, arm.mean, arm.n * comparison.items, scale)
+        for name, arm in zip("AB", comparison.arms, strict=True)
+        if arm.mean is not None and arm.n is not None
+    )
+
+
+def _grain(arm: str, mean: PrintedNumber, answers: int, scale: float) -> Grain:
+    """Whether a multiple of ``scale / answers`` lies where the mean is printed, both ends in."""
+    step = scale / answers
+    slack = SLACK * max(abs(mean.low), abs(mean.high))
+    first = math.ceil((mean.low - slack) / step)
+    below = math.floor(mean.value / step)
+    return Grain(
+        arm=arm,
+        mean=mean.text,
+        answers=answers,
+        possible=first * step <= mean.high + slack and 0 <= first <= answers,
+        telling=step > mean.high - mean.low,
+        nearest=(below * step, (below + 1) * step),
+    )
+
+
+LEAST = 3
+
+COINCIDENCE = 1e-3
+"""P-values equal those of rounded summaries too often when chance would do so this rarely."""
+
+
+def chance(p: PrintedNumber | None, interval: Span | None) -> float:
+    """How much of its interval a printed p covers: the chance that it falls on one value."""
+    if p is None or interval is None:
+        return 1.0
+    width = interval[1] - interval[0]
+    return min(1.0, 2 * p.half / width) if width > 0 else 1.0
+
+
+def no_coincidence(chances: Sequence[float], equal: int) -> bool:
+    """Whether ``equal`` of these p-values hit the digits of one test more often than by chance."""
+    if equal < LEAST:
+        return False
+    largest = sorted(chances, reverse=True)[:equal]
+    return math.comb(len(chances), equal) * math.prod(largest) <= COINCIDENCE
+
+
 @dataclass(frozen=True, slots=True)
 class Adjusted:
     """The p of a row that was corrected, both corrections, and the size of its family.
@@ -226,30 +296,28 @@ class Adjusted:
     """
 
     p: float | None
-    holm: float | None
-    bh: float | None
-    size: int
+    holm: float | None = None
+    bh: float | None = None
+    size: int = 0
 
 
 def adjust(rows: Sequence[AuditRow], assumed: Sequence[Assumed]) -> list[Adjusted]:
     """Every row corrected over its family; rows without a p are in no family."""
-    p_values = [_p(row, its) for row, its in zip(rows, assumed, strict=True)]
-    adjusted = [Adjusted(p, None, None, 0) for p in p_values]
-    for family in {row.comparison.family for row in rows}:
-        members = [
-            (index, p)
-            for index, p in enumerate(p_values)
-            if p is not None and rows[index].comparison.family == family
-        ]
-        family_p = [p for _, p in members]
-        both = zip(members, holm(family_p), benjamini_hochberg(family_p), strict=True)
+    adjusted = [Adjusted(_p(row, its.variant)) for row, its in zip(rows, assumed, strict=True)]
+    families: dict[str | None, dict[int, float]] = {}
+    for index, (row, alone) in enumerate(zip(rows, adjusted, strict=True)):
+        if alone.p is not None:
+            families.setdefault(row.comparison.family, {})[index] = alone.p
+    for family in families.values():
+        p_values = list(family.values())
+        both = zip(family.items(), holm(p_values), benjamini_hochberg(p_values), strict=True)
         for (index, p), by_holm, by_bh in both:
-            adjusted[index] = Adjusted(p, by_holm, by_bh, len(members))
+            adjusted[index] = Adjusted(p, by_holm, by_bh, len(family))
     return adjusted
 
 
-def _p(row: AuditRow, assumed: Assumed) -> float | None:
+def _p(row: AuditRow, assumed: Variant) -> float | None:
     p = row.comparison.p
     if p is None:
-        return row.nominal(assumed.variant)
+        return row.nominal(assumed)
     return min(p.high, 1.0) if p.relation != "=" else p.value

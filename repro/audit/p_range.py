@@ -13,11 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal, TypeAlias, TypeGuard
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
+
+from repro.audit.audit_file import TestName
 
 Floats: TypeAlias = NDArray[np.float64]
 Span: TypeAlias = tuple[float, float]
@@ -54,16 +56,15 @@ class _Arrays:
     """The boxes as arrays (R,), deviations and sizes as the variant takes them."""
 
     def __init__(self, boxes: Sequence[Box], variant: Variant) -> None:
+        self.test = variant.test
         self.n_a = np.array([box.n_a for box in boxes], dtype=float) + variant.shift
         self.n_b = np.array([box.n_b for box in boxes], dtype=float) + variant.shift
-        self.test = variant.test
         self.low, self.high = np.array([box.difference for box in boxes], dtype=float).T
-        sd_a = np.array([box.sd_a for box in boxes], dtype=float)
-        sd_b = np.array([box.sd_b for box in boxes], dtype=float)
+        self.sd_a = np.array([box.sd_a for box in boxes], dtype=float)
+        self.sd_b = np.array([box.sd_b for box in boxes], dtype=float)
         if variant.ddof == 0:
-            sd_a = sd_a * np.sqrt(self.n_a / (self.n_a - 1))[:, None]
-            sd_b = sd_b * np.sqrt(self.n_b / (self.n_b - 1))[:, None]
-        self.sd_a, self.sd_b = sd_a, sd_b
+            self.sd_a *= np.sqrt(self.n_a / (self.n_a - 1))[:, None]
+            self.sd_b *= np.sqrt(self.n_b / (self.n_b - 1))[:, None]
 
 
 def _spans(arrays: _Arrays, variant: Variant) -> list[Span]:
@@ -143,25 +144,14 @@ def _tail(distance: Floats, error: Floats, df: Floats) -> Floats:
 
 
 Test: TypeAlias = Literal["student", "welch", "paired"]
-ByRanks: TypeAlias = Literal["mann_whitney", "wilcoxon", "permutation"]
-Declared: TypeAlias = Test | ByRanks
 Tails: TypeAlias = Literal[1, 2]
-Ddof: TypeAlias = Literal[0, 1]
-Shift: TypeAlias = Literal[-1, 0, 1]
 
-NEEDS_VALUES: Mapping[ByRanks, str] = {
+NEEDS_VALUES: Mapping[str | None, str] = {
     "mann_whitney": "Mann-Whitney test",
     "wilcoxon": "Wilcoxon signed-rank test",
     "permutation": "permutation test",
 }
 """Tests that need every value: means and deviations do not tell their p."""
-
-SHIFTS: tuple[Shift, ...] = (0, -1, 1)
-
-
-def needs_values(test: Declared | None) -> TypeGuard[ByRanks]:
-    """Whether a declared test cannot be computed from means and deviations."""
-    return test in NEEDS_VALUES
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,28 +165,30 @@ class Variant:
 
     test: Test = "welch"
     tails: Tails = 2
-    ddof: Ddof = 1
-    shift: Shift = 0
+    ddof: int = 1
+    shift: int = 0
     against: bool = False
 
     def label(self, n: tuple[int | None, int | None]) -> str:
         """A stable name, such as `student two-sided ddof=1 n=10`."""
-        return " ".join(part for part in self.parts(n) if part)
+        return " ".join(filter(None, self.parts(n)))
 
     def parts(self, n: tuple[int | None, int | None]) -> tuple[str, str, str, str]:
         """The parts of the name: test, tails, ddof, n; the last empty where n is unknown."""
         one_sided = "one-sided against the difference" if self.against else "one-sided"
         tails = "two-sided" if self.tails == 2 else one_sided
-        return self.test, tails, f"ddof={self.ddof}", _sizes(n, self.shift)
+        sizes = [str(size + self.shift) for size in n if size is not None]
+        stated = f"n={'+'.join(dict.fromkeys(sizes))}" if len(sizes) == len(n) else ""
+        return self.test, tails, f"ddof={self.ddof}", stated
 
     def beyond(self, other: Variant, n: tuple[int | None, int | None]) -> tuple[str, ...]:
         """The parts in which this variant is not the other."""
-        mine, theirs = self.parts(n), other.parts(n)
-        return tuple(one for one, two in zip(mine, theirs, strict=True) if one != two)
+        both = zip(self.parts(n), other.parts(n), strict=True)
+        return tuple(mine for mine, theirs in both if mine != theirs)
 
 
 def enumerate_variants(
-    test: Declared | None, *, other_n: bool, against: Sequence[bool] = (False,)
+    test: TestName | None, *, other_n: bool, against: Sequence[bool] = (False,)
 ) -> Iterator[Variant]:
     """Student and Welch, and paired where declared; each two- and one-sided, ddof 1 and 0.
 
@@ -206,16 +198,7 @@ def enumerate_variants(
     tests: list[Test] = ["student", "welch"]
     if test == "paired":
         tests.append("paired")
-    ddofs: Sequence[Ddof] = (1, 0)
-    sides: list[tuple[Tails, bool]] = [(2, False), *((1, one) for one in against)]
-    for shift, ddof, each, (tails, way) in product(
-        SHIFTS[: 3 if other_n else 1], ddofs, tests, sides
-    ):
+    sides: list[tuple[Tails, bool]] = [(2, False), *((1, way) for way in against)]
+    shifts = (0, -1, 1) if other_n else (0,)
+    for shift, ddof, each, (tails, way) in product(shifts, (1, 0), tests, sides):
         yield Variant(each, tails, ddof, shift, way)
-
-
-def _sizes(n: tuple[int | None, int | None], shift: int) -> str:
-    if n[0] is None or n[1] is None:
-        return ""
-    sizes = dict.fromkeys(str(size + shift) for size in n if size is not None)
-    return f"n={'+'.join(sizes)}"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from repro.audit.audit_file import TestName
 from repro.audit.comparison import (
     PrintedArm,
     PrintedComparison,
@@ -21,7 +22,7 @@ from repro.audit.comparison import (
     check_probability,
     check_size,
 )
-from repro.audit.p_range import Declared, Tails
+from repro.audit.p_range import Tails
 from repro.errors import ClaimError, Place, Problem, SpecError
 from repro.evidence.published import MAX_CHARACTERS, PrintedNumber
 from repro.files import fatal, place_of_offset, read_text
@@ -154,7 +155,7 @@ T = TypeVar("T")
 MAX_ID = 100
 MAX_DIGITS = 9
 
-TESTS: dict[str, Declared] = {
+TESTS: dict[str, TestName] = {
     "student": "student",
     "welch": "welch",
     "paired": "paired",
@@ -276,7 +277,7 @@ def _alpha(text: str) -> float:
     return check_alpha(check_number(PrintedNumber.read(text)).value)
 
 
-def _test(text: str) -> Declared:
+def _test(text: str) -> TestName:
     return _one_of(text, TESTS)
 
 

@@ -31,10 +31,9 @@ from repro.audit.disagreements import (
     wins,
 )
 from repro.audit.findings import findings, table_findings
-from repro.audit.grading import Adjusted, Assumed, Graded, adjust, assume, judge, survives
-from repro.audit.grim import grains
+from repro.audit.grading import Adjusted, Assumed, adjust, assume, judge, survives
 from repro.audit.load_audit import LoadedAudit, audit_of, is_audit
-from repro.audit.p_range import Variant, needs_values
+from repro.audit.p_range import NEEDS_VALUES, Variant
 from repro.audit.printed_table import read_table
 from repro.audit.render import to_json, to_text
 from repro.errors import ClaimError, Place, Problem, SpecError, printable_lines
@@ -77,18 +76,10 @@ def _rounded(comparison: PrintedComparison, rounding: Rounding) -> PrintedCompar
     return replace(comparison, a=a, b=b, p=under(comparison.p))
 
 
-def _with_means(row: AuditRow, judged: Graded) -> Graded:
-    """INCONSISTENT, at least, where a printed mean is none that its number of items allows."""
-    impossible = any(not grain.possible for grain in grains(row.comparison))
-    if impossible and judged.grade.rank > Grade.INCONSISTENT.rank:
-        return Graded(Grade.INCONSISTENT)
-    return judged
-
-
 def _audited(row: AuditRow, assumed: Assumed, family: Adjusted, rounding: Rounding) -> Audited:
     comparison, variant = row.comparison, assumed.variant
-    judged = _with_means(row, judge(row, variant, known=assumed.known))
-    by_t = not needs_values(comparison.test)
+    judged = judge(row, assumed)
+    by_t = comparison.test not in NEEDS_VALUES
     return Audited(
         id=comparison.id,
         grade=judged.grade,
@@ -142,7 +133,7 @@ def audit_path(path: Path, rounding: Rounding = "round", *, allow_code: bool = F
     if path.suffix.lower() in CLAIMS:
         return audit_file(path, allow_code=allow_code)
     rows = audit(read_table(path), rounding=rounding)
-    return Audit("", str(path), rows, table_findings(rows))
+    return Audit("", str(path), rows, tuple(table_findings(rows)))
 
 
 def report_audits(audits: Sequence[Audit], fail_on: str, *, as_json: bool) -> bool:
@@ -230,7 +221,7 @@ def audit_loaded(loaded: LoadedAudit) -> Audit:
         *read.all("single_runs", spec.single_runs, lambda one: (single_run(one),)),
         *read.all("bounds", spec.bounds, lambda one: (bound(one),)),
     ]
-    findings = table_findings(tested) if tested else ()
+    findings = tuple(table_findings(tested))
     return Audit(spec.title, loaded.document.file, tuple(rows), findings)
 
 
@@ -249,7 +240,7 @@ def audit_claim(claim: Claim, document: YamlDocument) -> Audit:
     ]
     if not rows:
         rows = [Audited(claim.id, Grade.NOT_CHECKABLE, "claim", findings=(NOTHING,))]
-    findings = table_findings(tuple(tested.values())) if tested else ()
+    findings = tuple(table_findings(tuple(tested.values())))
     return Audit(claim.title, claim.file, tuple(rows), findings)
 
 

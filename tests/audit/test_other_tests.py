@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from repro.audit.audit_file import TestName
 from repro.audit.comparison import Audited, Grade, PrintedArm, PrintedComparison
-from repro.audit.p_range import Declared
 from repro.audit.sources import audit, audit_paths
 from repro.errors import ClaimError, SpecError
 from repro.evidence.published import PrintedNumber
@@ -35,13 +35,13 @@ def pairs(generator: np.random.Generator, n: int) -> Arrays:
     return 70 + shared + generator.normal(0, 1, n), 71 + shared + generator.normal(0, 1, n)
 
 
-def printed(name: str, arms: Arrays, p: float, test: Declared | None = None) -> PrintedComparison:
+def printed(name: str, arms: Arrays, p: float, test: TestName | None = None) -> PrintedComparison:
     """A row as a paper prints it: two digits of means and deviations, three of p."""
     a, b = (PrintedArm.read(f"{x.mean():.2f}", f"{x.std(ddof=1):.2f}", len(x)) for x in arms)
     return PrintedComparison(name, a, b, PrintedNumber.read(f"{p:.3g}"), test=test)
 
 
-def table(name: str, seed: int, test: Declared | None = None) -> tuple[Audited, ...]:
+def table(name: str, seed: int, test: TestName | None = None) -> tuple[Audited, ...]:
     """Six rows whose p-values are those of one test."""
     generator = np.random.default_rng(seed)
     rows = []
@@ -60,7 +60,7 @@ def test_no_honest_table_is_accused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["mann_whitney", "wilcoxon", "permutation"])
-def test_a_declared_test_of_values_cannot_be_checked(name: Declared) -> None:
+def test_a_declared_test_of_values_cannot_be_checked(name: TestName) -> None:
     """The p of ranks and permutations is in no summary."""
     for row in table(name, 1, name):
         assert row.grade is Grade.NOT_CHECKABLE
