@@ -186,6 +186,12 @@ def resolved(path: Path) -> Path:
         return path
 
 
+def leads_out(file: Path, folder: Path) -> bool:
+    """Whether a file in a folder is a link out of it, which must not be read or quoted."""
+    real = resolved(file)
+    return real != file and not real.is_relative_to(resolved(folder))
+
+
 def place_of_offset(text: str, offset: int, file: str) -> Place:
     """The place of a character."""
     before = text[:offset]

@@ -1,16 +1,26 @@
-"""Audits: what a file of printed numbers holds, to be checked against each other.
+"""Audit files: printed numbers that are to be checked against each other, and how they are loaded.
 
-No run, no configuration and no scale: an audit is about what a document prints. Every number is
-a text, because how it was rounded is part of it. Each kind of entry is checked in one way.
+An audit is about what a document prints. Every number is a text, because how it was rounded is
+part of it. Each kind of entry is checked in one way.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from repro.errors import Place, Problem, RuleError, SpecError
+from repro.files import leads_out
 from repro.schema.base import CsvName, Decimal, Name, PrintedP, Reason, Spec
+from repro.schema.messages import MOST, choose, listed, validated
+from repro.schema.rows import Columns, is_number, read_columns
+from repro.schema.yaml import Steps, YamlDocument
 
 Locator = Annotated[str, Field(min_length=2, max_length=300)]
 Label = Annotated[str, Field(min_length=1, max_length=80)]
@@ -279,3 +289,202 @@ class AuditFile(Spec):
     bounds: tuple[StatedBound, ...] = ()
     wins: tuple[Wins, ...] = ()
     spectra: tuple[Spectrum, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedAudit:
+    """An audit and the tables in its folder, by file name."""
+
+    document: YamlDocument
+    audit: AuditFile
+    tables: Mapping[str, Columns]
+
+
+def load_audit(document: YamlDocument) -> LoadedAudit:
+    """The audit that a document holds.
+
+    SpecError with every mistake of its shape; for one of the right shape, with every mistake of
+    what it says and of its CSV files.
+    """
+    audit = validated(document, AuditFile)
+    problems: list[Problem] = []
+    tables = _tables(document, audit, problems)
+    problems += islice(_meaning(document, audit), MOST)
+    if not problems:
+        problems += islice(_columns(document, audit, tables), MOST)
+    if problems:
+        raise RuleError(list(dict.fromkeys(problems)))
+    return LoadedAudit(document, audit, tables)
+
+
+def _tables(
+    document: YamlDocument, audit: AuditFile, problems: list[Problem]
+) -> dict[str, Columns]:
+    """Every CSV file that is named, read once."""
+    tables: dict[str, Columns] = {}
+    for section in ("points", "wins", "spectra"):
+        for position, entry in enumerate(getattr(audit, section)):
+            if entry.file is None or entry.file in tables:
+                continue
+            path = Path(document.file).parent / entry.file
+            if leads_out(path, path.parent):
+                steps = (section, position, "file")
+                mistake = f"'{entry.file}' is a link that leads elsewhere"
+                expected, advice = "a file in the folder of the audit", "put the file itself there"
+                problems.append(document.problem(steps, mistake, expected, advice))
+                continue
+            try:
+                tables[entry.file] = read_columns(path)
+            except SpecError as error:
+                problems += error.problems
+    return tables
+
+
+SECTIONS = (
+    "tables",
+    "comparisons",
+    "points",
+    "same_quantity",
+    "pooled",
+    "single_runs",
+    "derived",
+    "bounds",
+    "wins",
+    "spectra",
+)
+"""The lists of an audit; the ids in all of them together are different."""
+
+RANGES: Mapping[object, tuple[float, float, str]] = {
+    "sd": (0.0, math.inf, "a standard deviation, 0 or more"),
+    "p": (0.0, 1.0, "a p-value, from 0 to 1"),
+    "r": (-1.0, 1.0, "a correlation, from -1 to 1"),
+}
+"""Least, greatest, and what is expected of the numbers that have these keys."""
+
+
+def _meaning(document: YamlDocument, audit: AuditFile) -> Iterator[Problem]:
+    """Well-formed entries that mean nothing."""
+    if not any(getattr(audit, section) for section in SECTIONS):
+        mistake, advice = "nothing in this file can be checked", "add a list of printed numbers"
+        yield Problem(Place(document.file), mistake, listed(SECTIONS), advice)
+    yield from _same_ids(document, audit)
+    for position, table in enumerate(audit.tables):
+        yield from _baseline(document, ("tables", position), table)
+    for section in SECTIONS:
+        yield from _impossible(document, (section,), document.get(section))
+    for position, points in enumerate(audit.points):
+        steps: Steps = ("points", position)
+        yield from _only(document, steps, points, ("file", "values"))
+        for number, window in enumerate(points.windows):
+            yield from _window(document, (*steps, "windows", number), window)
+    for position, bound in enumerate(audit.bounds):
+        yield from _only(document, ("bounds", position), bound, ("at_most", "at_least"))
+    for position, pooled in enumerate(audit.pooled):
+        whole, part, steps = pooled.whole.n, pooled.part.n, ("pooled", position)
+        if whole != part + 1:
+            mistake, expected = f"a whole of {whole} and a part of {part}", f"a part of {whole - 1}"
+            advice = "only one added run can be checked"
+            yield document.problem(steps, mistake, expected, advice, at=("part", "n"))
+
+
+def _same_ids(document: YamlDocument, audit: AuditFile) -> Iterator[Problem]:
+    first: dict[str, Steps] = {}
+    for name, steps in _ids(audit):
+        if name in first:
+            line = document.place(first[name]).line
+            mistake = f"{steps[0]}: '{name}' is the id of two, first on line {line}"
+            advice = "rename one of the two"
+            yield Problem(document.place(steps), mistake, "an id of its own", advice)
+        first.setdefault(name, steps)
+
+
+def _ids(audit: AuditFile) -> Iterator[tuple[str, Steps]]:
+    """The id of every row that the audit will have; that of a table's row begins with its own."""
+    for section in SECTIONS:
+        for position, entry in enumerate(getattr(audit, section)):
+            steps: Steps = (section, position)
+            if isinstance(entry, PrintedTable):
+                for row in entry.rows:
+                    if row != entry.baseline:
+                        yield f"{entry.id}_{row}", (*steps, "rows", row)
+                continue
+            yield entry.id, (*steps, "id")
+            for number, window in enumerate(
+                entry.windows if isinstance(entry, PrintedPoints) else ()
+            ):
+                yield window.id, (*steps, "windows", number, "id")
+
+
+def _baseline(document: YamlDocument, steps: Steps, table: PrintedTable) -> Iterator[Problem]:
+    name, known = table.baseline, table.rows
+    if name not in known:
+        mistake, advice = f"there is no row '{name}'", choose(name, known)
+        yield document.problem(steps, mistake, listed(known), advice, at=("baseline",))
+    elif known[name].p is not None:
+        mistake = f"{document.name(steps)}: the baseline is compared with itself"
+        place = document.key_place((*steps, "rows", name, "p"))
+        advice = "remove the p of the baseline"
+        yield Problem(place, mistake, "a p-value in the other rows", advice)
+
+
+def _impossible(document: YamlDocument, steps: Steps, value: Any) -> Iterator[Problem]:
+    """Standard deviations, probabilities and coefficients out of their range, at any depth."""
+    entries: list[tuple[str | int, Any]] = list(value.items()) if isinstance(value, dict) else []
+    if isinstance(value, list):
+        entries = list(enumerate(value))
+    for key, inside in entries:
+        here = (*steps, key)
+        if key in RANGES and isinstance(inside, str):
+            low, high, expected = RANGES[key]
+            number = inside.lstrip("<> ")
+            if is_number(number) and not low <= float(number) <= high:
+                mistake = f"'{inside[:40]}' is out of range"
+                yield document.problem(here, mistake, expected, "copy it again")
+        yield from _impossible(document, here, inside)
+
+
+def _only(
+    document: YamlDocument, steps: Steps, entry: PrintedPoints | StatedBound, keys: tuple[str, str]
+) -> Iterator[Problem]:
+    """A problem unless the entry has exactly one of two keys."""
+    given = [key for key in keys if getattr(entry, key) is not None]
+    if len(given) != 1:
+        mistake = f"both {' and '.join(keys)}" if given else f"neither {' nor '.join(keys)}"
+        yield document.problem(steps, mistake, "one of the two", "keep exactly one of them")
+
+
+def _window(document: YamlDocument, steps: Steps, window: PrintedWindow) -> Iterator[Problem]:
+    ends = (window.low, window.high)
+    if all(map(is_number, ends)) and float(window.low) >= float(window.high):
+        mistake = f"the window from {window.low} to {window.high} is empty"
+        expected, advice = "a high above the low", "exchange them"
+        yield document.problem(steps, mistake, expected, advice, at=("high",))
+
+
+def _columns(
+    document: YamlDocument, audit: AuditFile, tables: Mapping[str, Columns]
+) -> Iterator[Problem]:
+    """Columns that are named and are not in the file."""
+    for at, points in enumerate(audit.points):
+        if points.file is not None:
+            for axis, name in (("x", points.x.column), ("y", points.y.column)):
+                steps: Steps = ("points", at, axis, "column")
+                yield from _column(document, steps, name, tables[points.file])
+    for at, spectrum in enumerate(audit.spectra):
+        for name in (spectrum.column, "index"):
+            yield from _column(document, ("spectra", at, "column"), name, tables[spectrum.file])
+    for at, wins in enumerate(audit.wins):
+        known = {name: cells for name, cells in tables[wins.file].items() if name != "id"}
+        for model, row in wins.counts.items():
+            steps = ("wins", at, "counts", model)
+            yield from _column(document, steps, model, known)
+            for other in row:
+                yield from _column(document, (*steps, other), other, known)
+
+
+def _column(document: YamlDocument, steps: Steps, name: str, known: Columns) -> Iterator[Problem]:
+    """A problem unless the name is a column; it stands at a key ``column``, or is itself a key."""
+    if name not in known:
+        mistake = f"{document.name(steps)}: there is no column '{name}'"
+        place = document.place(steps) if steps[-1] == "column" else document.key_place(steps)
+        yield Problem(place, mistake, listed(known), choose(name, known))

@@ -90,6 +90,11 @@ def fails(grades: Iterable[Grade], fail_on: Grade | None) -> bool:
 SMALLEST = 1e-100
 
 
+def printed(text: str | None) -> PrintedNumber | None:
+    """The number of a text; ``None`` where nothing is printed."""
+    return PrintedNumber.read(text) if text and text.strip() else None
+
+
 @dataclass(frozen=True, slots=True)
 class PrintedArm:
     """Mean, standard deviation and size of one arm, each ``None`` where it is not printed."""
@@ -107,10 +112,9 @@ class PrintedArm:
             check_size(self.n)
 
     @classmethod
-    def read(cls, mean: str, sd: str, n: int | None) -> PrintedArm:
+    def read(cls, mean: str | None, sd: str | None, n: int | None) -> PrintedArm:
         """An arm from its texts; an empty one is a number that is not printed."""
-        first, second = (PrintedNumber.read(text) if text.strip() else None for text in (mean, sd))
-        return cls(first, second, n)
+        return cls(printed(mean), printed(sd), n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,7 @@ class PrintedComparison:
     ``test`` and ``tails`` only where the paper declares them. Comparisons with the same
     ``family`` are corrected together; those without one are a family of their own. ``items`` is
     the size of the test set, where the means are shares of it (or percentages) that were got right.
+    ``locator`` is where it is printed, and ``note`` what is to be said with the findings.
     Raises ClaimError for a p that is not a probability, an alpha outside 0 to 0.5, and a paired
     test of arms of different sizes.
     """
@@ -133,6 +138,8 @@ class PrintedComparison:
     tails: Tails | None = None
     family: str | None = None
     items: int | None = None
+    locator: str = ""
+    note: str | None = None
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha)

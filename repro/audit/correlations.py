@@ -67,9 +67,8 @@ def audit_points(entry: PrintedPoints, columns: Mapping[str, Sequence[str]]) -> 
         why = f"{constant} does not vary" if constant else f"{x.n} points have no correlation"
         ids = (entry.id, *(window.id for window in entry.windows))
         said = (f"{entry.printed.locator}: {why}", *([entry.note] if entry.note else []))
-        return tuple(
-            Audited(name, Grade.NOT_CHECKABLE, "correlation", findings=said) for name in ids
-        )
+        uncheckable = Audited(entry.id, Grade.NOT_CHECKABLE, "correlation", findings=said)
+        return tuple(replace(uncheckable, id=name) for name in ids)
     found: dict[Selection, Correlation] = {"strict": correlation(x, y)}
     whole = _row(entry.id, entry.printed, found, _words(entry), entry.note)
     return (whole, *(_window_row(entry, window, x, y) for window in entry.windows))

@@ -26,9 +26,10 @@ from repro.audit.audit_file import (
     Wins,
 )
 from repro.audit.comparison import Audited, Grade, Value
-from repro.audit.p_range import Floats, Span
+from repro.audit.p_range import Span
 from repro.errors import ClaimError
 from repro.evidence.published import PrintedNumber
+from repro.stats.coefficients import Array
 from repro.stats.records import ROUND_OFF
 
 LEVEL = 0.95
@@ -278,10 +279,8 @@ def spectrum(entry: Spectrum, columns: Mapping[str, Sequence[str]]) -> Audited:
         rank = effective_rank(values, _value(each.epsilon))
         drawn[f"effective_{each.epsilon}"] = (each.rank, rank)
     wrong = [name for name, pair in drawn.items() if not _agree(*pair, entry.accuracy)]
-    findings = [
-        f"{entry.locator}: {len(drawn) - len(wrong)} of {len(drawn)} printed ranks of "
-        f"{entry.column} are those of its singular values, to {entry.accuracy:.0%}"
-    ]
+    said = f"{entry.locator}: {len(drawn) - len(wrong)} of {len(drawn)} printed ranks of "
+    findings = [f"{said}{entry.column} are those of its singular values, to {entry.accuracy:.0%}"]
     for name in wrong:
         text, rank = drawn[name]
         findings.append(
@@ -298,7 +297,7 @@ def spectrum(entry: Spectrum, columns: Mapping[str, Sequence[str]]) -> Audited:
     )
 
 
-def singular_values(index: Sequence[str], cells: Sequence[str]) -> Floats:
+def singular_values(index: Sequence[str], cells: Sequence[str]) -> Array:
     """Every singular value, from those at some indices; their logarithm is linear between."""
     places, values = (np.array([float(cell) for cell in column]) for column in (index, cells))
     if places[0] != 1 or np.any(np.diff(places) <= 0) or not np.all(values > 0):
@@ -309,13 +308,13 @@ def singular_values(index: Sequence[str], cells: Sequence[str]) -> Floats:
     return np.asarray(np.exp(np.interp(every, places, np.log(values))))
 
 
-def press_rank(values: Floats, rows: int) -> int:
+def press_rank(values: Array, rows: int) -> int:
     """The number above the expected roundoff error of single precision (Press et al. 2007)."""
     tolerance = 0.5 * math.sqrt(rows + len(values) + 1) * float(values[0]) * PRECISION
     return int(np.sum(values > tolerance))
 
 
-def effective_rank(values: Floats, epsilon: float) -> int:
+def effective_rank(values: Array, epsilon: float) -> int:
     """The fewest whose squares sum to the share ``1 - epsilon`` of all (Parthiban et al. 2021)."""
     sums = np.cumsum(values**2)
     return int(np.searchsorted(sums, (1 - epsilon) * sums[-1])) + 1

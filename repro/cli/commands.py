@@ -45,7 +45,7 @@ def audit(
 ) -> None:
     """Check printed numbers against each other; no runs. 1: a row as bad as --fail-on."""
     with problems():
-        from repro.audit.sources import audit_paths, report_audits
+        from repro.audit.audit import audit_paths, report_audits
 
         audits = audit_paths(paths, rounding=rounding, allow_code=allow_code)
         failed = report_audits(audits, fail_on, as_json=json)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 from pydantic import Field
 
 from repro.errors import Problem
+from repro.files import leads_out
 from repro.schema.base import Count, ObjectName, PrintedSize, Spec
 from repro.schema.messages import closest
 from repro.schema.yaml import Steps, YamlDocument
@@ -65,9 +66,7 @@ class DeclaredAt:
 
     def problem(self, key: str, mistake: str, expected: str, advice: str) -> Problem:
         """A mistake in one of the keys."""
-        steps = (*self.steps, key)
-        what = f"{self.document.name(steps)}: {mistake}"
-        return Problem(self.document.place(steps), what, expected, advice)
+        return self.document.problem((*self.steps, key), mistake, expected, advice)
 
     def missing_file(self, key: str, name: str, *, sort: str, ending: str) -> Problem | None:
         """What is wrong with a file beside the claim; no other file is ever read or quoted.
@@ -84,7 +83,7 @@ class DeclaredAt:
             guess = closest(name, sorted(known))
             advice = f"did you mean '{guess}'?" if guess else f"put the {sort} there"
             return self.problem(key, f"there is no {sort} '{name}'", f"a file {path}", advice)
-        if not path.resolve().is_relative_to(self.folder.resolve()):
+        if leads_out(path, self.folder):
             what = f"{sort} '{name}' is a link that leads elsewhere"
             advice = "put the file itself there"
             return self.problem(key, what, "a file in the folder of the claim", advice)

@@ -1,4 +1,4 @@
-"""The one CSV reader: rows of cells, one at a time, each cell with the column where it starts.
+"""The one CSV reader: rows of cells, each with the column where it starts, or columns of numbers.
 
 Every step takes time in proportion to the text, whatever the text is.
 """
@@ -6,11 +6,14 @@ Every step takes time in proportion to the text, whatever the text is.
 from __future__ import annotations
 
 import io
+import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from repro.errors import Place, Problem, SpecError
+from repro.files import fatal, read_text
 
 MOST = 100
 """No more mistakes than this are shown; the others are counted."""
@@ -134,3 +137,49 @@ def _split(number: int, line: str, pattern: re.Pattern[str], mistakes: Mistakes)
     mistake = f"row {number}: more than {MAX_COLUMNS:,} cells"
     mistakes.add(number, at, mistake, f"at most {MAX_COLUMNS:,} columns", "leave columns out")
     return None
+
+
+Columns = Mapping[str, tuple[str, ...]]
+"""The cells of a CSV file, as printed, by the name of their column."""
+
+
+def read_columns(path: Path) -> Columns:
+    """The cells of a CSV file with one header; SpecError for rows of another length.
+
+    Every cell is a number, but for those of a first column whose header is ``id``.
+    """
+    file = str(path)
+    mistakes = Mistakes(file)
+    rows = list(rows_of(read_text(path, "a CSV file"), (), mistakes))
+    mistakes.stop()
+    header = rows[0].cells if rows else ()
+    if not header or not all(header) or len(set(header)) < len(header):
+        mistake, expected = "the first line does not name the columns", "names, each once"
+        raise fatal(Place(file), mistake, expected, "write a header, such as x,y")
+    problems = [problem for row in rows[1:] for problem in _not_numbers(file, header, row)]
+    if len(rows) < 2:
+        problems.append(Problem(Place(file), "there are no rows", "a row a point", "add them"))
+    if problems:
+        raise SpecError(problems[:MOST])
+    return dict(zip(header, zip(*(row.cells for row in rows[1:]), strict=True), strict=True))
+
+
+def _not_numbers(file: str, header: Sequence[str], row: CsvRow) -> Iterator[Problem]:
+    if len(row.cells) != len(header):
+        mistake = f"row {row.number}: {len(row.cells)} cells in a table of {len(header)} columns"
+        expected = f"the columns {', '.join(header)}"
+        yield Problem(Place(file, row.number), mistake, expected, "complete the row")
+        return
+    for name, cell, start in zip(header, row.cells, row.starts, strict=True):
+        if name != "id" and not is_number(cell):
+            mistake = f"row {row.number}, column {name}: '{cell[:40]}' is not a number"
+            advice = "write digits and a decimal point, without units"
+            yield Problem(Place(file, row.number, start), mistake, "a finite number", advice)
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a finite number."""
+    try:
+        return math.isfinite(float(cell)) and "_" not in cell
+    except ValueError:
+        return False

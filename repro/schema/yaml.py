@@ -147,6 +147,13 @@ class YamlDocument:
             words.append(known if isinstance(known, str) else f"#{int(step) + 1}")
         return ".".join(words)
 
+    def problem(
+        self, steps: Steps, mistake: str, expected: str, advice: str, *, at: Steps = ()
+    ) -> Problem:
+        """A mistake in the value at the end of the steps; its place is that of ``at`` inside it."""
+        what = f"{self.name(steps)}: {mistake}"
+        return Problem(self.place((*steps, *at)), what, expected, advice)
+
 
 def read_document(path: Path) -> YamlDocument:
     """Read a file; raises ShapeError when there is nothing to go on with."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from repro.audit.audit import audit_file
 from repro.audit.comparison import Audited
-from repro.audit.sources import audit_file
 
 HEAD = """\
 schema: 1

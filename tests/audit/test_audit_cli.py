@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from repro.audit.audit import audit_paths
 from repro.audit.comparison import LEGEND, Audit, Audited, Grade
 from repro.audit.render import to_json, to_text
-from repro.audit.sources import audit_paths
 from repro.errors import SpecError
 from tests.audit.parthiban import EIGHT, ELEVEN, as_csv
 from tests.commands import repro

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
+from repro.audit.audit import audit, audit_file
 from repro.audit.comparison import Grade
-from repro.audit.sources import audit, audit_file
 from tests.audit.parthiban import comparison
 
 CLAIMS = Path(__file__).parents[2] / "claims"

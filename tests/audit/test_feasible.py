@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from repro.audit.audit import audit
 from repro.audit.p_range import Box, Variant, enumerate_variants, feasible
-from repro.audit.sources import audit
 from tests.audit.parthiban import ELEVEN, comparisons
 
 SEED = 20210202

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from scipy import stats
 
+from repro.audit.audit import audit
 from repro.audit.comparison import PrintedArm, PrintedComparison
-from repro.audit.sources import audit
 from repro.evidence.published import PrintedNumber
 from tests.audit.test_grade import SAME, graded, said
 

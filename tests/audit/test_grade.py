@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
+from repro.audit.audit import audit
 from repro.audit.comparison import LEGEND, Audit, Grade, fails
 from repro.audit.p_range import Variant
 from repro.audit.render import to_json
-from repro.audit.sources import audit
 from repro.errors import ClaimError
 from tests.audit.parthiban import EIGHT, ELEVEN, PTB, comparison, comparisons
 

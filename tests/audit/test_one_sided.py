@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from repro.audit.audit import audit
 from repro.audit.comparison import Grade
 from repro.audit.p_range import enumerate_variants
-from repro.audit.sources import audit
 from tests.audit.parthiban import comparison
 from tests.audit.test_grade import graded, said
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from repro.audit.audit import audit, audit_paths
 from repro.audit.audit_file import TestName
 from repro.audit.comparison import Audited, Grade, PrintedArm, PrintedComparison
-from repro.audit.sources import audit, audit_paths
 from repro.errors import ClaimError, SpecError
 from repro.evidence.published import PrintedNumber
 

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from repro.audit.audit import audit_paths
 from repro.audit.audit_file import PrintedPoints
 from repro.audit.comparison import Audited, Grade
 from repro.audit.correlations import audit_points, correlation
 from repro.audit.render import to_json
-from repro.audit.sources import audit_paths
 from repro.stats.records import Sample
 
 SEED = 20180430

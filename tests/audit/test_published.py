@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from repro.audit.audit import audit_paths
+from repro.audit.audit_file import load_audit
 from repro.audit.comparison import Audited, Grade
 from repro.audit.correlations import turned_points
-from repro.audit.load_audit import load_audit
-from repro.audit.sources import audit_paths
+from repro.schema.yaml import read_document
 
 PUBLISHED = Path(__file__).parents[2] / "claims" / "published"
 FILES = sorted(PUBLISHED.glob("*.yaml"))
@@ -149,7 +150,7 @@ def test_the_drop_on_ptb_is_what_the_window_alone_does() -> None:
 
 def test_the_shipped_points_are_the_printed_grids_less_three() -> None:
     """70 of 72 points on PTB, 35 of 36 on WT2, with the two that can be named."""
-    loaded = load_audit(PUBLISHED / "parthiban2021_figure_2.yaml")
+    loaded = load_audit(read_document(PUBLISHED / "parthiban2021_figure_2.yaml"))
     named = {"ptb": (8989.0, -56.782), "wt2": (10145.0, -64.377)}
     for entry in loaded.audit.points:
         x, y = turned_points(entry, loaded.tables[entry.file or ""])
@@ -285,7 +286,7 @@ def test_more_mixtures_and_less_dropout_pull_apart() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_file_is_named_like_its_audit(path: Path) -> None:
     """The name in the file is the name of the file, and each is listed in the README."""
-    assert load_audit(path).audit.audit == path.stem
+    assert load_audit(read_document(path)).audit.audit == path.stem
     assert f"`{path.name}`" in (PUBLISHED / "README.md").read_text(encoding="utf-8")
 
 

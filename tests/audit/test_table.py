@@ -8,9 +8,9 @@ import random
 
 import pytest
 
+from repro.audit.audit import audit_paths
 from repro.audit.printed_table import COLUMNS, MAX_ROWS, MOST, REQUIRED, read_table
 from repro.audit.render import to_json
-from repro.audit.sources import audit_paths
 from repro.errors import SpecError
 from tests.audit.parthiban import EIGHT, as_csv, comparisons
 

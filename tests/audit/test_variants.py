@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from repro.audit.audit import audit
 from repro.audit.findings import table_findings
 from repro.audit.p_range import Box, Variant, enumerate_variants, feasible
-from repro.audit.sources import audit
 from tests.audit.parthiban import ELEVEN, PTB, TEN, comparison, comparisons
 
 STUDENT = "student two-sided ddof=1 n=10"

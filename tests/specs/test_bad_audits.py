@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from repro.audit.sources import audit_file
+from repro.audit.audit import audit_file
 from repro.errors import SpecError
 
 BAD = Path(__file__).parent / "bad_audit"

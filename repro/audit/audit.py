@@ -7,9 +7,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, TypeVar
 
-from repro.audit.audit_file import PrintedMoments, PrintedPair, PrintedTable
+from repro.audit.audit_file import (
+    LoadedAudit,
+    PrintedMoments,
+    PrintedPair,
+    PrintedTable,
+    load_audit,
+)
 from repro.audit.comparison import (
     Audit,
     Audited,
@@ -18,6 +24,7 @@ from repro.audit.comparison import (
     PrintedArm,
     PrintedComparison,
     fails,
+    printed,
     rows_of,
 )
 from repro.audit.correlations import audit_points
@@ -32,15 +39,14 @@ from repro.audit.disagreements import (
 )
 from repro.audit.findings import findings, table_findings
 from repro.audit.grading import Adjusted, Assumed, adjust, assume, judge, survives
-from repro.audit.load_audit import LoadedAudit, audit_of, is_audit
 from repro.audit.p_range import NEEDS_VALUES, Variant
 from repro.audit.printed_table import read_table
 from repro.audit.render import to_json, to_text
 from repro.errors import ClaimError, Place, Problem, SpecError, printable_lines
 from repro.evidence.published import PrintedNumber, Rounding
 from repro.expectations.kinds import kind_of
-from repro.files import is_folder, resolved
-from repro.schema.yaml import Steps, YamlDocument, read_document
+from repro.files import is_folder, leads_out, resolved
+from repro.schema.yaml import YamlDocument, read_document
 from repro.specs.claim import SCALES, Claim, Published, ScaleName
 from repro.specs.load import load_claim
 
@@ -57,7 +63,7 @@ def audit(
     ``other_n`` are sizes that the paper mentions elsewhere: where one differs from those of a
     row, n - 1 and n + 1 are tried too. ClaimError if two comparisons have the same id.
     """
-    rows = rows_of([_rounded(one, rounding) for one in comparisons], other_n)
+    rows = rows_of([_rounded(each, rounding) for each in comparisons], other_n)
     assumed = assume(rows)
     adjusted = adjust(rows, assumed)
     return tuple(
@@ -87,7 +93,7 @@ def _audited(row: AuditRow, assumed: Assumed, family: Adjusted, rounding: Roundi
         p_interval=row.intervals.get(variant),
         p_student=row.nominal(Variant("student")),
         p_welch=row.nominal(Variant("welch")),
-        matches=tuple(one.label(row.n) for one in row.matches),
+        matches=tuple(match.label(row.n) for match in row.matches),
         decision_survives_rounding=survives(row, variant),
         holm=family.holm,
         bh=family.bh,
@@ -99,8 +105,13 @@ def _audited(row: AuditRow, assumed: Assumed, family: Adjusted, rounding: Roundi
         rounding=rounding,
         equals_rounded=row.equals_rounded(variant) if by_t else None,
         condition=judged.condition,
-        findings=findings(row, variant, judged, family),
+        findings=_noted(findings(row, variant, judged, family), comparison.note),
+        details={"locator": comparison.locator} if comparison.locator else {},
     )
+
+
+def _noted(findings: Iterable[str], note: str | None) -> tuple[str, ...]:
+    return (*findings, note) if note else tuple(findings)
 
 
 CLAIMS = (".yaml", ".yml")
@@ -159,17 +170,13 @@ def _files(paths: Sequence[Path], problems: list[Problem]) -> list[Path]:
             advice = "give a folder that holds claims or tables, or the path of a file"
             problems.append(Problem(Place(str(path)), what, "files *.yaml or *.csv", advice))
         for file in inside:
-            if file is not path and _leads_out(file, path):
+            if file is not path and leads_out(file, path):
                 what = "a link that leads out of the folder"
                 advice = "put the file itself there, or give its own path"
                 problems.append(Problem(Place(str(file)), what, f"a file in {path}", advice))
                 continue
             files.setdefault(resolved(file), file)
     return list(files.values())
-
-
-def _leads_out(file: Path, folder: Path) -> bool:
-    return not resolved(file).is_relative_to(resolved(folder))
 
 
 def _inside(folder: Path) -> list[Path]:
@@ -184,88 +191,76 @@ def _inside(folder: Path) -> list[Path]:
     return []
 
 
-Entry = TypeVar("Entry")
-Made = TypeVar("Made")
-
-
 def audit_file(path: Path, *, allow_code: bool = False) -> Audit:
     """The audit of one YAML file: an audit, or a claim with what it says was published.
 
     Raises SpecError with every mistake in the file.
     """
     document = read_document(path)
-    if is_audit(document):
-        return audit_loaded(audit_of(document))
-    return audit_claim(load_claim(path, _scale(document), allow_code=allow_code), document)
+    if "audit" in document.data:
+        return _audit_entries(load_audit(document))
+    return _audit_claim(load_claim(path, _scale(document), allow_code=allow_code), document)
 
 
-def audit_loaded(loaded: LoadedAudit) -> Audit:
+def _audit_entries(loaded: LoadedAudit) -> Audit:
     """Every entry of an audit; its comparisons are judged together."""
-    spec, tables = loaded.audit, loaded.tables
-    read = _Reader(loaded.document)
+    spec, document, tables = loaded.audit, loaded.document, loaded.tables
+
+    def rows(section: str, check: Callable[[Any], Audited]) -> Iterator[Audited]:
+        return _made(document, section, getattr(spec, section), lambda entry: (check(entry),))
+
     comparisons = [
-        *read.all("tables", spec.tables, _of_table),
-        *read.all("comparisons", spec.comparisons, lambda pair: (_of_pair(pair),)),
+        *_made(document, "tables", spec.tables, _of_table),
+        *_made(document, "comparisons", spec.comparisons, _of_pair),
     ]
     tested = audit(comparisons, rounding=spec.rounding, other_n=spec.other_n)
-    printed: list[PrintedTable | PrintedPair] = [*spec.tables, *spec.comparisons]
-    places = {key: value for one in printed for key, value in _place(one)}
-    rows = [
-        *(_placed(row, *places[row.id]) for row in tested),
-        *read.all("points", spec.points, lambda p: audit_points(p, tables.get(p.file or "", {}))),
-        *read.all("wins", spec.wins, lambda one: (wins(one, tables[one.file]),)),
-        *read.all("spectra", spec.spectra, lambda one: (spectrum(one, tables[one.file]),)),
-        *read.all("derived", spec.derived, lambda one: (derived(one),)),
-        *read.all("same_quantity", spec.same_quantity, lambda one: (same_quantity(one),)),
-        *read.all("pooled", spec.pooled, lambda one: (pooled(one),)),
-        *read.all("single_runs", spec.single_runs, lambda one: (single_run(one),)),
-        *read.all("bounds", spec.bounds, lambda one: (bound(one),)),
-    ]
-    findings = tuple(table_findings(tested))
-    return Audit(spec.title, loaded.document.file, tuple(rows), findings)
+    found = (
+        *tested,
+        *_made(
+            document, "points", spec.points, lambda p: audit_points(p, tables.get(p.file or "", {}))
+        ),
+        *rows("wins", lambda entry: wins(entry, tables[entry.file])),
+        *rows("spectra", lambda entry: spectrum(entry, tables[entry.file])),
+        *rows("derived", derived),
+        *rows("same_quantity", same_quantity),
+        *rows("pooled", pooled),
+        *rows("single_runs", single_run),
+        *rows("bounds", bound),
+    )
+    return Audit(spec.title, document.file, found, tuple(table_findings(tested)))
 
 
-def audit_claim(claim: Claim, document: YamlDocument) -> Audit:
+def _audit_claim(claim: Claim, document: YamlDocument) -> Audit:
     """What an ordinary claim says was published; one row per entry, checkable or not."""
-    read = _Reader(document)
-    entries = list(read.all("published", claim.published, lambda one: (_published(claim, one),)))
     names = _distinct([entry.expectation for entry in claim.published])
-    comparisons = [
-        replace(one, id=name) for one, name in zip(entries, names, strict=True) if one is not None
-    ]
-    tested = {row.id: row for row in audit(comparisons)}
-    rows = [
-        _placed(tested.get(name) or _not_checkable(entry, name), entry.locator, entry.note)
-        for entry, name in zip(claim.published, names, strict=True)
-    ]
+    entries = list(zip(names, claim.published, strict=True))
+    comparisons = _made(document, "published", entries, lambda entry: _published(claim, *entry))
+    tested = {row.id: row for row in audit(list(comparisons))}
+    rows = tuple(tested.get(name) or _not_checkable(name, entry) for name, entry in entries)
     if not rows:
-        rows = [Audited(claim.id, Grade.NOT_CHECKABLE, "claim", findings=(NOTHING,))]
-    findings = tuple(table_findings(tuple(tested.values())))
-    return Audit(claim.title, claim.file, tuple(rows), findings)
+        said = "this claim says of no printed number what was published"
+        rows = (Audited(claim.id, Grade.NOT_CHECKABLE, "claim", findings=(said,)),)
+    return Audit(claim.title, claim.file, rows, tuple(table_findings(tuple(tested.values()))))
 
 
-NOTHING = "this claim says of no printed number what was published"
+Entry = TypeVar("Entry")
+Made = TypeVar("Made")
 
 
-class _Reader:
-    """Turns entries into rows; an entry that means nothing is a problem at its own place."""
-
-    def __init__(self, document: YamlDocument) -> None:
-        self.document = document
-
-    def all(
-        self, section: str, entries: Iterable[Entry], of: Callable[[Entry], Iterable[Made]]
-    ) -> Iterator[Made]:
-        for position, entry in enumerate(entries):
-            try:
-                yield from of(entry)
-            except ClaimError as error:
-                raise SpecError([self.problem((section, position), error)]) from None
-
-    def problem(self, steps: Steps, error: ClaimError) -> Problem:
-        what = f"{self.document.name(steps)}: {error}"
-        place = self.document.place(steps)
-        return Problem(place, what, "numbers that can be checked", "compare it with the document")
+def _made(
+    document: YamlDocument,
+    section: str,
+    entries: Iterable[Entry],
+    of: Callable[[Entry], Iterable[Made]],
+) -> Iterator[Made]:
+    """What is made of entries; one that means nothing is a problem at its own place."""
+    for position, entry in enumerate(entries):
+        try:
+            yield from of(entry)
+        except ClaimError as error:
+            expected, advice = "numbers that can be checked", "compare it with the document"
+            problem = document.problem((section, position), str(error), expected, advice)
+            raise SpecError([problem]) from None
 
 
 def _of_table(table: PrintedTable) -> Iterator[PrintedComparison]:
@@ -273,80 +268,65 @@ def _of_table(table: PrintedTable) -> Iterator[PrintedComparison]:
     baseline = _arm(table.rows[table.baseline], table.n)
     for name, row in table.rows.items():
         if name != table.baseline:
-            yield PrintedComparison(
-                id=f"{table.id}_{name}",
-                a=_arm(row, table.n),
-                b=baseline,
-                p=PrintedNumber.read(row.p) if row.p else None,
-                alpha=table.alpha,
-                test=table.test,
-                tails=table.tails,
-                family=table.family,
-                items=table.items,
-            )
+            yield _compared(table, f"{table.id}_{name}", (_arm(row, table.n), baseline), row.p)
 
 
-def _of_pair(pair: PrintedPair) -> PrintedComparison:
+def _of_pair(pair: PrintedPair) -> Iterator[PrintedComparison]:
     a, b = (_arm(arm, None) for arm in pair.arms.values())
+    yield _compared(pair, pair.id, (a, b), pair.p)
+
+
+def _compared(
+    entry: PrintedTable | PrintedPair, name: str, arms: tuple[PrintedArm, PrintedArm], p: str | None
+) -> PrintedComparison:
     return PrintedComparison(
-        id=pair.id,
-        a=a,
-        b=b,
-        p=PrintedNumber.read(pair.p) if pair.p else None,
-        alpha=pair.alpha,
-        test=pair.test,
-        tails=pair.tails,
-        family=pair.family,
-        items=pair.items,
+        name,
+        *arms,
+        printed(p),
+        alpha=entry.alpha,
+        test=entry.test,
+        tails=entry.tails,
+        family=entry.family,
+        items=entry.items,
+        locator=entry.locator,
+        note=entry.note,
     )
 
 
-def _arm(printed: PrintedMoments, n: int | None) -> PrintedArm:
-    return PrintedArm.read(printed.mean, printed.sd or "", printed.n or n)
+def _arm(moments: PrintedMoments, n: int | None) -> PrintedArm:
+    return PrintedArm.read(moments.mean, moments.sd, moments.n or n)
 
 
-def _place(printed: PrintedTable | PrintedPair) -> Iterator[tuple[str, tuple[str, str | None]]]:
-    """Where each comparison is printed, and what is noted about it, by its id."""
-    if isinstance(printed, PrintedPair):
-        yield printed.id, (printed.locator, printed.note)
-        return
-    for name in printed.rows:
-        yield f"{printed.id}_{name}", (printed.locator, printed.note)
-
-
-def _placed(row: Audited, locator: str, note: str | None) -> Audited:
-    findings = (*row.findings, note) if note else row.findings
-    return replace(row, findings=findings, details={**row.details, "locator": locator})
-
-
-def _published(claim: Claim, entry: Published) -> PrintedComparison | None:
-    """The printed comparison of an entry; ``None`` if it does not compare two arms."""
+def _published(claim: Claim, name: str, entry: Published) -> Iterator[PrintedComparison]:
+    """The printed comparison of an entry; none if it does not compare two arms."""
     if len(entry.arms) != 2:
-        return None
-    arms = [
-        PrintedArm.read(arm.mean, arm.sd or "", arm.n if arm.n and arm.n > 1 else None)
+        return
+    a, b = (
+        PrintedArm.read(arm.mean, arm.sd, arm.n if arm.n and arm.n > 1 else None)
         for arm in entry.arms.values()
-    ]
-    return PrintedComparison(
-        id=entry.expectation,
-        a=arms[0],
-        b=arms[1],
-        p=PrintedNumber.read(entry.p) if entry.p else None,
+    )
+    tests = (
+        kind_of(each).published_test(each)
+        for each in claim.expectations
+        if each.id == entry.expectation
+    )
+    yield PrintedComparison(
+        name,
+        a,
+        b,
+        printed(entry.p),
         alpha=claim.alpha,
-        test=_declared(claim, entry.expectation),
+        test=next(tests, None),
+        locator=entry.locator,
+        note=entry.note,
     )
 
 
-def _declared(claim: Claim, name: str) -> Literal["student", "welch"] | None:
-    """The test by which the paper is said to have got its p, where the claim repeats its rule."""
-    named = (each for each in claim.expectations if each.id == name)
-    return next((kind_of(each).published_test(each) for each in named), None)
-
-
-def _not_checkable(entry: Published, name: str) -> Audited:
-    arms = ", ".join(f"{arm} {printed.mean}" for arm, printed in entry.arms.items())
+def _not_checkable(name: str, entry: Published) -> Audited:
+    arms = ", ".join(f"{arm} {numbers.mean}" for arm, numbers in entry.arms.items())
     said = f"{len(entry.arms)} arm is printed ({arms}); a comparison needs two"
-    return Audited(name, Grade.NOT_CHECKABLE, findings=(said,))
+    findings, details = _noted([said], entry.note), {"locator": entry.locator}
+    return Audited(name, Grade.NOT_CHECKABLE, findings=findings, details=details)
 
 
 def _distinct(names: list[str]) -> list[str]:
@@ -360,5 +340,5 @@ def _distinct(names: list[str]) -> list[str]:
 def _scale(document: YamlDocument) -> ScaleName:
     """The largest scale that the claim has; what was published is the same at all."""
     declared = document.get("scales")
-    own = [scale for scale in SCALES if isinstance(declared, dict) and scale in declared]
-    return own[-1] if own else SCALES[-1]
+    found = [scale for scale in SCALES if isinstance(declared, dict) and scale in declared]
+    return found[-1] if found else SCALES[-1]
