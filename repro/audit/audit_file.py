@@ -421,10 +421,9 @@ def _baseline(document: YamlDocument, steps: Steps, table: PrintedTable) -> Iter
         mistake, advice = f"there is no row '{name}'", choose(name, known)
         yield document.problem(steps, mistake, listed(known), advice, at=("baseline",))
     elif known[name].p is not None:
-        mistake = f"{document.name(steps)}: the baseline is compared with itself"
-        place = document.key_place((*steps, "rows", name, "p"))
-        advice = "remove the p of the baseline"
-        yield Problem(place, mistake, "a p-value in the other rows", advice)
+        mistake, expected = "the baseline is compared with itself", "a p-value in the other rows"
+        advice, at = "remove the p of the baseline", ("rows", name, "p")
+        yield document.problem(steps, mistake, expected, advice, at=at, key=True)
 
 
 def _impossible(document: YamlDocument, steps: Steps, value: Any) -> Iterator[Problem]:
@@ -485,6 +484,6 @@ def _columns(
 def _column(document: YamlDocument, steps: Steps, name: str, known: Columns) -> Iterator[Problem]:
     """A problem unless the name is a column; it stands at a key ``column``, or is itself a key."""
     if name not in known:
-        mistake = f"{document.name(steps)}: there is no column '{name}'"
-        place = document.place(steps) if steps[-1] == "column" else document.key_place(steps)
-        yield Problem(place, mistake, listed(known), choose(name, known))
+        mistake, advice = f"there is no column '{name}'", choose(name, known)
+        key = steps[-1] != "column"
+        yield document.problem(steps, mistake, listed(known), advice, key=key)

@@ -93,7 +93,7 @@ def _table(audit: Audit, width: int) -> Iterator[str]:
     yield from _wrapped(title, "", width)
     for sentence in audit.findings:
         yield from _wrapped(sentence, "  ", width)
-    for row in sorted(audit.rows, key=lambda one: one.grade.rank):
+    for row in sorted(audit.rows, key=lambda row: row.grade.rank):
         yield ""
         yield from _row(row, width)
 

@@ -42,9 +42,8 @@ def tune(
     """Search for hyper-parameters within a declared budget, on validation only."""
     with problems():
         from repro.running.engine import RunOptions
-        from repro.tuning.search import plan_search, tune
+        from repro.tuning.search import plan_search, tune, write_tuned
         from repro.tuning.search_file import load_search
-        from repro.tuning.tuned_files import write_tuned
 
         loaded = load_search(search)
         planned = plan_search(loaded, workers=workers)
@@ -80,7 +79,7 @@ def _say_plan(search: Search, planned: SearchPlan) -> None:
 
 def _say_settings(tuned: Tuned) -> None:
     """All settings, the best first, in columns."""
-    from repro.tuning.tuned_files import rows
+    from repro.tuning.search import rows
 
     table = rows(tuned)
     lines = [list(table[0]), *(list(row.values()) for row in table)]

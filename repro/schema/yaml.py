@@ -148,11 +148,18 @@ class YamlDocument:
         return ".".join(words)
 
     def problem(
-        self, steps: Steps, mistake: str, expected: str, advice: str, *, at: Steps = ()
+        self,
+        steps: Steps,
+        mistake: str,
+        expected: str,
+        advice: str,
+        *,
+        at: Steps = (),
+        key: bool = False,
     ) -> Problem:
-        """A mistake in the value at the end of the steps; its place is that of ``at`` inside it."""
-        what = f"{self.name(steps)}: {mistake}"
-        return Problem(self.place((*steps, *at)), what, expected, advice)
+        """A mistake in the value at the end of the steps; ``at`` inside it, or at the key there."""
+        place = (self.key_place if key else self.place)((*steps, *at))
+        return Problem(place, f"{self.name(steps)}: {mistake}", expected, advice)
 
 
 def read_document(path: Path) -> YamlDocument:

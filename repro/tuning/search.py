@@ -1,22 +1,27 @@
-"""A search for hyper-parameters: stages as trials, what they cost, run one by one, ranked."""
+"""A search for hyper-parameters: stages as trials, their cost, run one by one, ranked, written."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
+from itertools import islice, product
 from math import prod
+from pathlib import Path
 from typing import Any
 
-from repro.errors import ClaimError, CodeError, Problem, RunError, SpecError
+from repro.errors import ClaimError, CodeError, OutputError, Problem, RunError, SpecError
 from repro.machine import cores
 from repro.running.engine import RunOptions
 from repro.running.plan import make_plan
 from repro.running.preflight import require
-from repro.specs.configuration import Configuration
+from repro.schema.numbers import number_of
+from repro.specs.configuration import Configuration, Tuning, dotted, overlap
 from repro.store.runs import RunStore
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.trainer import FLOPS_PER_CORE, cost
@@ -48,8 +53,8 @@ class Trial:
     @property
     def epochs(self) -> int:
         """Of all its runs, at most."""
-        one = effort(self.configuration)
-        return 0 if one is None else one.epochs * self.search.spec.seeds
+        per_run = effort(self.configuration)
+        return 0 if per_run is None else per_run.epochs * self.search.spec.seeds
 
     def runs(self, name: str = "") -> tuple[PlannedRun, ...]:
         """A run per seed, without any measurement: validation losses are in the history.
@@ -73,11 +78,6 @@ def trials(
 ) -> list[Trial]:
     """The trials of a stage around what the stages before have chosen."""
     return [Trial(search, stage.id, layers, changes) for changes in _changes(stage, values)]
-
-
-def size(stage: Stage, counts: Sequence[int]) -> int:
-    """How many trials a stage has, with so many values of each path."""
-    return prod(counts) if stage.design == "cross" else 1 + sum(counts)
 
 
 def _changes(stage: Stage, values: Values) -> Iterator[Changes]:
@@ -130,7 +130,7 @@ def outcome(trial: Trial, store: RunStore) -> TrialOutcome:
 
 def ranked(outcomes: Sequence[TrialOutcome]) -> list[TrialOutcome]:
     """The best first: the fewest diverged, then the lowest mean, then the first as given."""
-    return sorted(outcomes, key=lambda one: (one.diverged, one.mean))
+    return sorted(outcomes, key=lambda outcome: (outcome.diverged, outcome.mean))
 
 
 def kept(stage: Stage, values: Values, outcomes: Sequence[TrialOutcome]) -> dict[str, list[Any]]:
@@ -140,10 +140,10 @@ def kept(stage: Stage, values: Values, outcomes: Sequence[TrialOutcome]) -> dict
     divergence is never kept, and a path of which that is true of all is left out: it stays what
     it was.
     """
-    sound = [one for one in outcomes if not one.diverged]
+    sound = [each for each in outcomes if not each.diverged]
     result = {}
     for path, tried in values.items():
-        means = [[one.mean for one in sound if _tries(one, path, value)] for value in tried]
+        means = [[each.mean for each in sound if _tries(each, path, value)] for value in tried]
         best = sorted((min(found), place) for place, found in enumerate(means) if found)
         chosen = [tried[place] for place in sorted(place for _, place in best[: stage.keep])]
         if chosen:
@@ -207,29 +207,28 @@ def plan_search(search: Search, *, workers: int | None = None) -> SearchPlan:
     values it keeps. Raises SpecError for settings that do not fit together.
     """
     sizes = _sizes(search)
-    named = [(stage.id, stage.design) for stage in search.spec.stages]
-    plans = [StagePlan(*name, settings) for name, settings in zip(named, sizes, strict=True)]
+    both = zip(search.spec.stages, sizes, strict=True)
+    plans = [StagePlan(stage.id, stage.design, settings) for stage, settings in both]
     if sum(sizes) <= max(search.spec.budget.settings, MOST_PRICED):
         plans = _priced(search, plans)
-    settings, epochs = (sum(getattr(p, name) for p in plans) for name in ("settings", "epochs"))
-    problems = tuple(over_budget(search, settings, epochs))
-    return SearchPlan(tuple(plans), problems, workers or cores())
+    plan = SearchPlan(tuple(plans), (), workers or cores())
+    return replace(plan, problems=tuple(over_budget(search, plan.settings, plan.epochs)))
 
 
 def over_budget(search: Search, settings: int, epochs: int) -> Iterator[Problem]:
     """Where so many settings, and epochs of their runs, are more than the search has declared."""
-    one = effort(search.base)
-    budget, tokens = search.spec.budget, epochs * (0 if one is None else one.tokens)
+    per_run = effort(search.base)
+    budget, tokens = search.spec.budget, epochs * (0 if per_run is None else per_run.tokens)
     for name, declared, found in (
         ("settings", budget.settings, settings),
         ("epochs", budget.epochs, epochs),
         ("tokens", budget.tokens, tokens),
     ):
         if declared is not None and found > declared:
-            what = f"budget.{name}: the stages take up to {found:,}, and {declared:,} are declared"
+            mistake = f"the stages take up to {found:,}, and {declared:,} are declared"
+            expected = f"at most {declared:,} {name} in all"
             advice = "take values out of the grids, or declare what they take"
-            place = search.document.place(("budget", name))
-            yield Problem(place, what, f"at most {declared:,} {name} in all", advice)
+            yield search.document.problem(("budget", name), mistake, expected, advice)
 
 
 def distinct(found: Sequence[Trial]) -> list[Trial]:
@@ -250,7 +249,7 @@ def _sizes(search: Search) -> list[int]:
             counts = [len(values) for values in stage.grid.values()]
         elif keep is not None:
             counts = [min(keep, count) for count in counts]
-        sizes.append(size(stage, counts))
+        sizes.append(prod(counts) if stage.design == "cross" else 1 + sum(counts))
         keep = stage.keep
     return sizes
 
@@ -282,8 +281,8 @@ class Tuned:
     def outcomes(self) -> tuple[TrialOutcome, ...]:
         """Every setting once, where it was tried first."""
         first: dict[str, TrialOutcome] = {}
-        for one in self.trials:
-            first.setdefault(one.trial.digest, one)
+        for each in self.trials:
+            first.setdefault(each.trial.digest, each)
         return tuple(first.values())
 
     @property
@@ -311,7 +310,7 @@ def tune(search: Search, options: RunOptions) -> Tuned:
     for stage in search.spec.stages:
         values = dict(stage.grid) if stage.grid is not None else values
         found = trials(search, stage, values, layers)
-        _stay_in_budget(search, [*(one.trial for one in done), *found])
+        _stay_in_budget(search, [*(each.trial for each in done), *found])
         try:
             _train(distinct(found), options)
         except CodeError as error:
@@ -332,9 +331,9 @@ def _placed(found: Mapping[str, str], search: Search) -> dict[str, str]:
 
 def _stay_in_budget(search: Search, found: Sequence[Trial]) -> None:
     """Refuse a stage whose settings, now that they are known, take more than was declared."""
-    epochs = sum(trial.epochs for trial in distinct(found))
-    problems = list(over_budget(search, len(distinct(found)), epochs))
-    if problems:
+    settings = distinct(found)
+    epochs = sum(trial.epochs for trial in settings)
+    if problems := list(over_budget(search, len(settings), epochs)):
         raise SpecError(problems)
 
 
@@ -351,3 +350,129 @@ def _train(found: Sequence[Trial], options: RunOptions) -> None:
     _, failed = execute_with(options, runs)
     if failed:
         raise RunError(list(failed))
+
+
+def rows(tuned: Tuned) -> list[dict[str, str]]:
+    """Every setting, the best first, with the values of all paths that any stage tries."""
+    outcomes = tuned.outcomes
+    return [
+        {
+            "rank": str(rank),
+            "stage": each.trial.stage,
+            **{path: _shown(value) for path, value in _values(tuned, each).items()},
+            "valid_loss": f"{each.mean:.5f}" if each.losses else "",
+            "sd": "" if each.sd is None else f"{each.sd:.5f}",
+            "seeds": str(len(each.losses)),
+            "diverged": str(each.diverged),
+            "setting": each.trial.digest[:12],
+        }
+        for rank, each in enumerate(ranked(outcomes), start=1)
+    ]
+
+
+def write_tuned(tuned: Tuned, folder: Path) -> list[Path]:
+    """Write `<search>.yaml`, the chosen configuration, and `<search>.csv`, all settings.
+
+    A file that is there with the same text is left as it is; OutputError where it has another.
+    """
+    table = io.StringIO()
+    found = rows(tuned)
+    writer = csv.DictWriter(table, list(found[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(found)
+    chosen = "".join(f"{line}\n" for line in _lines(document(tuned)))
+    name = tuned.search.spec.search
+    files = {folder / f"{name}.yaml": chosen, folder / f"{name}.csv": table.getvalue()}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        missing = [path for path, text in files.items() if not _is_there(path, text)]
+        for path in missing:
+            with path.open("x", encoding="utf-8") as stream:
+                stream.write(files[path])
+    except OSError as error:
+        raise OutputError(error.filename or folder, error) from None
+    return list(files)
+
+
+def document(tuned: Tuned) -> dict[str, Any]:
+    """The chosen configuration as it is written: how it was found, and why each value.
+
+    A base that was chosen on the test split makes what is built on it so chosen too.
+    """
+    search, best = tuned.search, tuned.best
+    spec, base, chosen = search.spec, search.base, best.trial.configuration
+    settings, values = len(tuned.outcomes), _values(tuned, best)
+    how = f"the best of {number_of(settings, 'setting')} by validation loss"
+    reason = f"chosen by the search '{spec.search}': {how}, {number_of(spec.seeds, 'seed')} each"
+    fixed = f"changed in the base of the search '{spec.search}'"
+    assumed = dict.fromkeys(_there(chosen, search.overridden), fixed) | {
+        path: why
+        for path, why in chosen.assumed.items()
+        if not any(overlap(path, tried) for tried in values)
+    }
+    before = ""
+    if base.tuning is not None:
+        count, split = f"{base.tuning.settings:,}", base.tuning.selected_on
+        before = f"; its base was chosen among {count} before, on {split}"
+    tuning = Tuning(
+        settings=settings + (0 if base.tuning is None else base.tuning.settings),
+        selected_on="valid" if base.tuning is None else base.tuning.selected_on,
+        source=f"search '{spec.search}', root {spec.root}: {spec.source}"[: 600 - len(before)]
+        + before,
+    )
+    update = {
+        "title": f"{base.title}, tuned by {spec.search}",
+        "assumed": assumed | dict.fromkeys(_there(chosen, values), reason),
+        "tuning": tuning,
+    }
+    written = chosen.model_copy(update=update).model_dump(mode="json", by_alias=True)
+    return (
+        type(chosen)
+        .model_validate_json(json.dumps(written))
+        .model_dump(mode="json", by_alias=True, exclude_none=True)
+    )
+
+
+def _there(chosen: Configuration, paths: Iterable[str]) -> Iterator[str]:
+    """Each path, or its beginning that leads to a value; not one that leads to none, as a title."""
+    values = set(dotted(chosen.training().model_dump(mode="json")))
+    for path in paths:
+        steps = path.split(".")
+        beginnings = (".".join(steps[:count]) for count in range(len(steps), 0, -1))
+        yield from islice((path for path in beginnings if path in values), 1)
+
+
+def _values(tuned: Tuned, outcome: TrialOutcome) -> dict[str, Any]:
+    """The values that a setting has at all paths that any stage tries; None where it has none."""
+    paths = dict.fromkeys(p for stage in tuned.search.spec.stages for p in stage.grid or {})
+    training = outcome.trial.configuration.training().model_dump(mode="json", exclude_none=True)
+    found = {}
+    for path in paths:
+        value: Any = training
+        for step in path.split("."):
+            value = value.get(step) if isinstance(value, dict) else None
+        found[path] = value
+    return found
+
+
+def _shown(value: Any) -> str:
+    return "" if value is None else json.dumps(value)
+
+
+def _lines(data: dict[str, Any], indent: str = "") -> Iterator[str]:
+    """A mapping in YAML: blocks of `key: value`, each value as in JSON, which is YAML too."""
+    for key, value in data.items():
+        if isinstance(value, dict) and value:
+            yield f"{indent}{key}:"
+            yield from _lines(value, f"{indent}  ")
+        else:
+            yield f"{indent}{key}: {json.dumps(value, ensure_ascii=False)}"
+
+
+def _is_there(path: Path, text: str) -> bool:
+    """Whether a file has this text already; FileExistsError if it has another."""
+    if not path.exists():
+        return False
+    if path.read_bytes() != text.encode():
+        raise FileExistsError(17, "there is another one, which is never overwritten", str(path))
+    return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -106,14 +106,14 @@ class Search:
 
     def setting(self, changes: Sequence[Changes], stage: str) -> Configuration:
         """The base with these changes, in turn; RuleError where they do not fit together."""
-        number = next(n for n, one in enumerate(self.spec.stages) if one.id == stage)
+        number = next(n for n, each in enumerate(self.spec.stages) if each.id == stage)
         sheet = changed(self.base, changes, self.document.place(("stages", number)))
         if sheet.configuration is None:
             words = "; ".join(f"{path} {shown(value)}" for path, value in changes[-1].items())
             raise RuleError(
                 [
-                    Problem(one.place, f"setting {words}: {one.what}", one.expected, one.advice)
-                    for one in sheet.problems
+                    replace(problem, what=f"setting {words}: {problem.what}")
+                    for problem in sheet.problems
                 ]
             )
         return sheet.configuration
@@ -125,18 +125,15 @@ def load_search(path: Path) -> Search:
     if other := list(other_sort(document, "search")):
         raise ShapeError(other)
     spec = validated(document, SearchFile)
-    base_of = spec.base
+    named = spec.base
     found, wrong = Configurations().resolve(
-        document, ("base",), base_of.configuration, base_of.override
+        document, ("base",), named.configuration, named.override
     )
     problems = [*wrong, *_stages(document, spec)]
     base = None if found is None else found.configuration
     if base is not None and not problems:
-        problems += _base(document, base)
+        problems = [*_base(document, base)] or [*islice(_values(document, spec, base), MOST)]
     if found is None or base is None or problems:
-        raise RuleError(list(dict.fromkeys(problems)))
-    problems += islice(_values(document, spec, base), MOST)
-    if problems:
         raise RuleError(list(dict.fromkeys(problems)))
     return Search(document, spec, base, found.overridden, found.code)
 
@@ -166,73 +163,76 @@ def effort(configuration: Configuration) -> Effort | None:
 
 def _base(document: YamlDocument, base: Configuration) -> Iterator[Problem]:
     """Why nothing can be trained from this base."""
-    training, place = base.training(), document.place(("base", "configuration"))
+    training, steps = base.training(), ("base", "configuration")
     if effort(base) is None:
-        what = f"base.configuration: this is {training.noun}, which is not searched for"
-        yield Problem(place, what, "a language model", "name another configuration")
+        mistake = f"this is {training.noun}, which is not searched for"
+        yield document.problem(steps, mistake, "a language model", "name another configuration")
         return
     for words in trainer_of(training).mistakes(training, "of the base", "the base's override"):
-        yield Problem(place, *words)
+        yield Problem(document.place(steps), *words)
 
 
 def _stages(document: YamlDocument, spec: SearchFile) -> Iterator[Problem]:
     """Stages with the same name, without values to try, or with values that nobody takes."""
     names: set[str] = set()
     for number, stage in enumerate(spec.stages):
-        at: Steps = ("stages", number)
-        name, after = document.name(at), spec.stages[number + 1 : number + 2]
+        steps, after = ("stages", number), spec.stages[number + 1 : number + 2]
         if stage.id in names:
-            place = document.place((*at, "id"))
-            yield Problem(
-                place, f"{name}: two stages have this id", "an id of its own", "rename it"
-            )
+            mistake, expected = "two stages have this id", "an id of its own"
+            yield document.problem(steps, mistake, expected, "rename it", at=("id",))
         names.add(stage.id)
         if stage.grid is None and (number == 0 or spec.stages[number - 1].keep is None):
-            what, expected = f"{name}: it has no values to try", "a grid, or `keep` before it"
+            mistake, expected = "it has no values to try", "a grid, or `keep` before it"
             advice = "add a grid here, or `keep: 2` to the stage before"
-            yield Problem(document.place(at), what, expected, advice)
+            yield document.problem(steps, mistake, expected, advice)
         if stage.keep is not None and not (after and after[0].grid is None):
-            what = f"{name}.keep: no stage takes the values that are kept"
-            place = document.key_place((*at, "keep"))
-            yield Problem(place, what, "a next stage without a grid", "remove it")
+            mistake, expected = (
+                "no stage takes the values that are kept",
+                "a next stage without a grid",
+            )
+            yield document.problem((*steps, "keep"), mistake, expected, "remove it", key=True)
 
 
 def _values(document: YamlDocument, spec: SearchFile, base: Configuration) -> Iterator[Problem]:
     """Values that the base cannot have, that are there twice, or that change nothing."""
     for number, stage in enumerate(spec.stages):
         grid = stage.grid or {}
-        at: Steps = ("stages", number, "grid")
-        for one, other in combinations(grid, 2):
-            if overlap(one, other):
-                what = f"{document.name(at)}: '{other}' and '{one}' change the same values"
-                place = document.key_place((*at, other))
-                yield Problem(place, what, "paths that are apart", "write them as mappings of one")
+        steps: Steps = ("stages", number, "grid")
+        for path, other in combinations(grid, 2):
+            if overlap(path, other):
+                mistake, advice = (
+                    f"'{other}' and '{path}' change the same values",
+                    "write them as mappings of one",
+                )
+                yield document.problem(
+                    steps, mistake, "paths that are apart", advice, at=(other,), key=True
+                )
         for path, values in grid.items():
             for position, value in enumerate(values):
-                place, name = document.place((*at, path, position)), document.name((*at, path))
                 if any(value == before for before in values[:position]):
-                    what = f"{name}: {shown(value)} is there twice"
-                    yield Problem(place, what, "every value once", "remove one of the two")
-                yield from _value(base, path, value, place)
+                    mistake, advice = f"{shown(value)} is there twice", "remove one of the two"
+                    yield document.problem(
+                        (*steps, path), mistake, "every value once", advice, at=(position,)
+                    )
+                yield from _value(base, path, value, document.place((*steps, path, position)))
 
 
 def _value(base: Configuration, path: str, value: Any, place: Place) -> Iterator[Problem]:
     """What is wrong with one value alone, at its place."""
     sheet = changed(base, [{path: value}], place)
     yield from sheet.problems
-    one = sheet.configuration
-    if one is None:
+    if sheet.configuration is None:
         return
-    training = one.training()
+    training = sheet.configuration.training()
     for words in trainer_of(training).mistakes(training, "of the setting", "the grid"):
         yield Problem(place, *words)
-    first, now = effort(base), effort(one)
+    first, now = effort(base), effort(sheet.configuration)
     for setting, before in first.ranked_by.items() if first and now else ():
         if now is not None and now.ranked_by.get(setting) != before:
-            what = f"{setting}: it is part of the measurement that settings are ranked by"
+            mistake = f"{setting}: it is part of the measurement that settings are ranked by"
             advice = "remove it; change it in the base"
-            yield Problem(place, what, "the same for all settings", advice)
+            yield Problem(place, mistake, "the same for all settings", advice)
     for idle in trainer_of(training).idle(training):
         if overlap(idle.setting, path):
-            what = f"{idle.setting}: {shown(value)} has no effect: {idle.why}"
-            yield Problem(place, what, "only values that have an effect", "leave it out")
+            mistake = f"{idle.setting}: {shown(value)} has no effect: {idle.why}"
+            yield Problem(place, mistake, "only values that have an effect", "leave it out")

@@ -16,8 +16,7 @@ from repro.running.engine import RunOptions
 from repro.specs.configuration import read_sheet
 from repro.store.runs import RunStore
 from repro.trainers.language_model import corpus as corpora
-from repro.tuning.search import tune
-from repro.tuning.tuned_files import write_tuned
+from repro.tuning.search import tune, write_tuned
 from tests.tuning.searches import cross, search, written
 
 
