@@ -67,8 +67,8 @@ def audit(
     assumed = assume(rows)
     adjusted = adjust(rows, assumed)
     return tuple(
-        _audited(row, its, family, rounding)
-        for row, its, family in zip(rows, assumed, adjusted, strict=True)
+        _audited(row, chosen, family, rounding)
+        for row, chosen, family in zip(rows, assumed, adjusted, strict=True)
     )
 
 
@@ -166,14 +166,14 @@ def _files(paths: Sequence[Path], problems: list[Problem]) -> list[Path]:
     for path in paths:
         inside = _inside(path) if is_folder(path) else [path]
         if not inside:
-            what = "nothing to audit in this folder"
+            mistake = "nothing to audit in this folder"
             advice = "give a folder that holds claims or tables, or the path of a file"
-            problems.append(Problem(Place(str(path)), what, "files *.yaml or *.csv", advice))
+            problems.append(Problem(Place(str(path)), mistake, "files *.yaml or *.csv", advice))
         for file in inside:
             if file is not path and leads_out(file, path):
-                what = "a link that leads out of the folder"
+                mistake = "a link that leads out of the folder"
                 advice = "put the file itself there, or give its own path"
-                problems.append(Problem(Place(str(file)), what, f"a file in {path}", advice))
+                problems.append(Problem(Place(str(file)), mistake, f"a file in {path}", advice))
                 continue
             files.setdefault(resolved(file), file)
     return list(files.values())

@@ -303,7 +303,7 @@ class Adjusted:
 
 def adjust(rows: Sequence[AuditRow], assumed: Sequence[Assumed]) -> list[Adjusted]:
     """Every row corrected over its family; rows without a p are in no family."""
-    adjusted = [Adjusted(_p(row, its.variant)) for row, its in zip(rows, assumed, strict=True)]
+    adjusted = [Adjusted(_p(row, kept.variant)) for row, kept in zip(rows, assumed, strict=True)]
     families: dict[str | None, dict[int, float]] = {}
     for index, (row, alone) in enumerate(zip(rows, adjusted, strict=True)):
         if alone.p is not None:

@@ -94,7 +94,7 @@ def _extreme(arrays: _Arrays, distance: Floats, side: int) -> Floats:
         apart = np.maximum(apart, arrays.sd_b[:, 0] - arrays.sd_a[:, 1])
         error = (apart if side < 0 else a + b) / np.sqrt(arrays.n_a)
         return _tail(distance, error, arrays.n_a - 1)
-    column = [one[:, None] for one in (distance, a, b, arrays.n_a, arrays.n_b)]
+    column = [each[:, None] for each in (distance, a, b, arrays.n_a, arrays.n_b)]
     far, at_a, at_b, n_a, n_b = column
     along_a = _search(lambda u: _welch_tail(far, _between(arrays.sd_a, u), at_b, n_a, n_b), side)
     along_b = _search(lambda u: _welch_tail(far, at_a, _between(arrays.sd_b, u), n_a, n_b), side)

@@ -106,11 +106,11 @@ class Evidence:
 
     def finished(self, arm: str) -> tuple[Replicate, ...]:
         """The replicates of ``arm`` that were measured and count; none of a published arm."""
-        return tuple(one for one in self.arms[arm] if one.state == "finished")
+        return tuple(each for each in self.arms[arm] if each.state == "finished")
 
     def counted(self, arm: str) -> tuple[Replicate, ...]:
         """The replicates that a sample has: the finished ones, and those that were imputed."""
-        return tuple(one for one in self.arms[arm] if one.state in ("finished", "imputed"))
+        return tuple(each for each in self.arms[arm] if each.state in ("finished", "imputed"))
 
     def order(self, arm: str) -> Order:
         """What tells in which order the replicates of ``arm`` came.
@@ -124,8 +124,8 @@ class Evidence:
 
     def keys(self, *states: State) -> set[str]:
         """The keys of the runs that are in one of these states."""
-        every = (one for replicates in self.arms.values() for one in replicates)
-        return {one.key for one in every if one.key and one.state in states}
+        every = (each for replicates in self.arms.values() for each in replicates)
+        return {each.key for each in every if each.key and each.state in states}
 
     def known(self, arm: str) -> bool:
         """Whether anything is known that a test could use."""
@@ -137,9 +137,9 @@ class Evidence:
             message = f"of '{arm}' only printed numbers are known, not the value of every seed"
             raise ClaimError(message)
         counted = self.counted(arm)
-        if not all(measurement in one.values for one in counted):
+        if not all(measurement in each.values for each in counted):
             raise ClaimError(f"there are no values of '{measurement}' for arm '{arm}'")
-        sample = _sample(counted, [one.values[measurement] for one in counted])
+        sample = _sample(counted, [each.values[measurement] for each in counted])
         return replace(sample, order=self.order(arm))
 
     def read(self, arm: str, measurement: str) -> Sample | Summary:
@@ -154,14 +154,14 @@ class Evidence:
     def detailed(self, arm: str, measurement: str) -> bool:
         """Whether details are known for every value: runs have them, tables do not."""
         counted = self.counted(arm)
-        return bool(counted) and all(one.details.get(measurement) for one in counted)
+        return bool(counted) and all(each.details.get(measurement) for each in counted)
 
     def detail(self, arm: str, measurement: str, name: str) -> Sample:
         """As ``sample``, for a number among the details of a measurement."""
         if not self.detailed(arm, measurement):
             raise ClaimError(f"only runs have details of '{measurement}', and '{arm}' has none")
         counted = self.counted(arm)
-        return _sample(counted, [float(one.details[measurement][name]) for one in counted])
+        return _sample(counted, [float(each.details[measurement][name]) for each in counted])
 
     def at_epoch(self, arm: str, share: float) -> Sample:
         """The validation perplexity of each replicate after a share of its epochs.
@@ -169,14 +169,14 @@ class Evidence:
         ClaimError where some replicate has no history.
         """
         counted = self.counted(arm)
-        if not counted or not all(one.schedule for one in counted):
+        if not counted or not all(each.schedule for each in counted):
             raise ClaimError(f"only runs have a history of their epochs, and '{arm}' has none")
-        values = [one.schedule[math.ceil(share * len(one.schedule)) - 1] for one in counted]
+        values = [each.schedule[math.ceil(share * len(each.schedule)) - 1] for each in counted]
         return _sample(counted, values)
 
     def without(self, arm: str, number: int) -> Evidence:
         """The evidence with one replicate of one arm left out."""
-        kept = tuple(one for one in self.arms[arm] if one.number != number)
+        kept = tuple(each for each in self.arms[arm] if each.number != number)
         return replace(self, arms={**self.arms, arm: kept})
 
     def table(self) -> pd.DataFrame:
@@ -187,17 +187,17 @@ class Evidence:
         """
         import pandas as pd  # noqa: PLC0415 - judging does without it, and it is slow to import
 
-        replicates = [(arm, one) for arm, own in self.arms.items() for one in own]
+        replicates = [(arm, each) for arm, replicates in self.arms.items() for each in replicates]
         rows = [
-            (arm, one.number, name, math.nan if one.state == "imputed" else value, one.state)
-            for arm, one in replicates
-            for name, value in one.values.items()
+            (arm, each.number, name, math.nan if each.state == "imputed" else value, each.state)
+            for arm, each in replicates
+            for name, value in each.values.items()
         ]
         names = dict.fromkeys(row[2] for row in rows)
         rows += [
-            (arm, one.number, name, math.nan, one.state)
-            for arm, one in replicates
-            if one.state == "diverged"
+            (arm, each.number, name, math.nan, each.state)
+            for arm, each in replicates
+            if each.state == "diverged"
             for name in names
         ]
         frame = pd.DataFrame(rows, columns=["arm", "seed", "measurement", "value", "state"])
@@ -209,7 +209,7 @@ class Evidence:
 
 def _sample(counted: Iterable[Replicate], values: Iterable[float]) -> Sample:
     """A value of each replicate that counts; those that were imputed diverged."""
-    numbers = {one.number: one.state == "imputed" for one in counted}
+    numbers = {each.number: each.state == "imputed" for each in counted}
     return Sample(
         tuple(values), tuple(numbers), tuple(number for number, lost in numbers.items() if lost)
     )

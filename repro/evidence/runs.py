@@ -71,20 +71,20 @@ def _replicate(
 def _read(measurements: Mapping[str, MeasurementSpec], run: RunSpec, store: RunStore) -> Replicate:
     key, state = run.key, store.state(run.key)
     if state not in ("finished", "diverged"):
-        older = any(store.state(one) in ("finished", "diverged") for one in run.older_keys())
+        older = any(store.state(each) in ("finished", "diverged") for each in run.older_keys())
         return Replicate(run.replicate, key, "stale" if older else "missing", {}, {}, {})
     provenance = store.provenance(key)
     if state == "diverged":
         store.see(key)
         return Replicate(run.replicate, key, "diverged", {}, {}, provenance)
     stored = {name: store.measurement(key, spec) for name, spec in measurements.items()}
-    found = {name: one for name, one in stored.items() if one is not None}
+    found = {name: each for name, each in stored.items() if each is not None}
     store.see(key, found.values())
-    for name, one in found.items():
-        if not math.isfinite(one.value):
-            raise StoreError(f"{store.folder(key)}: {name} is {one.value}, which is no number")
-    values = {name: one.value for name, one in found.items()}
-    details = {name: one.details for name, one in found.items()}
+    for name, each in found.items():
+        if not math.isfinite(each.value):
+            raise StoreError(f"{store.folder(key)}: {name} is {each.value}, which is no number")
+    values = {name: each.value for name, each in found.items()}
+    details = {name: each.details for name, each in found.items()}
     whole: State = "finished" if len(found) == len(stored) else "missing"
     losses = [row.get("valid_loss") for row in store.history(key)]
     known = all(isinstance(loss, float) and loss < LARGEST_LOSS for loss in losses)

@@ -84,9 +84,9 @@ class DeclaredAt:
             advice = f"did you mean '{guess}'?" if guess else f"put the {sort} there"
             return self.problem(key, f"there is no {sort} '{name}'", f"a file {path}", advice)
         if leads_out(path, self.folder):
-            what = f"{sort} '{name}' is a link that leads elsewhere"
+            mistake = f"{sort} '{name}' is a link that leads elsewhere"
             advice = "put the file itself there"
-            return self.problem(key, what, "a file in the folder of the claim", advice)
+            return self.problem(key, mistake, "a file in the folder of the claim", advice)
         return None
 
 

@@ -187,7 +187,9 @@ class _Reader:
     def _kept(self, arm: str) -> dict[int, dict[str, float]]:
         """The values of an arm by seed, without the seeds that are lost."""
         lost = self.lost.get(arm, {})
-        return {seed: own for seed, own in self.found.get(arm, {}).items() if seed not in lost}
+        return {
+            seed: values for seed, values in self.found.get(arm, {}).items() if seed not in lost
+        }
 
     # the header
 
@@ -196,8 +198,8 @@ class _Reader:
         missing = [name for name in needed if name not in header.cells]
         for place, (name, start) in enumerate(zip(header.cells, header.starts, strict=True)):
             if name in self.columns:
-                what = f"row {header.number}: column '{short(name)}' stands there twice"
-                self._add(header.number, start, what, "every column once", "remove one of the two")
+                text = f"row {header.number}: column '{short(name)}' stands there twice"
+                self._add(header.number, start, text, "every column once", "remove one of the two")
             elif name in needed or name == STATE:
                 self.columns[name] = place
             else:
@@ -210,8 +212,8 @@ class _Reader:
                 advice = "rename your columns to these; others are left unread"
             if len(header.cells) == 1:
                 advice = "separate columns by commas"
-            what = f"row {header.number}: there {names}"
-            self._add(header.number, 1, what, ",".join(needed), advice)
+            text = f"row {header.number}: there {names}"
+            self._add(header.number, 1, text, ",".join(needed), advice)
         return not self.mistakes.kept
 
     def _other_column(
@@ -223,9 +225,9 @@ class _Reader:
         if guess is None:
             self.ignored[f"column '{short(name)}'" if name else "a column without a name"] = None
             return
-        what = f"row {row}: unknown column '{short(name)}'"
+        text = f"row {row}: unknown column '{short(name)}'"
         advice = f"did you mean '{guess}'?" if guess in missing else "remove one of the two"
-        self._add(row, start, what, ",".join(needed), advice)
+        self._add(row, start, text, ",".join(needed), advice)
         if guess in missing:
             missing.remove(guess)
 
@@ -234,10 +236,10 @@ class _Reader:
     def _row(self, columns: int, row: CsvRow) -> None:
         if len(row.cells) != columns:
             cells_found = f"{len(row.cells)} cell{'' if len(row.cells) == 1 else 's'}"
-            what = f"row {row.number}: {cells_found} in a table of {columns} columns"
-            what = what if any(row.cells) else f"row {row.number}: the row is empty"
+            text = f"row {row.number}: {cells_found} in a table of {columns} columns"
+            text = text if any(row.cells) else f"row {row.number}: the row is empty"
             advice = "complete the row; write a decimal point and no commas inside a number"
-            self._add(row.number, 1, what, f"{columns} cells, as in the first row", advice)
+            self._add(row.number, 1, text, f"{columns} cells, as in the first row", advice)
             return
         arm, seed = self._arm(row), self._seed(row)
         measurement = self._measurement(row)
@@ -288,9 +290,9 @@ class _Reader:
         cell = self._cell(row, "seed")
         if _SEED.fullmatch(cell) and int(cell) < MAX_SEED:
             return int(cell)
-        what = f"'{short(cell)}' is no number of a replicate" if cell else EMPTY
+        text = f"'{short(cell)}' is no number of a replicate" if cell else EMPTY
         advice = "write digits only, without a sign or point"
-        self._refuse(row, "seed", what, "a whole number, 0 or more", advice)
+        self._refuse(row, "seed", text, "a whole number, 0 or more", advice)
         return None
 
     def _state(self, row: CsvRow) -> RunState | None:
@@ -299,16 +301,16 @@ class _Reader:
         cell = self._cell(row, STATE)
         state = STATES.get(cell.casefold())
         if state is None:
-            what = f"'{short(cell)}' is no state of a run"
-            self._refuse(row, STATE, what, listed(tuple(STATES)), choose(cell, STATES))
+            text = f"'{short(cell)}' is no state of a run"
+            self._refuse(row, STATE, text, listed(tuple(STATES)), choose(cell, STATES))
         return state
 
     def _value(self, row: CsvRow) -> float | None:
         cell = self._cell(row, "value")
         number = number_of(cell)
         if number is None:
-            what = f"'{short(cell)}' is not a finite number" if cell else EMPTY
-            self._refuse(row, "value", what, "a finite number", advice_on(cell))
+            text = f"'{short(cell)}' is not a finite number" if cell else EMPTY
+            self._refuse(row, "value", text, "a finite number", advice_on(cell))
             return None
         size = badly_sized(cell, number)
         if size is None:
@@ -327,9 +329,9 @@ class _Reader:
         if seed in seeds or len(seeds) < MAX_SEEDS:
             seeds.setdefault(seed, row.number)
             return
-        what = f"row {row.number}: arm '{arm}' has more than {MAX_SEEDS:,} seeds"
+        text = f"row {row.number}: arm '{arm}' has more than {MAX_SEEDS:,} seeds"
         expected = f"at most {MAX_SEEDS:,} seeds per arm"
-        self._add(row.number, 1, what, expected, "leave some out, chosen without regard to values")
+        self._add(row.number, 1, text, expected, "leave some out, chosen without regard to values")
         self.mistakes.stop()
 
     def _time(self, row: CsvRow, arm: str, seed: int) -> None:
@@ -340,18 +342,18 @@ class _Reader:
         cell = self._cell(row, column)
         found = time_of(cell)
         if found is None:
-            what = f"'{short(cell)}' is neither a number nor a date" if cell else EMPTY
+            text = f"'{short(cell)}' is neither a number nor a date" if cell else EMPTY
             expected = "a number, or a date such as 2026-03-01 or 2026-03-01T12:30:00"
-            self._refuse(row, column, what, expected, "write when the run was finished")
+            self._refuse(row, column, text, expected, "write when the run was finished")
             return
         sort, time = found
         self.sort_of_time = self.sort_of_time or sort
         if sort != self.sort_of_time:
-            what = f"'{short(cell)}' is a {sort}, and the rows before hold another sort"
-            self._refuse(row, column, what, f"a {self.sort_of_time}", "write all of one sort")
+            text = f"'{short(cell)}' is a {sort}, and the rows before hold another sort"
+            self._refuse(row, column, text, f"a {self.sort_of_time}", "write all of one sort")
         elif self.times.setdefault(arm, {}).setdefault(seed, time) != time:
-            what = f"seed {seed} of arm '{arm}' has another time in an earlier row"
-            self._refuse(row, column, what, "one time for each seed", "correct one of the two")
+            text = f"seed {seed} of arm '{arm}' has another time in an earlier row"
+            self._refuse(row, column, text, "one time for each seed", "correct one of the two")
 
     def _lose(self, arm: str, seed: int, state: RunState) -> None:
         """A run that diverged has, whatever other rows say of it."""
@@ -370,9 +372,9 @@ class _Reader:
     def _once(self, row: CsvRow, arm: str, seed: int, measurement: str) -> bool:
         before = self.first.setdefault((arm, seed, measurement), row.number)
         if before != row.number:
-            what = f"row {row.number}: arm '{arm}', seed {seed}, measurement '{measurement}' again"
+            text = f"row {row.number}: arm '{arm}', seed {seed}, measurement '{measurement}' again"
             advice = f"remove one of the two; the first is row {before}"
-            self._add(row.number, 1, what, "one value for each", advice)
+            self._add(row.number, 1, text, "one value for each", advice)
         return before == row.number
 
     # all rows
@@ -381,12 +383,12 @@ class _Reader:
         """Each arm that the claim does not declare, or reads elsewhere, at its first place."""
         for name, place in self.not_ours.items():
             reason = self.schema.elsewhere.get(name)
-            what = f"the claim has no arm '{short(name)}'"
+            text = f"the claim has no arm '{short(name)}'"
             advice = "" if self.mistakes.full else choose(name, self.schema.arms)
             if reason is not None:
-                what = f"the values of '{short(name)}' are not read from here"
+                text = f"the values of '{short(name)}' are not read from here"
                 advice = f"leave them out: {reason}"
-            self._unread("arm", what, place, listed(self.schema.arms), advice)
+            self._unread("arm", text, place, listed(self.schema.arms), advice)
 
     def _misspelt(self) -> None:
         """A seed with rows, but without any value that the claim reads: its name is a mistake."""
@@ -400,8 +402,8 @@ class _Reader:
                 places[name] = replace(place)
         known = self.schema.measurements
         for name, place in places.items():
-            what = f"the claim has no measurement '{short(name)}'"
-            self._unread("measurement", what, place, listed(known), choose(name, known))
+            text = f"the claim has no measurement '{short(name)}'"
+            self._unread("measurement", text, place, listed(known), choose(name, known))
 
     def _unread(
         self, column: str, mistake: str, place: _Unread, expected: str, advice: str
@@ -417,22 +419,22 @@ class _Reader:
             seeds = self._kept(arm)
             names = {name for values in seeds.values() for name in values}
             if not seeds and not self.lost.get(arm):
-                what = f"there are no rows for arm '{arm}'"
-                self._add(1, 1, what, f"arms {', '.join(self.schema.arms)}", "add them")
+                text = f"there are no rows for arm '{arm}'"
+                self._add(1, 1, text, f"arms {', '.join(self.schema.arms)}", "add them")
                 continue
             for name in self.schema.needed.get(arm, ()):
                 if seeds and name not in names:
-                    what = f"there are no rows for measurement '{name}' of arm '{arm}'"
-                    self._add(1, 1, what, f"a row per seed, for {len(seeds)} seeds", "add them")
+                    text = f"there are no rows for measurement '{name}' of arm '{arm}'"
+                    self._add(1, 1, text, f"a row per seed, for {len(seeds)} seeds", "add them")
             for seed, values in seeds.items():
                 for name in sorted(names - set(values)):
                     self._without(arm, seed, name, values)
 
     def _without(self, arm: str, seed: int, name: str, values: Mapping[str, float]) -> None:
         row = min(self.first[arm, seed, other] for other in values)
-        what = f"row {row}: seed {seed} of arm '{arm}' has no value of measurement '{name}'"
+        text = f"row {row}: seed {seed} of arm '{arm}' has no value of measurement '{name}'"
         advice = f"add its row, with the value or `{DIVERGED}`"
-        self._add(row, 1, what, "the same seeds for every measurement of an arm", advice)
+        self._add(row, 1, text, "the same seeds for every measurement of an arm", advice)
 
     def _ordered(self) -> None:
         """No two seeds of an arm came at the same time, for then they have no order."""
@@ -442,9 +444,9 @@ class _Reader:
                 same = earlier.setdefault(time, seed)
                 if same != seed:
                     row = self.seeds[arm][seed]
-                    what = f"row {row}: seeds {same} and {seed} of arm '{arm}' came together"
+                    text = f"row {row}: seeds {same} and {seed} of arm '{arm}' came together"
                     expected = f"another '{self.schema.order}' for each seed of an arm"
-                    self._add(row, 1, what, expected, "write which came first")
+                    self._add(row, 1, text, expected, "write which came first")
 
     def _add(self, row: int, column: int, mistake: str, expected: str, advice: str) -> None:
         self.mistakes.add(row, column, mistake, expected, advice)
