@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from repro.errors import ClaimError, TooFewError
 from repro.expectations import base
-from repro.expectations.base import Context, Declared, Found, Kind, Read, labels, pair, what
-from repro.expectations.rules import Conclusion, Finding, by_p, by_sign
-from repro.expectations.sentences import against, correlation_ends, p_words, upper
+from repro.expectations.base import Context, Declared, Found, Kind, Read, labels, measured, pair
+from repro.expectations.rules import Finding, by_p, by_sign
+from repro.expectations.sentences import against, both_p, digits, ends, follows, p_words, upper
 from repro.schema import numbers as fmt
 from repro.schema.base import Magnitude, Name, Window
 from repro.stats.records import Sample, TestResult, require_sample
@@ -63,91 +62,73 @@ CLAIMED = {"positive": 1, "negative": -1, "different": None}
 NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau"}
 
 
-@dataclass(frozen=True, slots=True)
-class Points:
-    """Points of two measurements: ``x`` is that of ``against``, ``y`` the expectation's own.
-
-    ``arms`` and ``seeds`` name each point; the seed is absent where the point is an arm's mean.
-    """
-
-    x: tuple[float, ...]
-    y: tuple[float, ...]
-    arms: tuple[str, ...]
-    seeds: tuple[int | None, ...]
-
-    def samples(self) -> tuple[Sample, Sample]:
-        """The two measurements as aligned samples."""
-        numbers = tuple(range(len(self.x)))
-        return Sample(self.x, numbers), Sample(self.y, numbers)
-
-    def clusters(self) -> list[int] | None:
-        """The arm of each point, where several arms give several points each."""
-        names = list(dict.fromkeys(self.arms))
-        if len(names) == 1 or len(names) == len(self.arms):
-            return None
-        return [names.index(arm) for arm in self.arms]
-
-    def inside(self, low: float, high: float) -> Points:
-        """The points whose own measurement lies between ``low`` and ``high``, ends included."""
-        kept = [i for i, value in enumerate(self.y) if low <= value <= high]
-        return Points(
-            tuple(self.x[i] for i in kept),
-            tuple(self.y[i] for i in kept),
-            tuple(self.arms[i] for i in kept),
-            tuple(self.seeds[i] for i in kept),
-        )
-
-
-def points_of(declared: Association, read: Read) -> Points:
-    """Every point of an association; ClaimError where an arm's seeds do not match."""
-    x: list[float] = []
-    y: list[float] = []
-    arms: list[str] = []
-    seeds: list[int | None] = []
+def points_of(declared: Association, read: Read) -> tuple[base.Point, ...]:
+    """Every point: ``x`` is that of ``against``; ClaimError where an arm's seeds do not match."""
+    found: list[tuple[str, int | None, float, float]] = []
     for arm in declared.of:
         first = require_sample(read(arm, declared.against), declared.kind)
         second = require_sample(read(arm, declared.measurement), declared.kind)
         if declared.points == "arms":
-            x.append(first.summary().mean)
-            y.append(second.summary().mean)
-            arms.append(arm)
-            seeds.append(None)
+            found.append((arm, None, first.summary().mean, second.summary().mean))
             continue
-        ours = dict(zip(first.replicates, first.values, strict=True))
-        if set(ours) != set(second.replicates):
+        x = dict(zip(first.replicates, first.values, strict=True))
+        y = dict(zip(second.replicates, second.values, strict=True))
+        if x.keys() != y.keys():
             raise ClaimError(f"arm '{arm}': not every seed has both measurements")
-        theirs = dict(zip(second.replicates, second.values, strict=True))
-        x += [ours[number] for number in sorted(ours)]
-        y += [theirs[number] for number in sorted(ours)]
-        arms += [arm] * len(ours)
-        seeds += sorted(ours)
-    return Points(tuple(x), tuple(y), tuple(arms), tuple(seeds))
+        found += ((arm, number, x[number], y[number]) for number in sorted(x))
+    window = declared.within
+    return tuple(
+        base.Point(
+            arm=arm,
+            replicate=seed,
+            x=x,
+            y=y,
+            counted=window is None or window.low <= y <= window.high,
+        )
+        for arm, seed, x, y in found
+    )
+
+
+def _samples(points: Sequence[base.Point]) -> tuple[Sample, Sample]:
+    """The two measurements as aligned samples."""
+    numbers = tuple(range(len(points)))
+    x, y = (tuple(point.x for point in points), tuple(point.y for point in points))
+    return Sample(x, numbers), Sample(y, numbers)
+
+
+def _clusters(points: Sequence[base.Point]) -> list[int] | None:
+    """The arm of each point, where several arms give several points each."""
+    names = list(dict.fromkeys(point.arm for point in points))
+    if len(names) in (1, len(points)):
+        return None
+    return [names.index(point.arm) for point in points]
 
 
 class AssociationKind(Kind[Association]):
     """A correlation, its sign or its size."""
 
     Declared = Association
+    effect_scale = "correlation"
     several_arms = True
     paired = False
     counts_seeds = False
 
     def mistakes(self, declared: Association, context: Context) -> Iterator[base.Mistake]:
         """Of what it claims, and of its points."""
-        if context.design == "paired" and len(declared.of) > 1:
-            what = "points of several arms count as independent, "
-            what += f"and {context.design_name} pairs them"
+        if context.paired and len(declared.of) > 1:
+            mistake = "points of several arms count as independent, "
+            mistake += f"and {context.design_name} pairs them"
             advice = "name one arm, or write `design: independent`"
-            yield base.Mistake(("of",), what, "one arm", advice)
+            yield base.Mistake(("of",), mistake, "one arm", advice)
         if declared.against == declared.measurement:
-            what = "every measurement goes together with itself"
+            mistake = "every measurement goes together with itself"
             advice = "name the measurement that it goes together with"
-            yield base.Mistake(("against",), what, "another measurement", advice)
+            yield base.Mistake(("against",), mistake, "another measurement", advice)
         claims = [key for key in CLAIMS if getattr(declared, key) is not None]
         if len(claims) > 1:
-            what = f"with this, {declared.id} claims two things: {' and '.join(claims)}"
+            mistake = f"with this, {declared.id} claims two things: {' and '.join(claims)}"
             advice = "remove it; a scale changes only the size that is declared"
-            yield base.Mistake((claims[-1],), what, "one claim", advice)
+            yield base.Mistake((claims[-1],), mistake, "one claim", advice)
         yield from _unfit_points(declared, context.alpha)
 
     def least_seeds(self, declared: Association, alpha: float, *, paired: bool) -> int:
@@ -155,39 +136,27 @@ class AssociationKind(Kind[Association]):
         alone = declared.points == "replicates" and len(declared.of) == 1
         return fewest_points(declared, alpha) if alone else 1
 
-    def scale(self, declared: Association) -> base.EffectScale:
-        return "correlation"
-
     def test(self, declared: Association, context: Context, read: Read) -> TestResult:
         """The correlation's sign by its p-value, or its size by two one-sided tests."""
         from repro.stats.correlation import association, magnitude
 
-        points = points_of(declared, read)
-        if declared.within is not None:
-            points = points.inside(declared.within.low, declared.within.high)
-            if len(points.x) < 4:
-                count = len(points.x)
-                raise TooFewError(f"{count} points lie in the declared window; 4 are needed")
-        x, y = points.samples()
-        if declared.direction is not None:
-            return association(
-                x,
-                y,
-                method=declared.method,
-                direction=declared.direction,
-                alpha=context.alpha,
-                clusters=points.clusters(),
-            )
-        if points.clusters() is not None:
+        points = [point for point in points_of(declared, read) if point.counted]
+        if declared.within is not None and len(points) < 4:
+            raise TooFewError(f"{len(points)} points lie in the declared window; 4 are needed")
+        (x, y), clusters, method = _samples(points), _clusters(points), declared.method
+        way, alpha = declared.direction, context.alpha
+        if way is not None:
+            return association(x, y, method=method, direction=way, alpha=alpha, clusters=clusters)
+        if clusters is not None:
             raise ClaimError("a size of a correlation needs points that are independent: use arms")
         most, least = declared.magnitude_at_most, declared.magnitude_at_least
         return magnitude(
             x,
             y,
-            method=declared.method,
+            method=method,
             at_most=None if most is None else most.value,
             at_least=None if least is None else least.value,
-            alpha=context.alpha,
+            alpha=alpha,
         )
 
     def conclude(self, declared: Association, result: TestResult) -> Finding:
@@ -197,7 +166,7 @@ class AssociationKind(Kind[Association]):
         return by_sign(result, sign=CLAIMED[declared.direction])
 
     def statement(self, declared: Association, context: Context) -> str:
-        first, second = what(declared, context), context.measurements[declared.against].label
+        first, second = measured(declared, context), context.measurements[declared.against].label
         over = f"over {'the means of arms' if declared.points == 'arms' else 'seeds'}: "
         over += pair(labels(declared, context))
         if declared.within is not None:
@@ -219,21 +188,17 @@ class AssociationKind(Kind[Association]):
 
     def effect_label(self, declared: Association, context: Context) -> str:
         second = context.measurements[declared.against].label
-        return f"{NAMES[declared.method]} of {what(declared, context)} with {second}"
+        return f"{NAMES[declared.method]} of {measured(declared, context)} with {second}"
 
     def sentence(self, declared: Association, context: Context, found: Found) -> str:
         """The coefficient with its interval, where it has one; then what that says of the claim."""
         second = context.measurements[declared.against].label
         limits = [0.0, *(sign * size for size in _sizes(declared) for sign in (-1, 1))]
-        reach = correlation_ends(found.interval, limits)
-        said = f"{NAMES[declared.method]} of {what(declared, context)} with {second} is "
+        reach = ends(found.interval, limits, digits(fmt.plus, 2))
+        said = f"{NAMES[declared.method]} of {measured(declared, context)} with {second} is "
         said += f"{fmt.plus(found.result.effect, 2)}{reach} over {found.result.n[0]} points."
-        therefore = (
-            _direction(declared, found)
-            if declared.direction is not None
-            else _size(declared, found)
-        )
-        return f"{said} {therefore}".rstrip()
+        therefore = _size if declared.direction is None else _direction
+        return f"{said} {therefore(declared, found)}".rstrip()
 
     def limits(self, declared: Association, context: Context) -> tuple[base.LimitPart, ...]:
         """Zero, or the declared size on both sides."""
@@ -279,22 +244,22 @@ class AssociationKind(Kind[Association]):
 
     def facts_of_points(self, declared: Association, read: Read) -> dict[str, str]:
         """What one point and what the window alone would do to the coefficient."""
-        from repro.stats.coefficients import FEWEST, restricted
+        from repro.stats.coefficients import FEWEST, leave_one_out, restricted
 
         every = points_of(declared, read)
-        used = every
+        used = [point for point in every if point.counted]
         facts: dict[str, str] = {}
         if declared.within is not None:
-            used = every.inside(declared.within.low, declared.within.high)
-            x, y = every.samples()
-            window = restricted(x, y, low=declared.within.low, high=declared.within.high)
+            low, high = declared.within.low, declared.within.high
+            window = restricted(*_samples(every), low=low, high=high)
             facts["window"] = (
-                f"{len(used.x)} of {len(every.x)} points; the whole range has "
+                f"{len(used)} of {len(every)} points; the whole range has "
                 f"r = {fmt.plus(window.full, 2)}, of which the restriction alone leaves "
                 f"{fmt.plus(window.predicted, 2)}; found {fmt.plus(window.observed, 2)}"
             )
-        if len(used.x) > FEWEST[declared.method]:
-            facts["without_one_point"] = _range(used.samples(), declared)
+        if len(used) > FEWEST[declared.method]:
+            lowest, highest, _ = leave_one_out(*_samples(used), method=declared.method)
+            facts["without_one_point"] = f"from {fmt.plus(lowest, 2)} to {fmt.plus(highest, 2)}"
         return facts
 
     def either_way(self, declared: Association) -> bool:
@@ -309,18 +274,7 @@ class AssociationKind(Kind[Association]):
         return declared.against
 
     def points(self, declared: Association, read: Read) -> tuple[base.Point, ...]:
-        """Every point, and whether it lies in the window."""
-        every, window = points_of(declared, read), declared.within
-        return tuple(
-            base.Point(
-                arm=arm,
-                replicate=seed,
-                x=x,
-                y=y,
-                counted=window is None or window.low <= y <= window.high,
-            )
-            for arm, seed, x, y in zip(every.arms, every.seeds, every.x, every.y, strict=True)
-        )
+        return points_of(declared, read)
 
 
 CLAIMS = ("direction", "magnitude_at_most", "magnitude_at_least")
@@ -337,21 +291,23 @@ def _unfit_points(declared: Association, alpha: float) -> Iterator[base.Mistake]
     if declared.points == "arms":
         least = fewest_points(declared, alpha)
         if arms < least:
-            what = f"the means of {arms} arms are too few points for {declared.method}'s "
-            what += "correlation"
-            yield base.Mistake(("of",), what, f"at least {least} arms", "name more arms")
+            mistake = f"the means of {arms} arms are too few points for {declared.method}'s "
+            mistake += "correlation"
+            yield base.Mistake(("of",), mistake, f"at least {least} arms", "name more arms")
     elif 1 < arms < fewest:
-        what = f"replicates of {arms} arms are {arms} clusters, too few to permute"
+        mistake = f"replicates of {arms} arms are {arms} clusters, too few to permute"
         expected = f"one arm, or at least {fewest}"
-        yield base.Mistake(("of",), what, expected, "name one arm, or more arms")
+        yield base.Mistake(("of",), mistake, expected, "name one arm, or more arms")
     elif arms > 1 and declared.direction is None:
-        what = "a size of a correlation needs independent points, and replicates of one arm are not"
+        mistake = (
+            "a size of a correlation needs independent points, and replicates of one arm are not"
+        )
         advice = "write `points: arms`, name one arm, or claim a direction"
-        yield base.Mistake(("points",), what, "points arms, or one arm", advice)
+        yield base.Mistake(("points",), mistake, "points arms, or one arm", advice)
     elif arms > 1 and declared.within is not None:
-        what = "whole arms are permuted, and a window may leave them different numbers of points"
+        mistake = "whole arms are permuted, and a window may leave them different numbers of points"
         advice = "write `points: arms`, name one arm, or remove the window"
-        yield base.Mistake(("within",), what, "no window, or one arm", advice)
+        yield base.Mistake(("within",), mistake, "no window, or one arm", advice)
 
 
 def fewest_clusters(alpha: float) -> int:
@@ -381,43 +337,26 @@ def _sizes(declared: Association) -> list[float]:
 
 def _direction(declared: Association, found: Found) -> str:
     """A claim of a sign, or of any correlation."""
-    p, effect = p_words(found.result), found.result.effect
-    asserted = str(declared.direction)
-    if found.conclusion is Conclusion.CONFIRMED:
-        return f"{'Not zero' if asserted == 'different' else upper(asserted)}, as claimed{p}."
-    if found.conclusion is Conclusion.CONTRADICTED:
-        return f"{upper(SIGNS[asserted])}, against the claim that it is {asserted}{p}."
-    if found.conclusion is not Conclusion.INCONCLUSIVE:
-        return ""
+    p, effect, asserted = p_words(found.result), found.result.effect, declared.direction or ""
     if asserted == "different":
-        return f"A correlation is not shown{p}."
+        return follows(found, f"Not zero, as claimed{p}.", "", f"A correlation is not shown{p}.")
     seen = "positive" if effect > 0 else "negative"
-    if seen == asserted or effect == 0:
-        return f"{upper(asserted)} is not shown{p}."
-    return against(f"it looks {seen}", p)
+    shown = f"{upper(asserted)} is not shown{p}."
+    if seen != asserted and effect != 0:
+        shown = against(f"it looks {seen}", p)
+    contrary = f"{upper(SIGNS[asserted])}, against the claim that it is {asserted}{p}."
+    return follows(found, f"{upper(asserted)}, as claimed{p}.", contrary, shown)
 
 
 def _size(declared: Association, found: Found) -> str:
     """A claim of a size."""
     (size,) = _sizes(declared)
     weak, strong = f"weaker than {size:g}", f"at least {size:g} in size"
-    if declared.magnitude_at_most is None:
-        asserted, contrary, leans = strong, weak, abs(found.result.effect) < size
-    else:
-        asserted, contrary, leans = weak, strong, abs(found.result.effect) >= size
-    if found.conclusion is Conclusion.CONFIRMED:
-        return f"{upper(asserted)}, as claimed{p_words(found.result)}."
-    if found.conclusion is Conclusion.CONTRADICTED:
-        return f"{upper(contrary)}, against the claim{p_words(found.result, opposite=True)}."
-    if found.conclusion is not Conclusion.INCONCLUSIVE:
-        return ""
-    if leans:
-        return against(f"it looks {contrary}")
-    return f"{upper(asserted)} is not shown."
-
-
-def _range(samples: Sequence[Sample], declared: Association) -> str:
-    from repro.stats.coefficients import leave_one_out
-
-    lowest, highest, _ = leave_one_out(samples[0], samples[1], method=declared.method)
-    return f"from {fmt.plus(lowest, 2)} to {fmt.plus(highest, 2)}"
+    small = declared.magnitude_at_most is not None
+    asserted, other = (weak, strong) if small else (strong, weak)
+    shown = f"{upper(asserted)} is not shown."
+    if small == (abs(found.result.effect) >= size):
+        shown = against(f"it looks {other}")
+    p, contrary = both_p(found.result)
+    contradicted = f"{upper(other)}, against the claim{contrary}."
+    return follows(found, f"{upper(asserted)}, as claimed{p}.", contradicted, shown)

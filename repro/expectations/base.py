@@ -5,7 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+)
 
 from pydantic import Field
 
@@ -64,7 +74,6 @@ class OwnExpectation(Declared):
 
     @property
     def code(self) -> str:
-        """What judges it, and in which version."""
         return f"{self.use}, version {self.version}"
 
 
@@ -113,6 +122,13 @@ class MeasurementFacts:
     digits: int = 2
 
 
+class Level(TypedDict):
+    """What most tests are told of a claim."""
+
+    alpha: float
+    paired: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """The claim around an expectation, as far as a kind may know it.
@@ -128,6 +144,16 @@ class Context:
     min_seeds: int
     sequential: EProcess | GroupSequential | None = None
     design_name: str = "the design"
+
+    @property
+    def paired(self) -> bool:
+        """Whether replicates of one number are pairs."""
+        return self.design == "paired"
+
+    @property
+    def level(self) -> Level:
+        """The level and the design."""
+        return {"alpha": self.alpha, "paired": self.paired}
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,15 +190,15 @@ def with_test_of(declared: E, design: Design) -> E:
 def unfitting_test(test: str, context: Context) -> Iterator[Mistake]:
     """A test of pairs needs arms that share their randomness, and they need such a test."""
     paired = test in PAIRED_TESTS
-    if paired and context.design == "independent":
-        what = "replicates of independent arms are no pairs"
-        advice = "leave the test out, or write `design: paired`"
+    if paired and not context.paired:
+        mistake = "replicates of independent arms are no pairs"
         expected = "a test of independent arms, such as welch"
-        yield Mistake(("test",), what, expected, advice)
-    elif not paired and context.design == "paired":
-        what = f"test {test} takes the arms as independent, and {context.design_name} pairs them"
+        advice = "leave the test out, or write `design: paired`"
+        yield Mistake(("test",), mistake, expected, advice)
+    elif context.paired and not paired:
+        mistake = f"test {test} takes the arms as independent, and {context.design_name} pairs them"
         advice = "write `test: paired`, or `design: independent`"
-        yield Mistake(("test",), what, "paired", advice)
+        yield Mistake(("test",), mistake, "paired", advice)
 
 
 Read: TypeAlias = Callable[[str, str], Arm]
@@ -206,9 +232,15 @@ class Kind(ABC, Generic[E]):
     several_arms: ClassVar[bool] = False
     """Whether it takes any number of arms."""
 
+    effect_scale: ClassVar[EffectScale] = "difference"
+    """The scale of the effect, where all expectations of the kind have one."""
+
+    claimed_side: ClassVar[Side] = "none"
+    """The side of the limits that is claimed, where all expectations of the kind claim one."""
+
     def scale(self, declared: E) -> EffectScale:
         """The scale of effect, interval and limits."""
-        return "difference"
+        return self.effect_scale
 
     @abstractmethod
     def test(self, declared: E, context: Context, read: Read) -> TestResult:
@@ -248,9 +280,9 @@ class Kind(ABC, Generic[E]):
 
     def needs_values(self, declared: E, context: Context) -> Mistake | None:
         """Why printed numbers of an arm are not enough; None where they are."""
-        what = f"kind {declared.kind} needs the value of every seed"
+        mistake = f"kind {declared.kind} needs the value of every seed"
         advice = "use a kind that does with mean, sd and n, or give the arm a table"
-        return Mistake(("of",), what, SUMMARY_KINDS, advice)
+        return Mistake(("of",), mistake, SUMMARY_KINDS, advice)
 
     def needs_means(self, declared: E) -> bool:
         """Whether it reads no more than the mean of an arm."""
@@ -278,7 +310,7 @@ class Kind(ABC, Generic[E]):
 
     def claimed(self, declared: E, context: Context) -> Side:
         """The side of the limits where the claim says that the effect lies."""
-        return "none"
+        return self.claimed_side
 
     def question(self, declared: E, context: Context) -> Question:
         """What a sequential test asks; only of kinds on means."""
@@ -377,12 +409,11 @@ class PlannedSeeds:
     lacking: str = ""
     effect: float | None = None
 
-    @property
-    def scatter(self) -> tuple[float, ...]:
-        """The standard deviations; ClaimError where none is known."""
+    def design(self, context: Context) -> dict[str, Any]:
+        """What a planned test on values is told; ClaimError where no scatter is known."""
         if not self.sd:
             raise ClaimError(self.lacking)
-        return self.sd[:2]
+        return {"n": (self.n,), "sd": self.sd[:2], "effect": self.effect, **context.level}
 
 
 AGAINST = ", against the claim"
@@ -401,16 +432,16 @@ class OtherTest(Generic[E]):
     refused: str = ""
 
 
+@dataclass(frozen=True, slots=True)
 class Found:
     """What a test found, as the sentences need it."""
 
-    def __init__(
-        self, result: TestResult, interval: IntervalPart | None, conclusion: Conclusion | None
-    ) -> None:
-        self.result, self.interval, self.conclusion = result, interval, conclusion
+    result: TestResult
+    interval: IntervalPart | None
+    conclusion: Conclusion | None
 
 
-def what(declared: Declared, context: Context) -> str:
+def measured(declared: Declared, context: Context) -> str:
     """The label of the measurement of an expectation."""
     return context.measurements[declared.measurement].label
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from repro.expectations import base
 from repro.expectations.base import (
@@ -12,14 +12,11 @@ from repro.expectations.base import (
     Context,
     Declared,
     Found,
-    Kind,
     Pair,
-    Read,
-    arms_of,
     labels,
+    measured,
     pair,
     unfitting_test,
-    what,
     with_test_of,
 )
 from repro.expectations.exact import least_pairs, least_splits
@@ -28,26 +25,26 @@ from repro.expectations.rules import (
     Conclusion,
     Finding,
     conclude_difference,
-    conclude_sequential,
 )
 from repro.expectations.sentences import (
     OTHER,
     Compared,
     Side,
     against,
+    both_p,
     claimed_side,
-    difference_ends,
     difference_words,
+    digits,
     ends,
     headed,
     margin_limit,
     margin_words,
     p_words,
 )
-from repro.expectations.sequential import SEQUENTIAL, as_decided, is_sequential, run_sequential
+from repro.expectations.sequential import SEQUENTIAL, MeansKind, is_sequential
 from repro.schema import numbers as fmt
 from repro.schema.base import Margin
-from repro.stats.records import Alternative, TestResult
+from repro.stats.records import Alternative, Arm, TestResult
 
 if TYPE_CHECKING:
     from repro.stats.planning import PlannedTest
@@ -111,25 +108,22 @@ FEW_SPLITS = 100
 """Splits of both arms up to which the permutation test's own power is simulated."""
 
 
-class DifferenceKind(Kind[Difference]):
+class DifferenceKind(MeansKind[Difference]):
     """Which of two arms has the lower mean (Brunner-Munzel: which tends to lower values)."""
 
     Declared = Difference
-    on_means = True
-    compares_means = True
 
     def scale(self, declared: Difference) -> base.EffectScale:
         """Brunner-Munzel's effect is a probability; all others are in the measurement's units."""
         return "share" if declared.test == "brunner_munzel" else "difference"
 
-    def test(self, declared: Difference, context: Context, read: Read) -> TestResult:
-        """The declared test, with its tails; or the sequential process."""
+    def test_at_once(self, declared: Difference, context: Context, a: Arm, b: Arm) -> TestResult:
+        """With its tails: with one, whether the difference is as claimed."""
         from repro.stats.t_tests import TESTS
 
-        a, b = arms_of(declared, read)
-        if is_sequential(declared, context):
-            return run_sequential(declared, self.question(declared, context), context, a, b)
-        return TESTS[declared.test](a, b, alternative=_alternative(declared), alpha=context.alpha)
+        tail: Alternative = "less" if declared.direction == "lower" else "greater"
+        asked: Alternative = "two-sided" if declared.tails == 2 else tail
+        return TESTS[declared.test](a, b, alternative=asked, alpha=context.alpha)
 
     def question(self, declared: Difference, context: Context) -> Question:
         """Whether it lies on the claimed side, beyond the smallest effect if one is declared."""
@@ -138,15 +132,13 @@ class DifferenceKind(Kind[Difference]):
         smallest = 0.0 if declared.smallest_effect is None else declared.smallest_effect.size
         return ask.difference(declared.direction, smallest_effect=smallest)
 
-    def conclude(self, declared: Difference, result: TestResult) -> Finding:
+    def conclude_at_once(self, declared: Difference, result: TestResult) -> Finding:
         """By p and sign, or by the interval where a smallest effect is declared."""
-        if result.test in SEQUENTIAL:
-            return conclude_sequential(result)
         smallest = None if declared.smallest_effect is None else declared.smallest_effect.size
         return conclude_difference(result, direction=declared.direction, smallest_effect=smallest)
 
     def statement(self, declared: Difference, context: Context) -> str:
-        names, value = labels(declared, context), what(declared, context)
+        names, value = labels(declared, context), measured(declared, context)
         if declared.rule == "as_published":
             return headed(value, f"the paper's own rule, {_own(declared)}, on {pair(names)}")
         if declared.direction == "different":
@@ -163,35 +155,40 @@ class DifferenceKind(Kind[Difference]):
 
     def effect_label(self, declared: Difference, context: Context) -> str:
         """A minus B, or the chance that A is larger."""
-        names, value = labels(declared, context), what(declared, context)
+        names, value = labels(declared, context), measured(declared, context)
         if declared.test == "brunner_munzel":
             return f"{value}, share of pairs in which {names[0]} is higher than {names[1]}"
         return f"{value}, {names[0]} minus {names[1]}"
 
     def sentence(self, declared: Difference, context: Context, found: Found) -> str:
-        """Which arm is lower, by how much and with which interval; then what follows."""
         if declared.rule == "as_published":
-            said = self._found(declared, context, found)
+            said = self.found(declared, context, found)
             return f"{said}. {_as_published(context, found.result)}"
-        return as_decided(
-            found,
-            what(declared, context),
-            lambda at: self._found(declared, context, at),
-            lambda at: _therefore(declared, context, at),
-        )
+        return super().sentence(declared, context, found)
 
-    def _found(self, declared: Difference, context: Context, found: Found) -> str:
-        names, value = labels(declared, context), what(declared, context)
+    def found(self, declared: Difference, context: Context, found: Found) -> str:
+        names, value = labels(declared, context), measured(declared, context)
         if declared.test == "brunner_munzel":
             chance = fmt.share(found.result.effect)
-            reach = ends(found.interval, (0.5,), lambda v, more: fmt.share(v, 3 + more))
+            reach = ends(found.interval, (0.5,), digits(fmt.share, 3))
             return headed(
                 value, f"{names[0]} is higher than {names[1]} in {chance} of pairs of seeds{reach}"
             )
         shown = context.measurements[declared.measurement].digits
         limits = [limit.value for limit in self.limits(declared, context)]
-        reach = difference_ends(found.interval, (0.0, *limits), shown)
-        return f"{difference_words(found.result, names, value, shown)}{reach}"
+        said = difference_words(found.result, names, value, digits(fmt.fixed, shown))
+        return f"{said}{ends(found.interval, (0.0, *limits), digits(fmt.plus, shown))}"
+
+    def therefore(self, declared: Difference, context: Context, found: Found) -> str:
+        if found.conclusion is None:
+            return p_words(found.result).strip(" ()")
+        pair = _compared(declared, context, found)
+        if declared.direction == "different":
+            return _differs(pair, found)
+        side = claimed_side(declared.direction, pair.better)
+        if declared.smallest_effect is None:
+            return _on_one_side(pair, side, found)
+        return _beyond_smallest(pair, side, margin_words(declared.smallest_effect), found)
 
     def limits(self, declared: Difference, context: Context) -> tuple[base.LimitPart, ...]:
         """No difference, or the smallest effect of interest on the claimed side."""
@@ -213,9 +210,9 @@ class DifferenceKind(Kind[Difference]):
         if declared.rule == "as_published":
             yield from _published_rule(declared)
         if declared.tails == 1 and declared.direction == "different":
-            what = "a test with one tail has a direction, and different has none"
+            mistake = "a test with one tail has a direction, and different has none"
             advice = "name the direction, or leave tails out"
-            yield base.Mistake(("direction",), what, "one of lower, higher", advice)
+            yield base.Mistake(("direction",), mistake, "one of lower, higher", advice)
         if declared.smallest_effect is not None:
             yield from _smallest_effect(declared, declared.smallest_effect)
         if is_sequential(declared, context):
@@ -235,9 +232,9 @@ class DifferenceKind(Kind[Difference]):
     def needs_values(self, declared: Difference, context: Context) -> base.Mistake | None:
         if declared.test in ("welch", "student"):
             return None
-        what = f"test {declared.test} needs the value of every seed"
+        mistake = f"test {declared.test} needs the value of every seed"
         advice = "name one of these tests, or give the arm a table"
-        return base.Mistake(("test",), what, "welch or student", advice)
+        return base.Mistake(("test",), mistake, "welch or student", advice)
 
     def following(self, declared: Difference, design: base.Design) -> Difference:
         """The t-test of pairs, in a paired design."""
@@ -295,18 +292,13 @@ class DifferenceKind(Kind[Difference]):
         """By its test; a permutation test of several seeds by Welch's, whose t it uses."""
         from repro.stats.planning import PlannedDifference, PlannedSequential
 
-        sizes: dict[str, Any] = {
-            "n": (plan.n,),
-            "sd": plan.scatter,
-            "alpha": context.alpha * (2 if declared.tails == 1 else 1),
-            "effect": plan.effect,
-            "low": 0.0 if declared.smallest_effect is None else declared.smallest_effect.size,
-            "paired": context.design == "paired",
-        }
+        design = plan.design(context)
+        design["alpha"] *= 2 if declared.tails == 1 else 1
+        design["low"] = declared.smallest_effect.size if declared.smallest_effect else 0.0
         if isinstance(context.sequential, base.EProcess):
-            return PlannedSequential(**sizes)
+            return PlannedSequential(**design)
         test = "welch" if _by_welch(declared, context, plan) else declared.test
-        return PlannedDifference(test=test, **sizes)
+        return PlannedDifference(test=test, **design)
 
     def on_power(self, declared: Difference, context: Context, plan: base.PlannedSeeds) -> str:
         if not _by_welch(declared, context, plan):
@@ -345,67 +337,54 @@ def _by_welch(declared: Difference, context: Context, plan: base.PlannedSeeds) -
 
 def _published_rule(declared: Difference) -> Iterator[base.Mistake]:
     if declared.role == "decisive":
-        what = "the paper's own rule cannot decide: p above alpha is no evidence of equality"
+        mistake = "the paper's own rule cannot decide: p above alpha is no evidence of equality"
         advice = "add `role: context`, and let another expectation decide"
-        yield base.Mistake(("rule",), what, "role context", advice)
+        yield base.Mistake(("rule",), mistake, "role context", advice)
     if declared.test not in ("welch", "student", "paired"):
-        what = f"the paper's own rule is that of a t-test, and {declared.test} is none"
+        mistake = f"the paper's own rule is that of a t-test, and {declared.test} is none"
         advice = "name the paper's test, or leave the rule out"
-        yield base.Mistake(("test",), what, "one of student, welch, paired", advice)
+        yield base.Mistake(("test",), mistake, "one of student, welch, paired", advice)
 
 
 def _smallest_effect(declared: Difference, smallest: Margin) -> Iterator[base.Mistake]:
     """A smallest effect is held against an interval on one side of no difference."""
     key = "smallest_effect"
     if declared.test in WITHOUT_INTERVAL:
-        what = f"test {declared.test} has no interval in the units of the measurement "
-        what += "to hold it to"
+        mistake = f"test {declared.test} has no interval in the units of the measurement "
+        mistake += "to hold it to"
         expected, advice = "a test such as welch, student or yuen", "name another test, or "
-        yield base.Mistake((key,), what, expected, f"{advice}leave it out")
+        yield base.Mistake((key,), mistake, expected, f"{advice}leave it out")
     if declared.direction == "different":
-        what = "a smallest effect has a sign, and direction different has none"
+        mistake = "a smallest effect has a sign, and direction different has none"
         advice = "name the direction, or leave it out"
-        yield base.Mistake(("direction",), what, "one of lower, higher", advice)
+        yield base.Mistake(("direction",), mistake, "one of lower, higher", advice)
     if smallest.relative is not None:
-        what = "a relative smallest effect is not implemented: the interval of a difference "
-        what += "is in the units of the measurement"
+        mistake = "a relative smallest effect is not implemented: the interval of a difference "
+        mistake += "is in the units of the measurement"
         advice = "write it as `abs` or `of_gain`"
-        yield base.Mistake((key, "relative"), what, "one of abs, of_gain", advice)
+        yield base.Mistake((key, "relative"), mistake, "one of abs, of_gain", advice)
 
 
 def _at_looks(declared: Difference, context: Context) -> Iterator[base.Mistake]:
     if declared.test not in ("welch", "paired"):
-        fitting = "paired" if context.design == "paired" else "welch"
-        what = f"test {declared.test} has no sequential form"
-        yield base.Mistake(("test",), what, fitting, "leave the test out")
+        fitting = "paired" if context.paired else "welch"
+        mistake = f"test {declared.test} has no sequential form"
+        yield base.Mistake(("test",), mistake, fitting, "leave the test out")
     if declared.tails == 1:
-        what = "a sequential test of a difference has two tails"
-        yield base.Mistake(("tails",), what, "2", "leave tails out")
-
-
-def _therefore(declared: Difference, context: Context, found: Found) -> str:
-    """What follows for the claim: as claimed, against it, or open and why."""
-    if found.conclusion is None:
-        return p_words(found.result).strip(" ()")
-    pair = _compared(declared, context, found)
-    if declared.direction == "different":
-        return _differs(pair, found)
-    side = claimed_side(declared.direction, pair.better)
-    if declared.smallest_effect is None:
-        return _on_one_side(pair, side, found)
-    return _beyond_smallest(pair, side, margin_words(declared.smallest_effect), found)
+        mistake = "a sequential test of a difference has two tails"
+        yield base.Mistake(("tails",), mistake, "2", "leave tails out")
 
 
 def _compared(declared: Difference, context: Context, found: Found) -> Compared:
     measurement, result = context.measurements[declared.measurement], found.result
-    shown, ranks = measurement.digits, declared.test == "brunner_munzel"
+    ranks = declared.test == "brunner_munzel"
     return Compared(
         a=context.arms[declared.of[0]].label,
         better=measurement.better,
         effect=result.effect - 0.5 if ranks else result.effect,
         interval=None if ranks else found.interval,
         limits=() if declared.smallest_effect is None else (declared.smallest_effect.size,),
-        text=lambda v, more: fmt.fixed(v, shown + more),
+        text=digits(fmt.fixed, measurement.digits),
     )
 
 
@@ -419,7 +398,7 @@ def _differs(pair: Compared, found: Found) -> str:
 
 def _on_one_side(pair: Compared, side: Side, found: Found) -> str:
     """A claim that a is better, or worse, by any amount."""
-    p, contrary = p_words(found.result), p_words(found.result, opposite=True)
+    p, contrary = both_p(found.result)
     other = OTHER[side]
     if found.conclusion is Conclusion.CONFIRMED:
         return f"{side.capitalize()}, as claimed{p}."
@@ -437,8 +416,8 @@ def _beyond_smallest(pair: Compared, side: Side, least: str, found: Found) -> st
     """A claim that a is better, or worse, by more than a declared amount."""
     p = contrary = ""
     if found.result.test not in SEQUENTIAL:
-        p, contrary = p_words(found.result), p_words(found.result, opposite=True)
-    word, begins, ends_at = side.capitalize(), pair.nearest(side), pair.farthest(side)
+        p, contrary = both_p(found.result)
+    word, (begins, ends_at) = side.capitalize(), pair.ends(side)
     if found.conclusion is Conclusion.CONFIRMED:
         return f"{word}{p}, and by more than {least}, as claimed: the whole interval lies beyond."
     if found.conclusion is Conclusion.TRIVIAL and ends_at is not None:
@@ -466,22 +445,13 @@ def _against_smallest(pair: Compared, side: Side, least: str, p: str, ends_at: f
     return f"Not {side} by more than {least}, against the claim: {short}, and {more}."
 
 
-def _alternative(declared: Difference) -> Alternative:
-    """What the test asks: with one tail, whether the difference is as claimed."""
-    if declared.tails == 2:
-        return "two-sided"
-    return "less" if declared.direction == "lower" else "greater"
-
-
 def _own(declared: Difference) -> str:
     return "Student's test" if declared.test == "student" else NAMES[declared.test]
 
 
 def _as_published(context: Context, result: TestResult) -> str:
     """The paper's own rule; a large p-value comes with the warning that it needs."""
+    rule, p = "By the paper's rule the difference is", p_words(result)
     if result.p is not None and result.p <= context.alpha:
-        return f"By the paper's rule the difference is significant{p_words(result)}."
-    return (
-        f"By the paper's rule the difference is not significant{p_words(result)}. "
-        "A large p-value is no evidence of equality."
-    )
+        return f"{rule} significant{p}."
+    return f"{rule} not significant{p}. A large p-value is no evidence of equality."

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
 
 from repro.errors import ClaimError
 from repro.expectations import base
@@ -13,29 +13,26 @@ from repro.expectations.base import (
     Declared,
     Found,
     Kind,
-    Pair,
     Read,
     arms_of,
     labels,
-    what,
+    measured,
 )
-from repro.expectations.ratio import least_limit, least_ratio, no_least_ratio, with_least_ratio
-from repro.expectations.rules import Conclusion, Finding, by_interval, by_p, certain
-from repro.expectations.sentences import headed, p_words
+from repro.expectations.ratio import LeastRatioKind, RatioClaim, least_ratio
+from repro.expectations.rules import Finding, by_interval, by_p, certain
+from repro.expectations.sentences import both_p, follows, headed
 from repro.schema import numbers as fmt
-from repro.schema.base import LeastRatio, Limit, Name, Share
+from repro.schema.base import Limit, Name, Share
 from repro.stats.records import TestResult, expect
 
 if TYPE_CHECKING:
     from repro.stats.planning import PlannedTest
 
 
-class Separation(Declared):
+class Separation(RatioClaim):
     """Every replicate of a is above every replicate of b times a factor; exact."""
 
     kind: Literal["separation"]
-    of: Pair
-    at_least: LeastRatio
 
 
 def least_splits(alpha: float, tails: int) -> int:
@@ -55,10 +52,11 @@ def least_pairs(alpha: float, tails: int) -> int:
     return math.ceil(math.log2(tails / alpha) - 1e-9)
 
 
-class SeparationKind(Kind[Separation]):
+class SeparationKind(LeastRatioKind[Separation]):
     """Every replicate of a lies beyond every one of b."""
 
     Declared = Separation
+    effect_scale = "none"
 
     def least_seeds(self, declared: Separation, alpha: float, *, paired: bool) -> int:
         """Enough for complete separation to be unlikely by chance."""
@@ -67,85 +65,59 @@ class SeparationKind(Kind[Separation]):
     def by_order(self, declared: Separation) -> bool:
         return True
 
-    def overridden(self, declared: Separation, sizes: Mapping[str, Any]) -> Separation:
-        return super().overridden(declared, with_least_ratio(sizes))
-
-    def unfit_sizes(self, sizes: Mapping[str, Any]) -> Iterator[base.Mistake]:
-        return no_least_ratio(sizes)
-
-    def scale(self, declared: Separation) -> base.EffectScale:
-        return "none"
-
     def test(self, declared: Separation, context: Context, read: Read) -> TestResult:
         """Complete separation, with its chance were both arms alike."""
         from repro.stats.ranks import separation
 
         a, b = arms_of(declared, read)
-        factor, paired = declared.at_least.value, context.design == "paired"
-        return separation(
-            a, b, direction="higher", factor=factor, alpha=context.alpha, paired=paired
-        )
+        factor = declared.at_least.value
+        return separation(a, b, direction="higher", factor=factor, **context.level)
 
     def conclude(self, declared: Separation, result: TestResult) -> Finding:
         return by_p(result)
 
     def statement(self, declared: Separation, context: Context) -> str:
         a, b = labels(declared, context)
-        said = (
-            f"{a} is above {least_ratio(declared.at_least)} {b} in every {_unit(context)} of seeds"
-        )
-        return headed(what(declared, context), said)
+        said = f"{a} is above {least_ratio(declared.at_least)} {b} in every {_unit(context)}"
+        return headed(measured(declared, context), f"{said} of seeds")
 
     def name_of_test(self, declared: Separation, context: Context) -> str:
-        return f"complete separation{' of pairs' if context.design == 'paired' else ''}, exact"
+        return f"complete separation{' of pairs' if context.paired else ''}, exact"
 
     def effect_label(self, declared: Separation, context: Context) -> str:
         a, b = labels(declared, context)
-        share = (
-            f"share of {_unit(context)}s in which {a} is above {least_ratio(declared.at_least)} {b}"
-        )
-        return f"{what(declared, context)}, {share}"
+        share = f"{measured(declared, context)}, share of {_unit(context)}s"
+        return f"{share} in which {a} is above {least_ratio(declared.at_least)} {b}"
 
     def sentence(self, declared: Separation, context: Context, found: Found) -> str:
         """In how many pairs; and whether that is all of them."""
-        a, b = labels(declared, context)
+        (a, b), unit = labels(declared, context), _unit(context)
         pairs = found.result.n[0] * found.result.n[1]
         held = round(found.result.effect * pairs)
-        unit = _unit(context)
-        least = least_ratio(declared.at_least)
-        said = f"{a} is above {least} {b} in {held} of {pairs} {unit}s of seeds"
-        return f"{headed(what(declared, context), said)}. {_separated(a, b, unit, found)}".rstrip()
-
-    def limits(self, declared: Separation, context: Context) -> tuple[base.LimitPart, ...]:
-        return (least_limit(declared.at_least),)
+        said = f"{a} is above {least_ratio(declared.at_least)} {b}"
+        said = headed(measured(declared, context), f"{said} in {held} of {pairs} {unit}s of seeds")
+        p, contrary = both_p(found.result)
+        therefore = follows(
+            found,
+            f"In every {unit}, as claimed{p}.",
+            f"Against the claim, {b} is above {a} in every {unit}{contrary}.",
+            f"In every {unit} is not shown, and {b} is not above {a} in every {unit} either.",
+        )
+        return f"{said}. {therefore}".rstrip()
 
     def planned(
         self, declared: Separation, context: Context, plan: base.PlannedSeeds
     ) -> PlannedTest:
         from repro.stats.planning import PlannedSeparation
 
-        if context.design == "paired":
+        if context.paired:
             raise ClaimError("no power is computed for a separation of pairs")
-        return PlannedSeparation((plan.n,), plan.scatter, context.alpha, plan.effect)
-
-    def claimed(self, declared: Separation, context: Context) -> base.Side:
-        return "above"
+        return PlannedSeparation(**plan.design(context))
 
 
 def _unit(context: Context) -> str:
     """A seed of one arm with a seed of the other: no pair where the design has pairs of its own."""
-    return "combination" if context.design == "paired" else "pair"
-
-
-def _separated(a: str, b: str, unit: str, found: Found) -> str:
-    if found.conclusion is Conclusion.CONFIRMED:
-        return f"In every {unit}, as claimed{p_words(found.result)}."
-    if found.conclusion is Conclusion.CONTRADICTED:
-        p = p_words(found.result, opposite=True)
-        return f"Against the claim, {b} is above {a} in every {unit}{p}."
-    if found.conclusion is Conclusion.INCONCLUSIVE:
-        return f"In every {unit} is not shown, and {b} is not above {a} in every {unit} either."
-    return ""
+    return "combination" if context.paired else "pair"
 
 
 class Bound(Declared):
@@ -171,9 +143,9 @@ class BoundKind(Kind[Bound]):
     def mistakes(self, declared: Bound, context: Context) -> Iterator[base.Mistake]:
         limits = [each for each in (declared.at_most, declared.at_least) if each is not None]
         if len(limits) != 1:
-            what = f"a bound with {'two limits' if limits else 'no limit'} says nothing exact"
+            mistake = f"a bound with {'two limits' if limits else 'no limit'} says nothing exact"
             advice = "keep one of the two" if limits else "add one of the two"
-            yield base.Mistake((), what, "either at_most or at_least", advice)
+            yield base.Mistake((), mistake, "either at_most or at_least", advice)
 
     def least_seeds(self, declared: Bound, alpha: float, *, paired: bool) -> int:
         """One: the report says what so few seeds can carry."""
@@ -213,7 +185,7 @@ class BoundKind(Kind[Bound]):
         (name,) = labels(declared, context)
         kept = f"{name} keeps within {_bound_words(declared, context)}"
         often = "every seed" if declared.share is None else f"more than {_least(declared)} of seeds"
-        return headed(what(declared, context), f"{kept} in {often}")
+        return headed(measured(declared, context), f"{kept} in {often}")
 
     def name_of_test(self, declared: Bound, context: Context) -> str:
         if declared.share is None:
@@ -222,14 +194,14 @@ class BoundKind(Kind[Bound]):
 
     def effect_label(self, declared: Bound, context: Context) -> str:
         arm = labels(declared, context)[0]
-        return f"{what(declared, context)}, share of seeds within the bound: {arm}"
+        return f"{measured(declared, context)}, share of seeds within the bound: {arm}"
 
     def sentence(self, declared: Bound, context: Context, found: Found) -> str:
         """How many seeds keep it, and what that says of those that were not run."""
         (name,) = labels(declared, context)
         inside, n = round(found.result.effect * found.result.n[0]), found.result.n[0]
         kept = f"{name} keeps within {_bound_words(declared, context)} in {inside} of {n} seeds"
-        interval, said = found.interval, headed(what(declared, context), kept)
+        interval, said = found.interval, headed(measured(declared, context), kept)
         if declared.share is not None and interval is not None:
             low, high = (
                 fmt.significant(100 * end) for end in (interval.low or 0.0, interval.high or 0.0)
@@ -239,11 +211,10 @@ class BoundKind(Kind[Bound]):
 
     def limits(self, declared: Bound, context: Context) -> tuple[base.LimitPart, ...]:
         """The bound itself, or the share on the axis of shares."""
-        if declared.share is not None:
-            label = f"least share, {fmt.percent(declared.share.value)}"
-            return (
-                base.LimitPart(value=declared.share.value, label=label, why=declared.share.why),
-            )
+        share = declared.share
+        if share is not None:
+            label = f"least share, {fmt.percent(share.value)}"
+            return (base.LimitPart(value=share.value, label=label, why=share.why),)
         sides = zip(
             bound_limits(declared, context), (declared.at_least, declared.at_most), strict=True
         )
@@ -291,17 +262,12 @@ def _least(declared: Bound) -> str:
 
 def _kept(declared: Bound, found: Found) -> str:
     """What follows; of a bound in every seed also what so few seeds say of all others."""
-    words = {
-        Conclusion.CONFIRMED: f"More than {_least(declared)}, as claimed.",
-        Conclusion.CONTRADICTED: f"Less than {_least(declared)}, against the claim.",
-        Conclusion.INCONCLUSIVE: f"More than {_least(declared)} is not shown.",
-    }
     if declared.share is None:
-        words = {
-            Conclusion.CONFIRMED: f"Every seed, as claimed{_others(found.result)}.",
-            Conclusion.CONTRADICTED: "Not every seed, against the claim.",
-        }
-    return "" if found.conclusion is None else words.get(found.conclusion, "")
+        kept = f"Every seed, as claimed{_others(found.result)}."
+        return follows(found, kept, "Not every seed, against the claim.", "")
+    least = _least(declared)
+    more, less = f"More than {least}, as claimed.", f"Less than {least}, against the claim."
+    return follows(found, more, less, f"More than {least} is not shown.")
 
 
 def _others(result: TestResult) -> str:
@@ -319,13 +285,13 @@ def bound_limits(declared: Bound, context: Context) -> tuple[float | None, float
     """The limits of a bound as numbers; ``structural`` is d + 2 of the arm's own model."""
     structural = context.arms[declared.of[0]].rank_bound
 
-    def number(value: float | str) -> float:
-        if not isinstance(value, str):
-            return value
+    def number(limit: Limit | None) -> float | None:
+        if limit is None:
+            return None
+        if not isinstance(limit.value, str):
+            return limit.value
         if structural is None:
             raise ClaimError(f"arm '{declared.of[0]}' has no structural bound on its rank")
         return float(structural)
 
-    low = None if declared.at_least is None else number(declared.at_least.value)
-    high = None if declared.at_most is None else number(declared.at_most.value)
-    return low, high
+    return number(declared.at_least), number(declared.at_most)

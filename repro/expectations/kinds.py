@@ -69,9 +69,9 @@ def kind_of_others(name: str) -> tuple[str, type[OwnExpectation]]:
     return f"{found.__module__}:{found.__qualname__}", declared
 
 
-def _no_kind(what: str) -> DataError:
+def _no_kind(mistake: str) -> DataError:
     return DataError(
-        f"{what}\n"
+        f"{mistake}\n"
         "  expected: a class below Kind, whose Declared is a class below Own\n"
         "  to do: see docs/how-to/add-an-expectation.md"
     )

@@ -16,14 +16,23 @@ from repro.expectations.base import (
     Kind,
     Read,
     labels,
+    measured,
     pair,
     samples_of,
     unfitting_test,
-    what,
     with_test_of,
 )
-from repro.expectations.rules import Conclusion, Finding, by_p
-from repro.expectations.sentences import against, difference_ends, difference_words, headed, p_words
+from repro.expectations.rules import Finding, by_p
+from repro.expectations.sentences import (
+    against,
+    both_p,
+    difference_words,
+    digits,
+    ends,
+    follows,
+    headed,
+    upper,
+)
 from repro.schema import numbers as fmt
 from repro.schema.base import Name
 from repro.stats.records import TestResult, expect
@@ -34,6 +43,13 @@ if TYPE_CHECKING:
 
 OF_SLOPE = ("welch", "paired")
 """Tests of the slope of the means, in the units of the measurement."""
+
+NAMES = {
+    "welch": "Welch test of the slope of the means",
+    "paired": "t-test of the slopes of the seeds",
+    "jonckheere": "Jonckheere-Terpstra test",
+    "kendall": "Kendall's tau of value on position",
+}
 
 WORDS = {"increasing": "rises", "decreasing": "falls"}
 
@@ -54,9 +70,8 @@ class Trend(Declared):
 class TrendKind(Kind[Trend]):
     """The slope of the means; Jonckheere-Terpstra; or Kendall's tau of value on position."""
 
-    ordered = True
-
     Declared = Trend
+    ordered = True
     several_arms = True
 
     def mistakes(self, declared: Trend, context: Context) -> Iterator[base.Mistake]:
@@ -79,52 +94,39 @@ class TrendKind(Kind[Trend]):
         from repro.stats.trends import linear_trend, trend
 
         groups = samples_of(declared, read)
+        way, alpha = declared.direction, context.alpha
         match declared.test:
-            case "welch" | "paired":
-                paired = declared.test == "paired"
-                return linear_trend(
-                    groups, direction=declared.direction, alpha=context.alpha, paired=paired
-                )
-            case _:
-                return trend(
-                    groups, direction=declared.direction, test=declared.test, alpha=context.alpha
-                )
+            case "welch" | "paired" as test:
+                paired = test == "paired"
+                return linear_trend(groups, direction=way, alpha=alpha, paired=paired)
+            case test:
+                return trend(groups, direction=way, test=test, alpha=alpha)
 
     def conclude(self, declared: Trend, result: TestResult) -> Finding:
-        """By p one way, and p the other."""
         return by_p(result)
 
     def statement(self, declared: Trend, context: Context) -> str:
-        """That it rises, or falls, along the arms."""
-        return headed(
-            what(declared, context),
-            f"{WORDS[declared.direction]} along {pair(labels(declared, context))}",
-        )
+        said = f"{WORDS[declared.direction]} along {pair(labels(declared, context))}"
+        return headed(measured(declared, context), said)
 
     def name_of_test(self, declared: Trend, context: Context) -> str:
-        if declared.test == "welch":
-            return "Welch test of the slope of the means, one-sided"
-        if declared.test == "paired":
-            return "t-test of the slopes of the seeds, one-sided"
-        if declared.test == "jonckheere":
-            return "Jonckheere-Terpstra test, one-sided"
-        return "Kendall's tau of value on position, one-sided"
+        return f"{NAMES[declared.test]}, one-sided"
 
     def effect_label(self, declared: Trend, context: Context) -> str:
+        value = measured(declared, context)
         if declared.test in OF_SLOPE:
-            return f"slope of the mean {what(declared, context)}, from one arm to the next"
+            return f"slope of the mean {value}, from one arm to the next"
         if declared.test == "jonckheere":
             order = "rising" if declared.direction == "increasing" else "falling"
-            value = what(declared, context)
             return f"share of pairs of seeds of different arms whose {value} is {order}"
-        return f"Kendall's tau of {what(declared, context)} on position"
+        return f"Kendall's tau of {value} on position"
 
     def sentence(self, declared: Trend, context: Context, found: Found) -> str:
         """How steeply the means rise, how many pairs are in order, or tau; then what follows."""
         return f"{self._found(declared, context, found)}. {_trend(declared, found)}".rstrip()
 
     def _found(self, declared: Trend, context: Context, found: Found) -> str:
-        result, value = found.result, what(declared, context)
+        result, value = found.result, measured(declared, context)
         if declared.test in OF_SLOPE:
             shown = context.measurements[declared.measurement].digits
             side = "rises" if result.effect > 0 else "falls"
@@ -132,7 +134,7 @@ class TrendKind(Kind[Trend]):
             said = f"the mean {side} by {step} from arm to arm, on average"
             if not step.strip("0."):
                 said = "the mean neither rises nor falls from arm to arm, as far as printed"
-            return headed(value, f"{said}{difference_ends(found.interval, (0.0,), shown)}")
+            return headed(value, f"{said}{ends(found.interval, (0.0,), digits(fmt.plus, shown))}")
         if declared.test == "kendall":
             tau = fmt.plus(result.effect, 2)
             return headed(value, f"Kendall's tau on the position of the arm is {tau}")
@@ -158,37 +160,17 @@ class TrendKind(Kind[Trend]):
 
 
 def _trend(declared: Trend, found: Found) -> str:
-    p, contrary = p_words(found.result), p_words(found.result, opposite=True)
-    asserted = WORDS[declared.direction]
-    other = WORDS["decreasing" if declared.direction == "increasing" else "increasing"]
+    p, contrary = both_p(found.result)
+    rising = declared.direction == "increasing"
+    asserted, other = WORDS[declared.direction], WORDS["decreasing" if rising else "increasing"]
     flat = 0.5 if declared.test == "jonckheere" else 0.0
-    along = (found.result.effect - flat) * (1 if flat or declared.direction == "increasing" else -1)
-    if found.conclusion is Conclusion.CONFIRMED:
-        return f"It {asserted}, as claimed{p}."
-    if found.conclusion is Conclusion.CONTRADICTED:
-        return f"It {other}, against the claim{contrary}."
-    if found.conclusion is not Conclusion.INCONCLUSIVE:
-        return ""
+    along = (found.result.effect - flat) * (1 if flat or rising else -1)
+    shown = f"That it {asserted} is not shown{p}."
     if along < -1e-12:
-        return against(f"it seems that it {other}", contrary)
-    return f"That it {asserted} is not shown{p}."
-
-
-def _ordered(declared: Ordering, found: Found, *, several: bool) -> str:
-    p, contrary = (p_words(found.result, opposite=side) for side in (False, True))
-    if several:
-        p, contrary = (text.replace("(p", "(Holm p") for text in (p, contrary))
-    if found.conclusion is Conclusion.CONFIRMED:
-        return f"Every pair is in order, as claimed{p}."
-    if found.conclusion is Conclusion.CONTRADICTED:
-        which = "This pair" if several else "It"
-        return f"{which} is the other way round, against the claim{contrary}."
-    if found.conclusion is not Conclusion.INCONCLUSIVE:
-        return ""
-    if found.result.effect * (1 if declared.direction == "increasing" else -1) < 0:
-        which = "this pair" if several else "it"
-        return against(f"{which} looks the other way round", contrary)
-    return f"That every pair is in order is not shown{p}."
+        shown = against(f"it seems that it {other}", contrary)
+    return follows(
+        found, f"It {asserted}, as claimed{p}.", f"It {other}, against the claim{contrary}.", shown
+    )
 
 
 class Ordering(Declared):
@@ -202,20 +184,14 @@ class Ordering(Declared):
 class OrderingKind(Kind[Ordering]):
     """Every two arms in the declared order, each by a t-test, by Holm's method."""
 
-    ordered = True
-
     Declared = Ordering
+    ordered = True
     several_arms = True
-
-    def scale(self, declared: Ordering) -> base.EffectScale:
-        """In the units of the measurement: the least step."""
-        return "difference"
 
     def test(self, declared: Ordering, context: Context, read: Read) -> TestResult:
         from repro.stats.trends import ordering
 
-        paired, groups = context.design == "paired", samples_of(declared, read)
-        return ordering(groups, direction=declared.direction, alpha=context.alpha, paired=paired)
+        return ordering(samples_of(declared, read), direction=declared.direction, **context.level)
 
     def conclude(self, declared: Ordering, result: TestResult) -> Finding:
         """All pairs in order, or one reversed, at Holm's level."""
@@ -223,15 +199,17 @@ class OrderingKind(Kind[Ordering]):
 
     def statement(self, declared: Ordering, context: Context) -> str:
         sign = " < " if declared.direction == "increasing" else " > "
-        return headed(what(declared, context), f"in order, {sign.join(labels(declared, context))}")
+        return headed(
+            measured(declared, context), f"in order, {sign.join(labels(declared, context))}"
+        )
 
     def name_of_test(self, declared: Ordering, context: Context) -> str:
-        if context.design == "paired":
+        if context.paired:
             return "one-sided paired t-tests of every two arms, Holm"
         return "one-sided Welch tests of all pairs, Holm"
 
     def effect_label(self, declared: Ordering, context: Context) -> str:
-        return f"{what(declared, context)}, the step with the least evidence"
+        return f"{measured(declared, context)}, the step with the least evidence"
 
     def sentence(self, declared: Ordering, context: Context, found: Found) -> str:
         """The pair with the least evidence, and whether every pair is in order."""
@@ -240,8 +218,9 @@ class OrderingKind(Kind[Ordering]):
         result, names = found.result, labels(declared, context)
         a, b = expect(result, OrderingResult).weakest
         shown = context.measurements[declared.measurement].digits
-        said = difference_words(result, [names[b], names[a]], what(declared, context), shown)
-        said += difference_ends(found.interval, (0.0,), shown)
+        value, text = measured(declared, context), digits(fmt.fixed, shown)
+        said = difference_words(result, [names[b], names[a]], value, text)
+        said += ends(found.interval, (0.0,), digits(fmt.plus, shown))
         pairs = len(names) * (len(names) - 1) // 2
         least = f" Of the {pairs} pairs, this one supports the claim least." if pairs > 1 else ""
         return f"{said}.{least} {_ordered(declared, found, several=pairs > 1)}".rstrip()
@@ -254,3 +233,15 @@ class OrderingKind(Kind[Ordering]):
 
     def claimed(self, declared: Ordering, context: Context) -> base.Side:
         return "above" if declared.direction == "increasing" else "below"
+
+
+def _ordered(declared: Ordering, found: Found, *, several: bool) -> str:
+    p, contrary = both_p(found.result)
+    if several:
+        p, contrary = (text.replace("(p", "(Holm p") for text in (p, contrary))
+    reverse = "this pair" if several else "it"
+    shown = f"That every pair is in order is not shown{p}."
+    if found.result.effect * (1 if declared.direction == "increasing" else -1) < 0:
+        shown = against(f"{reverse} looks the other way round", contrary)
+    contradicted = f"{upper(reverse)} is the other way round, against the claim{contrary}."
+    return follows(found, f"Every pair is in order, as claimed{p}.", contradicted, shown)

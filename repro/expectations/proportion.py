@@ -12,8 +12,8 @@ from pydantic import Discriminator, Field, Tag
 from repro.errors import TooFewError
 from repro.expectations import base
 from repro.expectations.base import Context, Declared, Found, Kind, Pair, Read, labels
-from repro.expectations.rules import Conclusion, Finding, by_p
-from repro.expectations.sentences import against, p_words
+from repro.expectations.rules import Finding, by_p
+from repro.expectations.sentences import against, both_p, follows
 from repro.schema import numbers as fmt
 from repro.schema.base import Name
 from repro.stats.records import Sample, TestResult, expect, require_sample, summarise
@@ -68,6 +68,8 @@ class ProportionKind(Kind[Proportion]):
     """Exact sign test over units; with clusters, the cluster is the unit."""
 
     Declared = Proportion
+    effect_scale = "share"
+    claimed_side = "above"
     paired = False
     counts_seeds = False
 
@@ -75,13 +77,15 @@ class ProportionKind(Kind[Proportion]):
         """Of its units, and of the clusters that they form."""
         for name, times in Counter(declared.reads).items():
             if times > 1:
-                what = f"measurement '{name}' is counted {times} times"
+                mistake = f"measurement '{name}' is counted {times} times"
                 advice = "remove the repetition"
-                yield base.Mistake(("also",), what, "every measurement once", advice)
+                yield base.Mistake(("also",), mistake, "every measurement once", advice)
         if declared.clusters != "none" and declared.more_than != 0.5:
-            what = "with clusters only more than one half can be tested, because signs are flipped"
+            mistake = (
+                "with clusters only more than one half can be tested, because signs are flipped"
+            )
             advice = "leave it out, or write `clusters: none`"
-            yield base.Mistake(("more_than",), what, "0.5", advice)
+            yield base.Mistake(("more_than",), mistake, "0.5", advice)
         yield from _unfit_clusters(declared, context)
         yield from _too_few_units(declared, context.alpha)
 
@@ -100,9 +104,6 @@ class ProportionKind(Kind[Proportion]):
     def needs_means(self, declared: Proportion) -> bool:
         return bool(declared.also)
 
-    def scale(self, declared: Proportion) -> base.EffectScale:
-        return "share"
-
     def test(self, declared: Proportion, context: Context, read: Read) -> TestResult:
         """Wins, losses and ties of a over b, unit by unit."""
         from repro.stats.counts import paired_outcomes
@@ -114,11 +115,9 @@ class ProportionKind(Kind[Proportion]):
         )
 
     def conclude(self, declared: Proportion, result: TestResult) -> Finding:
-        """By p one way, and p the other."""
         return by_p(result)
 
     def statement(self, declared: Proportion, context: Context) -> str:
-        """That a wins in more than a share."""
         a, b = labels(declared, context)
         share, name = fmt.percent(declared.more_than), _name(declared, context)
         return f"Over {name}: {a} beats {b} in more than {share}, ties left out"
@@ -136,13 +135,10 @@ class ProportionKind(Kind[Proportion]):
         """Wins, losses, ties; then what that says of the share."""
         from repro.stats.counts import OutcomesResult
 
-        a, b = labels(declared, context)
-        found_units = expect(found.result, OutcomesResult)
-        said = f"Over {_name(declared, context)}: {a} beats {b} in {found_units.wins}"
-        said += f" and loses in {found_units.losses}"
-        ties = found_units.ties
-        left = f", {fmt.number_of(ties, 'tie')} left out" if ties else ""
-        return f"{said}{left}. {_therefore(declared, found)}".rstrip()
+        (a, b), units = labels(declared, context), expect(found.result, OutcomesResult)
+        said = f"Over {_name(declared, context)}: {a} beats {b} in {units.wins}"
+        ties = f", {fmt.number_of(units.ties, 'tie')} left out" if units.ties else ""
+        return f"{said} and loses in {units.losses}{ties}. {_therefore(declared, found)}".rstrip()
 
     def limits(self, declared: Proportion, context: Context) -> tuple[base.LimitPart, ...]:
         label = f"share, {fmt.percent(declared.more_than)}"
@@ -161,9 +157,6 @@ class ProportionKind(Kind[Proportion]):
         return PlannedProportion(
             (units,), alpha=context.alpha, effect=plan.effect, low=declared.more_than
         )
-
-    def claimed(self, declared: Proportion, context: Context) -> base.Side:
-        return "above"
 
     def details(self, declared: Proportion, context: Context, result: TestResult) -> dict[str, str]:
         """Wins, losses and ties, which the picture names; and the measurements that are units."""
@@ -189,26 +182,26 @@ def _unfit_clusters(declared: Proportion, context: Context) -> Iterator[base.Mis
     """Clusters must hold every unit exactly once."""
     steps = ("clusters",)
     if isinstance(declared.clusters, int) and declared.also:
-        what = "the units are measurements, and a number counts consecutive replicates"
+        mistake = "the units are measurements, and a number counts consecutive replicates"
         expected = "none, or lists of measurements"
-        yield base.Mistake(steps, what, expected, "say which measurements belong together")
+        yield base.Mistake(steps, mistake, expected, "say which measurements belong together")
     if not isinstance(declared.clusters, tuple):
         return
     if not declared.also:
-        what = "the units are replicates, and lists name measurements"
+        mistake = "the units are replicates, and lists name measurements"
         expected = "none, or how many consecutive replicates form a cluster"
-        yield base.Mistake(steps, what, expected, "write the number, or add `also`")
+        yield base.Mistake(steps, mistake, expected, "write the number, or add `also`")
         return
     counted = Counter(name for cluster in declared.clusters for name in cluster)
     for name in context.measurements:
         if name in counted and name not in declared.reads:
-            what, advice = f"'{name}' is in a cluster, and is no unit", "remove it"
+            mistake, advice = f"'{name}' is in a cluster, and is no unit", "remove it"
         elif name in declared.reads and counted[name] != 1:
-            what = f"'{name}' is in {counted[name] or 'no'} cluster{'s' * (counted[name] > 1)}"
+            mistake = f"'{name}' is in {counted[name] or 'no'} cluster{'s' * (counted[name] > 1)}"
             advice = "put it into one cluster"
         else:
             continue
-        yield base.Mistake(steps, what, "every measurement in exactly one cluster", advice)
+        yield base.Mistake(steps, mistake, "every measurement in exactly one cluster", advice)
 
 
 def _too_few_units(declared: Proportion, alpha: float) -> Iterator[base.Mistake]:
@@ -220,10 +213,10 @@ def _too_few_units(declared: Proportion, alpha: float) -> Iterator[base.Mistake]
     if units < least:
         words = "measurements" if clusters is None else "clusters"
         p = declared.more_than**units
-        what = f"{units} {words} cannot decide: winning in all has p = {p:.2g} at best"
+        mistake = f"{units} {words} cannot decide: winning in all has p = {p:.2g} at best"
         expected = f"at least {least} {words} at alpha {alpha:g}"
         advice = "add measurements, or make the expectation `role: context`"
-        yield base.Mistake(("also",), what, expected, advice)
+        yield base.Mistake(("also",), mistake, expected, advice)
 
 
 def fewest_units(declared: Proportion, alpha: float) -> int:
@@ -232,17 +225,12 @@ def fewest_units(declared: Proportion, alpha: float) -> int:
 
 
 def _therefore(declared: Proportion, found: Found) -> str:
-    share = fmt.percent(declared.more_than)
-    p, contrary = (p_words(found.result, opposite=side) for side in (False, True))
-    if found.conclusion is Conclusion.CONFIRMED:
-        return f"More than {share}, as claimed{p}."
-    if found.conclusion is Conclusion.CONTRADICTED:
-        return f"Less than {share}, against the claim{contrary}."
-    if found.conclusion is not Conclusion.INCONCLUSIVE:
-        return ""
+    share, (p, contrary) = fmt.percent(declared.more_than), both_p(found.result)
+    shown = f"More than {share} is not shown{p}."
     if found.result.effect < declared.more_than:
-        return against(f"it looks like less than {share}", contrary)
-    return f"More than {share} is not shown{p}."
+        shown = against(f"it looks like less than {share}", contrary)
+    more, less = f"More than {share}, as claimed{p}.", f"Less than {share}, against the claim"
+    return follows(found, more, f"{less}{contrary}.", shown)
 
 
 def _name(declared: Proportion, context: Context) -> str:
@@ -263,10 +251,11 @@ def _units(declared: Proportion, context: Context, read: Read, arm: str) -> Samp
 
 def _require_partners(names: list[str], a: Sample, b: Sample) -> None:
     """ClaimError where an arm has a unit that the other lacks."""
+    in_a, in_b = set(a.replicates), set(b.replicates)
     alone = [
-        f"{', '.join(map(str, sorted(set(own.replicates) - set(other.replicates))))} only in {name}"
-        for name, own, other in ((names[0], a, b), (names[1], b, a))
-        if set(own.replicates) - set(other.replicates)
+        f"{', '.join(map(str, sorted(numbers)))} only in {name}"
+        for name, numbers in zip(names, (in_a - in_b, in_b - in_a), strict=True)
+        if numbers
     ]
     if alone:
         raise TooFewError(

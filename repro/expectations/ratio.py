@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from repro.expectations import base
 from repro.expectations.base import (
@@ -15,10 +15,10 @@ from repro.expectations.base import (
     Read,
     arms_of,
     labels,
-    what,
+    measured,
 )
-from repro.expectations.rules import Conclusion, Finding, conclude_ratio
-from repro.expectations.sentences import against, apart, headed
+from repro.expectations.rules import Finding, conclude_ratio
+from repro.expectations.sentences import against, apart, digits, follows, headed
 from repro.schema import numbers as fmt
 from repro.schema.base import LeastRatio
 from repro.stats.records import TestResult
@@ -27,36 +27,59 @@ if TYPE_CHECKING:
     from repro.stats.planning import PlannedTest
 
 
-class Ratio(Declared):
-    """The geometric mean of a is at least so many times that of b; on logarithms, one-sided."""
+class RatioClaim(Declared):
+    """That a is at least so many times b."""
 
-    kind: Literal["ratio"]
+    kind: str
     of: Pair
     at_least: LeastRatio
 
 
-class RatioKind(Kind[Ratio]):
+class Ratio(RatioClaim):
+    """The geometric mean of a is at least so many times that of b; on logarithms, one-sided."""
+
+    kind: Literal["ratio"]
+
+
+R = TypeVar("R", bound=RatioClaim)
+
+
+class LeastRatioKind(Kind[R]):
+    """What kinds with a least ratio share; a scale gives them any limit, which must be one."""
+
+    claimed_side = "above"
+
+    def overridden(self, declared: R, sizes: Mapping[str, Any]) -> R:
+        least = sizes.get("at_least")
+        ratio = {} if least is None else {"at_least": LeastRatio(**dict(least))}
+        return super().overridden(declared, {**sizes, **ratio})
+
+    def unfit_sizes(self, sizes: Mapping[str, Any]) -> Iterator[base.Mistake]:
+        least = sizes.get("at_least")
+        if least is not None and (isinstance(least.value, str) or least.value < 1):
+            mistake = f"{least.value} is no least ratio"
+            expected, advice = "a number of at least 1", "write how many times"
+            yield base.Mistake(("at_least", "value"), mistake, expected, advice)
+
+    def limits(self, declared: R, context: Context) -> tuple[base.LimitPart, ...]:
+        least = declared.at_least
+        label = f"at least {least_ratio(least)}"
+        return (base.LimitPart(value=least.value, label=label, why=least.why),)
+
+
+class RatioKind(LeastRatioKind[Ratio]):
     """One-sided t-test on logarithms, of the design."""
 
     Declared = Ratio
+    effect_scale = "ratio"
     compares_means = True
-
-    def overridden(self, declared: Ratio, sizes: Mapping[str, Any]) -> Ratio:
-        return super().overridden(declared, with_least_ratio(sizes))
-
-    def unfit_sizes(self, sizes: Mapping[str, Any]) -> Iterator[base.Mistake]:
-        return no_least_ratio(sizes)
-
-    def scale(self, declared: Ratio) -> base.EffectScale:
-        return "ratio"
 
     def test(self, declared: Ratio, context: Context, read: Read) -> TestResult:
         """The t-test on logarithms, or an exact comparison of constant arms."""
         from repro.stats.t_tests import ratio_of_geometric_means
 
         a, b = arms_of(declared, read)
-        least, paired = declared.at_least.value, context.design == "paired"
-        return ratio_of_geometric_means(a, b, at_least=least, alpha=context.alpha, paired=paired)
+        return ratio_of_geometric_means(a, b, at_least=declared.at_least.value, **context.level)
 
     def conclude(self, declared: Ratio, result: TestResult) -> Finding:
         """By the interval, which must lie above the least ratio."""
@@ -64,28 +87,24 @@ class RatioKind(Kind[Ratio]):
 
     def statement(self, declared: Ratio, context: Context) -> str:
         a, b = labels(declared, context)
-        return headed(
-            what(declared, context), f"{a} is at least {least_ratio(declared.at_least)} {b}"
-        )
+        said = f"{a} is at least {least_ratio(declared.at_least)} {b}"
+        return headed(measured(declared, context), said)
 
     def name_of_test(self, declared: Ratio, context: Context) -> str:
-        test = "paired t-test" if context.design == "paired" else "Welch's t-test"
+        test = "paired t-test" if context.paired else "Welch's t-test"
         return f"{test} on logarithms, one-sided (ratio of geometric means)"
 
     def effect_label(self, declared: Ratio, context: Context) -> str:
         a, b = labels(declared, context)
-        return f"{what(declared, context)}, {a} / {b}"
+        return f"{measured(declared, context)}, {a} / {b}"
 
     def sentence(self, declared: Ratio, context: Context, found: Found) -> str:
         """How many times, with its interval; then what that says of the least ratio."""
         a, b = labels(declared, context)
         effect, reach = _texts(found.result, found.interval, declared.at_least.value)
-        said = headed(what(declared, context), f"{a} is {effect} times {b}{reach}")
+        said = headed(measured(declared, context), f"{a} is {effect} times {b}{reach}")
         less = f"{a} looks less than {least_ratio(declared.at_least)} {b}"
         return f"{said}. {_therefore(declared, less, found)}".rstrip()
-
-    def limits(self, declared: Ratio, context: Context) -> tuple[base.LimitPart, ...]:
-        return (least_limit(declared.at_least),)
 
     def effect_of_means(self, declared: Ratio, a: float, b: float) -> float | None:
         return a / b if a > 0 and b > 0 else None
@@ -93,12 +112,7 @@ class RatioKind(Kind[Ratio]):
     def planned(self, declared: Ratio, context: Context, plan: base.PlannedSeeds) -> PlannedTest:
         from repro.stats.planning import PlannedRatio
 
-        least, paired = declared.at_least.value, context.design == "paired"
-        sizes = ((plan.n,), plan.scatter, context.alpha, plan.effect)
-        return PlannedRatio(*sizes, low=least, paired=paired)
-
-    def claimed(self, declared: Ratio, context: Context) -> base.Side:
-        return "above"
+        return PlannedRatio(**plan.design(context), low=declared.at_least.value)
 
     def details(self, declared: Ratio, context: Context, result: TestResult) -> dict[str, str]:
         if not result.exact:
@@ -106,59 +120,33 @@ class RatioKind(Kind[Ratio]):
         return {"exact": "every seed of an arm gives the same value, so ratios compare exactly"}
 
 
-def with_least_ratio(sizes: Mapping[str, Any]) -> dict[str, Any]:
-    """The sizes of a scale, where a limit is a least ratio."""
-    least = sizes.get("at_least")
-    return {**sizes, **({"at_least": LeastRatio(**dict(least))} if least is not None else {})}
-
-
-def no_least_ratio(sizes: Mapping[str, Any]) -> Iterator[base.Mistake]:
-    """That a scale gives a ratio a limit that no least ratio can have."""
-    least = sizes.get("at_least")
-    if least is not None and (isinstance(least.value, str) or least.value < 1):
-        what = f"{least.value} is no least ratio"
-        expected, advice = "a number of at least 1", "write how many times"
-        yield base.Mistake(("at_least", "value"), what, expected, advice)
-
-
 def least_ratio(least: LeastRatio) -> str:
     """The declared least ratio, as it was declared: `10 times`."""
     return f"{least.value:g} times"
 
 
-def least_limit(least: LeastRatio) -> base.LimitPart:
-    """The least ratio as a limit on the axis."""
-    label = f"at least {least_ratio(least)}"
-    return base.LimitPart(value=least.value, label=label, why=least.why)
-
-
 def _therefore(declared: Ratio, less: str, found: Found) -> str:
     """What follows for the claim; ``less`` says that the ratio looks too small."""
     least, interval = least_ratio(declared.at_least), found.interval
-    if found.conclusion is Conclusion.CONFIRMED:
-        return f"At least {least}, as claimed."
-    if found.conclusion is Conclusion.CONTRADICTED:
-        return f"Less than {least}, against the claim."
-    if found.conclusion is not Conclusion.INCONCLUSIVE:
-        return ""
     low, high = (None, None) if interval is None else (interval.low, interval.high)
+    shown = f"At least {least} is not shown: the interval reaches down to {_end(low, declared)}."
     if found.result.effect < declared.at_least.value:
-        return against(less, f": the interval reaches up to {_end(high, declared)}")
-    return f"At least {least} is not shown: the interval reaches down to {_end(low, declared)}."
+        shown = against(less, f": the interval reaches up to {_end(high, declared)}")
+    return follows(
+        found, f"At least {least}, as claimed.", f"Less than {least}, against the claim.", shown
+    )
 
 
 def _end(value: float | None, declared: Ratio) -> str:
     if value is None:
         return "any ratio"
-    return apart([value], (declared.at_least.value,), lambda v, more: fmt.significant(v, 3 + more))[
-        0
-    ]
+    return apart([value], (declared.at_least.value,), digits(fmt.significant, 3))[0]
 
 
 def _texts(result: TestResult, interval: base.IntervalPart | None, least: float) -> tuple[str, str]:
     """A ratio and its interval, with enough digits to be told from the least one."""
     reach = [] if interval is None else [e for e in (interval.low, interval.high) if e is not None]
-    texts = apart([result.effect, *reach], (least,), lambda v, more: fmt.significant(v, 3 + more))
+    texts = apart([result.effect, *reach], (least,), digits(fmt.significant, 3))
     if interval is None or len(reach) < 2:
         return texts[0], ""
     return texts[0], f" ({fmt.percent(interval.level)} interval {texts[1]} to {texts[2]})"

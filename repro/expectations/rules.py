@@ -1,7 +1,5 @@
 """The words of a verdict, and the rules from one test result to one finding (statistics.md 2.1).
 
-From one test result to one finding, by the exact rule of its kind (statistics.md 2.1).
-
 Orientation: positive is as claimed. ``alpha`` is two-sided for a difference and an association
 and one-sided for everything else, whose interval therefore has level ``1 - 2 alpha``.
 
@@ -242,6 +240,8 @@ def decide(*, confirmed: bool, contradicted: bool) -> Conclusion:
 
 def _against_smallest_effect(result: TestResult, direction: Direction, smallest: float) -> Finding:
     """The rule of a difference with a smallest effect of interest."""
+    from repro.stats.contrast import Contrast
+
     if direction not in _SIGN or not smallest > 0:
         raise ClaimError("a smallest effect is above 0 and belongs to a claim of higher or lower")
     if result.test in WITHOUT_INTERVAL:
@@ -251,23 +251,13 @@ def _against_smallest_effect(result: TestResult, direction: Direction, smallest:
         )
     sign, interval = _SIGN[direction], known(result.interval)
     low, high = sorted((sign * interval.low, sign * interval.high))
-    p, p_opposite = _beyond_smallest_effect(result, sign, smallest)
     conclusion = decide(confirmed=low > smallest, contradicted=low <= 0 and high < smallest)
     if low > 0 and high < smallest:
         conclusion = Conclusion.TRIVIAL
-    return Finding(conclusion, p, p_opposite)
-
-
-def _beyond_smallest_effect(result: TestResult, sign: int, smallest: float) -> tuple[float, float]:
-    """The p of an effect beyond the smallest one, and of one short of it."""
-    from repro.stats.contrast import Contrast
-
     oriented = Contrast(sign * result.effect, known(result.se), known(result.df))
     tails = 1 if result.p_opposite is not None else 2
-    return (
-        min(1.0, tails * oriented.p_greater(smallest)),
-        min(1.0, tails * oriented.p_less(smallest)),
-    )
+    beyond_it, short_of_it = oriented.p_greater(smallest), oriented.p_less(smallest)
+    return Finding(conclusion, min(1.0, tails * beyond_it), min(1.0, tails * short_of_it))
 
 
 def _by_p(p: float, p_opposite: float, alpha: float) -> Finding:

@@ -1,6 +1,4 @@
-"""Numbers and directions in the sentences of expectations.
-
-Directions in words: which arm is better, as claimed or against it, and how far that may reach.
+"""Numbers and directions in the sentences of expectations: what was found, and what follows.
 
 A label of the user stands where any label fits: as a subject or after *than*, never after *of*.
 """
@@ -12,6 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from repro.expectations import base
+from repro.expectations.base import Found
+from repro.expectations.rules import Conclusion
 from repro.schema import numbers as fmt
 from repro.schema.base import Margin
 from repro.stats.records import TestResult
@@ -63,29 +63,9 @@ def ends(
     return f" ({fmt.percent(interval.level)} interval {low} to {high})"
 
 
-def difference_ends(interval: base.IntervalPart | None, limits: Sequence[float], shown: int) -> str:
-    """The interval of a difference in the units of its measurement."""
-    return ends(interval, limits, lambda v, more: fmt.plus(v, shown + more))
-
-
-def relative_ends(interval: base.IntervalPart | None, limits: Sequence[float]) -> str:
-    """The interval of a relative difference, in per cent."""
-    return ends(interval, limits, fmt.relative)
-
-
-def correlation_ends(interval: base.IntervalPart | None, limits: Sequence[float]) -> str:
-    """The interval of a correlation."""
-    return ends(interval, limits, lambda v, more: fmt.plus(v, 2 + more))
-
-
-def difference_words(result: TestResult, names: list[str], measured: str, shown: int) -> str:
-    """`Test perplexity: MoS is 0.30 lower than Softmax`."""
-    return _compared(result, names, measured, lambda v, more: fmt.fixed(v, shown + more))
-
-
-def relative_words(result: TestResult, names: list[str], measured: str) -> str:
-    """`Test perplexity: MoS is 1.2% lower than Softmax`."""
-    return _compared(result, names, measured, relative_size)
+def digits(text: Callable[[float, int], str], usual: int) -> Callable[[float, int], str]:
+    """Numbers by ``text``, with so many digits more than usual."""
+    return lambda value, more: text(value, usual + more)
 
 
 def relative_size(value: float, more: int) -> str:
@@ -93,9 +73,9 @@ def relative_size(value: float, more: int) -> str:
     return fmt.relative(abs(value), more).lstrip("+")
 
 
-def headed(measured: str, said: str) -> str:
+def headed(measurement: str, said: str) -> str:
     """`Test perplexity: ...`: the measurement first, so that any label of an arm fits behind it."""
-    return f"{upper(measured)}: {said}"
+    return f"{upper(measurement)}: {said}"
 
 
 def against(looks: str, rest: str = "") -> str:
@@ -103,20 +83,36 @@ def against(looks: str, rest: str = "") -> str:
     return f"So {looks}, against the claim, but that is not shown either{rest}."
 
 
+def follows(found: Found, confirmed: str, contradicted: str, shown: str) -> str:
+    """What follows for a claim; ``shown`` where neither is, and nothing where none was asked."""
+    words = {
+        Conclusion.CONFIRMED: confirmed,
+        Conclusion.CONTRADICTED: contradicted,
+        Conclusion.INCONCLUSIVE: shown,
+    }
+    return "" if found.conclusion is None else words.get(found.conclusion, "")
+
+
+def both_p(result: TestResult) -> tuple[str, str]:
+    """The p of what is claimed, and that of its contrary."""
+    return p_words(result), p_words(result, opposite=True)
+
+
 def upper(text: str) -> str:
     """The text with a capital at its start."""
     return f"{text[:1].upper()}{text[1:]}"
 
 
-def _compared(
-    result: TestResult, names: list[str], measured: str, text: Callable[[float, int], str]
+def difference_words(
+    result: TestResult, names: list[str], measurement: str, text: Callable[[float, int], str]
 ) -> str:
+    """`Test perplexity: MoS is 0.30 lower than Softmax`."""
     a, b = names
     size = _visible(result, lambda more: text(abs(result.effect), more))
     if not size:
-        return headed(measured, f"the difference between {a} and {b} rounds to 0")
+        return headed(measurement, f"the difference between {a} and {b} rounds to 0")
     side = "higher" if result.effect > 0 else "lower"
-    return headed(measured, f"{a} is {size} {side} than {b}")
+    return headed(measurement, f"{a} is {size} {side} than {b}")
 
 
 def _visible(result: TestResult, text: Callable[[int], str]) -> str:
@@ -193,29 +189,22 @@ class Compared:
 
     def reaches(self, side: Side) -> str:
         """`: the interval reaches to 0.40 worse`; nothing where it ends short of that side."""
-        end = self.farthest(side)
+        _, end = self.ends(side)
         if end is None or end < 0:
             return ""
-        return f": the interval reaches to {self._size(end)} {side}" if end else self.reach()
-
-    def farthest(self, side: Side) -> float | None:
-        """How far the interval reaches on a side; negative where it ends short of it."""
-        return self._ends(side)[1]
-
-    def nearest(self, side: Side) -> float | None:
-        """Where the interval begins on a side; negative where it begins on the other."""
-        return self._ends(side)[0]
+        return f": the interval reaches to {self.size(end)} {side}" if end else self.reach()
 
     def excludes_none(self) -> bool:
         """Whether no difference lies outside the interval."""
-        low, high = self._ends("better")
+        low, high = self.ends("better")
         return (low is not None and low > 0) or (high is not None and high < 0)
 
     def size(self, value: float) -> str:
         """The size of an end, with as many digits as tell it from every limit."""
-        return self._size(abs(value))
+        return apart([abs(value)], [0.0, *self.limits], self.text)[0]
 
-    def _ends(self, side: Side) -> tuple[float | None, float | None]:
+    def ends(self, side: Side) -> tuple[float | None, float | None]:
+        """Where the interval begins on a side and ends; negative on the other side."""
         if self.interval is None:
             return None, None
         low, high = self.interval.low, self.interval.high
@@ -227,7 +216,4 @@ class Compared:
         return "better" if (value < 0) == (self.better == "lower") else "worse"
 
     def _end(self, value: float) -> str:
-        return f"{self._size(abs(value))} {self._side(value)}" if value else "no difference"
-
-    def _size(self, value: float) -> str:
-        return apart([value], [0.0, *self.limits], self.text)[0]
+        return f"{self.size(value)} {self._side(value)}" if value else "no difference"

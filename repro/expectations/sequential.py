@@ -9,14 +9,25 @@ it is judged once, with all that it has.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from repro.errors import ClaimError, TooFewError
-from repro.expectations.base import Context, Declared, EProcess, Found
+from repro.expectations.base import (
+    Context,
+    Declared,
+    E,
+    EProcess,
+    Found,
+    Kind,
+    Read,
+    arms_of,
+    measured,
+)
+from repro.expectations.rules import Finding, conclude_sequential
 from repro.expectations.sentences import upper
-from repro.stats.records import Arm, Sample, expect, require_sample
+from repro.stats.records import Arm, Sample, TestResult, expect, require_sample
 
 if TYPE_CHECKING:
     from repro.stats.stopping import Question, SequentialResult
@@ -51,18 +62,6 @@ def in_order(arms: tuple[Sample, Sample]) -> bool:
     return all(arm.order != "unknown" for arm in arms)
 
 
-class Level(TypedDict):
-    """What every test of a claim's looks is told of the claim."""
-
-    alpha: float
-    paired: bool
-
-
-def level_of(context: Context) -> Level:
-    """The level and the design, for a test of the claim's looks."""
-    return {"alpha": context.alpha, "paired": context.design == "paired"}
-
-
 def aligned(declared: Declared, context: Context, a: Arm, b: Arm) -> tuple[Sample, Sample]:
     """The samples with replicates counted from the first of each arm, so that pairs match.
 
@@ -70,7 +69,7 @@ def aligned(declared: Declared, context: Context, a: Arm, b: Arm) -> tuple[Sampl
     paired design is the number of the seed, and a pair is complete when the later one is.
     """
     first, second = require_sample(a, declared.kind), require_sample(b, declared.kind)
-    if context.design == "paired" and "declared" in (first.order, second.order):
+    if context.paired and "declared" in (first.order, second.order):
         return _pairs_in_order(first, second)
     start_a, start_b = (context.arms[arm].first_seed for arm in declared.of)
     return _from(first, start_a), _from(second, start_b)
@@ -118,8 +117,8 @@ def at_looks(
     if how is None:
         raise ClaimError("this claim is not sequential")
     if isinstance(how, EProcess):
-        return sequential(*arms, asked, looks=looks, g=how.g, **level_of(context))
-    return group_obf(*arms, asked, looks=looks, planned_looks=how.looks, **level_of(context))
+        return sequential(*arms, asked, looks=looks, g=how.g, **context.level)
+    return group_obf(*arms, asked, looks=looks, planned_looks=how.looks, **context.level)
 
 
 def _at_once(asked: Question, context: Context, arms: tuple[Sample, Sample]) -> SequentialResult:
@@ -128,34 +127,67 @@ def _at_once(asked: Question, context: Context, arms: tuple[Sample, Sample]) -> 
     from repro.stats.group_sequential import group_obf_single_look
 
     how = context.sequential
-    fewest = min(arm.n for arm in (balanced(*arms) if context.design == "paired" else arms))
+    fewest = min(arm.n for arm in (balanced(*arms) if context.paired else arms))
     if how is None:
         raise ClaimError("this claim is not sequential")
     if fewest < context.min_seeds:
         raise ClaimError(f"{fewest} seeds are fewer than the first look needs")
     if isinstance(how, EProcess):
-        return single_look(*arms, asked, g=how.g, **level_of(context))
-    return group_obf_single_look(*arms, asked, planned_looks=how.looks, **level_of(context))
+        return single_look(*arms, asked, g=how.g, **context.level)
+    return group_obf_single_look(*arms, asked, planned_looks=how.looks, **context.level)
 
 
-def as_decided(
-    found: Found, value: str, said: Callable[[Found], str], therefore: Callable[[Found], str]
-) -> str:
-    """What was found and what follows; of a first crossing at that look, then what all pairs say.
+class MeansKind(Kind[E]):
+    """What kinds on two means share: a sequential claim asks about them at every look."""
 
-    ``said`` gives what was found of ``value``, which heads it, and ``therefore`` what follows for
-    the claim. The sentence of a verdict has the numbers on which its word rests.
-    """
-    from repro.stats.stopping import SequentialResult
+    on_means = True
+    compares_means = True
 
-    early = _at_crossing(found)
-    if early is None:
-        return f"{said(found)}. {therefore(found)}".rstrip()
-    head, pairs = f"{upper(value)}: ", expect(found.result, SequentialResult).decided_at
-    first = f"{upper(value)}, first {pairs} pairs: {said(early).removeprefix(head)}"
-    stands = f"That was decided at {pairs} pairs and stands, whatever came later."
-    later = f"All {min(found.result.n)} pairs: {said(found).removeprefix(head)}."
-    return f"{first}. {therefore(early)} {stands} {later}"
+    def test(self, declared: E, context: Context, read: Read) -> TestResult:
+        """The sequential test where the claim has one, or that of all seeds at once."""
+        a, b = arms_of(declared, read)
+        if is_sequential(declared, context):
+            return run_sequential(declared, self.question(declared, context), context, a, b)
+        return self.test_at_once(declared, context, a, b)
+
+    def conclude(self, declared: E, result: TestResult) -> Finding:
+        if result.test in SEQUENTIAL:
+            return conclude_sequential(result)
+        return self.conclude_at_once(declared, result)
+
+    def sentence(self, declared: E, context: Context, found: Found) -> str:
+        """What was found and what follows; of a first crossing at that look, then of all pairs.
+
+        The sentence of a verdict has the numbers on which its word rests.
+        """
+        from repro.stats.stopping import SequentialResult
+
+        early, said = _at_crossing(found), self.found(declared, context, found)
+        if early is None:
+            return f"{said}. {self.therefore(declared, context, found)}".rstrip()
+        value = upper(measured(declared, context))
+        head, pairs = f"{value}: ", expect(found.result, SequentialResult).decided_at
+        at_look = self.found(declared, context, early).removeprefix(head)
+        first = f"{value}, first {pairs} pairs: {at_look}"
+        stands = f"That was decided at {pairs} pairs and stands, whatever came later."
+        later = f"All {min(found.result.n)} pairs: {said.removeprefix(head)}."
+        return f"{first}. {self.therefore(declared, context, early)} {stands} {later}"
+
+    @abstractmethod
+    def test_at_once(self, declared: E, context: Context, a: Arm, b: Arm) -> TestResult:
+        """The declared test of all seeds."""
+
+    @abstractmethod
+    def conclude_at_once(self, declared: E, result: TestResult) -> Finding:
+        """The finding by the rule of the kind."""
+
+    @abstractmethod
+    def found(self, declared: E, context: Context, found: Found) -> str:
+        """What was found, headed by the measurement, without a full stop."""
+
+    @abstractmethod
+    def therefore(self, declared: E, context: Context, found: Found) -> str:
+        """What follows for the claim: as claimed, against it, or open and why."""
 
 
 def _at_crossing(found: Found) -> Found | None:

@@ -25,7 +25,6 @@ from repro.expectations.sequential import (
     at_looks,
     in_order,
     is_sequential,
-    level_of,
     looks_so_far,
 )
 from repro.judging.document_parts import LookPart, SequentialPart
@@ -128,12 +127,12 @@ def _stop(
     if not in_order(arms):
         chance = 0.0 if min(result.n) >= most else 1.0
     elif isinstance(how, EProcess):
-        chance = predicted_power(*arms, question, maximum=most, g=how.g, **level_of(context))
+        chance = predicted_power(*arms, question, maximum=most, g=how.g, **context.level)
     else:
         planned = () if how is None else how.looks
         looks = looks_so_far(context, arms)
         chance = conditional_power(
-            *arms, question, looks=looks, planned_looks=planned, **level_of(context)
+            *arms, question, looks=looks, planned_looks=planned, **context.level
         )
     return stop(result, chance=chance) or "go on"
 
