@@ -51,7 +51,6 @@ class Association(Declared):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The names of the measurements that it reads."""
         return (self.measurement, self.against)
 
     def names(self) -> dict[str, Any]:
@@ -64,29 +63,26 @@ NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Ken
 
 def points_of(declared: Association, read: Read) -> tuple[base.Point, ...]:
     """Every point: ``x`` is that of ``against``; ClaimError where an arm's seeds do not match."""
-    found: list[tuple[str, int | None, float, float]] = []
+    window = declared.within
+    found: list[base.Point] = []
+
+    def add(arm: str, seed: int | None, x: float, y: float) -> None:
+        counted = window is None or window.low <= y <= window.high
+        found.append(base.Point(arm=arm, replicate=seed, x=x, y=y, counted=counted))
+
     for arm in declared.of:
         first = require_sample(read(arm, declared.against), declared.kind)
         second = require_sample(read(arm, declared.measurement), declared.kind)
         if declared.points == "arms":
-            found.append((arm, None, first.summary().mean, second.summary().mean))
+            add(arm, None, first.summary().mean, second.summary().mean)
             continue
         x = dict(zip(first.replicates, first.values, strict=True))
         y = dict(zip(second.replicates, second.values, strict=True))
         if x.keys() != y.keys():
             raise ClaimError(f"arm '{arm}': not every seed has both measurements")
-        found += ((arm, number, x[number], y[number]) for number in sorted(x))
-    window = declared.within
-    return tuple(
-        base.Point(
-            arm=arm,
-            replicate=seed,
-            x=x,
-            y=y,
-            counted=window is None or window.low <= y <= window.high,
-        )
-        for arm, seed, x, y in found
-    )
+        for number in sorted(x):
+            add(arm, number, x[number], y[number])
+    return tuple(found)
 
 
 def _samples(points: Sequence[base.Point]) -> tuple[Sample, Sample]:
@@ -114,7 +110,6 @@ class AssociationKind(Kind[Association]):
     counts_seeds = False
 
     def mistakes(self, declared: Association, context: Context) -> Iterator[base.Mistake]:
-        """Of what it claims, and of its points."""
         if context.paired and len(declared.of) > 1:
             mistake = "points of several arms count as independent, "
             mistake += f"and {context.design_name} pairs them"
@@ -160,7 +155,6 @@ class AssociationKind(Kind[Association]):
         )
 
     def conclude(self, declared: Association, result: TestResult) -> Finding:
-        """By p and sign, or by the declared size."""
         if declared.direction is None:
             return by_p(result)
         return by_sign(result, sign=CLAIMED[declared.direction])
@@ -191,7 +185,6 @@ class AssociationKind(Kind[Association]):
         return f"{NAMES[declared.method]} of {measured(declared, context)} with {second}"
 
     def sentence(self, declared: Association, context: Context, found: Found) -> str:
-        """The coefficient with its interval, where it has one; then what that says of the claim."""
         second = context.measurements[declared.against].label
         limits = [0.0, *(sign * size for size in _sizes(declared) for sign in (-1, 1))]
         reach = ends(found.interval, limits, digits(fmt.plus, 2))
@@ -201,7 +194,6 @@ class AssociationKind(Kind[Association]):
         return f"{said} {therefore(declared, found)}".rstrip()
 
     def limits(self, declared: Association, context: Context) -> tuple[base.LimitPart, ...]:
-        """Zero, or the declared size on both sides."""
         size = declared.magnitude_at_most or declared.magnitude_at_least
         if size is None:
             return (base.LimitPart(value=0, label="no correlation, 0", why=""),)
@@ -234,7 +226,6 @@ class AssociationKind(Kind[Association]):
         return PlannedCorrelation((n,), alpha=alpha, effect=plan.effect, low=low, high=high)
 
     def claimed(self, declared: Association, context: Context) -> base.Side:
-        """The claimed side of zero, between the sizes, or beyond them."""
         if declared.magnitude_at_most is not None:
             return "between"
         if declared.magnitude_at_least is not None:
@@ -243,7 +234,6 @@ class AssociationKind(Kind[Association]):
         return sides.get(declared.direction, "none")
 
     def facts_of_points(self, declared: Association, read: Read) -> dict[str, str]:
-        """What one point and what the window alone would do to the coefficient."""
         from repro.stats.coefficients import FEWEST, leave_one_out, restricted
 
         every = points_of(declared, read)
@@ -263,7 +253,6 @@ class AssociationKind(Kind[Association]):
         return facts
 
     def either_way(self, declared: Association) -> bool:
-        """Whether a correlation of either sign is claimed."""
         return declared.direction == "different"
 
     def goes_whole(self, declared: Association) -> bool:
@@ -349,7 +338,6 @@ def _direction(declared: Association, found: Found) -> str:
 
 
 def _size(declared: Association, found: Found) -> str:
-    """A claim of a size."""
     (size,) = _sizes(declared)
     weak, strong = f"weaker than {size:g}", f"at least {size:g} in size"
     small = declared.magnitude_at_most is not None

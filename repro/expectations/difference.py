@@ -74,6 +74,16 @@ class Difference(Declared):
     smallest_effect: Margin | None = None
     rule: Literal["standard", "as_published"] = "standard"
 
+    @property
+    def sign(self) -> int:
+        """That of a minus b on the claimed side."""
+        return -1 if self.direction == "lower" else 1
+
+    @property
+    def smallest(self) -> float:
+        """The size of the smallest effect of interest, or 0."""
+        return 0.0 if self.smallest_effect is None else self.smallest_effect.size
+
 
 NAMES = {
     "welch": "Welch's t-test",
@@ -114,7 +124,6 @@ class DifferenceKind(MeansKind[Difference]):
     Declared = Difference
 
     def scale(self, declared: Difference) -> base.EffectScale:
-        """Brunner-Munzel's effect is a probability; all others are in the measurement's units."""
         return "share" if declared.test == "brunner_munzel" else "difference"
 
     def test_at_once(self, declared: Difference, context: Context, a: Arm, b: Arm) -> TestResult:
@@ -126,14 +135,11 @@ class DifferenceKind(MeansKind[Difference]):
         return TESTS[declared.test](a, b, alternative=asked, alpha=context.alpha)
 
     def question(self, declared: Difference, context: Context) -> Question:
-        """Whether it lies on the claimed side, beyond the smallest effect if one is declared."""
         from repro.stats import stopping as ask
 
-        smallest = 0.0 if declared.smallest_effect is None else declared.smallest_effect.size
-        return ask.difference(declared.direction, smallest_effect=smallest)
+        return ask.difference(declared.direction, smallest_effect=declared.smallest)
 
     def conclude_at_once(self, declared: Difference, result: TestResult) -> Finding:
-        """By p and sign, or by the interval where a smallest effect is declared."""
         smallest = None if declared.smallest_effect is None else declared.smallest_effect.size
         return conclude_difference(result, direction=declared.direction, smallest_effect=smallest)
 
@@ -154,7 +160,6 @@ class DifferenceKind(MeansKind[Difference]):
         return f"{NAMES[declared.test]}, {sided}".removeprefix("the ")
 
     def effect_label(self, declared: Difference, context: Context) -> str:
-        """A minus B, or the chance that A is larger."""
         names, value = labels(declared, context), measured(declared, context)
         if declared.test == "brunner_munzel":
             return f"{value}, share of pairs in which {names[0]} is higher than {names[1]}"
@@ -169,11 +174,9 @@ class DifferenceKind(MeansKind[Difference]):
     def found(self, declared: Difference, context: Context, found: Found) -> str:
         names, value = labels(declared, context), measured(declared, context)
         if declared.test == "brunner_munzel":
-            chance = fmt.share(found.result.effect)
+            chance = f"{fmt.share(found.result.effect)} of pairs of seeds"
             reach = ends(found.interval, (0.5,), digits(fmt.share, 3))
-            return headed(
-                value, f"{names[0]} is higher than {names[1]} in {chance} of pairs of seeds{reach}"
-            )
+            return headed(value, f"{names[0]} is higher than {names[1]} in {chance}{reach}")
         shown = context.measurements[declared.measurement].digits
         limits = [limit.value for limit in self.limits(declared, context)]
         said = difference_words(found.result, names, value, digits(fmt.fixed, shown))
@@ -191,20 +194,17 @@ class DifferenceKind(MeansKind[Difference]):
         return _beyond_smallest(pair, side, margin_words(declared.smallest_effect), found)
 
     def limits(self, declared: Difference, context: Context) -> tuple[base.LimitPart, ...]:
-        """No difference, or the smallest effect of interest on the claimed side."""
         if declared.smallest_effect is None:
             value = 0.5 if declared.test == "brunner_munzel" else 0.0
             return (base.LimitPart(value=value, label=f"no difference, {value:g}", why=""),)
-        sign = -1 if declared.direction == "lower" else 1
-        return (margin_limit(sign, declared.smallest_effect, "smallest effect of interest"),)
+        name = "smallest effect of interest"
+        return (margin_limit(declared.sign, declared.smallest_effect, name),)
 
     def claimed(self, declared: Difference, context: Context) -> base.Side:
-        """Below or above the limit; nothing where the paper's rule is only repeated."""
         sides: dict[str, base.Side] = {"lower": "below", "higher": "above", "different": "none"}
         return "none" if declared.rule == "as_published" else sides[declared.direction]
 
     def mistakes(self, declared: Difference, context: Context) -> Iterator[base.Mistake]:
-        """Of its test, its own rule, its tails and its smallest effect."""
         if declared.role == "decisive" or declared.test in PAIRED_TESTS:
             yield from unfitting_test(declared.test, context)
         if declared.rule == "as_published":
@@ -237,15 +237,12 @@ class DifferenceKind(MeansKind[Difference]):
         return base.Mistake(("test",), mistake, "welch or student", advice)
 
     def following(self, declared: Difference, design: base.Design) -> Difference:
-        """The t-test of pairs, in a paired design."""
         return with_test_of(declared, design)
 
     def concludes(self, declared: Difference) -> bool:
-        """The paper's own rule is repeated, and concludes nothing."""
         return declared.rule != "as_published"
 
     def either_way(self, declared: Difference) -> bool:
-        """Whether only a difference is claimed, of either sign."""
         return declared.direction == "different"
 
     def is_slow(self, declared: Difference, n: Sequence[int]) -> bool:
@@ -282,9 +279,8 @@ class DifferenceKind(MeansKind[Difference]):
         return None
 
     def effect_of_means(self, declared: Difference, a: float, b: float) -> float:
-        if declared.direction == "different":
-            return abs(a - b)
-        return b - a if declared.direction == "lower" else a - b
+        difference = (a - b) * declared.sign
+        return abs(difference) if declared.direction == "different" else difference
 
     def planned(
         self, declared: Difference, context: Context, plan: base.PlannedSeeds
@@ -294,7 +290,7 @@ class DifferenceKind(MeansKind[Difference]):
 
         design = plan.design(context)
         design["alpha"] *= 2 if declared.tails == 1 else 1
-        design["low"] = declared.smallest_effect.size if declared.smallest_effect else 0.0
+        design["low"] = declared.smallest
         if isinstance(context.sequential, base.EProcess):
             return PlannedSequential(**design)
         test = "welch" if _by_welch(declared, context, plan) else declared.test
@@ -306,16 +302,13 @@ class DifferenceKind(MeansKind[Difference]):
         return "The power is that of Welch's t-test, whose t the permutation test uses."
 
     def border(self, declared: Difference) -> float:
-        """The smallest effect of interest, on the claimed side."""
-        if declared.smallest_effect is None:
-            return 0.0
-        return declared.smallest_effect.size * (-1 if declared.direction == "lower" else 1)
+        return declared.smallest * declared.sign
 
     def way(self, declared: Difference, result: TestResult) -> str:
         """As claimed, as too small to matter, or against the claim."""
         if declared.direction == "different":
             return ""
-        effect = result.effect * (-1 if declared.direction == "lower" else 1)
+        effect = result.effect * declared.sign
         if effect < 0:
             return base.AGAINST
         if declared.smallest_effect is None or effect >= declared.smallest_effect.size:
@@ -389,7 +382,6 @@ def _compared(declared: Difference, context: Context, found: Found) -> Compared:
 
 
 def _differs(pair: Compared, found: Found) -> str:
-    """A claim of any difference, which nothing can contradict."""
     p = p_words(found.result)
     if found.conclusion is Conclusion.CONFIRMED:
         return f"They differ, as claimed{p}."
@@ -397,7 +389,6 @@ def _differs(pair: Compared, found: Found) -> str:
 
 
 def _on_one_side(pair: Compared, side: Side, found: Found) -> str:
-    """A claim that a is better, or worse, by any amount."""
     p, contrary = both_p(found.result)
     other = OTHER[side]
     if found.conclusion is Conclusion.CONFIRMED:
@@ -413,7 +404,6 @@ def _on_one_side(pair: Compared, side: Side, found: Found) -> str:
 
 
 def _beyond_smallest(pair: Compared, side: Side, least: str, found: Found) -> str:
-    """A claim that a is better, or worse, by more than a declared amount."""
     p = contrary = ""
     if found.result.test not in SEQUENTIAL:
         p, contrary = both_p(found.result)
@@ -436,7 +426,6 @@ def _beyond_smallest(pair: Compared, side: Side, least: str, found: Found) -> st
 
 
 def _against_smallest(pair: Compared, side: Side, least: str, p: str, ends_at: float) -> str:
-    """Worse, or not better by as much as was claimed."""
     if ends_at < 0:
         other = OTHER[side].capitalize()
         return f"{other}, against the claim that it is {side} by more than {least}{p}."

@@ -66,7 +66,6 @@ class SeparationKind(LeastRatioKind[Separation]):
         return True
 
     def test(self, declared: Separation, context: Context, read: Read) -> TestResult:
-        """Complete separation, with its chance were both arms alike."""
         from repro.stats.ranks import separation
 
         a, b = arms_of(declared, read)
@@ -90,7 +89,6 @@ class SeparationKind(LeastRatioKind[Separation]):
         return f"{share} in which {a} is above {least_ratio(declared.at_least)} {b}"
 
     def sentence(self, declared: Separation, context: Context, found: Found) -> str:
-        """In how many pairs; and whether that is all of them."""
         (a, b), unit = labels(declared, context), _unit(context)
         pairs = found.result.n[0] * found.result.n[1]
         held = round(found.result.effect * pairs)
@@ -155,16 +153,13 @@ class BoundKind(Kind[Bound]):
         return True
 
     def structural(self, declared: Bound) -> tuple[str, ...]:
-        """The limits that are d + 2 of the model of its arm."""
         limits = {"at_most": declared.at_most, "at_least": declared.at_least}
         return tuple(key for key, limit in limits.items() if limit and limit.value == "structural")
 
     def scale(self, declared: Bound) -> base.EffectScale:
-        """A share is estimated; a bound in every replicate is exact."""
         return "none" if declared.share is None else "share"
 
     def test(self, declared: Bound, context: Context, read: Read) -> TestResult:
-        """Count the replicates outside; with a share, the exact binomial test."""
         from repro.stats.counts import bound, share
 
         (arm,) = arms_of(declared, read)
@@ -197,7 +192,6 @@ class BoundKind(Kind[Bound]):
         return f"{measured(declared, context)}, share of seeds within the bound: {arm}"
 
     def sentence(self, declared: Bound, context: Context, found: Found) -> str:
-        """How many seeds keep it, and what that says of those that were not run."""
         (name,) = labels(declared, context)
         inside, n = round(found.result.effect * found.result.n[0]), found.result.n[0]
         kept = f"{name} keeps within {_bound_words(declared, context)} in {inside} of {n} seeds"
@@ -210,7 +204,6 @@ class BoundKind(Kind[Bound]):
         return f"{said}. {_kept(declared, found)}".rstrip()
 
     def limits(self, declared: Bound, context: Context) -> tuple[base.LimitPart, ...]:
-        """The bound itself, or the share on the axis of shares."""
         share = declared.share
         if share is not None:
             label = f"least share, {fmt.percent(share.value)}"

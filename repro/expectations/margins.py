@@ -74,7 +74,6 @@ class MarginKind(MeansKind[M]):
     assumes = "no difference"
 
     def scale(self, declared: M) -> base.EffectScale:
-        """In the units of the measurement, or relative to b."""
         return "difference" if declared.margin.relative is None else "relative"
 
     def effect_label(self, declared: M, context: Context) -> str:
@@ -106,7 +105,6 @@ class MarginKind(MeansKind[M]):
         return self.against_margin(declared, pair, found)
 
     def mistakes(self, declared: M, context: Context) -> Iterator[base.Mistake]:
-        """Of its margin, where it is judged at looks."""
         if is_sequential(declared, context) and declared.margin.relative is not None:
             mistake = "a relative margin moves with the mean of b, and a sequential test needs a "
             mistake += "fixed one"
@@ -125,7 +123,6 @@ class MarginKind(MeansKind[M]):
         """As ``therefore``, where there is a conclusion."""
 
     def conclude_at_once(self, declared: M, result: TestResult) -> Finding:
-        """By the interval, which must lie within the margin or beyond it."""
         return by_interval(result)
 
 
@@ -136,7 +133,6 @@ class EquivalenceKind(MarginKind[Equivalence]):
     claimed_side = "between"
 
     def test_at_once(self, declared: Equivalence, context: Context, a: Arm, b: Arm) -> TestResult:
-        """Two one-sided tests; a relative margin is tested as a contrast."""
         from repro.stats import t_tests as stats
 
         size = declared.margin.size
@@ -192,7 +188,6 @@ class OneSidedKind(MarginKind[OneSided]):
     side: ClassVar[Literal["better", "worse"]]
 
     def test_at_once(self, declared: OneSided, context: Context, a: Arm, b: Arm) -> TestResult:
-        """One-sided t-test against the margin on that side."""
         from repro.stats import t_tests as stats
 
         better, size = context.measurements[declared.measurement].better, declared.margin.size
@@ -206,7 +201,6 @@ class OneSidedKind(MarginKind[OneSided]):
         return plain[self.side](a, b, margin=size, better=better, **context.level)
 
     def question(self, declared: OneSided, context: Context) -> Question:
-        """Whether the difference stays short of the margin on that side."""
         from repro.stats import stopping as ask
 
         asked = {"better": ask.non_superiority, "worse": ask.non_inferiority}[self.side]

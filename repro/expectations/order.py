@@ -81,11 +81,9 @@ class TrendKind(Kind[Trend]):
         return declared.test not in OF_SLOPE
 
     def following(self, declared: Trend, design: base.Design) -> Trend:
-        """The t-test of the slopes of the seeds, in a paired design."""
         return with_test_of(declared, design)
 
     def scale(self, declared: Trend) -> base.EffectScale:
-        """In the units of the measurement; the share of pairs in order; or a correlation."""
         if declared.test in OF_SLOPE:
             return "difference"
         return "share" if declared.test == "jonckheere" else "correlation"
@@ -122,7 +120,6 @@ class TrendKind(Kind[Trend]):
         return f"Kendall's tau of {value} on position"
 
     def sentence(self, declared: Trend, context: Context, found: Found) -> str:
-        """How steeply the means rise, how many pairs are in order, or tau; then what follows."""
         return f"{self._found(declared, context, found)}. {_trend(declared, found)}".rstrip()
 
     def _found(self, declared: Trend, context: Context, found: Found) -> str:
@@ -212,7 +209,6 @@ class OrderingKind(Kind[Ordering]):
         return f"{measured(declared, context)}, the step with the least evidence"
 
     def sentence(self, declared: Ordering, context: Context, found: Found) -> str:
-        """The pair with the least evidence, and whether every pair is in order."""
         from repro.stats.trends import OrderingResult
 
         result, names = found.result, labels(declared, context)

@@ -55,7 +55,6 @@ class Proportion(Declared):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The names of the measurements that it reads."""
         return (self.measurement, *self.also)
 
     def names(self) -> dict[str, Any]:
@@ -74,7 +73,6 @@ class ProportionKind(Kind[Proportion]):
     counts_seeds = False
 
     def mistakes(self, declared: Proportion, context: Context) -> Iterator[base.Mistake]:
-        """Of its units, and of the clusters that they form."""
         for name, times in Counter(declared.reads).items():
             if times > 1:
                 mistake = f"measurement '{name}' is counted {times} times"
@@ -105,7 +103,6 @@ class ProportionKind(Kind[Proportion]):
         return bool(declared.also)
 
     def test(self, declared: Proportion, context: Context, read: Read) -> TestResult:
-        """Wins, losses and ties of a over b, unit by unit."""
         from repro.stats.counts import paired_outcomes
 
         a, b = (_units(declared, context, read, arm) for arm in declared.of)
@@ -132,7 +129,6 @@ class ProportionKind(Kind[Proportion]):
         return f"{_name(declared, context)}, share in which {a} beats {b}"
 
     def sentence(self, declared: Proportion, context: Context, found: Found) -> str:
-        """Wins, losses, ties; then what that says of the share."""
         from repro.stats.counts import OutcomesResult
 
         (a, b), units = labels(declared, context), expect(found.result, OutcomesResult)

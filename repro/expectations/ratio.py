@@ -75,14 +75,12 @@ class RatioKind(LeastRatioKind[Ratio]):
     compares_means = True
 
     def test(self, declared: Ratio, context: Context, read: Read) -> TestResult:
-        """The t-test on logarithms, or an exact comparison of constant arms."""
         from repro.stats.t_tests import ratio_of_geometric_means
 
         a, b = arms_of(declared, read)
         return ratio_of_geometric_means(a, b, at_least=declared.at_least.value, **context.level)
 
     def conclude(self, declared: Ratio, result: TestResult) -> Finding:
-        """By the interval, which must lie above the least ratio."""
         return conclude_ratio(result)
 
     def statement(self, declared: Ratio, context: Context) -> str:
@@ -99,7 +97,6 @@ class RatioKind(LeastRatioKind[Ratio]):
         return f"{measured(declared, context)}, {a} / {b}"
 
     def sentence(self, declared: Ratio, context: Context, found: Found) -> str:
-        """How many times, with its interval; then what that says of the least ratio."""
         a, b = labels(declared, context)
         effect, reach = _texts(found.result, found.interval, declared.at_least.value)
         said = headed(measured(declared, context), f"{a} is {effect} times {b}{reach}")

@@ -18,7 +18,6 @@ from repro.stats.records import TestResult
 
 
 def margin_limit(sign: int, margin: Margin, name: str = "margin") -> base.LimitPart:
-    """A margin as a limit on the effect's axis."""
     value = sign * margin.size
     shown = fmt.signed(f"{value:+g}")
     if margin.relative is not None:
@@ -94,12 +93,10 @@ def follows(found: Found, confirmed: str, contradicted: str, shown: str) -> str:
 
 
 def both_p(result: TestResult) -> tuple[str, str]:
-    """The p of what is claimed, and that of its contrary."""
     return p_words(result), p_words(result, opposite=True)
 
 
 def upper(text: str) -> str:
-    """The text with a capital at its start."""
     return f"{text[:1].upper()}{text[1:]}"
 
 
@@ -195,7 +192,6 @@ class Compared:
         return f": the interval reaches to {self.size(end)} {side}" if end else self.reach()
 
     def excludes_none(self) -> bool:
-        """Whether no difference lies outside the interval."""
         low, high = self.ends("better")
         return (low is not None and low > 0) or (high is not None and high < 0)
 

@@ -216,3 +216,36 @@ def test_a_kind_that_is_not_whole_is_refused(claim: Path, monkeypatch: pytest.Mo
     """Before anything is judged, and by the name of what it lacks."""
     monkeypatch.setattr("tests.extension.expectation.MedianAtMostKind", Silent)
     assert "the kind does not say conclude, effect_label, name_of_test, " in refused(claim)
+
+
+def test_a_family_adjusts_it(claim: Path, tmp_path: Path) -> None:
+    """Nine seeds of ten below the limit: p = 11 / 1024 alone, five times that by Holm."""
+    family = "family:\n  name: medians\n  method: holm\n  members: [strong, weak, c, d, e, f]\n"
+    text = claim.read_text(encoding="utf-8").replace(
+        "    direction", "    role: context\n    direction", 1
+    )
+    text = text.replace("    margin", "    role: context\n    margin")
+    text = text.replace("published:\n", f'{family}  why: "they are told together"\npublished:\n')
+    arguments = ["verify", "--allow-code", "--no-train", "--store", str(tmp_path / "store")]
+    for name, limit in (("strong", "50"), ("weak", "41.45")):
+        path = tmp_path / f"{name}.claim.yaml"
+        path.write_text(
+            text.replace("id: table_claim", f"id: {name}").replace(
+                "at_most: 50", f"at_most: {limit}"
+            ),
+            encoding="utf-8",
+        )
+        arguments.append(str(path))
+    done = CliRunner().invoke(app, [*arguments, "--reports", str(tmp_path / "reports")])
+    assert done.exit_code == 3, done.output
+    for name, p, adjusted, conclusion in (
+        ("strong", 1 / 1024, 6 / 1024, "CONFIRMED"),
+        ("weak", 11 / 1024, 55 / 1024, "INCONCLUSIVE"),
+    ):
+        document = read_document(tmp_path / "reports" / name / "paper" / "report.json")
+        assert result_of(document).p == p
+        assert result_of(document).conclusion == "CONFIRMED"
+        assert document.verdict.conclusion == conclusion
+        assert document.family is not None
+        found = {member.claim: member.adjusted for member in document.family.members}
+        assert found[name] == pytest.approx(adjusted)
