@@ -86,6 +86,22 @@ def require_consent(name: str) -> None:
         raise CodeError({name: ""})
 
 
+def class_of_others(
+    table: Table[Any], name: str, base: type[Any], refused: tuple[str, str, str]
+) -> tuple[str, Any]:
+    """Where a class of others is, and the class; DataError for what is not below ``base``.
+
+    ``refused`` says what it is not, which class is expected, and the page that tells more.
+    """
+    found: Any = table.get(name)
+    if not (isinstance(found, type) and issubclass(found, base)):
+        noun, expected, page = refused
+        raise DataError(
+            f"{name}: this is no {noun}\n  expected: {expected}\n  to do: see docs/how-to/{page}.md"
+        )
+    return f"{found.__module__}:{found.__qualname__}", found
+
+
 def load_object(name: str) -> Any:
     """What ``name``, `module:object`, stands for. Raises DataError when there is no such thing."""
     module_name, _, attribute = name.partition(":")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from repro.errors import DataError
 from repro.evidence.source import EvidenceSource, OwnSource
-from repro.plugins import Table
+from repro.plugins import Table, class_of_others
 
 SOURCES: Table[type[EvidenceSource]] = Table(
     "repro.evidence",
@@ -24,11 +21,6 @@ BUILTIN = {next(iter(each.model_fields)): each for each in map(SOURCES.get, SOUR
 
 def source_of_others(name: str) -> tuple[str, type[OwnSource]]:
     """Where a source that is not built in is, and its keys; DataError for what is no source."""
-    found: Any = SOURCES.get(name)
-    if not (isinstance(found, type) and issubclass(found, OwnSource)):
-        raise DataError(
-            f"{name}: this is no source of evidence\n"
-            "  expected: a class below repro.extend.OwnSource\n"
-            "  to do: see docs/how-to/add-an-evidence-source.md"
-        )
-    return f"{found.__module__}:{found.__qualname__}", found
+    expected = "a class below repro.extend.OwnSource"
+    refused = ("source of evidence", expected, "add-an-evidence-source")
+    return class_of_others(SOURCES, name, OwnSource, refused)

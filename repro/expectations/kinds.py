@@ -10,7 +10,7 @@ from pydantic import ConfigDict
 from repro.errors import DataError
 from repro.expectations.base import Context, Declared, Kind, OwnExpectation
 from repro.expectations.sequential import NAMES, is_sequential
-from repro.plugins import Table
+from repro.plugins import Table, class_of_others
 from repro.schema.base import ObjectName, Spec, open_union
 
 KINDS: Table[type[Kind[Any]]] = Table(
@@ -58,22 +58,16 @@ def kind_of(expectation: Declared) -> Kind[Any]:
 
 def kind_of_others(name: str) -> tuple[str, type[OwnExpectation]]:
     """Where a kind that is not built in is, and its keys; DataError for what is no kind."""
-    found: Any = KINDS.get(name)
-    if not (isinstance(found, type) and issubclass(found, Kind)):
-        raise _no_kind(f"{name}: this is no kind of expectation")
-    if lacking := sorted(found.__abstractmethods__):
-        raise _no_kind(f"{name}: the kind does not say {', '.join(lacking)}")
-    declared = getattr(found, "Declared", None)
-    if not (isinstance(declared, type) and issubclass(declared, OwnExpectation)):
-        raise _no_kind(f"{name}: the kind has no keys that a claim file can give it")
-    return f"{found.__module__}:{found.__qualname__}", declared
-
-
-def _no_kind(mistake: str) -> DataError:
-    return DataError(
-        f"{mistake}\n"
-        "  expected: a class below Kind, whose Declared is a class below Own\n"
-        "  to do: see docs/how-to/add-an-expectation.md"
+    expected = "a class below Kind, whose Declared is a class below Own"
+    page = "add-an-expectation"
+    use, kind = class_of_others(KINDS, name, Kind, ("kind of expectation", expected, page))
+    declared, lacking = getattr(kind, "Declared", None), sorted(kind.__abstractmethods__)
+    if not lacking and isinstance(declared, type) and issubclass(declared, OwnExpectation):
+        return use, declared
+    no_keys = "has no keys that a claim file can give it"
+    mistake = f"does not say {', '.join(lacking)}" if lacking else no_keys
+    raise DataError(
+        f"{name}: the kind {mistake}\n  expected: {expected}\n  to do: see docs/how-to/{page}.md"
     )
 
 

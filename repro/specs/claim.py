@@ -344,20 +344,20 @@ class Claim(Spec):
     def taken_of(self, arm: str) -> dict[str, Measurement]:
         """The measurements that the runs of an arm have; ValueError as for ``run``."""
         training = self.run(arm, 0).training
-        return {name: one for name, one in self.measurements.items() if one.taken_of(training)}
+        return {key: each for key, each in self.measurements.items() if each.taken_of(training)}
 
     def runs(self) -> tuple[PlannedRun, ...]:
         """All planned runs, replicate by replicate, so that arms grow together."""
         measurements = {arm: tuple(self.taken_of(arm).values()) for arm in self.trained}
         return tuple(
             PlannedRun(
-                run=self.run(arm, self.numbers(arm)[place]),
-                measurements=measurements[arm],
-                label=f"{self.arms[arm].label}, seed {self.numbers(arm)[place]}",
-                arm=f"{self.arms[arm].label} ({self.arms[arm].configuration_id})",
+                run=self.run(name, number),
+                measurements=measurements[name],
+                label=f"{self.arms[name].label}, seed {number}",
+                arm=f"{self.arms[name].label} ({self.arms[name].configuration_id})",
             )
-            for place in range(self.wanted)
-            for arm in self.trained
+            for numbers in zip(*map(self.numbers, self.trained), strict=True)
+            for name, number in zip(self.trained, numbers, strict=True)
         )
 
     def context(self) -> Context:
@@ -386,13 +386,9 @@ class Claim(Spec):
 
         What equals its default is left out, so that an option added later changes nothing.
         """
-        return {"id": self.id, "scale": self.scale, "arms": self._arms(), **self._decisive()}
-
-    def _arms(self) -> dict[str, Any]:
-        return {name: arm.identity() for name, arm in self.arms.items()}
-
-    def _decisive(self) -> dict[str, Any]:
-        return self.model_dump(mode="json", include=DECISIVE, exclude_defaults=True)
+        arms = {name: arm.identity() for name, arm in self.arms.items()}
+        declared = self.model_dump(mode="json", include=DECISIVE, exclude_defaults=True)
+        return {"id": self.id, "scale": self.scale, "arms": arms, **declared}
 
     def digest(self) -> str:
         """SHA-256 of the decisive fields."""

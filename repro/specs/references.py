@@ -11,16 +11,25 @@ from repro.errors import Place, Problem
 from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.messages import choose, listed
 from repro.schema.yaml import Steps, YamlDocument
-from repro.specs.claim import SCALES, All, ClaimFile, Node, Scale, Tree
+from repro.specs.claim import All, ClaimFile, Node, Scale, Tree
 
 
 def references(document: YamlDocument, file: ClaimFile) -> Iterator[Problem]:
     """Every name that is used and not defined, or defined twice."""
-    names = _Names.of(document, file)
+    known = {
+        "arm": list(file.arms),
+        "measurement": list(file.measurements),
+        "expectation": [expectation.id for expectation in file.expectations],
+    }
+    names = _Names(document, known)
     for position, expectation in enumerate(file.expectations):
-        yield from _of_expectation(names, ("expectations", position), expectation)
+        steps: Steps = ("expectations", position)
+        for key, named in expectation.names().items():
+            yield from names.unknown("measurement", (*steps, key), named)
+        yield from names.unknown("arm", (*steps, "of"), expectation.of)
+        yield from _same_arm(document, (*steps, "of"), expectation)
     for position, canary in enumerate(file.canaries):
-        steps: Steps = ("canaries", position)
+        steps = ("canaries", position)
         yield from names.unknown("measurement", (*steps, "measurement"), canary.measurement)
         yield from names.unknown("arm", (*steps, "arms"), canary.named)
     for position, published in enumerate(file.published):
@@ -33,13 +42,6 @@ def references(document: YamlDocument, file: ClaimFile) -> Iterator[Problem]:
     yield from _same_ids(document, "canaries", [canary.id for canary in file.canaries])
     if file.combine is not None:
         yield from _combined(names, file.expectations, file.combine)
-
-
-def _of_expectation(names: _Names, steps: Steps, expectation: Expectation) -> Iterator[Problem]:
-    for key, named in expectation.names().items():
-        yield from names.unknown("measurement", (*steps, key), named)
-    yield from names.unknown("arm", (*steps, "of"), expectation.of)
-    yield from _same_arm(names.document, (*steps, "of"), expectation)
 
 
 def _of_level(names: _Names, steps: Steps, part: ClaimFile | Scale) -> Iterator[Problem]:
@@ -56,10 +58,8 @@ def _of_level(names: _Names, steps: Steps, part: ClaimFile | Scale) -> Iterator[
 def _levels(file: ClaimFile) -> Iterator[tuple[Steps, ClaimFile | Scale]]:
     """The top level and each scale, and where it is written."""
     yield (), file
-    for scale in SCALES:
-        changes: Scale | None = getattr(file.scales, scale)
-        if changes is not None:
-            yield ("scales", scale), changes
+    for scale in file.scales.declared:
+        yield ("scales", scale), getattr(file.scales, scale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +68,6 @@ class _Names:
 
     document: YamlDocument
     known: dict[str, list[str]]
-
-    @classmethod
-    def of(cls, document: YamlDocument, file: ClaimFile) -> _Names:
-        known = {
-            "arm": list(file.arms),
-            "measurement": list(file.measurements),
-            "expectation": [expectation.id for expectation in file.expectations],
-        }
-        return cls(document, known)
 
     def unknown(self, kind: str, steps: Steps, named: Any) -> Iterator[Problem]:
         """A problem for each text there, in a list or in lists of lists, that is no such name."""
@@ -133,9 +124,7 @@ def _combined(
     """The tree must join every decisive expectation, each once, and nothing else."""
     document = names.document
     roles = {expectation.id: expectation.role for expectation in expectations}
-    decisive = [
-        expectation.id for expectation in expectations if roles[expectation.id] == "decisive"
-    ]
+    decisive = [name for name, role in roles.items() if role == "decisive"]
     used: set[str] = set()
     for steps, name in _leaves(("combine",), tree):
         where = f"{document.name(steps[:-1])}: "

@@ -32,7 +32,7 @@ def _wrong_sizes(
             advice = choose(key, allowed) if allowed else "remove it"
             expected = listed(allowed) if allowed else "no key"
             yield Problem(document.key_place((*steps, key)), mistake, expected, advice)
-        elif sizes[key] is None and not _may_be_left_out(type(base), key):
+        elif sizes[key] is None and not _optional(type(base), key):
             mistake = f"{document.name((*steps, key))}: an expectation needs this"
             advice = "write a value, or remove the line"
             words = {"test": "the name of a test", "role": "decisive or context"}
@@ -44,7 +44,7 @@ def _wrong_sizes(
         yield Problem(document.place(here), mistake, unfit.expected, unfit.advice)
 
 
-def _may_be_left_out(kind: type[BaseModel], key: str) -> bool:
+def _optional(kind: type[BaseModel], key: str) -> bool:
     return type(None) in get_args(kind.model_fields[key].annotation)
 
 
@@ -99,11 +99,7 @@ class ScaledClaim:
 
     def decisive(self) -> Iterator[tuple[Steps, Expectation]]:
         """As ``placed``, of those that decide the verdict."""
-        return (
-            (steps, expectation)
-            for steps, expectation in self.placed()
-            if expectation.role == "decisive"
-        )
+        return ((steps, each) for steps, each in self.placed() if each.role == "decisive")
 
     def steps(self, *steps: str) -> Steps:
         """Where a part is written: at the scale, if the scale changes it."""

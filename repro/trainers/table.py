@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias, Union
 
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
-from repro.errors import DataError
-from repro.plugins import Table, require_consent
+from repro.plugins import Table, class_of_others, require_consent
 from repro.schema.base import open_union
 from repro.trainers.base import Training
 from repro.trainers.measurement import (
@@ -101,14 +100,9 @@ else:
 
 def measurement_of_others(name: str) -> tuple[str, type[OwnMeasurement]]:
     """Where a measurement that is not built in is, and its keys; DataError for what is none."""
-    found: Any = MEASUREMENTS.get(name)
-    if not (isinstance(found, type) and issubclass(found, OwnMeasurement)):
-        raise DataError(
-            f"{name}: this is no measurement\n"
-            "  expected: a class below Measurement of repro.extend\n"
-            "  to do: see docs/how-to/add-a-measurement.md"
-        )
-    return f"{found.__module__}:{found.__qualname__}", found
+    expected = "a class below Measurement of repro.extend"
+    refused = ("measurement", expected, "add-a-measurement")
+    return class_of_others(MEASUREMENTS, name, OwnMeasurement, refused)
 
 
 AnyTraining = Annotated[SerializeAsAny[Training], BeforeValidator(_of_its_trainer)]
