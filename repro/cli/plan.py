@@ -146,6 +146,6 @@ def _cost(claim: Claim, seeds: int, planned: Plan) -> str:
 
     if not claim.trained:
         return "and nothing to train"
-    work = sum(cost(run).total for run in claim.runs()) / claim.wanted
+    work = sum(cost(run).total for run in claim.runs()) / claim.due
     seconds = work * seeds / planned.rate / planned.workers
     return f"very roughly {rough_duration(seconds)} in all"

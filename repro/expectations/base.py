@@ -169,22 +169,10 @@ class Mistake:
 LEAST_SEEDS = 3
 """Fewest seeds for a decisive test on means: with 2, one degree of freedom, nothing is found."""
 
-SUMMARY_KINDS = (
-    "difference by welch or student, equivalence, non_superiority, non_inferiority, or a "
-    "proportion of measurements"
-)
-
 E = TypeVar("E", bound=Declared)
 
 PAIRED_TESTS = ("paired", "paired_permutation")
 """Tests of differences, or trends, of a paired design; all others take arms as independent."""
-
-
-def with_test_of(declared: E, design: Design) -> E:
-    """An expectation that names no test, with the test of the design."""
-    if design == "paired" and "test" not in declared.model_fields_set:
-        return declared.model_copy(update={"test": "paired"})
-    return declared
 
 
 def unfitting_test(test: str, context: Context) -> Iterator[Mistake]:
@@ -192,9 +180,8 @@ def unfitting_test(test: str, context: Context) -> Iterator[Mistake]:
     paired = test in PAIRED_TESTS
     if paired and not context.paired:
         mistake = "replicates of independent arms are no pairs"
-        expected = "a test of independent arms, such as welch"
         advice = "leave the test out, or write `design: paired`"
-        yield Mistake(("test",), mistake, expected, advice)
+        yield Mistake(("test",), mistake, "a test of independent arms, such as welch", advice)
     elif context.paired and not paired:
         mistake = f"test {test} takes the arms as independent, and {context.design_name} pairs them"
         advice = "write `test: paired`, or `design: independent`"
@@ -231,6 +218,12 @@ class Kind(ABC, Generic[E]):
 
     several_arms: ClassVar[bool] = False
     """Whether it takes any number of arms."""
+
+    test_of_design: ClassVar[bool] = False
+    """Whether its key `test` is that of the design, welch or paired, unless one is named."""
+
+    no_power: ClassVar[str] = "no power is computed for this kind of expectation"
+    """Why no power is computed, where none is."""
 
     effect_scale: ClassVar[EffectScale] = "difference"
     """The scale of the effect, where all expectations of the kind have one."""
@@ -282,7 +275,8 @@ class Kind(ABC, Generic[E]):
         """Why printed numbers of an arm are not enough; None where they are."""
         mistake = f"kind {declared.kind} needs the value of every seed"
         advice = "use a kind that does with mean, sd and n, or give the arm a table"
-        return Mistake(("of",), mistake, SUMMARY_KINDS, advice)
+        expected = "difference by welch or student, equivalence, non_superiority, non_inferiority, "
+        return Mistake(("of",), mistake, f"{expected}or a proportion of measurements", advice)
 
     def needs_means(self, declared: E) -> bool:
         """Whether it reads no more than the mean of an arm."""
@@ -294,6 +288,8 @@ class Kind(ABC, Generic[E]):
 
     def following(self, declared: E, design: Design) -> E:
         """The expectation with what it leaves to the design."""
+        if self.test_of_design and design == "paired" and "test" not in declared.model_fields_set:
+            return declared.model_copy(update={"test": "paired"})
         return declared
 
     def overridden(self, declared: E, sizes: Mapping[str, Any]) -> E:
@@ -348,6 +344,8 @@ class Kind(ABC, Generic[E]):
 
     def unpaired(self, declared: E) -> E | None:
         """The same as if the arms shared nothing; None where pairs are no part of its test."""
+        if self.test_of_design:
+            return declared.model_copy(update={"test": "welch"})
         return declared if self.paired else None
 
     def on_logarithms(self, declared: E) -> bool:
@@ -380,7 +378,7 @@ class Kind(ABC, Generic[E]):
 
     def planned(self, declared: E, context: Context, plan: PlannedSeeds) -> PlannedTest:
         """The test as it is planned; ClaimError, which says why, where no power is computed."""
-        raise ClaimError("no power is computed for this kind of expectation")
+        raise ClaimError(self.no_power)
 
     def on_power(self, declared: E, context: Context, plan: PlannedSeeds) -> str:
         """What to know of the power, as a sentence."""

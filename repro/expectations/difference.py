@@ -17,7 +17,6 @@ from repro.expectations.base import (
     measured,
     pair,
     unfitting_test,
-    with_test_of,
 )
 from repro.expectations.exact import least_pairs, least_splits
 from repro.expectations.rules import (
@@ -122,6 +121,7 @@ class DifferenceKind(MeansKind[Difference]):
     """Which of two arms has the lower mean (Brunner-Munzel: which tends to lower values)."""
 
     Declared = Difference
+    test_of_design = True
 
     def scale(self, declared: Difference) -> base.EffectScale:
         return "share" if declared.test == "brunner_munzel" else "difference"
@@ -236,9 +236,6 @@ class DifferenceKind(MeansKind[Difference]):
         advice = "name one of these tests, or give the arm a table"
         return base.Mistake(("test",), mistake, "welch or student", advice)
 
-    def following(self, declared: Difference, design: base.Design) -> Difference:
-        return with_test_of(declared, design)
-
     def concludes(self, declared: Difference) -> bool:
         return declared.rule != "as_published"
 
@@ -261,9 +258,6 @@ class DifferenceKind(MeansKind[Difference]):
                 same = {test, declared.test} <= set(OF_MEANS)
                 found.append(base.OtherTest(other, name, same_question=same, refused=refused))
         return tuple(found)
-
-    def unpaired(self, declared: Difference) -> Difference:
-        return declared.model_copy(update={"test": "welch"})
 
     def on_logarithms(self, declared: Difference) -> bool:
         """Of means, with no size in the units of the measurement."""

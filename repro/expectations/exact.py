@@ -131,6 +131,12 @@ class Bound(Declared):
     at_least: Limit | None = None
     share: Share | None = None
 
+    @property
+    def limits(self) -> dict[str, Limit]:
+        """The limits that are declared, by key."""
+        both = {"at_least": self.at_least, "at_most": self.at_most}
+        return {key: limit for key, limit in both.items() if limit is not None}
+
 
 class BoundKind(Kind[Bound]):
     """Every replicate, or more than a share of all that could be run, keeps a limit."""
@@ -139,7 +145,7 @@ class BoundKind(Kind[Bound]):
     paired = False
 
     def mistakes(self, declared: Bound, context: Context) -> Iterator[base.Mistake]:
-        limits = [each for each in (declared.at_most, declared.at_least) if each is not None]
+        limits = declared.limits
         if len(limits) != 1:
             mistake = f"a bound with {'two limits' if limits else 'no limit'} says nothing exact"
             advice = "keep one of the two" if limits else "add one of the two"
@@ -153,8 +159,8 @@ class BoundKind(Kind[Bound]):
         return True
 
     def structural(self, declared: Bound) -> tuple[str, ...]:
-        limits = {"at_most": declared.at_most, "at_least": declared.at_least}
-        return tuple(key for key, limit in limits.items() if limit and limit.value == "structural")
+        limits = declared.limits.items()
+        return tuple(key for key, limit in limits if limit.value == "structural")
 
     def scale(self, declared: Bound) -> base.EffectScale:
         return "none" if declared.share is None else "share"
@@ -163,10 +169,10 @@ class BoundKind(Kind[Bound]):
         from repro.stats.counts import bound, share
 
         (arm,) = arms_of(declared, read)
-        low, high = bound_limits(declared, context)
+        limits, alpha = bound_limits(declared, context), context.alpha
         if declared.share is None:
-            return bound(arm, at_least=low, at_most=high, alpha=context.alpha)
-        return share(arm, of=declared.share.value, at_least=low, at_most=high, alpha=context.alpha)
+            return bound(arm, **limits, alpha=alpha)
+        return share(arm, of=declared.share.value, **limits, alpha=alpha)
 
     def conclude(self, declared: Bound, result: TestResult) -> Finding:
         """One beyond the limit contradicts a bound; a share is judged by its interval."""
@@ -197,10 +203,8 @@ class BoundKind(Kind[Bound]):
         kept = f"{name} keeps within {_bound_words(declared, context)} in {inside} of {n} seeds"
         interval, said = found.interval, headed(measured(declared, context), kept)
         if declared.share is not None and interval is not None:
-            low, high = (
-                fmt.significant(100 * end) for end in (interval.low or 0.0, interval.high or 0.0)
-            )
-            said += f", so {low}% to {high}% of all seeds would"
+            low, high = (fmt.share(end or 0.0) for end in (interval.low, interval.high))
+            said += f", so {low} to {high} of all seeds would"
         return f"{said}. {_kept(declared, found)}".rstrip()
 
     def limits(self, declared: Bound, context: Context) -> tuple[base.LimitPart, ...]:
@@ -208,13 +212,9 @@ class BoundKind(Kind[Bound]):
         if share is not None:
             label = f"least share, {fmt.percent(share.value)}"
             return (base.LimitPart(value=share.value, label=label, why=share.why),)
-        sides = zip(
-            bound_limits(declared, context), (declared.at_least, declared.at_most), strict=True
-        )
         return tuple(
-            base.LimitPart(value=value, label=f"bound, {value:g}", why=limit.why)
-            for value, limit in sides
-            if value is not None and limit is not None
+            base.LimitPart(value=value, label=f"bound, {value:g}", why=declared.limits[key].why)
+            for key, value in bound_limits(declared, context).items()
         )
 
     def planned(self, declared: Bound, context: Context, plan: base.PlannedSeeds) -> PlannedTest:
@@ -235,17 +235,17 @@ class BoundKind(Kind[Bound]):
         facts = {}
         if interval is not None and declared.share is None:
             level = fmt.percent((1 + interval.level) / 2)
-            least = fmt.significant(100 * interval.low)
-            facts["other_seeds"] = f"at least {least}% of all would keep it (one-sided {level})"
+            least = fmt.share(interval.low)
+            facts["other_seeds"] = f"at least {least} of all would keep it (one-sided {level})"
         if declared.share is not None:
-            shown = [f"{v:g}" for v in bound_limits(declared, context) if v is not None]
-            facts["bound"] = " and ".join(shown)
+            limits = bound_limits(declared, context).values()
+            facts["bound"] = " and ".join(f"{limit:g}" for limit in limits)
         return facts
 
 
 def _bound_words(declared: Bound, context: Context) -> str:
-    sides = zip(("at least", "at most"), bound_limits(declared, context), strict=True)
-    limits = (f"{side} {fmt.setting(value)}" for side, value in sides if value is not None)
+    sides = bound_limits(declared, context).items()
+    limits = (f"{key.replace('_', ' ')} {fmt.setting(value)}" for key, value in sides)
     return f"the bound of {' and '.join(limits)}"
 
 
@@ -267,24 +267,22 @@ def _others(result: TestResult) -> str:
     """What seeds without an exception can carry: `; 3 seeds show that for at least 37% of all`."""
     if result.interval is None:
         return ""
-    least = fmt.significant(100 * result.interval.low)
+    least = fmt.share(result.interval.low)
     level = fmt.percent((1 + result.interval.level) / 2)
     seeds = fmt.number_of(result.n[0], "seed")
     shows = "shows" if result.n[0] == 1 else "show"
-    return f"; {seeds} {shows} that for at least {least}% of all (one-sided {level})"
+    return f"; {seeds} {shows} that for at least {least} of all (one-sided {level})"
 
 
-def bound_limits(declared: Bound, context: Context) -> tuple[float | None, float | None]:
+def bound_limits(declared: Bound, context: Context) -> dict[str, float]:
     """The limits of a bound as numbers; ``structural`` is d + 2 of the arm's own model."""
     structural = context.arms[declared.of[0]].rank_bound
-
-    def number(limit: Limit | None) -> float | None:
-        if limit is None:
-            return None
+    found: dict[str, float] = {}
+    for key, limit in declared.limits.items():
         if not isinstance(limit.value, str):
-            return limit.value
-        if structural is None:
+            found[key] = limit.value
+        elif structural is None:
             raise ClaimError(f"arm '{declared.of[0]}' has no structural bound on its rank")
-        return float(structural)
-
-    return number(declared.at_least), number(declared.at_most)
+        else:
+            found[key] = float(structural)
+    return found

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from repro.errors import ClaimError
 from repro.expectations import base
 from repro.expectations.base import (
     Context,
@@ -20,7 +19,6 @@ from repro.expectations.base import (
     pair,
     samples_of,
     unfitting_test,
-    with_test_of,
 )
 from repro.expectations.rules import Finding, by_p
 from repro.expectations.sentences import (
@@ -36,10 +34,6 @@ from repro.expectations.sentences import (
 from repro.schema import numbers as fmt
 from repro.schema.base import Name
 from repro.stats.records import TestResult, expect
-
-if TYPE_CHECKING:
-    from repro.stats.planning import PlannedTest
-
 
 OF_SLOPE = ("welch", "paired")
 """Tests of the slope of the means, in the units of the measurement."""
@@ -73,15 +67,14 @@ class TrendKind(Kind[Trend]):
     Declared = Trend
     ordered = True
     several_arms = True
+    test_of_design = True
+    no_power = "no power is computed for a trend over several arms"
 
     def mistakes(self, declared: Trend, context: Context) -> Iterator[base.Mistake]:
         return unfitting_test(declared.test, context)
 
     def by_order(self, declared: Trend) -> bool:
         return declared.test not in OF_SLOPE
-
-    def following(self, declared: Trend, design: base.Design) -> Trend:
-        return with_test_of(declared, design)
 
     def scale(self, declared: Trend) -> base.EffectScale:
         if declared.test in OF_SLOPE:
@@ -135,8 +128,8 @@ class TrendKind(Kind[Trend]):
         if declared.test == "kendall":
             tau = fmt.plus(result.effect, 2)
             return headed(value, f"Kendall's tau on the position of the arm is {tau}")
-        share = fmt.significant(100 * result.effect)
-        said = f"it {WORDS[declared.direction]} in {share}% of the pairs of seeds of different arms"
+        share = fmt.share(result.effect)
+        said = f"it {WORDS[declared.direction]} in {share} of the pairs of seeds of different arms"
         normal = "" if result.exact else " (p by the normal approximation)"
         return headed(value, f"{said}{normal}")
 
@@ -144,16 +137,10 @@ class TrendKind(Kind[Trend]):
         value = 0.5 if declared.test == "jonckheere" else 0.0
         return (base.LimitPart(value=value, label=f"no trend, {value:g}", why=""),)
 
-    def planned(self, declared: Trend, context: Context, plan: base.PlannedSeeds) -> PlannedTest:
-        raise ClaimError("no power is computed for a trend over several arms")
-
     def claimed(self, declared: Trend, context: Context) -> base.Side:
         """Above, for pairs in the declared order; slope and tau have the direction's sign."""
         signed = declared.test != "jonckheere"
         return "below" if signed and declared.direction == "decreasing" else "above"
-
-    def unpaired(self, declared: Trend) -> Trend:
-        return declared.model_copy(update={"test": "welch"})
 
 
 def _trend(declared: Trend, found: Found) -> str:
@@ -184,6 +171,7 @@ class OrderingKind(Kind[Ordering]):
     Declared = Ordering
     ordered = True
     several_arms = True
+    no_power = "no power is computed for an ordering; plan each of its differences"
 
     def test(self, declared: Ordering, context: Context, read: Read) -> TestResult:
         from repro.stats.trends import ordering
@@ -223,9 +211,6 @@ class OrderingKind(Kind[Ordering]):
 
     def limits(self, declared: Ordering, context: Context) -> tuple[base.LimitPart, ...]:
         return (base.LimitPart(value=0, label="no difference, 0", why=""),)
-
-    def planned(self, declared: Ordering, context: Context, plan: base.PlannedSeeds) -> PlannedTest:
-        raise ClaimError("no power is computed for an ordering; plan each of its differences")
 
     def claimed(self, declared: Ordering, context: Context) -> base.Side:
         return "above" if declared.direction == "increasing" else "below"

@@ -110,7 +110,7 @@ def _arm(name: str, arm: Arm, claim: Claim, evidence: Evidence) -> doc.ArmPart:
         label=arm.label,
         evidence=arm.source.label if table is None else table.label,
         table=None if table is None else doc.TableFilePart(file=table.file, sha256=table.sha256),
-        planned=None if name in evidence.published else claim.wanted,
+        planned=None if name in evidence.published else claim.due,
         configuration=arm.configuration_id,
         parameters=None if training is None else training.parameters,
         rank_bound=arm.rank_bound,

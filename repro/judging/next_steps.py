@@ -182,7 +182,7 @@ def _more_looks(claim: Claim, evidence: Evidence, file: str) -> doc.ScaleStep:
     if all(arm in evidence.tables for arm in growing):
         text = f"Add seeds to its table: the claim ends at {most} seeds per arm."
         return doc.ScaleStep(text=text, command=None)
-    text = f"Look again with more seeds: there are {claim.wanted} per arm, and {most} at most."
+    text = f"Look again with more seeds: there are {claim.due} per arm, and {most} at most."
     command = f"repro verify {file} --scale {claim.scale} --nightly"
     return doc.ScaleStep(text=text, command=command)
 

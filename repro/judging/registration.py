@@ -75,7 +75,7 @@ def _entry(judgement: Judgement, store: RunStore) -> Entry:
         results={each.expectation.id: _numbers(each.result) for each in judgement.decisive},
         conclusion="" if judgement.finding is None else judgement.finding.conclusion.value,
         version=package_version("repro-verdict"),
-        planned=claim.wanted,
+        planned=claim.due,
     )
 
 

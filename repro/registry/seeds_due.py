@@ -36,7 +36,7 @@ def with_seeds_tonight(
     now = with_seeds_so_far(claim, looks)
     if claim.sequential is None or not looks or not undecided(now):
         return now
-    return claim.at_night(so_far=_next(claim, now.wanted))
+    return claim.at_night(so_far=_next(claim, now.due))
 
 
 def with_every_night(claim: Claim) -> Claim:

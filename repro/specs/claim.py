@@ -324,14 +324,14 @@ class Claim(Spec):
         return tuple(name for name, arm in self.arms.items() if arm.trained)
 
     @property
-    def wanted(self) -> int:
+    def due(self) -> int:
         """How many replicates each arm should have now: those planned, or a sequential claim's."""
         return self.so_far or self.seeds.plan
 
     def numbers(self, arm: str) -> range:
         """The numbers of the replicates that an arm should have now."""
         first = self.arms[arm].first_seed + self.night * self.seeds.plan
-        return range(first, first + self.wanted)
+        return range(first, first + self.due)
 
     def run(self, arm: str, replicate: int) -> RunSpec:
         """The run of one arm with one seed; ValueError for an arm that is not trained."""
