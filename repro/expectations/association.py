@@ -50,6 +50,16 @@ class Association(Declared):
         return self
 
     @property
+    def size(self) -> Magnitude | None:
+        """The size that is claimed, where no direction is."""
+        return self.magnitude_at_most or self.magnitude_at_least
+
+    @property
+    def clustered(self) -> bool:
+        """Whether its points are clusters, one for each arm."""
+        return self.points == "replicates" and len(self.of) > 1
+
+    @property
     def reads(self) -> tuple[str, ...]:
         return (self.measurement, self.against)
 
@@ -165,19 +175,15 @@ class AssociationKind(Kind[Association]):
         over += pair(labels(declared, context))
         if declared.within is not None:
             over += f", within {declared.within.low:g} to {declared.within.high:g}"
-        if declared.magnitude_at_most is not None:
-            size = f"weaker than {declared.magnitude_at_most.value:g}"
-        elif declared.magnitude_at_least is not None:
-            size = f"at least {declared.magnitude_at_least.value:g} in size"
-        else:
-            size = "not zero" if declared.direction == "different" else f"{declared.direction}"
+        size = "not zero" if declared.direction == "different" else f"{declared.direction}"
+        if declared.size is not None:
+            size, _ = _size_words(declared, declared.size)
         return f"The correlation of {first} with {second} is {size}, {over}"
 
     def name_of_test(self, declared: Association, context: Context) -> str:
         if declared.direction is None:
             return f"{NAMES[declared.method]}, one-sided tests of its size (Fisher z)"
-        clustered = declared.points == "replicates" and len(declared.of) > 1
-        how = "permutation of whole arms" if clustered else "two-sided"
+        how = "permutation of whole arms" if declared.clustered else "two-sided"
         return f"{NAMES[declared.method]}, {how}"
 
     def effect_label(self, declared: Association, context: Context) -> str:
@@ -185,16 +191,15 @@ class AssociationKind(Kind[Association]):
         return f"{NAMES[declared.method]} of {measured(declared, context)} with {second}"
 
     def sentence(self, declared: Association, context: Context, found: Found) -> str:
-        second = context.measurements[declared.against].label
-        limits = [0.0, *(sign * size for size in _sizes(declared) for sign in (-1, 1))]
+        limits = [0.0, *(limit.value for limit in self.limits(declared, context))]
         reach = ends(found.interval, limits, digits(fmt.plus, 2))
-        said = f"{NAMES[declared.method]} of {measured(declared, context)} with {second} is "
-        said += f"{fmt.plus(found.result.effect, 2)}{reach} over {found.result.n[0]} points."
-        therefore = _size if declared.direction is None else _direction
-        return f"{said} {therefore(declared, found)}".rstrip()
+        said = f"{fmt.plus(found.result.effect, 2)}{reach} over {found.result.n[0]} points"
+        size = declared.size
+        therefore = _direction(declared, found) if size is None else _size(declared, size, found)
+        return f"{self.effect_label(declared, context)} is {said}. {therefore}".rstrip()
 
     def limits(self, declared: Association, context: Context) -> tuple[base.LimitPart, ...]:
-        size = declared.magnitude_at_most or declared.magnitude_at_least
+        size = declared.size
         if size is None:
             return (base.LimitPart(value=0, label="no correlation, 0", why=""),)
         return tuple(
@@ -214,7 +219,7 @@ class AssociationKind(Kind[Association]):
 
         if declared.method != "pearson":
             raise ClaimError(f"no power is computed for {declared.method.title()}'s correlation")
-        by_arm = declared.points == "arms" or len(declared.of) > 1
+        by_arm = declared.points == "arms" or declared.clustered
         alpha, low, high = context.alpha, 0.0, None
         if declared.direction is not None:
             alpha = alpha / 2
@@ -257,7 +262,7 @@ class AssociationKind(Kind[Association]):
 
     def goes_whole(self, declared: Association) -> bool:
         """Clusters of points that change places need equally many points each."""
-        return declared.points == "replicates" and len(declared.of) > 1
+        return declared.clustered
 
     def against(self, declared: Association) -> str:
         return declared.against
@@ -318,10 +323,10 @@ def fewest_points(declared: Association, alpha: float) -> int:
 SIGNS = {"positive": "negative", "negative": "positive"}
 
 
-def _sizes(declared: Association) -> list[float]:
-    return [
-        m.value for m in (declared.magnitude_at_most, declared.magnitude_at_least) if m is not None
-    ]
+def _size_words(declared: Association, size: Magnitude) -> tuple[str, str]:
+    """The claimed size, and its contrary."""
+    weak, strong = f"weaker than {size.value:g}", f"at least {size.value:g} in size"
+    return (strong, weak) if declared.magnitude_at_most is None else (weak, strong)
 
 
 def _direction(declared: Association, found: Found) -> str:
@@ -337,13 +342,10 @@ def _direction(declared: Association, found: Found) -> str:
     return follows(found, f"{upper(asserted)}, as claimed{p}.", contrary, shown)
 
 
-def _size(declared: Association, found: Found) -> str:
-    (size,) = _sizes(declared)
-    weak, strong = f"weaker than {size:g}", f"at least {size:g} in size"
-    small = declared.magnitude_at_most is not None
-    asserted, other = (weak, strong) if small else (strong, weak)
+def _size(declared: Association, size: Magnitude, found: Found) -> str:
+    asserted, other = _size_words(declared, size)
     shown = f"{upper(asserted)} is not shown."
-    if small == (abs(found.result.effect) >= size):
+    if (abs(found.result.effect) < size.value) == (declared.magnitude_at_most is None):
         shown = against(f"it looks {other}")
     p, contrary = both_p(found.result)
     contradicted = f"{upper(other)}, against the claim{contrary}."
