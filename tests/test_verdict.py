@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from repro.expectations.rules import Agreement, Conclusion, Flag, FlagKind, Validity, Verdict
+from repro.expectations.rules import Agreement, Conclusion, Validity, Verdict
 from repro.judging.agreement import agree
 from repro.judging.verdict import exit_code, roll_up
 from repro.stats.records import Interval, TestResult
@@ -71,15 +71,6 @@ def test_only_valid_evidence_concludes():
             Verdict(validity, "")
     with pytest.raises(ValueError, match="has a conclusion"):
         Verdict(Validity.VALID, "")
-
-
-def test_flags_make_a_verdict_fragile():
-    """
-    A verdict with a flag is fragile, one without is not.
-    """
-    flag = Flag(FlagKind.ONE_SEED_LEFT_OUT, "without seed 3 of mos it is inconclusive")
-    assert Verdict(Validity.VALID, "", CONFIRMED, flags=(flag,)).fragile
-    assert not Verdict(Validity.VALID, "", CONFIRMED).fragile
 
 
 def test_the_worst_validity_dominates():

@@ -126,11 +126,6 @@ class Verdict:
         elif not self.reason:
             raise ValueError(f"evidence that is {self.validity} needs a reason")
 
-    @property
-    def fragile(self) -> bool:
-        """Whether a reader should see the conclusion in amber, never in green."""
-        return bool(self.flags)
-
 
 Direction: TypeAlias = Literal["higher", "lower", "different"]
 
@@ -222,13 +217,8 @@ def conclude_sequential(result: TestResult) -> Finding:
     """Concludes from a sequential test by its first crossing, which stands whatever came later."""
     from repro.stats.stopping import SequentialResult
 
-    words = {
-        "confirmed": Conclusion.CONFIRMED,
-        "contradicted": Conclusion.CONTRADICTED,
-        "trivial": Conclusion.TRIVIAL,
-    }
-    conclusion = words.get(expect(result, SequentialResult).decided or "", Conclusion.INCONCLUSIVE)
-    return Finding(conclusion, known(result.p), known(result.p_opposite))
+    decided = expect(result, SequentialResult).decided or "inconclusive"
+    return Finding(Conclusion(decided.upper()), known(result.p), known(result.p_opposite))
 
 
 def decide(*, confirmed: bool, contradicted: bool) -> Conclusion:

@@ -25,11 +25,11 @@ def margin_limit(sign: int, margin: Margin, name: str = "margin") -> base.LimitP
     return base.LimitPart(value=value, label=f"{name}, {shown}", why=margin.why)
 
 
-def margin_words(margin: Margin, unit: str = "") -> str:
+def margin_words(margin: Margin) -> str:
     """A margin as it was declared: `0.3`, `1%`, `0.29, a share of 0.1 of the claimed 2.88`."""
     if margin.relative is not None:
         return fmt.percent(margin.relative)
-    size = f"{margin.size:.4g}{unit}"
+    size = f"{margin.size:.4g}"
     if margin.of_gain is None:
         return size
     return f"{size} ({fmt.percent(margin.of_gain.share)} of the claimed {margin.of_gain.gain})"
