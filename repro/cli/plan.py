@@ -93,12 +93,13 @@ def _say_plan(claims: Sequence[Claim], options: RunOptions, stopped: list[Stoppe
 def _say_runs(planned: Plan) -> None:
     from repro.schema.numbers import count, rough_duration
 
-    for one in planned.runs:
-        seconds = rough_duration(one.work / planned.rate) if one.state == "missing" else "-"
-        size = one.planned.run.training.parameters
+    for entry in planned.runs:
+        run = entry.planned.run
+        seconds = rough_duration(entry.work / planned.rate) if entry.state == "missing" else "-"
+        size = run.training.parameters
         parameters = "" if size is None else f"  {count(size)} parameters"
-        key = one.planned.run.key[:12]
-        say(f"{one.state:9} {key}  {one.planned.label}{parameters}  {seconds}")
+        key = run.key[:12]
+        say(f"{entry.state:9} {key}  {entry.planned.label}{parameters}  {seconds}")
     missing = len(planned.missing)
     rough = f": very roughly {rough_duration(planned.seconds)} on {planned.workers} CPU cores"
     say(f"{len(planned.runs)} runs, {missing} to train or measure{rough if missing else ''}")

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from repro.cli.options import AllowCode, Scale, Store, open_store, problems, say
-
-if TYPE_CHECKING:
-    from repro.specs.claim import Claim
 
 DAMAGED = 4
 
@@ -40,8 +37,10 @@ def check(
     with problems():
         from repro.runs import check_runs
         from repro.schema.numbers import number_of
+        from repro.specs.load import load_claims
 
-        checked = check_runs(open_store(store), _loaded(claims, scale, allow_code=allow_code))
+        chosen = load_claims(claims or [], scale, allow_code=allow_code)
+        checked = check_runs(open_store(store), chosen)
         for damage in checked.damages:
             say(f"damaged: {damage}")
         unfinished = f"; {checked.unfinished} not finished" if checked.unfinished else ""
@@ -69,19 +68,12 @@ def export(
     with problems():
         from repro.runs import export_runs
         from repro.schema.numbers import number_of
+        from repro.specs.load import load_claims
 
-        chosen = _loaded(claims, scale, allow_code=allow_code)
+        chosen = load_claims(claims or [], scale, allow_code=allow_code)
         done = export_runs(open_store(store), to, chosen, weights=weights)
         there = f", {done.there} there already" if done.there else ""
         unfinished = f", {done.unfinished} not finished and left out" if done.unfinished else ""
         how = "" if weights else " without weights"
         copied = number_of(done.copied, "run")
         say(f"{copied} exported{how} to {to}{there}{unfinished}")
-
-
-def _loaded(claims: list[Path] | None, scale: Scale, *, allow_code: bool) -> tuple[Claim, ...]:
-    from repro.specs.load import load_claims
-
-    if not claims:
-        return ()
-    return load_claims(claims, scale, allow_code=allow_code)

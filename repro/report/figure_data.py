@@ -122,8 +122,7 @@ def _panel(document: Document, m: MeasurementPart) -> DotPanel:
     values += [s.mean for a in document.arms for s in a.summaries if s.measurement == m.key]
     ratio = any(r.scale == "ratio" and r.measurement == m.key for r in words.decisive(document))
     log = (m.kind == "rank" or ratio) and all(value > 0 for value in values)
-    better = f"{m.better} is better"
-    axis = f"{m.label}, logarithmic axis" if log else f"{m.label}, {better}"
+    axis = f"{m.label}, {'logarithmic axis' if log else f'{m.better} is better'}"
     scale: Scale = "log" if log else "linear"
     rows = tuple(_dot_row(document, arm, m, scale) for arm in _in_order(document, m))
     return DotPanel(words.upper_first(m.label), axis, scale, rows)
@@ -173,9 +172,8 @@ def _main_alt(
     ]
     said += scatters
     for row in effects:
-        limits = "".join(f"; {limit.label}" for limit in row.axis.limits)
-        limits += "".join(f"; {side.label}" for side in row.sides)
-        said.append(f"{row.title}: {row.note}{limits}.")
+        labels = [limit.label for limit in row.axis.limits] + [side.label for side in row.sides]
+        said.append("; ".join([f"{row.title}: {row.note}", *labels]) + ".")
     return " ".join(said)
 
 

@@ -20,7 +20,6 @@ from repro.report.blocks import ReportView
 from repro.report.figures import draw
 from repro.report.formats import ReportFormat
 from repro.report.view import view
-from repro.report.words import INVISIBLE, fonts, spelled
 from repro.schema import numbers as fmt
 
 LONG_WORD = 22
@@ -36,7 +35,7 @@ def pdf(document: Document) -> bytes:
     drawings = {figure.name: draw(figure, paper=True) for figure in shown.figures()}
     at = fmt.moment(document.provenance.created)
     sources: Any = _sources(shown, drawings)  # in memory: a kill leaves nothing behind
-    compiler = typst.Compiler(sources, font_paths=[str(fonts())], ignore_system_fonts=True)
+    compiler = typst.Compiler(sources, font_paths=[str(words.fonts())], ignore_system_fonts=True)
     made = compiler.compile(
         format="pdf", pdf_standards=["ua-1"], timestamp=max(int(at.timestamp()), 0) if at else 0
     )
@@ -55,7 +54,7 @@ def _sources(shown: ReportView, drawings: Mapping[str, Sequence[str]]) -> dict[s
     for name, parts in drawings.items():
         data["drawings"][name] = [f"{name}-{i}.svg" for i in range(len(parts))]
         for file, part in zip(data["drawings"][name], parts, strict=True):
-            texts[file] = spelled(part)
+            texts[file] = words.spelled(part)
     texts["view.json"] = json.dumps(data)
     for icon, path in words.ICONS.items():
         for tone in words.TONES:
@@ -77,22 +76,20 @@ def _breakable(text: str) -> str:
     The template takes ``BREAK`` out again, so that a path or a command can be copied; Typst
     cannot do that for thousands in a row, so an endless word has invisible characters.
     """
-    if len(text) <= LONG_WORD:
-        return text
     return " ".join(map(_word, text.split(" ")))
 
 
 def _word(word: str) -> str:
     if len(word) <= LONG_WORD:
         return word
-    return (BREAK if len(word) <= ENDLESS else INVISIBLE).join(word)
+    return (BREAK if len(word) <= ENDLESS else words.INVISIBLE).join(word)
 
 
 def _printable(value: Any, key: str = "") -> Any:
     if isinstance(value, str):
         if key in ("block", "kind", "name", "tone", "icon"):
             return value
-        return spelled(value) if key == "alt" else _breakable(spelled(value))
+        return words.spelled(value) if key == "alt" else _breakable(words.spelled(value))
     if isinstance(value, dict):
         return {k: _printable(v, k) for k, v in value.items() if k != "plot"}
     return [_printable(item) for item in value] if isinstance(value, list | tuple) else value

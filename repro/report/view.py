@@ -50,6 +50,7 @@ def line(document: Document, link: str = "") -> Line:
     d = tidy(document)
     verdict = d.verdict
     concluded = verdict.conclusion is not None and verdict.validity == "VALID"
+    errs = concluded and d.family is None  # all decisive tests must confirm
     return Line(
         id=d.claim.id,
         title=d.claim.title,
@@ -67,7 +68,7 @@ def line(document: Document, link: str = "") -> Line:
         as_expected=verdict.as_expected or not concluded,
         created=fmt.date(d.provenance.created),
         link=quote(link),
-        chance=0.0 if d.family is not None or not concluded else _chance(d),
+        chance=max(map(_level, words.decisive(d)), default=0.0) if errs else 0.0,
     )
 
 
@@ -76,11 +77,6 @@ def ordered(lines: Iterable[Line]) -> list[Line]:
     return sorted(
         lines, key=lambda row: (row.as_expected, row.id, SCALES.index(row.scale), row.link)
     )
-
-
-def _chance(document: Document) -> float:
-    """The largest one-sided level of its decisive tests: all of them must confirm."""
-    return max(map(_level, words.decisive(document)), default=0.0)
 
 
 def _level(result: Result) -> float:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from repro.cli.told import tell, tell_status
+from repro.cli.verify import tell, tell_status
 from repro.judging.document import Document
 from tests.judging.made import judged, made
 from tests.judging.test_kinds import HIGH, LOW, difference

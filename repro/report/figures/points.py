@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from repro.report.blocks import CurvePlot, DotPanel, DotRow, Key, LooksPanel, LooksPlot, ScatterPlot
 from repro.report.figures.canvas import (
@@ -169,18 +168,17 @@ def curve(sheet: Canvas, plot: CurvePlot) -> float:
     if not points:
         return sheet.lines(0, top, ["no curve"], SMALL, colour="muted")
     limits = [t for t in plot.thresholds if t > 0]
-    word = plot.threshold_label if limits else ""
     bottom = top + SMALL * LINE + 2 + (150 if is_wide(sheet) else 130)
     up = axis([y for _, y in points], bottom, top + SMALL * LINE + 2, "log", 0.06)
     span = [*(x for x, _ in points), *limits]
     on = axis(span, label_room(up), sheet.width - 16, "log", 0.03)
-    if word:
-        middle = within(sheet, on.at(limits[0]), word)
-        sheet.text(middle, top, word, SMALL, "warn", align="center")
+    if limits:
+        middle = within(sheet, on.at(limits[0]), plot.threshold_label)
+        sheet.text(middle, top, plot.threshold_label, SMALL, "warn", align="center")
     upright_ticks(sheet, on, up)
     for limit in limits:
         sheet.line([on.at(limit)] * 2, [up.right, bottom], "warn", 1.2, DASHED)
-    _curve_lines(sheet, plot, on.at, up.at)
+    _curve_lines(sheet, plot, on, up)
     return tick_row(sheet, on, bottom, plot.x_label)
 
 
@@ -192,14 +190,12 @@ def _legend(sheet: Canvas, plot: CurvePlot, top: float) -> float:
     return top
 
 
-def _curve_lines(
-    sheet: Canvas, plot: CurvePlot, across: Callable[[float], float], up: Callable[[float], float]
-) -> None:
+def _curve_lines(sheet: Canvas, plot: CurvePlot, on: Axis, up: Axis) -> None:
     for i, line in enumerate(plot.lines):
         opacity = 1.0 if len(line.replicates) == 1 else 0.75
         for ys in line.replicates:
             shown = sorted((x, y) for x, y in zip(line.xs, ys, strict=False) if x > 0 and y > 0)
-            xs, heights = [across(x) for x, _ in shown], [up(y) for _, y in shown]
+            xs, heights = [on.at(x) for x, _ in shown], [up.at(y) for _, y in shown]
             sheet.line(xs, heights, line.colour, 1.4, DASHES[i % len(DASHES)], opacity)
 
 
@@ -235,24 +231,20 @@ def _look_height(sheet: Canvas) -> float:
     return 110.0 if is_wide(sheet) else 96.0
 
 
-def _up(panel: LooksPanel, bottom: float, top: float = 0.0) -> Axis:
-    return axis(_reach(panel), bottom, top, panel.scale, 0.08)
-
-
 def _drawable(panel: LooksPanel, value: float | None) -> bool:
     positive = panel.scale == "linear" or (value is not None and value > 0)
     return value is not None and math.isfinite(value) and positive
 
 
-def _reach(panel: LooksPanel) -> list[float]:
-    """What the upright axis holds; the wide intervals of the first looks may run off it."""
+def _up(panel: LooksPanel, bottom: float, top: float = 0.0) -> Axis:
+    """The upright axis; the wide intervals of the first looks may run off it."""
     later = panel.intervals[len(panel.intervals) // 3 :]
     ends = [end for interval in later for end in interval]
     found = [*panel.values, *ends, *(limit.at for limit in panel.limits)]
     held = [value for value in found if value is not None and _drawable(panel, value)]
     if panel.scale == "log":
         held = [min(max(value, TINY), HUGE) for value in held]
-    return held or [1.0]
+    return axis(held or [1.0], bottom, top, panel.scale, 0.08)
 
 
 def _look_ends(sheet: Canvas, panel: LooksPanel, on: Axis, up: Axis) -> None:

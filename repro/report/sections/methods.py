@@ -95,7 +95,7 @@ def _sources(document: Document) -> TableBlock:
 
 def seeds_of(arm: ArmPart) -> str:
     """`5 of 5` of the planned runs; the seeds of a table, and how many were planned."""
-    finished = sum(one.state == "finished" for one in arm.replicates)
+    finished = sum(run.state == "finished" for run in arm.replicates)
     if arm.printed:
         counts = sorted({summary.n for summary in arm.summaries if summary.n is not None})
         return f"{', '.join(map(fmt.count, counts))}, as printed" if counts else "not printed"
