@@ -7,6 +7,7 @@ be met. With ``REPRO_REQUIRE_BROWSER``, ``REPRO_REQUIRE_DATA`` or ``REPRO_REQUIR
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -71,6 +72,12 @@ LACKS: dict[str, Callable[[], str]] = {
     "data": _lack_of_data,
     "gpu": _lack_of_gpu,
 }
+
+
+def pytest_collection_finish() -> None:
+    """What is there before the first test stays: no search for garbage looks at it again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

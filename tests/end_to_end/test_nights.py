@@ -23,7 +23,7 @@ def claims(place: Path) -> Path:
 
 def night(place: Path, *more: str) -> tuple[int, dict[str, Any], dict[str, Any]]:
     """Status, and the documents of the sequential claim and of the control."""
-    done = run(place, claims(place), *more)
+    done = run(place, claims(place), "--workers", "1", *more)
     assert "Traceback" not in done.stderr
     documents = [
         json.loads((place / "reports" / name / "quick" / "report.json").read_text(encoding="utf-8"))
@@ -71,6 +71,6 @@ def test_a_design_that_cannot_decide_trains_nothing(tmp_path: Path) -> None:
     )
     assert "--force" in done.stderr
     assert not (tmp_path / "store").exists()
-    forced = run(tmp_path, path, "--force")
+    forced = run(tmp_path, path, "--force", "--workers", "1")
     assert forced.returncode in (0, 1, 3)
     assert "forced design" in forced.stdout

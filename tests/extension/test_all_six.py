@@ -107,8 +107,8 @@ def arguments(command: str, claim: Path, *more: str) -> list[str]:
 
 
 def verify(claim: Path) -> Result:
-    reports = ("--reports", str(claim.parent / "reports"), "--format", FORMAT)
-    return CliRunner().invoke(app, arguments("verify", claim, *reports, "--allow-code"))
+    more = ("--reports", str(claim.parent / "reports"), "--format", FORMAT, "--workers", "1")
+    return CliRunner().invoke(app, arguments("verify", claim, *more, "--allow-code"))
 
 
 def plan(claim: Path) -> str:
