@@ -131,20 +131,16 @@ def audit_paths(
     problems: list[Problem] = []
     for path in _files(paths, problems):
         try:
-            audits.append(audit_path(path, rounding, allow_code=allow_code))
+            if path.suffix.lower() in CLAIMS:
+                audits.append(audit_file(path, allow_code=allow_code))
+            else:
+                rows = audit(read_table(path), rounding=rounding)
+                audits.append(Audit("", str(path), rows, tuple(table_findings(rows))))
         except SpecError as error:
             problems += error.problems
     if problems:
         raise SpecError(list(dict.fromkeys(problems)))
     return tuple(audits)
-
-
-def audit_path(path: Path, rounding: Rounding = "round", *, allow_code: bool = False) -> Audit:
-    """The audit of one claim file or table."""
-    if path.suffix.lower() in CLAIMS:
-        return audit_file(path, allow_code=allow_code)
-    rows = audit(read_table(path), rounding=rounding)
-    return Audit("", str(path), rows, tuple(table_findings(rows)))
 
 
 def report_audits(audits: Sequence[Audit], fail_on: str, *, as_json: bool) -> bool:

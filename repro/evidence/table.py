@@ -252,8 +252,9 @@ class _Reader:
             return
         self._count(row, arm, seed)
         self._time(row, arm, seed)
-        if lost:
-            self._lose(arm, seed, "missing" if state == "missing" else "diverged")
+        # A run that diverged has, whatever other rows say of it.
+        if lost and self.lost.setdefault(arm, {}).get(seed) != "diverged":
+            self.lost[arm][seed] = "missing" if state == "missing" else "diverged"
         if not known:
             self._other_measurement(row, arm, seed, measurement)
         elif self._once(row, arm, seed, measurement) and value is not None:
@@ -354,11 +355,6 @@ class _Reader:
         elif self.times.setdefault(arm, {}).setdefault(seed, time) != time:
             text = f"seed {seed} of arm '{arm}' has another time in an earlier row"
             self._refuse(row, column, text, "one time for each seed", "correct one of the two")
-
-    def _lose(self, arm: str, seed: int, state: RunState) -> None:
-        """A run that diverged has, whatever other rows say of it."""
-        lost = self.lost.setdefault(arm, {})
-        lost[seed] = "diverged" if lost.get(seed) == "diverged" else state
 
     def _other_measurement(self, row: CsvRow, arm: str, seed: int, name: str) -> None:
         if len(self.ignored) < MAX_SEEDS:

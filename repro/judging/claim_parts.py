@@ -18,7 +18,7 @@ from repro.machine import cores, now, package_version, processor
 from repro.schema import numbers as fmt
 from repro.specs.arm import Arm
 from repro.specs.claim import Claim
-from repro.specs.configuration import Configuration
+from repro.specs.configuration import Configuration, value_at
 from repro.stats.records import Sample
 from repro.trainers.table import Measurement
 
@@ -116,7 +116,7 @@ def _arm(name: str, arm: Arm, claim: Claim, evidence: Evidence) -> doc.ArmPart:
         rank_bound=arm.rank_bound,
         source=None if configuration is None else configuration.source,
         assumed=tuple(
-            doc.Assumption(path=path, value=_shown(_at(resolved, path)), why=why)
+            doc.Assumption(path=path, value=_shown(value_at(resolved, path)), why=why)
             for path, why in ({} if configuration is None else configuration.assumed).items()
         ),
         tuning=_search(configuration),
@@ -131,14 +131,6 @@ def _search(configuration: Configuration | None) -> doc.SearchPart | None:
     if configuration is None or configuration.tuning is None:
         return None
     return doc.SearchPart(**configuration.tuning.model_dump())
-
-
-def _at(document: dict[str, Any], path: str) -> Any:
-    """The value at a dotted path; None for an option that is absent."""
-    value: Any = document
-    for part in path.split("."):
-        value = value.get(part) if isinstance(value, dict) else None
-    return value
 
 
 def _shown(value: Any) -> str:

@@ -275,6 +275,14 @@ def dotted(values: dict[str, Any], before: str = "") -> Iterator[str]:
             yield from dotted(value, f"{before}{key}.")
 
 
+def value_at(values: dict[str, Any], path: str) -> Any:
+    """The value at a dotted path; None where there is none."""
+    found: Any = values
+    for step in path.split("."):
+        found = found.get(step) if isinstance(found, dict) else None
+    return found
+
+
 def _facts(
     name: str, sheet: ParsedConfiguration, overridden: tuple[str, ...], at: Place
 ) -> Facts | None:

@@ -8,7 +8,7 @@ import json
 import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, product
 from math import prod
@@ -21,7 +21,8 @@ from repro.running.engine import RunOptions
 from repro.running.plan import make_plan
 from repro.running.preflight import require
 from repro.schema.numbers import number_of
-from repro.specs.configuration import Configuration, Tuning, dotted, overlap
+from repro.schema.yaml import Steps
+from repro.specs.configuration import Configuration, Tuning, dotted, overlap, value_at
 from repro.store.runs import RunStore
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.trainer import FLOPS_PER_CORE, cost
@@ -80,16 +81,11 @@ def trials(
     return [Trial(search, stage.id, layers, changes) for changes in _changes(stage, values)]
 
 
-def _changes(stage: Stage, values: Values) -> Iterator[Changes]:
+def _changes(stage: Stage, values: Values) -> list[Changes]:
     """What each trial of a stage changes, in the order of the grid, the last path fastest."""
     if stage.design == "cross":
-        for combination in product(*values.values()):
-            yield dict(zip(values, combination, strict=True))
-        return
-    yield {}
-    for path, tried in values.items():
-        for value in tried:
-            yield {path: value}
+        return [dict(zip(values, each, strict=True)) for each in product(*values.values())]
+    return [{}, *({path: value} for path, tried in values.items() for value in tried)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,16 +139,15 @@ def kept(stage: Stage, values: Values, outcomes: Sequence[TrialOutcome]) -> dict
     sound = [each for each in outcomes if not each.diverged]
     result = {}
     for path, tried in values.items():
-        means = [[each.mean for each in sound if _tries(each, path, value)] for value in tried]
+        means = [
+            [each.mean for each in sound if (path, value) in each.trial.changes.items()]
+            for value in tried
+        ]
         best = sorted((min(found), place) for place, found in enumerate(means) if found)
         chosen = [tried[place] for place in sorted(place for _, place in best[: stage.keep])]
         if chosen:
             result[path] = chosen
     return result
-
-
-def _tries(outcome: TrialOutcome, path: str, value: Any) -> bool:
-    return path in outcome.trial.changes and outcome.trial.changes[path] == value
 
 
 MOST_PRICED = 10_000
@@ -172,10 +167,10 @@ class StagePlan:
 
 @dataclass(frozen=True, slots=True)
 class SearchPlan:
-    """All stages, and why the search may not be run, if it may not."""
+    """All stages of a search, and why it may not be run, if it may not."""
 
+    search: Search
     stages: tuple[StagePlan, ...]
-    problems: tuple[Problem, ...]
     workers: int
 
     @property
@@ -193,10 +188,15 @@ class SearchPlan:
         """Very roughly, with none of the runs in the store; 0 where the settings are not priced."""
         return sum(stage.work for stage in self.stages) / FLOPS_PER_CORE / self.workers
 
+    @property
+    def problems(self) -> list[Problem]:
+        """Where the search is beyond its budget."""
+        return over_budget(self.search, self.settings, self.epochs)
+
     def refuse(self) -> None:
         """SpecError if the search is not within its budget."""
         if self.problems:
-            raise SpecError(list(self.problems))
+            raise SpecError(self.problems)
 
 
 def plan_search(search: Search, *, workers: int | None = None) -> SearchPlan:
@@ -211,24 +211,23 @@ def plan_search(search: Search, *, workers: int | None = None) -> SearchPlan:
     plans = [StagePlan(stage.id, stage.design, settings) for stage, settings in both]
     if sum(sizes) <= max(search.spec.budget.settings, MOST_PRICED):
         plans = _priced(search, plans)
-    plan = SearchPlan(tuple(plans), (), workers or cores())
-    return replace(plan, problems=tuple(over_budget(search, plan.settings, plan.epochs)))
+    return SearchPlan(search, tuple(plans), workers or cores())
 
 
-def over_budget(search: Search, settings: int, epochs: int) -> Iterator[Problem]:
+def over_budget(search: Search, settings: int, epochs: int) -> list[Problem]:
     """Where so many settings, and epochs of their runs, are more than the search has declared."""
     per_run = effort(search.base)
-    budget, tokens = search.spec.budget, epochs * (0 if per_run is None else per_run.tokens)
-    for name, declared, found in (
-        ("settings", budget.settings, settings),
-        ("epochs", budget.epochs, epochs),
-        ("tokens", budget.tokens, tokens),
-    ):
+    tokens = epochs * (0 if per_run is None else per_run.tokens)
+    problems = []
+    for name, found in (("settings", settings), ("epochs", epochs), ("tokens", tokens)):
+        declared = getattr(search.spec.budget, name)
         if declared is not None and found > declared:
             mistake = f"the stages take up to {found:,}, and {declared:,} are declared"
             expected = f"at most {declared:,} {name} in all"
             advice = "take values out of the grids, or declare what they take"
-            yield search.document.problem(("budget", name), mistake, expected, advice)
+            steps: Steps = ("budget", name)
+            problems.append(search.document.problem(steps, mistake, expected, advice))
+    return problems
 
 
 def distinct(found: Sequence[Trial]) -> list[Trial]:
@@ -332,8 +331,7 @@ def _placed(found: Mapping[str, str], search: Search) -> dict[str, str]:
 def _stay_in_budget(search: Search, found: Sequence[Trial]) -> None:
     """Refuse a stage whose settings, now that they are known, take more than was declared."""
     settings = distinct(found)
-    epochs = sum(trial.epochs for trial in settings)
-    if problems := list(over_budget(search, len(settings), epochs)):
+    if problems := over_budget(search, len(settings), sum(trial.epochs for trial in settings)):
         raise SpecError(problems)
 
 
@@ -354,7 +352,6 @@ def _train(found: Sequence[Trial], options: RunOptions) -> None:
 
 def rows(tuned: Tuned) -> list[dict[str, str]]:
     """Every setting, the best first, with the values of all paths that any stage tries."""
-    outcomes = tuned.outcomes
     return [
         {
             "rank": str(rank),
@@ -366,7 +363,7 @@ def rows(tuned: Tuned) -> list[dict[str, str]]:
             "diverged": str(each.diverged),
             "setting": each.trial.digest[:12],
         }
-        for rank, each in enumerate(ranked(outcomes), start=1)
+        for rank, each in enumerate(ranked(tuned.outcomes), start=1)
     ]
 
 
@@ -375,8 +372,7 @@ def write_tuned(tuned: Tuned, folder: Path) -> list[Path]:
 
     A file that is there with the same text is left as it is; OutputError where it has another.
     """
-    table = io.StringIO()
-    found = rows(tuned)
+    table, found = io.StringIO(), rows(tuned)
     writer = csv.DictWriter(table, list(found[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(found)
@@ -446,13 +442,7 @@ def _values(tuned: Tuned, outcome: TrialOutcome) -> dict[str, Any]:
     """The values that a setting has at all paths that any stage tries; None where it has none."""
     paths = dict.fromkeys(p for stage in tuned.search.spec.stages for p in stage.grid or {})
     training = outcome.trial.configuration.training().model_dump(mode="json", exclude_none=True)
-    found = {}
-    for path in paths:
-        value: Any = training
-        for step in path.split("."):
-            value = value.get(step) if isinstance(value, dict) else None
-        found[path] = value
-    return found
+    return {path: value_at(training, path) for path in paths}
 
 
 def _shown(value: Any) -> str:
