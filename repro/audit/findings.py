@@ -92,25 +92,32 @@ def _p_text(row: AuditRow) -> str:
 
 def _by_another_test(row: AuditRow, assumed: Variant, span: Span) -> str:
     """A printed p that no t-test of independent arms gives, and which tests might."""
+    against = ", against what the table declares"
+    return (
+        f"No t-test of independent arms gives p {_p_text(row)}: "
+        f"{_given(row, assumed, span, against)}. Nothing says which test was used: a rank or "
+        f"permutation test might give it, which takes the value of every seed to check; "
+        f"{_by_pairs(row)}."
+    )
+
+
+def _given(row: AuditRow, assumed: Variant, span: Span, against: str = "") -> str:
+    """What the assumed test gives, what gives the printed p, and what it would take."""
     tried = f"none of the {len(row.intervals)} variants tried gives it"
     if row.matches:
-        tried = f"only {_several(row)} would give it, against what the table declares"
-    return (
-        f"No t-test of independent arms gives p {_p_text(row)}: {assumed.label(row.n)} gives "
-        f"{span_text(span)} over all rounding, and {tried}{_would_take(row, assumed)}. Nothing "
-        "says which test was used: a rank or permutation test might give it, which takes the "
-        f"value of every seed to check; {_by_pairs(row)}."
-    )
+        tried = f"only {_several(row)} would give it{against}"
+    given = f"{assumed.label(row.n)} gives {span_text(span)} over all rounding, and {tried}"
+    return given + _would_take(row, assumed)
 
 
 def _by_pairs(row: AuditRow) -> str:
     """What a paired t-test would need to give the printed p."""
     if not row.pairable():
         return "a paired t-test gives it for no correlation of the arms"
-    needed = correlation(row, Variant("paired", row.comparison.tails or 2))
-    if not needed.startswith("correlation"):
+    r = correlation(row, Variant("paired", row.comparison.tails or 2))
+    if r is None:
         return "a paired t-test might, were the arms correlated suitably"
-    return f"a paired t-test would take a {needed} of the arms"
+    return f"a paired t-test would take a correlation {r:.2f} of the arms"
 
 
 def _would_take(row: AuditRow, assumed: Variant) -> str:
@@ -178,13 +185,8 @@ def _several(row: AuditRow) -> str:
 
 def _does_not_follow(row: AuditRow, assumed: Variant, span: Span) -> str:
     """A printed p that its own table does not give, and what it would take."""
-    tried = f"none of the {len(row.intervals)} variants tried gives it"
-    if row.matches:
-        tried = f"only {_several(row)} would give it"
-    said = (
-        f"p {_p_text(row)} does not follow from the printed numbers: {assumed.label(row.n)} gives "
-        f"{span_text(span)} over all rounding, and {tried}{_would_take(row, assumed)}."
-    )
+    given = _given(row, assumed, span)
+    said = f"p {_p_text(row)} does not follow from the printed numbers: {given}."
     if contradicts(row, span):
         alpha = row.comparison.alpha
         said += (

@@ -157,7 +157,9 @@ def _fit(row: AuditRow, assumed: Variant) -> Graded:
     if assumed not in row.matches:
         return Graded(Grade.CONSISTENT_IF, _condition(row, assumed))
     if assumed.test == "paired":
-        return Graded(Grade.CONSISTENT_IF, correlation(row, assumed))
+        r = correlation(row, assumed)
+        suitably = "the arms are correlated suitably"
+        return Graded(Grade.CONSISTENT_IF, suitably if r is None else f"correlation {r:.2f}")
     return Graded(Grade.CONSISTENT)
 
 
@@ -195,22 +197,21 @@ def _condition(row: AuditRow, assumed: Variant) -> str:
     return " or ".join(dict.fromkeys(", ".join(way) for way in ways if len(way) == fewest))
 
 
-def correlation(row: AuditRow, assumed: Variant) -> str:
+def correlation(row: AuditRow, assumed: Variant) -> float | None:
     """The correlation of paired arms that gives the printed p, from the numbers as printed."""
     a, b, p = row.comparison.a, row.comparison.b, row.comparison.p
-    unknown = "the arms are correlated suitably"
     if a.mean is None or b.mean is None or a.sd is None or b.sd is None or a.n is None:
-        return unknown
+        return None
     if p is None or p.relation != "=" or 0 in (p.value, a.sd.value, b.sd.value):
-        return unknown
+        return None
     tail = 1 - p.value if assumed.against else p.value / assumed.tails
     statistic = -float(stdtrit(a.n - 1, tail))
     if statistic <= 0:
-        return unknown
+        return None
     deviation = (a.mean.value - b.mean.value) * math.sqrt(a.n) / statistic
     ratio = a.sd.value / b.sd.value
     r = (ratio + 1 / ratio - deviation / a.sd.value * (deviation / b.sd.value)) / 2
-    return f"correlation {max(-1.0, min(1.0, r)):.2f}" if math.isfinite(r) else unknown
+    return max(-1.0, min(1.0, r)) if math.isfinite(r) else None
 
 
 SLACK = 1e-9
