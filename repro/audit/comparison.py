@@ -276,10 +276,7 @@ def rows_of(comparisons: Sequence[PrintedComparison], other_n: Sequence[int]) ->
 def _intervals(
     comparisons: Sequence[PrintedComparison], mentioned: set[int]
 ) -> list[dict[Variant, Span]]:
-    """The interval of every variant of every comparison, one variant at a time.
-
-    Those of a comparison stand in the order of their enumeration, whatever the other rows are.
-    """
+    """The interval of every variant of every comparison, one variant at a time."""
     found: list[dict[Variant, Span]] = [{} for _ in comparisons]
     boxes: dict[Variant, dict[int, Box]] = {}
     for index, each in enumerate(comparisons):
@@ -398,10 +395,7 @@ class Audited:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The audit of one file: ``source`` is its path, ``findings`` concern the whole of it.
-
-    What is found about a single statement belongs to its row; every file has at least one row.
-    """
+    """The audit of one file: ``source`` is its path, ``findings`` concern the whole of it."""
 
     title: str
     source: str

@@ -177,10 +177,7 @@ def _grade(
     found: Mapping[Selection, Correlation],
     matches: Sequence[tuple[str, ...]],
 ) -> tuple[Grade, str]:
-    """The grade and its condition; the rules are those of p-values, read for a coefficient.
-
-    The decision is whether r differs from 0 at 0.05, and to which side.
-    """
+    """The grade and its condition; the decision is on which side of 0 r lies, at 0.05."""
     kept = [match for match in matches if DROPPED not in match]
     if sign is None:
         return Grade.NOT_CHECKABLE, ""

@@ -1,10 +1,8 @@
 """Every p-value that the unrounded numbers behind printed means and deviations could give.
 
-The printed numbers are a box. For fixed deviations p falls as the difference grows, so only
-the deviations need a search. Student's p rises with either of them, so its extremes lie at
-corners. Welch's degrees of freedom depend on the ratio of the two deviations alone, so along
-a ray from 0 its p rises too, and its extremes lie on the two lower or the two upper edges of
-the box; there it may have a peak or a trough inside, which is searched. statistics.md 1.5.
+The printed numbers are a box. For fixed deviations p falls as the difference grows. Student's p
+rises with either deviation, so its extremes lie at corners. Welch's p rises along a ray from 0, so
+they lie on the two lower or the two upper edges of the box, which are searched (statistics.md 1.5).
 A one-sided p against the printed difference is 1 minus the one in its direction.
 """
 
@@ -106,10 +104,7 @@ def _between(ends: Floats, share: Floats) -> Floats:
 
 
 def _search(value: Callable[[Floats], Floats], side: int) -> Floats:
-    """The extreme of ``value`` over [0, 1], row by row: a grid, then finer grids around the best.
-
-    ``value`` takes shares (1 or R, G) and gives values (R, G).
-    """
+    """The extreme over [0, 1] of ``value``, (1 or R, G) to (R, G): a grid, then finer ones."""
     shares = GRID[None, :]
     for _ in range(ZOOMS):
         values = side * value(shares)
