@@ -179,12 +179,16 @@ def test_a_csv_gives_a_verdict(path: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new", "word"),
-    [("abs: 0.3", "abs: 0.7", "INCONCLUSIVE"), ("mixup,1,error,4.35\n", "", "INCOMPLETE")],
+    [
+        ("abs: 0.3", "abs: 0.7", "INCONCLUSIVE"),
+        ("mixup,1,error,4.35\n", "", "INCOMPLETE"),
+        ("4.29", "4.97", "flags: one seed left out"),
+    ],
 )
 def test_the_first_claim_breaks_as_its_page_says(
     old: str, new: str, word: str, tmp_path: Path
 ) -> None:
-    """A larger gain is not shown, and a planned seed may not be missing."""
+    """A larger gain is not shown, no planned seed may be missing, and one far off is told."""
     text = FIRST_CLAIM.read_text(encoding="utf-8")
     (claim,), (table,) = examples("yaml", text), examples("csv", text)
     done = verified(claim.replace(old, new), table.replace(old, new), tmp_path)

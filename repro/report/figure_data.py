@@ -111,12 +111,6 @@ def _along(document: Document, m: MeasurementPart) -> list[str]:
     return []
 
 
-def _in_order(document: Document, m: MeasurementPart) -> list[ArmPart]:
-    along = _along(document, m)
-    place = {arm: i for i, arm in enumerate(along)}
-    return sorted(document.arms, key=lambda arm: place.get(arm.id, len(along)))
-
-
 def _panel(document: Document, m: MeasurementPart) -> DotPanel:
     values = [r.values[m.key] for a in document.arms for r in a.replicates if m.key in r.values]
     values += [s.mean for a in document.arms for s in a.summaries if s.measurement == m.key]
@@ -124,7 +118,9 @@ def _panel(document: Document, m: MeasurementPart) -> DotPanel:
     log = (m.kind == "rank" or ratio) and all(value > 0 for value in values)
     axis = f"{m.label}, {'logarithmic axis' if log else f'{m.better} is better'}"
     scale: Scale = "log" if log else "linear"
-    rows = tuple(_dot_row(document, arm, m, scale) for arm in _in_order(document, m))
+    place = {arm: i for i, arm in enumerate(_along(document, m))}
+    arms = sorted(document.arms, key=lambda arm: place.get(arm.id, len(place)))
+    rows = tuple(_dot_row(document, arm, m, scale) for arm in arms)
     return DotPanel(words.upper_first(m.label), axis, scale, rows)
 
 

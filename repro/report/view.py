@@ -180,6 +180,9 @@ def _cautions(document: Document) -> tuple[Paragraph, ...]:
 
 def _chips(document: Document) -> tuple[Chip, ...]:
     """Controls that did not pass, and what to know of how the judgement was reached."""
-    odd = [control for control in document.canaries if control.state != "passed"]
-    chips = [Chip(f"Control: {control.statement}", words.canary(control)) for control in odd]
+    chips = [
+        Chip(f"Control: {c.statement}", Badge(f"{c.state}: {c.measured}", *words.BADGES[c.state]))
+        for c in document.canaries
+        if c.state != "passed"
+    ]
     return (*chips, *words.cautions(document))

@@ -258,11 +258,6 @@ def with_strength(word: str, part: Strength | None) -> str:
     return f"{word} ({said})" if said else word
 
 
-def canary(control: Canary) -> Badge:
-    """The state of a control and what was measured."""
-    return Badge(f"{control.state}: {control.measured}", *BADGES[control.state])
-
-
 def headline(verdict: VerdictPart, scale: str) -> Badge:
     """The verdict in large letters; a confirmed one with flags is amber and says so."""
     found = short_word(verdict)

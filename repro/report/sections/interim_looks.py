@@ -34,7 +34,10 @@ def watching(document: Document) -> tuple[Block, ...]:
         if part.order != "unknown" and 0 < len(part.looks) <= FEW:
             blocks.append(_table(document, part))
         if part.sensitivity and part.looks:
-            blocks.append(Paragraph(_priors(part), "With other priors:"))
+            e_values = part.sensitivity.items()
+            said = "; ".join(f"{fmt.plain_name(name)}: {fmt.e_value(e)}" for name, e in e_values)
+            text = f"the e-value at the last look would be {said}."
+            blocks.append(Paragraph(text, "With other priors:"))
     if document.control is not None:
         blocks.append(Paragraph(_nights(document.control), "Control:"))
     return tuple(blocks)
@@ -170,11 +173,6 @@ def _table(document: Document, part: SequentialPart) -> TableBlock:
     columns = (*numbers(*heads), Column("Conclusion"))
     caption = f"{words.title_of(document, part.expectation)}: every look"
     return TableBlock(caption, columns, tuple(rows))
-
-
-def _priors(part: SequentialPart) -> str:
-    said = (f"{fmt.plain_name(name)}: {fmt.e_value(e)}" for name, e in part.sensitivity.items())
-    return f"the e-value at the last look would be {'; '.join(said)}."
 
 
 def _nights(control: ControlPart) -> str:
