@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 import torch
 
-from repro.trainers.devices import Facts, numerics
+from repro.trainers.devices import numerics
+from repro.trainers.trainer import Facts
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:

@@ -29,10 +29,10 @@ from repro.errors import ReproError, StoreError
 from repro.specs.configuration import read_sheet
 from repro.trainers.language_model.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
 from repro.trainers.language_model.corpus import CorpusData, load_corpus
-from repro.trainers.language_model.evaluation import mean_loss
+from repro.trainers.language_model.evaluation import log_probability_rows, mean_loss
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.spec import TrainingSpec
-from repro.trainers.language_model.spectrum import measure_rank
+from repro.trainers.language_model.spectrum import rank_of
 from repro.trainers.language_model.training import train
 from repro.trainers.run import RunSpec
 from repro.trainers.trainer import Progress
@@ -126,7 +126,9 @@ def _measured(
         name: math.exp(mean_loss(model, corpus.split(name), batch)[0])  # type: ignore[arg-type]
         for name, batch in batches.items()
     }
-    rank, details, spectrum = measure_rank(model, corpus.test.to(device), TEST_BATCH)
+    rows = (len(corpus.test) // TEST_BATCH - 1) * TEST_BATCH
+    chunks = log_probability_rows(model, corpus.test.to(device), TEST_BATCH)
+    rank, details, spectrum = rank_of(chunks, model.output, rows, None)
     return {
         "perplexity": perplexities,
         "rank": rank,

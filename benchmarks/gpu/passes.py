@@ -12,6 +12,7 @@ from benchmarks.gpu.cases import OUTPUTS, Size, runs_of, spread_model, training
 from benchmarks.gpu.checks import Check, badness, departure
 from benchmarks.speed.shapes import random_words
 from repro.errors import DataError
+from repro.trainers.language_model.evaluation import log_probability_rows
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.precision import products_in
 from repro.trainers.language_model.randomness import Streams
@@ -23,7 +24,7 @@ from repro.trainers.language_model.regularisation import (
     temporal_penalty,
 )
 from repro.trainers.language_model.spec import TrainingSpec
-from repro.trainers.language_model.spectrum import measure_rank
+from repro.trainers.language_model.spectrum import rank_of
 from repro.trainers.run import RunSpec
 
 CPU: Final = torch.device("cpu")
@@ -122,7 +123,9 @@ def of_rank(size: Size, device: torch.device) -> Iterator[Check]:
             parameter.mul_(4)  # contexts of initial weights are too much alike to span d numbers
     tokens = random_words(RANK_ROWS * size.words, size.words, seed=4).to(device)
     try:
-        rank, details, _ = measure_rank(model, tokens, size.batch)
+        rows = (len(tokens) // size.batch - 1) * size.batch
+        chunks = log_probability_rows(model, tokens, size.batch)
+        rank, details, _ = rank_of(chunks, model.output, rows, None)
     except DataError as error:
         yield Check("log-probabilities are not rounded", 1.0, 0.0, str(error).splitlines()[0])
         return

@@ -70,18 +70,9 @@ def corpus(
 ) -> None:
     """Print what a configuration says of a folder of text or dialogs: counts and digests."""
     with problems():
-        from repro.trainers.dialog.corpus import describe_dialogs
-        from repro.trainers.language_model.corpus import describe
+        from repro.trainers.trainer import trainer_of_folder
 
-        if (folder / "train.jsonl").exists() and not (folder / "train.txt").exists():
-            dialogs = describe_dialogs(folder, last_unused=last == "unused")
-            document = dialogs.model_dump(exclude_defaults=True) | {"kind": dialogs.kind}
-            # written out, so that it replaces that of a configuration
-            document["last"] = "unused" if last == "unused" else "null"
-        else:
-            text = describe(folder, "characters" if unit == "characters" else None)
-            document = text.model_dump(exclude_defaults=True) | {"kind": text.kind}
-        say(_block(document))
+        say(_block(trainer_of_folder(folder).describe(folder, unit=unit, last=last)))
 
 
 def _block(found: dict[str, Any]) -> str:

@@ -1,10 +1,9 @@
-"""What every trainer shares: the specification of a training, its revision.
+"""What every trainer shares: the specification of a training, and its revision.
 
-Revisions: what a component computes, as a number that is part of every key.
-
-A component's revision is raised when its numbers change beyond round-off, with an entry under
-*Numerical* in the CHANGELOG. Revision 1 is left out of identities, so keys of components that
-never changed stay as they are. A claim that finds only runs of an older revision is STALE.
+A component's revision is a number that is part of every key. It is raised when the component's
+numbers change beyond round-off, with an entry under *Numerical* in the CHANGELOG. Revision 1 is
+left out of identities, so keys of components that never changed stay as they are. A claim that
+finds only runs of an older revision is STALE.
 """
 
 from __future__ import annotations
@@ -42,12 +41,10 @@ class HasTraining(Protocol):
     """A run, as far as its configuration is asked for."""
 
     @property
-    def training(self) -> Training:
-        """Its configuration."""
+    def training(self) -> Training: ...
 
     @property
-    def key(self) -> str:
-        """Its name in every store."""
+    def key(self) -> str: ...
 
 
 class TrainerName(Spec):
@@ -113,10 +110,7 @@ class Training(Spec):
         return run.training
 
     def identity(self, revisions: Mapping[str, int] | None = None) -> dict[str, Any]:
-        """The document that is hashed: defaults filled in, absent options left out.
-
-        ``revisions`` are those of the components, by default the present ones.
-        """
+        """The document that is hashed: defaults filled in, absent options left out."""
         named = revisions_of(self.components) if revisions is None else dict(revisions)
         document = self.model_dump(mode="json", exclude_none=True)
         return {**document, "revisions": named} if named else document
@@ -137,9 +131,9 @@ LEAST_TOKENS = 2
 
 def too_short(subject: str, size: int, count: int, split: str) -> Words:
     """What to say of a text that is read in more streams than it fills."""
-    what = (
+    mistake = (
         f"{subject} is {size:,}: the {count:,} tokens of the {split} split leave "
         f"{count // size} a stream, and a prediction needs {LEAST_TOKENS}"
     )
     expected = f"at most {max(1, count // LEAST_TOKENS):,}"
-    return what, expected, "choose a smaller batch, or a longer text"
+    return mistake, expected, "choose a smaller batch, or a longer text"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -12,12 +11,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
 
 from repro.errors import DeviceError
-from repro.machine import package_version, processor
+from repro.trainers.trainer import Device, Facts, facts
 
-Device = Literal["cpu", "cuda"]
 NOTICE_SECONDS = 2.0
 PROBE_SECONDS = 120.0
 _NOTICE = "looking for a GPU that torch can use (--device cpu does without)"
@@ -82,12 +79,11 @@ def torch_sees_gpu() -> bool:
     return done.returncode == 0
 
 
-Facts = dict[str, dict[str, str | int | bool]]
 PACKAGES = ("repro-verdict", "torch", "numpy", "scipy", "safetensors")
 
 
 @contextmanager
-def numerics(device: Literal["cpu", "cuda"]) -> Iterator[Facts]:
+def numerics(device: Device) -> Iterator[Facts]:
     """Compute reproducibly inside, as before outside; gives the facts for the provenance.
 
     One thread and deterministic algorithms on the CPU, because sums differ between numbers of
@@ -110,31 +106,16 @@ def numerics(device: Literal["cpu", "cuda"]) -> Iterator[Facts]:
         if device == "cpu":
             torch.set_num_threads(1)
             torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-        yield _facts(device)
+        settings = {
+            "device": device,
+            "threads": torch.get_num_threads(),
+            "deterministic_algorithms": torch.are_deterministic_algorithms_enabled(),
+            "tf32": torch.backends.cuda.matmul.allow_tf32,
+        }
+        name = torch.cuda.get_device_name() if device == "cuda" else "CPU"
+        yield facts(PACKAGES, settings, name)
     finally:
         torch.set_num_threads(threads)
         torch.set_deterministic_debug_mode(deterministic)
         torch.utils.deterministic.fill_uninitialized_memory = filled  # type: ignore[attr-defined]
         torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = tf32
-
-
-def _facts(device: str) -> Facts:
-    """What was used, apart from where."""
-    import torch  # noqa: PLC0415 - as above
-
-    software = {name: package_version(name) for name in PACKAGES}
-    return {
-        "software": {"python": platform.python_version(), **software},
-        "settings": {
-            "device": device,
-            "threads": torch.get_num_threads(),
-            "deterministic_algorithms": torch.are_deterministic_algorithms_enabled(),
-            "tf32": torch.backends.cuda.matmul.allow_tf32,
-        },
-        "machine": {
-            "host": platform.node(),
-            "platform": f"{platform.system()} {platform.machine()}",
-            "processor": processor(),
-            "device": torch.cuda.get_device_name() if device == "cuda" else "CPU",
-        },
-    }

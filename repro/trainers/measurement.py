@@ -25,6 +25,8 @@ NAMES: dict[Split, str] = {"train": "training", "valid": "validation", "test": "
 LARGEST = 2**53
 """Counts beyond this have no float64 of their own."""
 
+MOST_DIGITS = 12
+
 Natural = Annotated[int, Field(ge=0, le=LARGEST)]
 
 
@@ -34,8 +36,7 @@ class Details(BaseModel):
     model_config = ConfigDict(strict=True, extra="allow", allow_inf_nan=False)
 
     def contradiction(self, value: float) -> str:
-        """Why the value cannot be what these are the details of; empty where it can."""
-        del value
+        """Why the value cannot be that of these details; empty where it can."""
         return ""
 
 
@@ -107,20 +108,13 @@ class MeasurementSpec(Spec):
 
     @property
     def key(self) -> str:
-        """Its name inside a run: kind and the head of its digest, absent options left out.
-
-        A measurement of an older revision has another name, so it is taken again.
-        """
+        """Its name inside a run: kind and the head of its digest; another in another revision."""
         document = self.model_dump(mode="json", exclude_none=True)
         document.update(revisions_of([self.kind]))
         return f"{self.kind}-{digest(document)[:16]}"
 
     def measure(self, subject: Any) -> Measured:
-        """Take it: ``subject`` is what the trainer makes of a finished run.
-
-        The specification is imported without torch, so what needs it is imported here.
-        """
-        del subject
+        """Take it of a finished run; torch is imported here, for the class loads without it."""
         raise NotImplementedError(f"{self.kind} is not measured here")
 
     def mistakes(self) -> Iterator[tuple[str, Words]]:
@@ -137,27 +131,23 @@ class MeasurementSpec(Spec):
         The key is empty where it is said of the whole measurement.
         """
         if not self.taken_of(training):
-            what = f"{whose} is {training.noun}, which has no {self.kind}"
-            yield "kind", (what, "what it has", "measure something else, or name other arms")
+            mistake = f"{whose} is {training.noun}, which has no {self.kind}"
+            yield "kind", (mistake, "what it has", "measure something else, or name other arms")
 
     def bound(self, training: Training) -> int | None:
         """The largest value that the structure of a model lets it have, where one is known."""
-        del training
         return None
 
     def largest(self, details: Mapping[str, Any]) -> int | None:
-        """The largest value that it could have had where it was taken; None where none is known."""
-        del details
+        """The largest value that it could have had where it was taken, where one is known."""
         return None
 
     def curve(self, details: Mapping[str, Any]) -> Curve | None:
-        """What it would have been at other thresholds; None where it has none."""
-        del details
+        """What it would have been at other thresholds, where it has any."""
         return None
 
     def same_elsewhere(self, other: MeasurementSpec) -> bool:
         """Whether ``other`` is the same but for the held-out split that it reads."""
-        del other
         return False
 
     def from_history(self) -> tuple[str, Callable[[float], float]] | None:
@@ -170,22 +160,18 @@ class MeasurementSpec(Spec):
 
     def at_scatter(self, scatter: float) -> Self:
         """Itself, with as many digits as values of this standard deviation need."""
-        del scatter
         return self
 
     def cost(self, training: Training) -> float:
         """Floating-point operations that it takes, roughly."""
-        del training
         return 0.0
 
     def memory(self, training: Training) -> float:
-        """Bytes that it holds beside the weights of the model while it is taken, roughly."""
-        del training
+        """Bytes that it holds beside the weights of the model, roughly."""
         return 0.0
 
     def stored(self, training: Training) -> float:
         """Bytes of what it leaves in a store."""
-        del training
         return 0.0
 
 
@@ -223,7 +209,6 @@ class Control(Spec):
 
     def without_effect(self, *, trained: bool) -> str:
         """Why it could control nothing, where nothing is trained; empty where it could."""
-        del trained
         return ""
 
     def controls(self, arm: ControlledArm) -> bool:
@@ -263,6 +248,17 @@ class OthersMeasurement(MeasurementSpec):
         return self.use or self.kind
 
 
+def unsuited_streams(
+    streams: int, training: Any, split: Split, whose: str
+) -> Iterator[tuple[str, Words]]:
+    """What to say of a `batch_size`: a text must fill its streams, and a dialog has none."""
+    if training.in_streams:
+        yield from too_many_streams("batch_size", streams, training, split, whose)
+    elif streams != 1:
+        mistake = f"batch_size changes nothing of {whose}: responses are read one by one"
+        yield "batch_size", (mistake, "no batch_size", "leave it out")
+
+
 def too_many_streams(
     key: str, streams: int, training: Any, split: Split, whose: str
 ) -> Iterator[tuple[str, Words]]:
@@ -270,13 +266,6 @@ def too_many_streams(
     tokens = training.tokens(split)
     if tokens // streams < LEAST_TOKENS:
         yield "", too_short(f"{key}, for {whose},", streams, tokens, split)
-
-
-def streams_without_effect(streams: int, whose: str) -> Iterator[tuple[str, Words]]:
-    """What to say of streams of a model that reads one response after the other."""
-    if streams != 1:
-        what = f"batch_size changes nothing of {whose}: responses are read one by one"
-        yield "batch_size", (what, "no batch_size", "leave it out")
 
 
 class Reported(MeasurementSpec):
@@ -289,11 +278,10 @@ class Reported(MeasurementSpec):
     kind: Literal["reported"]
     label: Annotated[str, Field(min_length=2, max_length=60)]
     better: Literal["lower", "higher"]
-    digits: Annotated[int, Field(ge=0, le=12)] = 2
+    digits: Annotated[int, Field(ge=0, le=MOST_DIGITS)] = 2
     granularity: Positive | None = None
 
     def least_step(self) -> float | None:
-        """The declared granularity."""
         return self.granularity
 
     def at_scatter(self, scatter: float) -> Self:
@@ -302,6 +290,3 @@ class Reported(MeasurementSpec):
             return self
         digits = min(MOST_DIGITS, 1 - math.floor(math.log10(scatter)))
         return self.model_copy(update={"digits": digits})
-
-
-MOST_DIGITS = 12

@@ -1,4 +1,4 @@
-"""What running receives: resolved runs, their keys, and the plan.
+"""What running receives: resolved runs and their keys.
 
 A run is one configuration with one seed. Its key is the SHA-256 of everything that determines
 its numbers and of nothing else: no host, no path, no device, no name of a claim.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias, Union
 
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
-from repro.plugins import Table, class_of_others, require_consent
+from repro.plugins import Table, class_of_others, load_object, require_consent
 from repro.schema.base import open_union
 from repro.trainers.base import Training
 from repro.trainers.measurement import (
@@ -54,7 +54,7 @@ def trainer_for(document: object) -> Trains:
         require_consent(named)
         return TRAINERS.get(named)()
     every = (TRAINERS.get(name)() for name in others)
-    return next((one for one in every if one.recognises(document)), TRAINERS.get(first)())
+    return next((each for each in every if each.recognises(document)), TRAINERS.get(first)())
 
 
 def _of_its_trainer(value: object) -> object:
@@ -73,13 +73,11 @@ MEASUREMENTS: Table[type[MeasurementSpec]] = Table(
     },
 )
 
-CONTROLS: Table[type[Control]] = Table(
-    "repro.controls",
-    {
-        "rank_bound": "repro.trainers.language_model.rank:RankBound",
-        "known_rank": "repro.trainers.language_model.rank:KnownRank",
-    },
+CONTROLS = (
+    "repro.trainers.language_model.rank:RankBound",
+    "repro.trainers.language_model.rank:KnownRank",
 )
+"""All canaries that there are; a measurement of others can name these alone."""
 
 
 if TYPE_CHECKING:
@@ -88,7 +86,7 @@ if TYPE_CHECKING:
     Measurement: TypeAlias = MeasurementSpec
 else:
     Canary = Annotated[
-        Union[tuple(CONTROLS.get(name) for name in CONTROLS.names())],  # noqa: UP007
+        Union[tuple(map(load_object, CONTROLS))],  # noqa: UP007
         Field(discriminator="kind"),
     ]
     _BUILTIN = [MEASUREMENTS.get(name) for name in MEASUREMENTS.names()]

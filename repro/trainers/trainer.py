@@ -58,7 +58,6 @@ class Cost:
 
     @property
     def total(self) -> float:
-        """All of it."""
         return self.training + sum(self.measurements.values())
 
 
@@ -67,11 +66,7 @@ Phase = Literal["train", "valid"]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where one run is.
-
-    Reported at the beginning of an epoch, after every step, and before validation: whoever
-    listens decides how much of it to show.
-    """
+    """Where one run is: told at the beginning of an epoch, after every step, before validation."""
 
     run_key: str
     epoch: int
@@ -110,12 +105,10 @@ class NamesCode(Protocol):
     """A part of a configuration that is code of others."""
 
     @property
-    def use(self) -> str:
-        """Its `module:object`."""
+    def use(self) -> str: ...
 
     @property
-    def version(self) -> str:
-        """The version that is stated."""
+    def version(self) -> str: ...
 
 
 class Idle(NamedTuple):
@@ -142,27 +135,27 @@ class Trainer(ABC, Generic[S]):
 
     Spec: type[S]
 
-    def recognises(self, document: dict[str, Any]) -> bool:  # noqa: ARG002 - of a built-in one
+    def recognises(self, document: dict[str, Any]) -> bool:
         """Whether a configuration that names no trainer is for this one."""
         return False
 
-    def misnamed(self, spec: S) -> Iterator[tuple[Steps, Words]]:  # noqa: ARG002
+    def misnamed(self, spec: S) -> Iterator[tuple[Steps, Words]]:
         """What a configuration by itself cannot mean, and where that is written."""
         yield from ()
 
-    def mistakes(self, spec: S, whose: str, where: str) -> Iterator[Words]:  # noqa: ARG002
+    def mistakes(self, spec: S, whose: str, where: str) -> Iterator[Words]:
         """Why nothing can be trained; ``whose`` the configuration is, ``where`` it is written."""
         yield from ()
 
-    def idle(self, spec: S) -> Iterator[Idle]:  # noqa: ARG002
+    def idle(self, spec: S) -> Iterator[Idle]:
         """Settings that change no number."""
         yield from ()
 
-    def comparable(self, spec: S) -> Mapping[str, Any]:  # noqa: ARG002
+    def comparable(self, spec: S) -> Mapping[str, Any]:
         """What arms may be declared to have the same, as far as it is known of them."""
         return {}
 
-    def effort(self, spec: S) -> Effort | None:  # noqa: ARG002
+    def effort(self, spec: S) -> Effort | None:
         """What a search spends on a run; None where settings cannot be ranked by their history."""
         return None
 
@@ -170,19 +163,19 @@ class Trainer(ABC, Generic[S]):
         """What a run costs from nothing. Good for an order and for an ETA, for nothing finer."""
         return Cost(FLOPS_PER_CORE, {each.key: each.cost(spec) for each in measurements})
 
-    def memory(self, spec: S, measurements: Sequence[MeasurementSpec]) -> float:  # noqa: ARG002
+    def memory(self, spec: S, measurements: Sequence[MeasurementSpec]) -> float:
         """Bytes that a process needs for a run, roughly, on the generous side."""
         return PROCESS_MEMORY
 
-    def disk(self, spec: S) -> float:  # noqa: ARG002
+    def disk(self, spec: S) -> float:
         """Bytes of the weights that a run leaves."""
         return 0.0
 
-    def batched(self, spec: S) -> bool:  # noqa: ARG002
+    def batched(self, spec: S) -> bool:
         """Whether several replicates may be trained as one model."""
         return False
 
-    def replicate_memory(self, spec: S) -> float:  # noqa: ARG002
+    def replicate_memory(self, spec: S) -> float:
         """Bytes that one more replicate needs while it is trained, roughly, generously."""
         return 0.0
 
@@ -190,11 +183,19 @@ class Trainer(ABC, Generic[S]):
         """What training reads: where it is not there for one run, it is for none that reads it."""
         return spec.digest()
 
-    def lacking(self, spec: S, data: Path | None) -> str:  # noqa: ARG002
+    def lacking(self, spec: S, data: Path | None) -> str:
         """The first thing that is wrong with what training reads below ``data``; or nothing."""
         return ""
 
-    def others_code(self, spec: S) -> Mapping[str, NamesCode]:  # noqa: ARG002
+    def describes(self, folder: Path) -> bool:
+        """Whether a folder holds a corpus that it reads."""
+        return False
+
+    def describe(self, folder: Path, *, unit: str, last: str) -> dict[str, Any]:
+        """What a configuration says of the corpus in a folder; DataError where there is none."""
+        raise NotImplementedError
+
+    def others_code(self, spec: S) -> Mapping[str, NamesCode]:
         """What training imports of others beside this trainer, by its dotted path."""
         return {}
 
@@ -204,19 +205,9 @@ class Trainer(ABC, Generic[S]):
     @contextmanager
     def numerics(self, device: Device) -> Iterator[Facts]:
         """Compute reproducibly inside, as before outside; gives the facts for the provenance."""
-        software = {name: package_version(name) for name in ("repro-verdict", "numpy")}
-        yield {
-            "software": {"python": platform.python_version(), **software},
-            "settings": {"device": device},
-            "machine": {
-                "host": platform.node(),
-                "platform": f"{platform.system()} {platform.machine()}",
-                "processor": processor(),
-                "device": "CPU",
-            },
-        }
+        yield facts(("repro-verdict", "numpy"), {"device": device})
 
-    def load(self, spec: S, data: Path | None) -> Any:  # noqa: ARG002
+    def load(self, spec: S, data: Path | None) -> Any:
         """Read what training and measuring need; DataError if it is not what it should be."""
         return None
 
@@ -244,9 +235,32 @@ class Trainer(ABC, Generic[S]):
         """What takes the measurements of a run that is stored."""
 
 
+def facts(
+    packages: Sequence[str], settings: dict[str, str | int | bool], device: str = "CPU"
+) -> Facts:
+    """What was used, apart from where; ``device`` is the name of the hardware."""
+    software = {name: package_version(name) for name in packages}
+    return {
+        "software": {"python": platform.python_version(), **software},
+        "settings": settings,
+        "machine": {
+            "host": platform.node(),
+            "platform": f"{platform.system()} {platform.machine()}",
+            "processor": processor(),
+            "device": device,
+        },
+    }
+
+
 def trainer_of(training: Training) -> Trainer[Any]:
     """The trainer of a configuration."""
     return cast("Trainer[Any]", TRAINERS.get(training.trained_by)())
+
+
+def trainer_of_folder(folder: Path) -> Trainer[Any]:
+    """The built-in trainer that reads the corpus in a folder; the first where none does."""
+    trainers = [cast("Trainer[Any]", TRAINERS.get(name)()) for name in TRAINERS.names()]
+    return next((each for each in trainers if each.describes(folder)), trainers[0])
 
 
 def cost(planned: PlannedRun) -> Cost:
@@ -269,5 +283,5 @@ def replicate_memory(training: Training) -> float:
 def code_of(training: Training) -> dict[str, NamesCode]:
     """The code of others that training imports, by the dotted path of what names it."""
     named = training.trainer
-    own = {"trainer": named} if named is not None and ":" in named.use else {}
-    return {**own, **trainer_of(training).others_code(training)}
+    code = {"trainer": named} if named is not None and ":" in named.use else {}
+    return {**code, **trainer_of(training).others_code(training)}

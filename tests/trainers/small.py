@@ -8,10 +8,12 @@ from typing import Any
 import torch
 
 from repro.trainers.language_model.corpus import CorpusData
+from repro.trainers.language_model.evaluation import log_probability_rows
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.randomness import Streams, initialise
 from repro.trainers.language_model.recipe import Recipe
 from repro.trainers.language_model.spec import Model, SyntheticCorpus, TrainingSpec
+from repro.trainers.language_model.spectrum import Spectrum, rank_of
 from repro.trainers.run import RunSpec
 
 SOFTMAX: dict[str, Any] = {"kind": "softmax"}
@@ -93,3 +95,11 @@ def random_corpus(vocabulary: int = 30, tokens: int = 600) -> CorpusData:
     generator = torch.Generator().manual_seed(0)
     train, valid, test = torch.randint(vocabulary, (3, tokens), generator=generator).unbind()
     return CorpusData(train, valid, test, tuple(f"w{number}" for number in range(vocabulary)))
+
+
+def measured_rank(
+    model: LanguageModel, tokens: torch.Tensor, streams: int, contexts: int | None = None
+) -> tuple[float, dict[str, Any], Spectrum]:
+    """The Press rank of a text, facts, and the singular values."""
+    rows = (len(tokens) // streams - 1) * streams
+    return rank_of(log_probability_rows(model, tokens, streams), model.output, rows, contexts)

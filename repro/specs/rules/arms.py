@@ -9,6 +9,8 @@ from repro.errors import Problem
 from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.yaml import Steps
 from repro.specs.scaled import ScaledClaim
+from repro.trainers.measurement import MeasurementSpec
+from repro.trainers.table import MEASUREMENTS
 from repro.trainers.trainer import trainer_of
 
 
@@ -146,8 +148,14 @@ def _structural(claim: ScaledClaim, bound: Expectation, steps: Steps) -> Iterato
         yield claim.problem(steps, unbounded[bound.of[0]], expected, advice)
     measurement = claim.measurements.get(bound.measurement)
     if measurement is not None and not measurement.bounded:
-        mistake = f"the structural bound is one of rank, and '{bound.measurement}' is no rank"
+        kind = " or ".join(name for name, each in _built_in().items() if each.bounded)
+        mistake = f"the structural bound is one of {kind}, and '{bound.measurement}' is no {kind}"
         yield claim.problem(steps, mistake, "a number", "write the limit as a number")
+
+
+def _built_in() -> dict[str, type[MeasurementSpec]]:
+    """The measurements that are built in, by their kinds."""
+    return {name: MEASUREMENTS.get(name) for name in MEASUREMENTS.names()}
 
 
 def _canaries(claim: ScaledClaim) -> Iterator[Problem]:
@@ -176,9 +184,11 @@ def _canaries_apply(claim: ScaledClaim) -> Iterator[Problem]:
     for number, canary in enumerate(claim.file.canaries):
         measurement = claim.measurements.get(canary.measurement)
         if measurement is not None and canary.kind not in measurement.controls:
-            mistake = f"a canary of kind {canary.kind} controls ranks, and this is no rank"
+            having = (name for name, each in _built_in().items() if canary.kind in each.controls)
+            kind = " or ".join(having)
+            mistake = f"a canary of kind {canary.kind} controls {kind}s, and this is no {kind}"
             steps: Steps = ("canaries", number, "measurement")
-            yield claim.problem(steps, mistake, "a measurement of kind rank", "name a rank")
+            yield claim.problem(steps, mistake, f"a measurement of kind {kind}", f"name a {kind}")
         if why := canary.without_effect(trained=bool(claim.trained)):
             mistake = f"a canary of kind {canary.kind} {why}"
             steps = ("canaries", number, "kind")

@@ -2,5 +2,5 @@
 
 A sequence-to-sequence model of GRUs without attention, with the output layers of the language
 models. More letters: U utterances, N predicted words. Reading order: ``corpus``, ``model``,
-``training``, ``evaluation``.
+``training``, ``bleu``.
 """

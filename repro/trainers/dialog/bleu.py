@@ -49,7 +49,6 @@ class Bleu(MeasurementSpec):
 
     @property
     def label(self) -> str:
-        """What a reader calls it."""
         return f"{NAMES[self.split]} BLEU-{self.order} {self.side}"
 
     def measure(self, subject: Any) -> Measured:
@@ -79,10 +78,12 @@ class Bleu(MeasurementSpec):
         return Measured(sides[self.side], details)
 
     def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
-        """Only a dialog model answers."""
         if training.trained_by not in self.trainers:
-            what = f"{whose} is {training.noun}, and only a dialog model answers"
-            yield "kind", (what, "perplexity or rank", "measure something else, or name other arms")
+            mistake = f"{whose} is {training.noun}, and only a dialog model answers"
+            yield (
+                "kind",
+                (mistake, "perplexity or rank", "measure something else, or name other arms"),
+            )
 
     def same_elsewhere(self, other: MeasurementSpec) -> bool:
         """All but the split is equal, and neither was trained on."""
@@ -122,7 +123,7 @@ def precision_recall(
     scores = [[bleu(h, [r], order, smoothing) for r in references] for h in hypotheses]
     best_references = [max(row) for row in scores]
     best_hypotheses = [max(column) for column in zip(*scores, strict=True)]
-    return PrecisionRecall(_mean(best_references), _mean(best_hypotheses))
+    return PrecisionRecall(statistics.fmean(best_references), statistics.fmean(best_hypotheses))
 
 
 def bleu(
@@ -142,7 +143,7 @@ def bleu(
     if min(precisions) == 0:
         return 0.0
     penalty = min(0.0, 1 - nearest / length)
-    return math.exp(penalty + _mean([math.log(precision) for precision in precisions]))
+    return math.exp(penalty + statistics.fmean([math.log(precision) for precision in precisions]))
 
 
 def smoothed_precisions(
@@ -196,7 +197,3 @@ def _averaged(matches: Sequence[float], following: float) -> list[float]:
     for match, after in zip(matches, [*matches[1:], following], strict=True):
         result.append((result[-1] + match + after) / 3)
     return result[1:]
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)

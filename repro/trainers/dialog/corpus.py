@@ -1,7 +1,5 @@
 """Dialogs: read from a file, numbered, and cut into batches of responses with their contexts.
 
-What one step of training reads: some responses with their contexts, of unequal lengths.
-
 Sequences are packed, never padded: no number depends on what else is in a batch.
 """
 
@@ -31,6 +29,7 @@ from repro.trainers.language_model.corpus import (
     bytes_of,
     check_count,
     checked_bytes,
+    folder_of,
     named_after,
 )
 from repro.trainers.language_model.spec import Digests, SplitTokens
@@ -53,7 +52,7 @@ def dialogs_of(content: bytes, path: Path) -> Iterator[list[Utterance]]:
         lines.pop()  # what follows the last line's end is not a line
     for number, line in enumerate(lines, start=1):
         texts = _texts(line, f"{path}:{number}")
-        yield [[BEGIN, OPENING, END], *(marked(tokens_of(text)) for text in texts)]
+        yield [[BEGIN, OPENING, END], *([BEGIN, *tokens_of(text), END] for text in texts)]
 
 
 def tokens_of(text: str) -> list[str]:
@@ -62,11 +61,6 @@ def tokens_of(text: str) -> list[str]:
     No token has both a word character and a bracket, so that none is a mark.
     """
     return _TOKEN.findall(text.lower())
-
-
-def marked(tokens: list[str]) -> Utterance:
-    """The tokens of an utterance between its marks."""
-    return [BEGIN, *tokens, END]
 
 
 def cut(utterance: Utterance, longest: int) -> Utterance:
@@ -155,14 +149,7 @@ def load_dialogs(spec: DialogCorpus, data: Path | None) -> DialogData:
 
     Raises DataError when a file is missing or is not what ``spec`` states.
     """
-    if data is None:
-        message = (
-            f"corpus '{spec.name}' is read from files, and no data folder is given; set "
-            f"REPRO_DATA to the folder that holds {spec.name}/train.jsonl, valid.jsonl and "
-            "test.jsonl"
-        )
-        raise DataError(message)
-    folder = data / spec.name
+    folder = folder_of(spec.name, "jsonl", data)
     paths = {split: folder / f"{split}.jsonl" for split in SPLITS}
     dialogs = {
         split: list(dialogs_of(checked_bytes(path, getattr(spec.sha256, split)), path))
@@ -171,11 +158,10 @@ def load_dialogs(spec: DialogCorpus, data: Path | None) -> DialogData:
     words = vocabulary_of(dialogs["train"], spec.vocabulary)
     check_count(folder, "distinct words", found=len(words), stated=spec.vocabulary)
     if not {BEGIN, END} <= set(words):
-        message = (
+        raise DataError(
             f"{folder}: {BEGIN} and {END} are not among its {spec.vocabulary} most frequent words, "
             "and every response has them; state a larger vocabulary"
         )
-        raise DataError(message)
     numbers = {word: number for number, word in enumerate(words)}
     result = {split: _numbered(dialogs[split], numbers, spec) for split in SPLITS}
     for split, part in result.items():
@@ -194,36 +180,27 @@ def describe_dialogs(folder: Path, *, last_unused: bool = False) -> DialogCorpus
     Raises DataError when a file is missing, holds no dialogs, or has no response, and when the
     folder's name is not one that a corpus can have.
     """
-    found, digests = {}, {}
+    digests, lengths = {}, {}
+    words: tuple[str, ...] = ()
     for split in SPLITS:
         path = folder / f"{split}.jsonl"
         content = bytes_of(path)
-        found[split] = list(dialogs_of(content, path))
+        dialogs = list(dialogs_of(content, path))
+        words = words or vocabulary_of(dialogs, MOST_FREQUENT + 2)
+        responses = (each for dialog in dialogs for each in dialog[1 : -1 if last_unused else None])
+        lengths[split] = [len(cut(response, LONGEST)) - 1 for response in responses]
         digests[split] = hashlib.sha256(content).hexdigest()
-        if all(len(_responses(dialog, last_unused=last_unused)) == 0 for dialog in found[split]):
+        if not lengths[split]:
             raise DataError(f"{path}: there is no response in it\n  expected: dialogs")
-    lengths = {
-        split: [
-            len(cut(one, LONGEST)) - 1
-            for dialog in dialogs
-            for one in _responses(dialog, last_unused=last_unused)
-        ]
-        for split, dialogs in found.items()
-    }
     with named_after(folder) as name:
         return DialogCorpus(
             name=name,
-            vocabulary=len(vocabulary_of(found["train"], MOST_FREQUENT + 2)),
+            vocabulary=len(words),
             responses=SplitResponses(**{split: len(each) for split, each in lengths.items()}),
             tokens=SplitTokens(**{split: sum(each) for split, each in lengths.items()}),
             sha256=Digests(**digests),
             last="unused" if last_unused else None,
         )
-
-
-def _responses(dialog: list[Utterance], *, last_unused: bool) -> list[Utterance]:
-    """Every utterance but the opening one, and but the last if that is unused."""
-    return dialog[1:-1] if last_unused else dialog[1:]
 
 
 def vocabulary_of(dialogs: Iterable[list[Utterance]], size: int) -> tuple[str, ...]:

@@ -114,7 +114,6 @@ class Seq2Seq(Spec):
         return encoders + bridge + decoder + words + output
 
     def rank_bound(self) -> int | None:
-        """Structural bound on the rank of the log-probabilities, as of a language model."""
         return self.output.rank_bound(self.decoder_size)
 
 
@@ -206,7 +205,6 @@ class DialogTrainingSpec(NetworkTraining):
 
     def predicted(self, split: str, streams: int = 1) -> int:
         """As many as there are: responses are read one by one."""
-        del streams
         return self.tokens(split)
 
     def responses(self, split: str) -> int:

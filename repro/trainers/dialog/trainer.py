@@ -31,6 +31,14 @@ class DialogModels(Networks):
         utterances = 2 * spec.corpus.context * spec.model.utterance_size
         return ACTIVATIONS * (utterances + spec.model.context_size)
 
+    def describe(self, folder: Path, *, unit: str, last: str) -> dict[str, Any]:
+        """``last`` is written out, so that it replaces that of a configuration."""
+        from repro.trainers.dialog import corpus  # noqa: PLC0415 - has torch
+
+        found = corpus.describe_dialogs(folder, last_unused=last == "unused")
+        document = {**found.model_dump(exclude_defaults=True), "kind": found.kind}
+        return {**document, "last": "unused" if last == "unused" else "null"}
+
     def load(self, spec: DialogTrainingSpec, data: Path | None) -> Any:
         from repro.trainers.dialog import corpus  # noqa: PLC0415 - has torch
 

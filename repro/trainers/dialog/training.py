@@ -208,25 +208,18 @@ class OnDialogs(Subject):
     """A dialog model, which reads the responses of a split one by one, whatever the streams."""
 
     def mean_loss(self, split: Split, streams: int = 1) -> tuple[float, int]:
-        """Mean negative log-likelihood in nats a token of a response, and how many there are."""
-        del streams
         return mean_loss(self.model, self.corpus.split(split))
 
     def log_probabilities(self, split: Split, streams: int = 1) -> Iterator[Tensor]:
-        """Blocks (rows, V) of log-probabilities in nats, one row a predicted token."""
-        del streams
         found = contexts(self.model, self.corpus.split(split))
         return rows_of(self.model.output, (context for context, _ in found))
 
     def rows(self, split: Split, streams: int = 1) -> int:
-        """How many tokens are predicted."""
-        del streams
         predicted: int = self.corpus.split(split).predicted
         return predicted
 
     def dynamic_perplexity(self, measurement: Perplexity) -> NoReturn:
         """Only a text is read word by word."""
-        del measurement
         raise ValueError("there is no dynamic evaluation of a dialog model")
 
     def answered(self, split: Split, beam: Beam) -> Answered:

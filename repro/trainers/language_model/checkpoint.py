@@ -175,12 +175,11 @@ def load_checkpoint(folder: Path, run_key: str) -> tuple[Checkpoint | None, str 
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         return None, f"{path} is damaged ({reason}); it is now {aside.name}, training starts anew"
     if checkpoint.run_key != run_key:
-        message = (
+        raise StoreError(
             f"{path} belongs to another run\n"
             f"  expected run {run_key}\n  found    run {checkpoint.run_key}\n"
             "  to do: move it away; one folder holds one run"
         )
-        raise StoreError(message)
     return checkpoint, None
 
 
@@ -196,19 +195,16 @@ def _read(content: bytes) -> Checkpoint:
     length = int.from_bytes(content[:8], "little")
     header = json.loads(content[8 : 8 + length])["__metadata__"]
     if _sha256(header["state"], tensors) != header["sha256"]:
-        message = "its content does not have the SHA-256 that it states"
-        raise ValueError(message)
+        raise ValueError("its content does not have the SHA-256 that it states")
     state = CheckpointState.model_validate_json(header["state"])
     groups: dict[str, Any] = {group: {} for group in GROUPS}
     for full_name, tensor in tensors.items():
         group, name = full_name.split("/", 1)
         groups[group][name] = tensor
     if bool(groups["best"]) != (state.best_epoch > 0):
-        message = "its best weights and its best epoch do not belong together"
-        raise ValueError(message)
+        raise ValueError("its best weights and its best epoch do not belong together")
     if bool(groups["optimiser"]) and state.optimiser_steps is None:
-        message = "its optimiser's moments are of an unknown number of steps"
-        raise ValueError(message)
+        raise ValueError("its optimiser's moments are of an unknown number of steps")
     return Checkpoint(**dict(state), **groups)
 
 

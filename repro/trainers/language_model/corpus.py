@@ -1,6 +1,6 @@
 """A corpus in memory: word numbers of files or of a synthetic language, windows of an epoch.
 
-A language of which everything is known: probabilities, entropy, true rank.
+Of the synthetic language everything is known: probabilities, entropy, true rank.
 
 Generator version 1. Each word v has a vector B(v), standard normal in ``dimension`` dimensions,
 and a frequency 1 / (v + 10), as in Zipf's law. What follows the word w is one of K topics with
@@ -97,12 +97,11 @@ def stationary_distribution(spec: SyntheticCorpus) -> Matrix:
         if np.abs(following_V - q_V).sum() < 1e-14:
             return q_V
         q_V = following_V
-    message = (
+    raise DataError(
         f"{spec.label}: its long-run frequencies do not settle in {LONGEST_ITERATION:,} steps\n"
         "  expected: a language in which every word leads to every other soon enough\n"
         "  to do: lower corpus.sharpness, or take more components"
     )
-    raise DataError(message)
 
 
 def entropy_perplexity(spec: SyntheticCorpus) -> float:
@@ -128,8 +127,7 @@ def sample_text(spec: SyntheticCorpus, split: Split) -> npt.NDArray[np.int64]:
     cumulative_VV[:, -1] = 1.0
     start_V = np.cumsum(stationary_distribution(spec))
     start_V[-1] = 1.0
-    count = {"train": spec.tokens.train, "valid": spec.tokens.valid, "test": spec.tokens.test}
-    uniforms = philox(_identity(spec, split)).random(count[split]).tolist()
+    uniforms = philox(_identity(spec, split)).random(getattr(spec.tokens, split)).tolist()
     rows = list(cumulative_VV)
     row, text = start_V, []
     for u in uniforms:
@@ -179,7 +177,8 @@ class Splits(Generic[Content]):
 
     def split(self, name: Split) -> Content:
         """One split by its name."""
-        return {"train": self.train, "valid": self.valid, "test": self.test}[name]
+        content: Content = getattr(self, name)
+        return content
 
 
 class CorpusData(Splits[Tensor]):
@@ -209,38 +208,42 @@ def batchify(tokens: Tensor, batch_size: int) -> Tensor:
     """
     length = len(tokens) // batch_size
     if length < 2:
-        message = (
+        raise DataError(
             f"{len(tokens)} tokens in {batch_size} parallel streams leave {length} a stream, and "
             "a prediction needs 2; choose a smaller batch or a longer text"
         )
-        raise DataError(message)
     return tokens[: length * batch_size].view(batch_size, length).t().contiguous()
 
 
-def _read_text(spec: TextCorpus, data: Path | None) -> CorpusData:
+def folder_of(name: str, ending: str, data: Path | None) -> Path:
+    """Where the files of a corpus are; DataError where no data folder is given."""
     if data is None:
-        message = (
-            f"corpus '{spec.name}' is read from files, and no data folder is given; set "
-            f"REPRO_DATA to the folder that holds {spec.name}/train.txt, valid.txt and test.txt"
+        first, *others = (f"{split}.{ending}" for split in SPLITS)
+        raise DataError(
+            f"corpus '{name}' is read from files, and no data folder is given; set "
+            f"REPRO_DATA to the folder that holds {name}/{first}, {' and '.join(others)}"
         )
-        raise DataError(message)
+    return data / name
+
+
+def _read_text(spec: TextCorpus, data: Path | None) -> CorpusData:
+    folder = folder_of(spec.name, "txt", data)
     if spec.sha256 is None:
-        message = (
+        raise DataError(
             f"corpus '{spec.name}' does not say which files it is\n"
             "  expected: the SHA-256 of each file\n"
-            f"  to do: write under corpus what `repro corpus` prints of {data / spec.name}"
+            f"  to do: write under corpus what `repro corpus` prints of {folder}"
         )
-        raise DataError(message)
     numbers: dict[str, int] = {}
     texts = []
     for split in SPLITS:
-        path = data / spec.name / f"{split}.txt"
+        path = folder / f"{split}.txt"
         text = _text(path, checked_bytes(path, getattr(spec.sha256, split)))
         ids = _numbered(text, spec.unit, numbers)
         check_count(path, "tokens", found=len(ids), stated=getattr(spec.tokens, split))
         texts.append(torch.from_numpy(ids))
-    what = f"distinct {spec.unit or 'words'}"
-    check_count(data / spec.name, what, found=len(numbers), stated=spec.vocabulary)
+    unit = f"distinct {spec.unit or 'words'}"
+    check_count(folder, unit, found=len(numbers), stated=spec.vocabulary)
     train, valid, test = texts
     return CorpusData(train, valid, test, tuple(numbers))
 
@@ -258,12 +261,11 @@ def describe(folder: Path, unit: Literal["characters"] | None = None) -> TextCor
         try:
             content = _content(path)
         except OSError as error:
-            message = (
+            raise DataError(
                 f"cannot read {path}: {error.strerror}\n"
                 "  expected: a folder that holds train.txt, valid.txt and test.txt\n"
                 "  to do: give the path of that folder"
-            )
-            raise DataError(message) from error
+            ) from error
         tokens[split] = len(_numbered(_text(path, content), unit, numbers))
         digests[split] = hashlib.sha256(content).hexdigest()
         if not tokens[split]:
@@ -285,11 +287,10 @@ def named_after(folder: Path) -> Iterator[str]:
     try:
         yield name
     except ValidationError as error:
-        message = (
+        raise DataError(
             f"a corpus cannot be called '{name}'\n"
             "  expected: lower-case letters, digits and underscores\n  to do: rename the folder"
-        )
-        raise DataError(message) from error
+        ) from error
 
 
 def checked_bytes(path: Path, expected: str) -> bytes:
@@ -297,13 +298,12 @@ def checked_bytes(path: Path, expected: str) -> bytes:
     content = bytes_of(path)
     found = hashlib.sha256(content).hexdigest()
     if found != expected:
-        message = (
+        raise DataError(
             f"{path} is not the file that the corpus names\n"
             f"  expected SHA-256 {expected}\n"
             f"  found    SHA-256 {found}\n"
             "  to do: restore the original file, or declare this one as another corpus"
         )
-        raise DataError(message)
     return content
 
 
@@ -312,11 +312,10 @@ def bytes_of(path: Path) -> bytes:
     try:
         return _content(path)
     except OSError as error:
-        message = (
+        raise DataError(
             f"cannot read {path}: {error.strerror}; put the file there, or set REPRO_DATA to "
             f"the folder that holds {path.parent.name}/{path.name}"
-        )
-        raise DataError(message) from error
+        ) from error
 
 
 def _content(path: Path) -> bytes:
@@ -365,11 +364,10 @@ def _words(text: str) -> Iterator[str]:
 def check_count(path: Path, unit: str, *, found: int, stated: int) -> None:
     """Raise DataError if a corpus has another number of something than its specification states."""
     if found != stated:
-        message = (
+        raise DataError(
             f"{path}: {found} {unit}, and the corpus specification states {stated}; "
             "correct the specification"
         )
-        raise DataError(message)
 
 
 SHORT_WINDOWS = 0.05

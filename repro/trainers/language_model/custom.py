@@ -1,6 +1,4 @@
-"""A user's own output layer or trunk, from outside this package: made, and checked.
-
-A user's own component, from outside this package: made, and checked against what is stated.
+"""A user's own output layer or trunk: made, and checked against what is stated.
 
 Everything that can be wrong with it is found when a model is built, before anything is trained.
 """
@@ -30,11 +28,7 @@ TRIAL_SEED = 20180430
 
 
 def make(spec: Own, kind: type[Part], *sizes: Any) -> Part:
-    """What ``spec`` names, called with ``sizes`` and its options: a ``kind``.
-
-    Raises DataError when it is not there, cannot be called so, is no ``kind`` or not all of one,
-    is of another version than ``spec`` states, or has random numbers that are not those of a seed.
-    """
+    """What ``spec`` names, called with ``sizes`` and its options: a ``kind``, or DataError."""
     version = version_of(spec.use)  # before a line of it has run
     if version != spec.version:
         raise differs(spec, f"its version here is {version}", f"version {spec.version}", version)
@@ -44,39 +38,39 @@ def make(spec: Own, kind: type[Part], *sizes: Any) -> Part:
     with blaming(spec, "it cannot be made with the model's sizes and its options", call):
         made, again = (maker(*sizes, **spec.options) for _ in range(2))
     if not isinstance(made, kind):
-        what = f"it makes no {kind.__name__}, but a {type(made).__name__}"
-        raise wrong(spec, what, f"a subclass of repro.extend.{kind.__name__}")
+        mistake = f"it makes no {kind.__name__}, but a {type(made).__name__}"
+        raise wrong(spec, mistake, f"a subclass of repro.extend.{kind.__name__}")
     members = {name: getattr(type(made), name, None) for name in dir(type(made))}
     missing = [n for n, member in members.items() if getattr(member, "__isabstractmethod__", False)]
     if missing:
-        what = f"it does not define {', '.join(missing)}"
-        raise wrong(spec, what, f"every method that {kind.__name__} leaves open")
+        mistake = f"it does not define {', '.join(missing)}"
+        raise wrong(spec, mistake, f"every method that {kind.__name__} leaves open")
     for (name, buffer), other in zip(made.named_buffers(), again.buffers(), strict=False):
         if not torch.equal(buffer, other):
-            what = f"its buffer {name} is another each time that it is made"
-            raise wrong(spec, what, "a constant, or a parameter with initial values")
+            mistake = f"its buffer {name} is another each time that it is made"
+            raise wrong(spec, mistake, "a constant, or a parameter with initial values")
     return made
 
 
 def check_parameters(spec: Own, part: Initialised, shared: int = 0) -> None:
-    """Raise DataError unless ``part`` has as many parameters, ``shared`` aside, as is stated.
+    """DataError unless ``part`` has as many parameters, ``shared`` aside, as is stated.
 
     Each must have initial values, by ``initial()`` of the module that it belongs to.
     """
     count = sum(p.numel() for p in part.parameters()) - shared
     if count != spec.parameters:
         beside = " beside the decoder's" if shared else ""
-        what = f"it has {count:,} parameters{beside}"
-        raise differs(spec, what, f"{spec.parameters:,}, as the configuration states", count)
+        mistake = f"it has {count:,} parameters{beside}"
+        raise differs(spec, mistake, f"{spec.parameters:,}, as the configuration states", count)
     forgotten = {name for name, _ in part.named_parameters()} - set(_initial(spec, part))
     if forgotten:
-        what = f"no initial values for {', '.join(sorted(forgotten))}"
-        raise wrong(spec, what, "a distribution of each parameter, by name, from initial()")
+        mistake = f"no initial values for {', '.join(sorted(forgotten))}"
+        raise wrong(spec, mistake, "a distribution of each parameter, by name, from initial()")
 
 
 @torch.no_grad()
 def on_trial(spec: Own, part: Part) -> Part:
-    """A copy of ``part`` with initial values of its own, to be tried before training."""
+    """A copy of ``part`` with initial values, to be tried before training."""
     copy = deepcopy(part)
     generator = np.random.default_rng(TRIAL_SEED)
     for name, distribution in _initial(spec, copy).items():
@@ -90,7 +84,7 @@ def on_trial(spec: Own, part: Part) -> Part:
 
 
 def check_tensor(spec: Own, part: str, found: object, shape: tuple[int, ...], like: Tensor) -> None:
-    """Raise DataError unless ``found`` is a finite tensor of ``shape``, of the type of ``like``."""
+    """DataError unless ``found`` is a finite tensor of ``shape``, of the type of ``like``."""
     if not isinstance(found, Tensor):
         raise wrong(spec, f"{part} is a {type(found).__name__}", "a tensor")
     if tuple(found.shape) != shape:
@@ -102,7 +96,7 @@ def check_tensor(spec: Own, part: str, found: object, shape: tuple[int, ...], li
 
 
 def check_gradients(spec: Own, part: Initialised, result: Tensor, input_: Tensor) -> None:
-    """Raise DataError unless ``result`` depends on ``input_`` and on all that is to be trained."""
+    """DataError unless ``result`` depends on ``input_`` and on all that is to be trained."""
     sources = {n: p for n, p in part.named_parameters() if p.requires_grad} | {"its input": input_}
     with blaming(spec, "it cannot be differentiated"):
         gradients: Sequence[Tensor | None] = torch.autograd.grad(
@@ -110,15 +104,14 @@ def check_gradients(spec: Own, part: Initialised, result: Tensor, input_: Tensor
         )
     found = zip(sources, gradients, strict=True)
     if untrained := [name for name, gradient in found if gradient is None]:
-        what = f"no gradient reaches {', '.join(untrained)}"
         expected = (
             "one for each parameter; what `transform` uses, parameters_of_transform() returns"
         )
-        raise wrong(spec, what, expected)
+        raise wrong(spec, f"no gradient reaches {', '.join(untrained)}", expected)
 
 
 def in_both_modes(
-    spec: Own, part: Initialised, what: str, run: Callable[[], Tensor], rtol: float = 1e-4
+    spec: Own, part: Initialised, output: str, run: Callable[[], Tensor], rtol: float = 1e-4
 ) -> Tensor:
     """What ``run`` of ``part`` gives, in training and evaluation mode the same, or DataError.
 
@@ -130,29 +123,26 @@ def in_both_modes(
     part.eval()
     evaluation = run()
     if not torch.allclose(training, evaluation, rtol=rtol, atol=1e-6):
-        text = f"{what} depends on train() and eval(), or on random numbers"
-        raise wrong(spec, text, "dropout and noise by the regularisation that it is given")
+        mistake = f"{output} depends on train() and eval(), or on random numbers"
+        raise wrong(spec, mistake, "dropout and noise by the regularisation that it is given")
     return evaluation
 
 
 @contextmanager
 def blaming(
-    spec: Own,
-    part: str,
-    expected: str = "what docs/how-to/own-layer.md says",
+    spec: Own, fault: str, expected: str = "what docs/how-to/own-layer.md says"
 ) -> Iterator[None]:
     """Turn whatever a user's code raises into a DataError that names it."""
     try:
         yield
     except Exception as error:  # a user's code may raise anything
-        text = f"{part}: {type(error).__name__}: {error}"
-        raise wrong(spec, text, expected) from error
+        raise wrong(spec, f"{fault}: {type(error).__name__}: {error}", expected) from error
 
 
 def wrong(spec: Own, mistake: str, expected: str) -> DataError:
     """An error of a component that does not do what it should."""
-    advice = "correct the class, or its options in the configuration"
-    advice = advice if spec.options else "correct the class"
+    options = ", or its options in the configuration" if spec.options else ""
+    advice = f"correct the class{options}"
     return DataError(f"{spec.use}: {mistake}\n  expected: {expected}\n  to do: {advice}")
 
 
@@ -183,25 +173,21 @@ TRIED_STREAMS = 2
 def own_trunk(model: Model, spec: Own, dtype: torch.dtype) -> OwnTrunk:
     """The trunk that ``spec`` names, for the sizes of ``model``; its parameters are not filled.
 
-    Raises DataError when it is not there, is no trunk, is not what ``spec`` states, or, tried on
-    two short windows, gives anything but finite contexts of the right shape and a state,
-    others in evaluation mode, or contexts that do not depend on all of its parameters.
+    DataError when it is not what ``spec`` states, or, tried on two short windows, gives anything
+    but finite contexts and a state, others in evaluation mode, or such as not all of it decides.
     """
     sizes = (model.embedding_size, model.hidden_size, model.context_size, model.layers)
     trunk: OwnTrunk = make(spec, OwnTrunk, *sizes, dtype)  # type: ignore[type-abstract]
     check_parameters(spec, trunk)
-    _try_trunk(spec, on_trial(spec, trunk), model, dtype)
-    return trunk
-
-
-def _try_trunk(spec: Own, trunk: OwnTrunk, model: Model, dtype: torch.dtype) -> None:
+    tried = on_trial(spec, trunk)
     shape = (sum(TRIED_WINDOWS), TRIED_STREAMS, model.embedding_size)
     words_TBE = torch.linspace(-0.1, 0.1, math.prod(shape), dtype=dtype).view(shape)
     words_TBE.requires_grad_()
     contexts_TBD = in_both_modes(
-        spec, trunk, "its context", lambda: _contexts(spec, trunk, words_TBE, model.context_size)
+        spec, tried, "its context", lambda: _contexts(spec, tried, words_TBE, model.context_size)
     )
-    check_gradients(spec, trunk, contexts_TBD, words_TBE)
+    check_gradients(spec, tried, contexts_TBD, words_TBE)
+    return trunk
 
 
 def _contexts(spec: Own, trunk: OwnTrunk, words_TBE: Tensor, context_size: int) -> Tensor:
@@ -248,10 +234,9 @@ def own_output(
 ) -> OutputLayer:
     """The layer that ``spec`` names, called with these sizes and its options; it is not filled.
 
-    Raises DataError when it is not there, is no output layer, is not what ``spec`` states, has
-    a decoder of another size or learning rates of parts that it lacks, or, tried on a few contexts,
-    gives no finite log-probabilities of the right shape that sum to 1, a loss that is not the
-    mean of those of the targets or not the same twice, or one that does not train all of it.
+    DataError when it is not what ``spec`` states, has a decoder of another size or learning rates
+    of parts that it lacks, or, tried on a few contexts, gives no finite log-probabilities that sum
+    to 1, a loss that is not the mean of the targets' or not the same twice, or untrained parts.
     """
     layer: OutputLayer = make(spec, OutputLayer, vocabulary, embedding_size, context_size, dtype)  # type: ignore[type-abstract]
     _check_decoder(spec, layer, vocabulary, embedding_size)
@@ -262,26 +247,28 @@ def own_output(
 
 
 def _check_decoder(spec: Own, layer: OutputLayer, vocabulary: int, size: int) -> None:
-    """Raise DataError unless the decoder has the sizes that the embedding is to have too."""
+    """DataError unless the decoder has the sizes that the embedding is to have too."""
     for name, shape in {"weight": (vocabulary, size), "bias": (vocabulary,)}.items():
         found = tuple(getattr(layer, name).shape)
         if found != shape:
-            what = f"its {name} has the shape {found}"
-            raise wrong(spec, what, f"{shape}: the vocabulary, and the embedding size of a matrix")
+            mistake = f"its {name} has the shape {found}"
+            raise wrong(
+                spec, mistake, f"{shape}: the vocabulary, and the embedding size of a matrix"
+            )
 
 
 def _check_rates(spec: Own, layer: OutputLayer) -> None:
-    """Raise DataError for a rate of nothing that is trained, or one that is no number above 0."""
+    """DataError for a rate of nothing that is trained, or one that is no number above 0."""
     with blaming(spec, "its learning_rates() fails"):
         rates: Any = layer.learning_rates()
     if not isinstance(rates, Mapping):
-        what = f"its learning_rates is a {type(rates).__name__}"
-        raise wrong(spec, what, "a mapping from names of parameters to numbers")
+        mistake = f"its learning_rates is a {type(rates).__name__}"
+        raise wrong(spec, mistake, "a mapping from names of parameters to numbers")
     trained = [name for name, parameter in layer.named_parameters() if parameter.requires_grad]
     for name, rate in rates.items():
         if not any(f"{parameter}.".startswith(f"{name}.") for parameter in trained):
-            what = f"its learning_rates has '{name}', which is no parameter that is trained"
-            raise wrong(spec, what, f"one of {', '.join(trained)}, or its beginning up to a dot")
+            mistake = f"its learning_rates has '{name}', which is no parameter that is trained"
+            raise wrong(spec, mistake, f"one of {', '.join(trained)}, or its beginning up to a dot")
         if not isinstance(rate, int | float) or not 0 < rate < math.inf:
             raise wrong(spec, f"the learning rate of {name} is {rate!r}", "a number above 0")
 
@@ -300,13 +287,12 @@ def _try_layer(spec: Own, layer: OutputLayer, vocabulary: int, context_size: int
     expected = -float(logp_TBV.gather(-1, targets_TB.unsqueeze(-1)).mean())
     found = float(loss.detach())
     if abs(found - expected) > LARGEST_ERROR * max(1.0, expected):
-        what = f"its loss is {found:.4g}, and its log-probabilities give {expected:.4g}"
-        raise wrong(spec, what, "the mean negative log-probability of the targets, in nats")
+        mistake = f"its loss is {found:.4g}, and its log-probabilities give {expected:.4g}"
+        raise wrong(spec, mistake, "the mean negative log-probability of the targets, in nats")
     check_gradients(spec, layer, loss, context_TBD)
 
 
 def _loss(spec: Own, layer: OutputLayer, context_TBD: Tensor, targets_TB: Tensor) -> Tensor:
-    """The layer's loss as a training step asks for it, checked."""
     with blaming(spec, "it has no loss of contexts, targets and a regularisation"):
         loss = layer.loss(context_TBD, targets_TB, QUIET)
     check_tensor(spec, "its loss", loss, (), layer.weight)
@@ -315,7 +301,6 @@ def _loss(spec: Own, layer: OutputLayer, context_TBD: Tensor, targets_TB: Tensor
 
 @torch.no_grad()
 def _distributions(spec: Own, layer: OutputLayer, context_TBD: Tensor) -> Tensor:
-    """The layer's log-probabilities (T, B, V), checked."""
     with blaming(spec, "it has no log-probabilities of contexts"):
         logp_TBV = layer.log_probabilities(context_TBD)
     shape = (*context_TBD.shape[:2], len(layer.weight))

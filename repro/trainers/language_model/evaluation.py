@@ -123,11 +123,12 @@ def _log_probabilities(output: OutputLayer, rows_ND: Tensor) -> Tensor:
 def dynamic_perplexity(
     measurement: Perplexity, model: LanguageModel, corpus: CorpusData, run: RunSpec | None = None
 ) -> tuple[float, dict[str, Any]]:
-    """Perplexity of a split under dynamic evaluation, and facts about it.
+    """Perplexity of a split under dynamic evaluation (`perplexity.Dynamic`), and facts about it.
 
-    ``model`` stays as it is. Facts: tokens and segments of the split, segments of the statistics,
-    and the share of parameters whose decay was cut to 1. Raises ClaimError when the weights run
-    away, DataError when a text is too short for its streams.
+    A segment's loss is counted before the weights learn from it; ``model`` stays as it is. Facts:
+    tokens and segments of the split, segments of the statistics, and the share of parameters whose
+    decay was cut to 1. Raises ClaimError when the weights run away, DataError when a text is too
+    short for its streams.
     """
     how = measurement.dynamic
     if how is None:
@@ -144,7 +145,11 @@ def dynamic_perplexity(
             segments += 1
             total, count = total + loss * predicted, count + predicted
             if not total / count < LARGEST_DYNAMIC_LOSS:  # true for NaN
-                raise ClaimError(_ran_away(int(segments), how))
+                raise ClaimError(
+                    "dynamic evaluation ran away: no finite perplexity after segment "
+                    f"{int(segments):,}\n  to do: lower its rate ({how.rate:g}), or raise its "
+                    f"epsilon ({how.epsilon:g})"
+                )
             for weight in weights:
                 weight.move(how.rate)
     cut = sum(int((weight.pull == 1).sum()) for weight in weights)
@@ -239,13 +244,6 @@ def _regularisation(measurement: Perplexity, how: Dynamic, run: RunSpec | None) 
     streams, name = Streams(run), measurement.key
     probabilities = {"weight": TrainingSpec.of(run).recipe.dropout.weight}
     return Regularisation(probabilities, 0.0, lambda _: streams.open("dynamic_evaluation", name))
-
-
-def _ran_away(segment: int, how: Dynamic) -> str:
-    return (
-        f"dynamic evaluation ran away: no finite perplexity after segment {segment:,}\n"
-        f"  to do: lower its rate ({how.rate:g}), or raise its epsilon ({how.epsilon:g})"
-    )
 
 
 @dataclass(frozen=True, slots=True)

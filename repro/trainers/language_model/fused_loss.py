@@ -208,13 +208,13 @@ class _ChunkedLoss(torch.autograd.Function):
         for start in range(0, N, size):
             rows = slice(start, min(start + size, N))
             leaves = [inputs[0][rows].detach(), *(x.detach() for x in inputs[1:])]
-            wanted = [x.requires_grad_() for x, need in zip(leaves, needed, strict=True) if need]
-            with torch.set_grad_enabled(bool(wanted)):
+            asked = [x.requires_grad_() for x, need in zip(leaves, needed, strict=True) if need]
+            with torch.set_grad_enabled(bool(asked)):
                 loss = request.loss_of_rows(leaves[0], targets_N[rows], *leaves[1:]) / N
             total += loss.detach()
-            if wanted:
+            if asked:
                 parts = [sums[0][rows], *sums[1:]] if needed[0] else sums
-                for part, gradient in zip(parts, torch.autograd.grad(loss, wanted), strict=True):
+                for part, gradient in zip(parts, torch.autograd.grad(loss, asked), strict=True):
                     part.add_(gradient)
         gradients = iter(sums)
         ctx.save_for_backward(*(next(gradients) if need else None for need in needed))

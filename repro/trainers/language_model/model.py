@@ -237,7 +237,6 @@ class Trunk(nn.Module):
         self.layers = nn.ModuleList(LstmLayer(i, h, dtype) for i, h in model.layer_sizes())
 
     def zero_state(self, batch_size: int, like: Tensor) -> State:
-        """The state at the beginning of a text."""
         sizes = [layer.hidden_size for layer in self.lstm_layers()]
         return tuple(
             (like.new_zeros(1, batch_size, size), like.new_zeros(1, batch_size, size))
@@ -247,7 +246,6 @@ class Trunk(nn.Module):
     def forward(
         self, vectors_TBE: Tensor, state: State, regularisation: Regularisation = QUIET
     ) -> TrunkOutput:
-        """Run over (T, B, E) embedded words from ``state``."""
         (output,) = run_together([self], [vectors_TBE], [state], [regularisation])
         return output
 

@@ -101,11 +101,8 @@ class Average:
     def restore(self, steps: int, weights: dict[str, Tensor]) -> None:
         """Go on from a saved mean."""
         self.steps = steps
-        self.weights = {
-            name: weights[name].to(p.device, copy=True)
-            for name, p in self._parameters.items()
-            if steps
-        }
+        averaged = self._parameters.items() if steps else ()
+        self.weights = {name: weights[name].to(p.device, copy=True) for name, p in averaged}
 
     @contextmanager
     def in_place(self) -> Iterator[None]:

@@ -19,8 +19,8 @@ from repro.trainers.measurement import (
     MeasurementSpec,
     Natural,
     Split,
-    streams_without_effect,
     too_many_streams,
+    unsuited_streams,
 )
 
 if TYPE_CHECKING:
@@ -85,27 +85,22 @@ class Perplexity(MeasurementSpec):
     unit: Literal["bits"] | None = None
 
     @model_validator(mode="after")
-    def _nothing_without_effect(self) -> Self:
-        if self.weight is not None and self.mode != "training":
-            message = f"weight changes nothing of a perplexity of mode {self.mode}: leave it out"
-            raise ValueError(message)
-        if self.mode == "training" and self.batch_size != 1:
-            message = "batch_size changes nothing of a perplexity of mode training: leave it out"
-            raise ValueError(message)
-        return self
-
-    @model_validator(mode="after")
-    def _dynamic_says_how(self) -> Self:
+    def _settings_of_its_mode(self) -> Self:
+        idle = {
+            "weight": self.weight is not None and self.mode != "training",
+            "batch_size": self.batch_size != 1 and self.mode == "training",
+            "dynamic": self.dynamic is not None and self.mode != "dynamic",
+        }
+        for key, without_effect in idle.items():
+            if without_effect:
+                mistake = f"{key} changes nothing of a perplexity of mode {self.mode}"
+                raise ValueError(f"{mistake}: leave it out")
         if self.mode == "dynamic" and self.dynamic is None:
             raise ValueError("mode dynamic needs the settings of `dynamic`: rate, decay and so on")
-        if self.mode != "dynamic" and self.dynamic is not None:
-            message = f"dynamic changes nothing of a perplexity of mode {self.mode}: leave it out"
-            raise ValueError(message)
         return self
 
     @property
     def label(self) -> str:
-        """What a reader calls it."""
         modes = {"evaluation": "", "training": " in training mode", "dynamic": ", dynamic"}
         weight = "" if self.weight is None else f", each {self.weight} counted alike"
         live = self.dynamic is not None and self.dynamic.weight_dropout == "live"
@@ -122,7 +117,6 @@ class Perplexity(MeasurementSpec):
         return perplexity if self.unit is None else math.log2(perplexity)
 
     def measure(self, subject: Any) -> Measured:
-        """Read the split, or in training mode the run's history."""
         if self.mode == "training":
             perplexity = training_perplexity(subject.history, subject.best_epoch, self.weight)
             return Measured(self.in_unit(perplexity))
@@ -135,28 +129,29 @@ class Perplexity(MeasurementSpec):
     def mistakes(self) -> Iterator[tuple[str, Words]]:
         """A loss in training mode is one of the text that is trained on."""
         if self.mode == "training" and self.split != "train":
-            what = f"nothing is trained on the {self.split} split, so mode training has no value"
-            yield "split", (what, "train", "write `split: train`, or leave the mode out")
+            mistake = f"nothing is trained on the {self.split} split, so mode training has no value"
+            yield "split", (mistake, "train", "write `split: train`, or leave the mode out")
 
     def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
         """A text must fill its streams; a dialog has neither streams nor windows."""
         if not self.taken_of(training):
             yield from super().unsuited(training, whose)
             return
+        yield from unsuited_streams(self.batch_size, training, self.split, whose)
         if training.in_streams:
-            yield from too_many_streams("batch_size", self.batch_size, training, self.split, whose)
             if self.dynamic is not None:
                 size = self.dynamic.statistics_batch_size
                 key = "dynamic.statistics_batch_size"
                 yield from too_many_streams(key, size, training, "train", whose)
             return
-        yield from streams_without_effect(self.batch_size, whose)
         if self.mode == "dynamic":
-            what = f"{whose} is a dialog model, and only a language model has a dynamic evaluation"
-            yield "mode", (what, "evaluation or training", "leave out mode and dynamic")
+            mistake = (
+                f"{whose} is a dialog model, and only a language model has a dynamic evaluation"
+            )
+            yield "mode", (mistake, "evaluation or training", "leave out mode and dynamic")
         if self.weight is not None:
-            what = f"{whose} is a dialog model, which is trained without windows"
-            yield "weight", (what, "no weight", "leave it out")
+            mistake = f"{whose} is a dialog model, which is trained without windows"
+            yield "weight", (mistake, "no weight", "leave it out")
 
     def same_elsewhere(self, other: MeasurementSpec) -> bool:
         """Both in evaluation mode, on splits that nothing was trained on."""
@@ -193,9 +188,8 @@ def training_perplexity(
     """The papers' train perplexity: dropout on, raw iterates, over the best checkpoint's epoch.
 
     Every token has equal weight, or every window. The papers' code gives equal weight to every
-    window of an interval of 200 steps, whatever its length, and to every interval; so it differs
-    from ``window`` only by the last interval, which is shorter. Raises StoreError for a history
-    that is older than the number that is asked for.
+    window of an interval of 200 steps and to every interval; so it differs from ``window`` only by
+    the last, shorter interval. StoreError for a history that is older than the number asked for.
     """
     record = next(record for record in history if record.epoch == best_epoch)
     loss = record.train_loss if weight is None else record.window_loss

@@ -80,8 +80,7 @@ class Streams:
     def open(self, name: StreamName, *index: int | str) -> np.random.Generator:
         """The stream at its beginning. Raises ValueError for a name that is not in the table."""
         if name not in STREAM_NAMES:
-            message = f"unknown stream '{name}'; known: {', '.join(STREAM_NAMES)}"
-            raise ValueError(message)
+            raise ValueError(f"unknown stream '{name}'; known: {', '.join(STREAM_NAMES)}")
         return philox({**self._identity, "stream": name, "index": list(index)})
 
 

@@ -20,8 +20,7 @@ from repro.trainers.measurement import (
     MeasurementSpec,
     Natural,
     Split,
-    streams_without_effect,
-    too_many_streams,
+    unsuited_streams,
 )
 
 Tolerance = Annotated[float, Field(ge=1e-60, le=1e60)]
@@ -93,12 +92,10 @@ class Rank(MeasurementSpec):
 
     @property
     def label(self) -> str:
-        """What a reader calls it."""
         some = "" if self.contexts is None else f" (first {self.contexts:,} contexts)"
         return f"{NAMES[self.split]} rank{some}"
 
     def measure(self, subject: Any) -> Measured:
-        """Reduce the log-probabilities as they are produced."""
         from repro.trainers.language_model.spectrum import rank_of  # noqa: PLC0415 - torch
 
         rows = subject.rows(self.split, self.batch_size)
@@ -111,24 +108,19 @@ class Rank(MeasurementSpec):
         if not self.taken_of(training):
             yield from super().unsuited(training, whose)
             return
-        if training.in_streams:
-            yield from too_many_streams("batch_size", self.batch_size, training, self.split, whose)
-        else:
-            yield from streams_without_effect(self.batch_size, whose)
+        yield from unsuited_streams(self.batch_size, training, self.split, whose)
         rows = training.predicted(self.split, self.batch_size)
         if self.contexts is not None and 0 < rows < self.contexts:
-            what = (
+            mistake = (
                 f"contexts is {self.contexts:,}, and the {self.split} split of {whose} has {rows:,}"
             )
             advice = "take fewer, or leave it out for all"
-            yield "contexts", (what, f"at most {rows:,}", advice)
+            yield "contexts", (mistake, f"at most {rows:,}", advice)
 
     def bound(self, training: Any) -> int | None:
-        """The bound d + 2, where the output layer sets one."""
         return training.rank_bound
 
     def largest(self, details: Mapping[str, Any]) -> int | None:
-        """The smaller side of the matrix."""
         return min(int(details["rows"]), int(details["columns"]))
 
     def curve(self, details: Mapping[str, Any]) -> Curve | None:
@@ -152,7 +144,6 @@ class Rank(MeasurementSpec):
         return 3.0 * 8.0 * training.corpus.vocabulary**2
 
     def stored(self, training: Any) -> float:
-        """One singular value a word in float64."""
         return 8.0 * training.corpus.vocabulary
 
 
@@ -166,7 +157,6 @@ class RankBound(Control):
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The arms with a bound."""
         return self.arms
 
     def controls(self, arm: ControlledArm) -> bool:
@@ -202,7 +192,6 @@ class KnownRank(Control):
     measurement: Name
 
     def without_effect(self, *, trained: bool) -> str:
-        """Where nothing is trained, no rank is computed."""
         return "" if trained else "controls how ranks are computed, and none is"
 
     def controls(self, arm: ControlledArm) -> bool:
@@ -211,7 +200,6 @@ class KnownRank(Control):
 
     def outcome(self, arms: Mapping[str, ControlledArm], *, uncontrolled: bool) -> ControlOutcome:
         """Exact in every one of the ranks that have it."""
-        del uncontrolled
         statement = "A synthetic matrix of known rank, by the same reduction, comes out exactly"
         pairs = [details["known_rank"] for arm in arms.values() for details in arm.details]
         if not pairs:

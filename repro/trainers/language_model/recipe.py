@@ -57,7 +57,6 @@ class NoAveraging(Spec):
 
     def begins(self, earlier: Sequence[float], loss: float) -> bool:
         """Never; ``earlier`` are the losses of the epochs before that which ended with ``loss``."""
-        del earlier, loss
         return False
 
 
@@ -82,7 +81,6 @@ class NonMonotonic(Spec):
     rate: Rate | None = None
 
     def begins(self, earlier: Sequence[float], loss: float) -> bool:
-        """After an epoch that stalls."""
         return stalls(self.n, earlier, loss)
 
 
@@ -97,8 +95,6 @@ class FromEpoch(Spec):
     rate: Rate | None = None
 
     def begins(self, earlier: Sequence[float], loss: float) -> bool:
-        """After the epoch that was fixed."""
-        del loss
         return len(earlier) + 1 == self.epoch
 
 
@@ -168,7 +164,6 @@ class Schedule(Spec):
 
     def stage(self, epoch: int) -> Self:
         """What an epoch is trained by: this recipe, or after its last epoch its fine-tuning."""
-        del epoch
         return self
 
     def proper_epochs(self, losses: Sequence[float]) -> int:
@@ -243,11 +238,10 @@ class Recipe(Schedule):
     @model_validator(mode="after")
     def _products_of_single_precision(self) -> Self:
         if self.products is not None and self.precision != "float32":
-            message = (
+            raise ValueError(
                 f"products is '{self.products}' and precision '{self.precision}': only float32 has "
                 "products of lower precision"
             )
-            raise ValueError(message)
         return self
 
     def stage(self, epoch: int) -> Self:

@@ -88,8 +88,7 @@ class Regularisation:
 
 
 def _no_stream(name: StreamName) -> np.random.Generator:
-    message = f"evaluation asked for random numbers: {name}"
-    raise AssertionError(message)
+    raise AssertionError(f"evaluation asked for random numbers: {name}")
 
 
 QUIET = Regularisation({}, 0.0, _no_stream)

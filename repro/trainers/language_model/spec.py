@@ -128,7 +128,6 @@ class OutputSpec(Spec):
 
     def extra_parameters(self, context_size: int, decoder_size: int) -> int:
         """How many parameters it has beside the decoder's matrix and bias."""
-        del context_size, decoder_size
         return 0
 
     def trained(self) -> tuple[str, ...]:
@@ -137,12 +136,10 @@ class OutputSpec(Spec):
 
     def rank_bound(self, decoder_size: int) -> int | None:
         """Structural bound on the rank of the log-probabilities (None: there is none)."""
-        del decoder_size
         return None
 
     def settings(self, context_size: int) -> tuple[Any, ...]:
         """What the layer is told besides the vocabulary, the decoder's size and the type."""
-        del context_size
         return ()
 
     def build(self, vocabulary: int, decoder_size: int, context_size: int, dtype: Any) -> Any:
@@ -193,7 +190,6 @@ class Gss(OutputSpec):
     k: Positive
 
     def settings(self, context_size: int) -> tuple[Any, ...]:
-        del context_size
         return (self,)
 
 
@@ -232,11 +228,9 @@ class Plif(OutputSpec):
         return self
 
     def extra_parameters(self, context_size: int, decoder_size: int) -> int:
-        del context_size, decoder_size
         return self.pieces
 
     def trained(self) -> tuple[str, ...]:
-        """The slopes, unless they are frozen."""
         return () if self.frozen else ("slopes",)
 
     def rank_bound(self, decoder_size: int) -> int | None:
@@ -245,7 +239,6 @@ class Plif(OutputSpec):
         return linear_bound(decoder_size) if linear else None
 
     def settings(self, context_size: int) -> tuple[Any, ...]:
-        del context_size
         return (self,)
 
 
@@ -320,7 +313,6 @@ class Own(OutputSpec):
     options: dict[Name, int | float] = {}
 
     def extra_parameters(self, context_size: int, decoder_size: int) -> int:
-        del context_size, decoder_size
         return self.parameters
 
     def build(self, vocabulary: int, decoder_size: int, context_size: int, dtype: Any) -> Any:
@@ -352,11 +344,10 @@ class Model(Spec):
     @model_validator(mode="after")
     def _sizes_fit(self) -> Self:
         if self.decoder_size != self.embedding_size and self.decoder != "free":
-            message = (
+            raise ValueError(
                 f"context_size is {self.context_size} and embedding_size {self.embedding_size}; "
                 f"output '{self.output.kind}' ties the decoder to the embedding: make them equal"
             )
-            raise ValueError(message)
         return self
 
     @property

@@ -13,14 +13,12 @@ The matrix, contexts x vocabulary (M x V), is reduced as its rows are produced:
 Threshold: Press et al. (2007), 1/2 sqrt(M + V + 1) sigma_1 eps, with the eps of the precision
 in which the log-probabilities were produced.
 
-Were log-probabilities rounded on their way? A rank of rounded numbers is that of the rounding.
-
-Rounding to bfloat16 adds noise of about 0.02 nats to every entry, which alone lifts a matrix of
-rank 42 to full Press rank. Two signs are looked for, in the first row of every block:
+A rank of rounded numbers is that of the rounding: bfloat16 adds noise of about 0.02 nats to every
+entry, which alone lifts a matrix of rank 42 to full Press rank. Two signs are looked for, in the
+first row of every block:
 
 - the row equals its own rounding to bfloat16 or float16: log-probabilities were rounded;
-- its values coincide: logits were rounded before their normaliser was subtracted, so that the
-  entries are shifted and equal no rounding, but those that were equal still are. Values that many
+- its values coincide: logits were rounded before their normaliser was subtracted. Values that many
   entries share, as where a layer clips its logits, are no sign.
 
 An honest row of float32 equals its rounding with a chance of about 2^-13 an entry.
@@ -30,19 +28,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from repro.errors import DataError
-from repro.trainers.language_model.evaluation import full_precision, log_probability_rows, rows_of
+from repro.trainers.language_model.evaluation import full_precision, rows_of
 from repro.trainers.language_model.output.layer import OutputLayer
-
-if TYPE_CHECKING:
-    from repro.trainers.language_model.model import LanguageModel
-
 
 GRAM_RESOLUTION = 3e-7
 """Relative singular value below which the eigenvalues of a float64 Gram matrix are noise."""
@@ -62,9 +56,9 @@ def press_threshold(rows: int, columns: int, dtype: torch.dtype) -> float:
     return 0.5 * float(np.sqrt(rows + columns + 1.0)) * torch.finfo(dtype).eps
 
 
-def buffered(chunks: Iterable[torch.Tensor], rows: int) -> Iterator[torch.Tensor]:
+def buffered(chunks: Iterable[Tensor], rows: int) -> Iterator[Tensor]:
     """Regroup chunks of rows (?, V) into float64 blocks of ``rows`` rows, the last one shorter."""
-    buffer: torch.Tensor | None = None
+    buffer: Tensor | None = None
     filled = 0
     for chunk in chunks:
         if buffer is None:
@@ -81,9 +75,9 @@ def buffered(chunks: Iterable[torch.Tensor], rows: int) -> Iterator[torch.Tensor
         yield buffer[:filled]
 
 
-def gram_spectrum(chunks: Iterable[torch.Tensor]) -> Spectrum:
+def gram_spectrum(chunks: Iterable[Tensor]) -> Spectrum:
     """The V singular values, falling, of the rows (?, V) in ``chunks``, by a Gram matrix."""
-    gram_VV: torch.Tensor | None = None
+    gram_VV: Tensor | None = None
     for block_MV in buffered(chunks, BUFFER_ROWS):
         columns = block_MV.shape[1]
         if gram_VV is None:
@@ -97,9 +91,9 @@ def gram_spectrum(chunks: Iterable[torch.Tensor]) -> Spectrum:
     return _falling(eigenvalues.clamp_(min=0).sqrt_(), len(gram_VV))
 
 
-def qr_spectrum(chunks: Iterable[torch.Tensor]) -> Spectrum:
+def qr_spectrum(chunks: Iterable[Tensor]) -> Spectrum:
     """The V singular values, falling, of the rows (?, V) in ``chunks``, by streamed float64 QR."""
-    factor: torch.Tensor | None = None
+    factor: Tensor | None = None
     for block_MV in buffered(chunks, BUFFER_ROWS):
         stacked = block_MV if factor is None else torch.cat([factor, block_MV])
         factor = torch.linalg.qr(stacked, mode="r").R
@@ -108,7 +102,7 @@ def qr_spectrum(chunks: Iterable[torch.Tensor]) -> Spectrum:
     return _falling(torch.linalg.svdvals(factor), factor.shape[1])
 
 
-def _falling(values: torch.Tensor, columns: int) -> Spectrum:
+def _falling(values: Tensor, columns: int) -> Spectrum:
     """Sorted, and filled with the zeros that fewer rows than columns leave."""
     spectrum: Spectrum = np.zeros(columns)
     spectrum[: len(values)] = np.sort(values.cpu().numpy())[::-1]
@@ -123,24 +117,22 @@ def count_above(spectrum: Spectrum, relative: float) -> int:
 class KnownRankLayer(OutputLayer):
     """An output layer whose log-probabilities are its logits: a matrix of known rank."""
 
-    def __init__(self, weight_VE: torch.Tensor, dtype: torch.dtype) -> None:
+    @torch.no_grad()
+    def __init__(self, weight_VE: Tensor, dtype: torch.dtype) -> None:
         super().__init__(len(weight_VE), weight_VE.shape[1], dtype)
-        with torch.no_grad():
-            self.weight.copy_(weight_VE)
-            self.bias.zero_()
+        self.weight.copy_(weight_VE)
+        self.bias.zero_()
 
-    def loss(self, *_: object) -> torch.Tensor:
-        """None: it is never trained."""
-        raise NotImplementedError("the control of known rank has no loss")
+    def loss(self, *_: object) -> Tensor:
+        raise NotImplementedError("the control of known rank is never trained")
 
-    def log_probabilities(self, context_TBD: torch.Tensor) -> torch.Tensor:
-        """(T, B, E) -> (T, B, V), by the product that every output layer takes."""
+    def log_probabilities(self, context_TBD: Tensor) -> Tensor:
         return self.logits(context_TBD)
 
 
 def known_rank_rows(
     threshold: float, columns: int, dtype: torch.dtype, device: torch.device = CPU
-) -> Iterator[torch.Tensor]:
+) -> Iterator[Tensor]:
     """Rows of a matrix whose numerical rank at the relative ``threshold`` is KNOWN_RANK.
 
     It has that many singular values from 1 down to three times the threshold, as many again from
@@ -183,12 +175,12 @@ def known_rank(
     return {"expected": known_rank_of(columns), "measured": count_above(spectrum, threshold)}
 
 
-def reduction_for(threshold: float) -> Callable[[Iterable[torch.Tensor]], Spectrum]:
+def reduction_for(threshold: float) -> Callable[[Iterable[Tensor]], Spectrum]:
     """The cheaper reduction that still resolves a tenth of the relative ``threshold``."""
     return gram_spectrum if threshold / 10 >= GRAM_RESOLUTION else qr_spectrum
 
 
-def first(chunks: Iterable[torch.Tensor], rows: int) -> Iterator[torch.Tensor]:
+def first(chunks: Iterable[Tensor], rows: int) -> Iterator[Tensor]:
     """The first ``rows`` rows of chunks (?, V); nothing more is asked for than they need."""
     for chunk in chunks:
         yield chunk[:rows]
@@ -197,33 +189,22 @@ def first(chunks: Iterable[torch.Tensor], rows: int) -> Iterator[torch.Tensor]:
             return
 
 
-def measure_rank(
-    model: LanguageModel, tokens: torch.Tensor, batch_size: int, contexts: int | None = None
-) -> tuple[float, dict[str, Any], Spectrum]:
-    """Press rank over the contexts of ``tokens``, facts about it, and the singular values.
-
-    All contexts, or as many as ``contexts``, those that are read first; DataError if there are
-    fewer. Facts: shape, threshold, counts at a tenth and at ten times the threshold, the curve
-    rank(tolerance), and the control: a matrix of known rank through the same reduction.
-    """
-    rows = (len(tokens) // batch_size - 1) * batch_size
-    return rank_of(log_probability_rows(model, tokens, batch_size), model.output, rows, contexts)
-
-
 def rank_of(
-    chunks: Iterable[torch.Tensor], output: OutputLayer, rows: int, contexts: int | None
+    chunks: Iterable[Tensor], output: OutputLayer, rows: int, contexts: int | None
 ) -> tuple[float, dict[str, Any], Spectrum]:
-    """As ``measure_rank``, of the ``rows`` rows of log-probabilities that ``output`` gives.
+    """Press rank of ``rows`` rows of log-probabilities that ``output`` gives, facts, the spectrum.
 
-    DataError, too, for log-probabilities that were rounded to a lower precision.
+    Of all, or of as many as ``contexts``, those that are read first; DataError if there are fewer,
+    or if they were rounded to a lower precision. Facts: shape, threshold, counts at a tenth and at
+    ten times the threshold, the curve rank(tolerance), and the control: a matrix of known rank
+    through the same reduction.
     """
     dtype, columns = output.weight.dtype, len(output.weight)
     if contexts is not None and rows < contexts:
-        message = (
+        raise DataError(
             f"a rank of the first {contexts:,} contexts: the text has {rows:,}\n"
             f"  expected: at most {rows:,}\n  to do: take fewer, or leave `contexts` out for all"
         )
-        raise DataError(message)
     rows = rows if contexts is None else contexts
     threshold = press_threshold(rows, columns, dtype)
     reduction = reduction_for(threshold)
@@ -264,17 +245,14 @@ ROOM = 50
 def refuse_rounded(chunks: Iterable[Tensor]) -> Iterator[Tensor]:
     """The same chunks (rows, V); DataError once the first row of one shows that it was rounded."""
     for chunk in chunks:
-        if len(chunk):
-            sign = rounded(chunk[0])
-            if sign:
-                message = (
-                    f"log-probabilities {sign}: their rank is that of the rounding\n"
-                    "  expected: the precision of the model's parameters, in every step up to the "
-                    "log-probabilities\n"
-                    "  to do: compute logits and log-probabilities without a lower precision, and "
-                    "measure again; what was trained is kept"
-                )
-                raise DataError(message)
+        if len(chunk) and (sign := rounded(chunk[0])):
+            raise DataError(
+                f"log-probabilities {sign}: their rank is that of the rounding\n"
+                "  expected: the precision of the model's parameters, in every step up to the "
+                "log-probabilities\n"
+                "  to do: compute logits and log-probabilities without a lower precision, and "
+                "measure again; what was trained is kept"
+            )
         yield chunk
 
 

@@ -17,6 +17,7 @@ from repro.files import NotRegularError, opened
 from repro.schema.messages import Words, choose
 from repro.schema.yaml import Steps
 from repro.trainers.base import LEAST_TOKENS, STEP, too_short
+from repro.trainers.devices import numerics
 from repro.trainers.language_model.recipe import Recipe, WindowLength
 from repro.trainers.language_model.spec import Model, Own, TextCorpus, TrainingSpec, parts
 from repro.trainers.measurement import Measured, MeasurementSpec
@@ -90,19 +91,14 @@ class Networks(Trainer[Any]):
         return Cost(spec.recipe.most_epochs * float(epoch), measured)
 
     def memory(self, spec: Any, measurements: Sequence[MeasurementSpec]) -> float:
-        """Bytes that a process needs for a run, roughly, on the generous side.
-
-        Training holds the weights, their gradients, average and best, and two copies to write a
-        checkpoint; dynamic evaluation holds less.
-        """
+        """`KEPT` copies of the weights in training; dynamic evaluation holds less."""
         held = max((each.memory(spec) for each in measurements), default=0.0)
-        return PROCESS_MEMORY + max(6 * self.disk(spec), self.disk(spec) + held)
+        return PROCESS_MEMORY + max(KEPT * self.disk(spec), self.disk(spec) + held)
 
     def disk(self, spec: Any) -> float:
         return float(spec.parameters * _number(spec))
 
     def replicate_memory(self, spec: Any) -> float:
-        """Weights, and what is kept for the tokens of a step."""
         model = spec.model
         latent = 4.0 * model.output.latent_contexts * model.decoder_size
         kept = self.activations(spec) + latent
@@ -131,6 +127,9 @@ class Networks(Trainer[Any]):
         wrong = (_file(data / each, str(getattr(sha256, Path(each).stem))) for each in names)
         return next((f"{need}: {line}" for line in wrong if line), "")
 
+    def describes(self, folder: Path) -> bool:
+        return (folder / f"train.{self.ending}").exists()
+
     def others_code(self, spec: Any) -> Mapping[str, Own]:
         """An output layer and a trunk of the user's own."""
         found = {f"model.{name}": getattr(spec.model, name, None) for name in ("trunk", "output")}
@@ -142,10 +141,8 @@ class Networks(Trainer[Any]):
     @contextmanager
     def numerics(self, device: Device) -> Iterator[Facts]:
         """One thread and deterministic algorithms on a CPU; no TF32 unless a recipe declares it."""
-        from repro.trainers.devices import numerics  # noqa: PLC0415 - a plan needs none
-
-        with numerics(device) as facts:
-            yield facts
+        with numerics(device) as found:
+            yield found
 
     def train(
         self,
@@ -202,19 +199,19 @@ class LanguageModels(Networks):
         for name in rates:
             if name in known or f"model.{name.partition('.')[0]}" in places:
                 continue
-            what = f"recipe.learning_rates: the model has no part '{name}' that is trained"
+            mistake = f"recipe.learning_rates: the model has no part '{name}' that is trained"
             shown = ", ".join(part for part in known if part.count(".") < 3)
             steps: Steps = ("recipe", "learning_rates", name)
-            yield steps, (what, f"one of {shown}", choose(name, known))
+            yield steps, (mistake, f"one of {shown}", choose(name, known))
 
     def mistakes(self, spec: TrainingSpec, whose: str, where: str) -> Iterator[Words]:
         """A text that is not named by its files, or too short to be read in parallel streams."""
         corpus, recipe = spec.corpus, spec.recipe
         if isinstance(corpus, TextCorpus) and corpus.sha256 is None:
             unit = "" if corpus.unit is None else f" --unit {corpus.unit}"
-            what = f"corpus '{corpus.name}' {whose} does not say which files it is"
+            mistake = f"corpus '{corpus.name}' {whose} does not say which files it is"
             advice = f"write in {where} what `repro corpus {corpus.name}{unit}` prints"
-            yield what, "sha256, the digest of each file", advice
+            yield mistake, "sha256, the digest of each file", advice
         for key, size, split in (
             ("batch_size", recipe.batch_size, "train"),
             ("valid_batch_size", recipe.valid_batch_size, "valid"),
@@ -248,8 +245,13 @@ class LanguageModels(Networks):
         return super().lacking(spec, data) if isinstance(spec.corpus, TextCorpus) else ""
 
     def try_out(self, spec: TrainingSpec) -> None:
-        """Build the model, and its optimiser as far as its recipe can be wrong about it."""
         self.networks().try_out(spec)
+
+    def describe(self, folder: Path, *, unit: str, last: str) -> dict[str, Any]:
+        from repro.trainers.language_model import corpus  # noqa: PLC0415 - has torch
+
+        found = corpus.describe(folder, "characters" if unit == "characters" else None)
+        return {**found.model_dump(exclude_defaults=True), "kind": found.kind}
 
     def load(self, spec: TrainingSpec, data: Path | None) -> Any:
         from repro.trainers.language_model import corpus  # noqa: PLC0415 - has torch

@@ -86,8 +86,7 @@ def train(
     for run in batch:
         check_vocabulary(run, TrainingSpec.of(run).corpus.vocabulary, corpus)
         if together and run.training.digest() != batch[0].training.digest():
-            message = f"run {run.key} is of another configuration than run {batch[0].key}"
-            raise ValueError(message)
+            raise ValueError(f"run {run.key} is of another configuration than run {batch[0].key}")
     placed = list(zip(batch, folders, strict=True))
     groups = [placed] if together and placed else [[each] for each in placed]
     report = progress or (lambda _: None)
@@ -97,8 +96,7 @@ def train(
 def check_vocabulary(run: RunSpec, vocabulary: int, corpus: Splits[Any]) -> None:
     """ValueError unless the corpus has as many words as that of the run."""
     if vocabulary != corpus.vocabulary:
-        message = f"run {run.key} is not for a corpus of {corpus.vocabulary} words"
-        raise ValueError(message)
+        raise ValueError(f"run {run.key} is not for a corpus of {corpus.vocabulary} words")
 
 
 def _train_group(
@@ -124,26 +122,18 @@ def _train_group(
 
 
 def _train_epoch(epochs: Sequence[_Epoch]) -> None:
-    """One pass of each replicate over the training text; those that are through wait."""
+    """One pass of each replicate over the training text; those that are through wait.
+
+    One way back through all, for each window of each part of the batch: the objectives are their
+    sum's terms, and each reaches its own weights alone.
+    """
     for step in range(max(len(epoch.windows) for epoch in epochs)):
         running = [epoch for epoch in epochs if step < len(epoch.windows)]
         for part in range(len(running[0].parts)):
-            _add_gradients(running, step, part)
+            forward = zip(running, _forward(running, step, part), strict=True)
+            torch.autograd.backward([e.objective(output, step, part) for e, output in forward])
         for epoch in running:
             epoch.update(step)
-
-
-def _add_gradients(epochs: Sequence[_Epoch], step: int, part: int) -> None:
-    """Add the gradients of one window of one part of the batch, for each replicate to its own.
-
-    One way back through all: the objectives are their sum's terms, and each reaches its own
-    weights alone.
-    """
-    outputs = _forward(epochs, step, part)
-    objectives = [
-        epoch.objective(output, step, part) for epoch, output in zip(epochs, outputs, strict=True)
-    ]
-    torch.autograd.backward(objectives)
 
 
 def _forward(epochs: Sequence[_Epoch], step: int, part: int) -> list[TrunkOutput]:
@@ -244,8 +234,7 @@ class Remembering(Protocol):
     steps: int
     moments: Weights
 
-    def restore(self, steps: int, moments: Weights) -> None:
-        """Go on from saved moments."""
+    def restore(self, steps: int, moments: Weights) -> None: ...
 
 
 @dataclass
@@ -295,7 +284,7 @@ class TrainingReplicate(Generic[M, R]):
 
     @property
     def valid_losses(self) -> list[float]:
-        """The losses of all finished epochs, in nats per token."""
+        """Of all finished epochs, in nats per token."""
         return [record.valid_loss for record in self.history]
 
     @property
@@ -345,11 +334,8 @@ class TrainingReplicate(Generic[M, R]):
 
     def _record(self, losses: Losses, valid_loss: float, tokens: int) -> None:
         earlier, averaging = self.valid_losses, self.averaging
-        self.history.append(
-            EpochRecord(
-                self.epoch, losses.by_token, valid_loss, averaging, tokens, losses.by_window
-            )
-        )
+        facts = (losses.by_token, valid_loss, averaging, tokens, losses.by_window)
+        self.history.append(EpochRecord(self.epoch, *facts))
         if not averaging:
             self.averaging = self.recipe.averaging.begins(earlier, valid_loss)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from repro.errors import DataError
-from repro.trainers.dialog.corpus import cut, dialogs_of, marked, tokens_of
+from repro.trainers.dialog.corpus import cut, dialogs_of, tokens_of
 
 GOOD = {"dialog": "1", "utterances": [["A", "Uh-huh.", "b"], ["B", "I'd say so", "sd"]]}
 
@@ -55,7 +55,7 @@ def test_only_line_feeds_end_a_line():
 )
 def test_a_cut_utterance_keeps_its_end(longest, expected):
     """An utterance of more tokens keeps the first ones and </s>, and one that fits all."""
-    assert " ".join(cut(marked(["a", "b", "c"]), longest)) == expected
+    assert " ".join(cut(["<s>", "a", "b", "c", "</s>"], longest)) == expected
 
 
 @pytest.mark.parametrize(

@@ -31,11 +31,11 @@ from repro.trainers.language_model.spectrum import (
     known_rank,
     known_rank_of,
     known_rank_rows,
-    measure_rank,
     press_threshold,
     qr_spectrum,
 )
 from repro.trainers.run import RunSpec
+from tests.trainers.small import measured_rank
 
 CPU = torch.device("cpu")
 CORPUS = SyntheticCorpus(
@@ -165,7 +165,7 @@ def test_a_layer_that_rounds_has_no_rank(monkeypatch: pytest.MonkeyPatch, where:
     monkeypatch.setattr(model.output, where, lambda x: exact(x).bfloat16().float())
     tokens = torch.randint(1_000, (400,), generator=torch.Generator().manual_seed(1))
     with pytest.raises(DataError, match="their rank is that of the rounding"):
-        measure_rank(model, tokens, 1)
+        measured_rank(model, tokens, 1)
 
 
 def test_the_control_notices_lost_rows() -> None:
@@ -189,7 +189,7 @@ def test_softmax_and_moc_have_the_structural_rank(output, precision: str) -> Non
     """A model with one Softmax over d dimensions has rank d + 2, whatever its weights."""
     model = model_of(output, precision)
     tokens = load_corpus(CORPUS, None).test
-    rank, details, spectrum = measure_rank(model, tokens, 1)
+    rank, details, spectrum = measured_rank(model, tokens, 1)
     assert rank == 8
     assert details["rows"] == 699
     assert details["known_rank"]["measured"] == details["known_rank"]["expected"]
@@ -200,7 +200,7 @@ def test_mos_exceeds_the_structural_rank_and_equals_the_svd_count() -> None:
     """MoS is not bounded by d + 2, and its count is that of NumPy's SVD of the held matrix."""
     model = model_of(MoS(components=3))
     tokens = load_corpus(CORPUS, None).test
-    rank, details, _ = measure_rank(model, tokens, 1)
+    rank, details, _ = measured_rank(model, tokens, 1)
     held = torch.cat(list(log_probability_rows(model, tokens, 1))).double().numpy()
     reference = np.linalg.svd(held, compute_uv=False)
     threshold = press_threshold(len(held), held.shape[1], torch.float32) * reference[0]
@@ -212,7 +212,7 @@ def test_mos_exceeds_the_structural_rank_and_equals_the_svd_count() -> None:
 def test_contexts_and_words_are_counted_even_where_words_outnumber_contexts() -> None:
     """Rows and columns are those of the matrix, whichever is larger."""
     model, tokens = model_of(Softmax()), load_corpus(CORPUS, None).test[:41]
-    _, details, spectrum = measure_rank(model, tokens, 4)
+    _, details, spectrum = measured_rank(model, tokens, 4)
     held = torch.cat(list(log_probability_rows(model, tokens, 4)))
     assert (details["rows"], details["columns"]) == tuple(held.shape) == (36, 60)
     assert len(spectrum) == 60
@@ -225,7 +225,7 @@ def test_the_first_contexts_are_the_first_rows(streams: int, contexts: int, monk
     monkeypatch.setattr(
         "repro.trainers.language_model.evaluation.CHUNK_BYTES", 60 * 4 * 64
     )  # blocks of 64 rows
-    rank, details, spectrum = measure_rank(model, tokens, streams, contexts)
+    rank, details, spectrum = measured_rank(model, tokens, streams, contexts)
     held = torch.cat(list(log_probability_rows(model, tokens, streams)))[:contexts].double().numpy()
     reference = np.linalg.svd(held, compute_uv=False)
     threshold = press_threshold(contexts, 60, torch.float32) * reference[0]
@@ -240,16 +240,16 @@ def test_no_more_text_is_read_than_the_contexts_need(monkeypatch) -> None:
     monkeypatch.setattr("repro.trainers.language_model.evaluation.CHUNK_BYTES", 60 * 4 * 70)
     windows = []
     model.register_forward_hook(lambda *_: windows.append(1))
-    measure_rank(model, tokens, 1, 70)
+    measured_rank(model, tokens, 1, 70)
     assert len(windows) == 1
 
 
 def test_as_many_contexts_as_there_are_is_all_of_them() -> None:
     """It gives the numbers of a rank that says nothing of contexts; one more is refused."""
     model, tokens = model_of(MoS(components=3)), load_corpus(CORPUS, None).test
-    assert measure_rank(model, tokens, 1, 699)[:2] == measure_rank(model, tokens, 1)[:2]
+    assert measured_rank(model, tokens, 1, 699)[:2] == measured_rank(model, tokens, 1)[:2]
     with pytest.raises(DataError, match="first 700 contexts: the text has 699"):
-        measure_rank(model, tokens, 1, 700)
+        measured_rank(model, tokens, 1, 700)
 
 
 def test_the_papers_contexts_of_wikitext_2_are_whole_windows_until_rows_outnumber_words() -> None:
@@ -267,7 +267,7 @@ def test_the_papers_contexts_of_wikitext_2_are_whole_windows_until_rows_outnumbe
 
 def test_the_curve_surrounds_the_threshold_and_falls() -> None:
     """rank(tolerance) falls, from above the measured rank to below it."""
-    rank, details, _ = measure_rank(model_of(MoS(components=3)), load_corpus(CORPUS, None).test, 1)
+    rank, details, _ = measured_rank(model_of(MoS(components=3)), load_corpus(CORPUS, None).test, 1)
     curve, tolerances = details["curve"], details["tolerances"]
     assert curve == sorted(curve, reverse=True)
     assert tolerances[0] < details["relative_threshold"] < tolerances[-1]

@@ -63,7 +63,6 @@ class SoftmaxOutput(OutputLayer):
     def loss(
         self, context_TBD: Tensor, targets_TB: Tensor, regularisation: Regularisation = QUIET
     ) -> Tensor:
-        del regularisation  # nothing to drop
         rows_NE = context_TBD.flatten(0, 1)
         return softmax_loss(rows_NE, self.weight, self.bias, targets_TB.flatten())
 
@@ -89,7 +88,6 @@ class PointwiseOutput(OutputLayer):
     def loss(
         self, context_TBD: Tensor, targets_TB: Tensor, regularisation: Regularisation = QUIET
     ) -> Tensor:
-        del regularisation  # nothing to drop
 
         def loss_of_rows(
             rows_NE: Tensor, targets_N: Tensor, weight: Tensor, bias: Tensor, *parameters: Tensor
@@ -118,7 +116,6 @@ class SigSoftmaxOutput(PointwiseOutput):
     """
 
     def transform(self, z: Tensor, *parameters: Tensor) -> Tensor:
-        del parameters  # there are none
         return z + F.logsigmoid(z)
 
 
@@ -137,5 +134,4 @@ class GssOutput(PointwiseOutput):
         self.k = spec.k
 
     def transform(self, z: Tensor, *parameters: Tensor) -> Tensor:
-        del parameters  # c and k are not learned
         return z + (self.k - 1) * F.logsigmoid(z - self.c)

@@ -57,12 +57,8 @@ class LatentMixture(Initialised):
         return Mixed(latent.unflatten(-1, (self.components, -1)), log_prior)
 
 
-class MoCOutput(OutputLayer):
-    """p = softmax of the decoder at one context, the mixture of K latent contexts.
-
-    As many parameters as the Mixture of Softmaxes, and the rank bound E + 2 of Softmax.
-    Reference: Yang et al. 2018, section 2.4.
-    """
+class MixtureOutput(OutputLayer):
+    """What the mixtures share: a decoder, and the K latent contexts that it is multiplied with."""
 
     def __init__(
         self,
@@ -75,6 +71,14 @@ class MoCOutput(OutputLayer):
         super().__init__(vocabulary, embedding_size, dtype)
         self.mixture = LatentMixture(context_size, embedding_size, components, dtype)
 
+
+class MoCOutput(MixtureOutput):
+    """p = softmax of the decoder at one context, the mixture of K latent contexts.
+
+    As many parameters as the Mixture of Softmaxes, and the rank bound E + 2 of Softmax.
+    Reference: Yang et al. 2018, section 2.4.
+    """
+
     def mixed_context(self, context_TBD: Tensor, regularisation: Regularisation) -> Tensor:
         """sum_k prior_k latent_k: (T, B, D) -> (T, B, E)."""
         latent_TBKE, log_prior_TBK = self.mixture(context_TBD, regularisation)
@@ -83,16 +87,14 @@ class MoCOutput(OutputLayer):
     def loss(
         self, context_TBD: Tensor, targets_TB: Tensor, regularisation: Regularisation = QUIET
     ) -> Tensor:
-        """Mean negative log-probability of the targets, a scalar in nats."""
         rows_NE = self.mixed_context(context_TBD, regularisation).flatten(0, 1)
         return softmax_loss(rows_NE, self.weight, self.bias, targets_TB.flatten())
 
     def log_probabilities(self, context_TBD: Tensor) -> Tensor:
-        """(T, B, D) -> (T, B, V), in nats."""
         return F.log_softmax(self.logits(self.mixed_context(context_TBD, QUIET)), dim=-1)
 
 
-class MoSOutput(OutputLayer):
+class MoSOutput(MixtureOutput):
     """p = sum_k prior_k softmax(decoder at latent context k).
 
     The logarithm of a sum of softmaxes has no structural bound on its rank. ``log_epsilon`` is
@@ -109,14 +111,12 @@ class MoSOutput(OutputLayer):
         log_epsilon: float,
         dtype: torch.dtype,
     ) -> None:
-        super().__init__(vocabulary, embedding_size, dtype)
-        self.mixture = LatentMixture(context_size, embedding_size, components, dtype)
+        super().__init__(vocabulary, embedding_size, context_size, components, dtype)
         self.log_epsilon = log_epsilon
 
     def loss(
         self, context_TBD: Tensor, targets_TB: Tensor, regularisation: Regularisation = QUIET
     ) -> Tensor:
-        """Mean negative log-probability of the targets, a scalar in nats."""
         mixed = self.mixture(context_TBD, regularisation)
         return mixture_loss(
             mixed.latent.flatten(0, 1),

@@ -45,11 +45,9 @@ class PlifOutput(PointwiseOutput):
         return {**super().initial(), "slopes": normal(mean, self.initial_deviation)}
 
     def learning_rates(self) -> Mapping[str, float]:
-        """The slopes' own."""
         return {"slopes": self.learning_rate}
 
     def parameters_of_transform(self) -> tuple[Tensor, ...]:
-        """The slopes, (P,)."""
         return (F.softplus(self.slopes),)
 
     def transform(self, z: Tensor, *parameters: Tensor) -> Tensor:
