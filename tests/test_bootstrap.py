@@ -196,7 +196,7 @@ def test_an_old_python_is_told_what_is_needed(checkout: Checkout) -> None:
 
 def test_old_interpreters_can_read_the_whole_file() -> None:
     """Its grammar is that of Python 3.7, so they reach the line that tells them."""
-    ast.parse(DEV.read_text(encoding="utf-8"), feature_version=(3, 7))
+    assert ast.parse(DEV.read_text(encoding="utf-8"), feature_version=(3, 7)).body
 
 
 def test_the_key_depends_on_the_place(checkout: Checkout) -> None:

@@ -47,10 +47,7 @@ class Plan:
 
     @property
     def seconds(self) -> float:
-        """Very rough time for what is missing.
-
-        The longest run, or all of them shared by the workers, whichever is more.
-        """
+        """Very rough time for what is missing: the longest run, or all shared by the workers."""
         work = [each.work for each in self.runs]
         return max(max(work, default=0.0), sum(work) / self.workers) / self.rate
 
@@ -62,10 +59,7 @@ def make_plan(runs: Iterable[PlannedRun], store: RunStore, *, workers: int | Non
 
 
 def _state(store: RunStore, planned: PlannedRun) -> tuple[State, float]:
-    """What the store has of a run, and the operations that are left.
-
-    Damaged evidence is neither there nor to be trained over: it is reported.
-    """
+    """What the store has of a run, and the work that is left; damage is not trained over."""
     try:
         if is_complete(store, planned):
             return "complete", 0.0

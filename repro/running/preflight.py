@@ -102,10 +102,9 @@ def _bytes(size: float) -> str:
 
 
 def try_own_parts(todo: Iterable[PlannedRun], store: RunStore, pool: Pool) -> None:
-    """Build the model of each configuration that has a part of a user's own, once, on ``pool``.
+    """Build each model with a part of a user's own that is to be trained, once, on ``pool``.
 
-    Of runs that are trained already none is built. Raises OwnPartError with everything that is
-    wrong, by configuration.
+    Raises OwnPartError with everything that is wrong, by configuration.
     """
     trainings = {
         planned.run.training.digest(): planned.run.training
@@ -157,13 +156,10 @@ def _wrong(training: Training, why: str) -> str:
 
 
 def _answer(future: Future[str], training: Training) -> str:
-    """What a worker says, or what became of it; nothing where the first task will say why.
-
-    As without torch, or where there is no memory for so many models at once.
-    """
+    """What a worker says, or what became of it; nothing where the first task will say why."""
     try:
         return future.result()
     except WorkerLostError as error:
         return "" if error.killed else _wrong(training, str(error))
-    except Exception:  # noqa: BLE001 - whatever it is, the first task meets it again
+    except Exception:  # noqa: BLE001 - such as no torch: the first task meets it again
         return ""

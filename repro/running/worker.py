@@ -311,7 +311,8 @@ class Ledger:
         """Training tells where it is."""
         if self._from_epoch is None:
             self._from_epoch = state.epoch
-            self._keep({"sessions_list": self._all_sessions()}, {}, durable=False)
+            sessions = self._all_sessions()  # written again at the end, so not durable
+            self._keep({"sessions_list": sessions}, {}, durable=False)
         self._write({"phase": "training", **{name: getattr(state, name) for name in PLACES}})
 
     def end_training(self, notes: Sequence[str] = ()) -> None:
@@ -338,10 +339,7 @@ class Ledger:
     def _keep(
         self, training: dict[str, Any], measurements: dict[str, Any], *, durable: bool = True
     ) -> None:
-        """Write the provenance; if that cannot be, the numbers are as good without it.
-
-        What is written again at the end of training need not survive a power cut before it.
-        """
+        """Write the provenance; if that cannot be, the numbers are as good without it."""
         document: dict[str, Any] = {"schema": 1, "training": training, "measurements": measurements}
         with suppress(StoreError):
             self._store.put_provenance(self._key, document, durable=durable)

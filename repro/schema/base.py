@@ -239,8 +239,9 @@ def open_union(
 
     def kind(value: Any) -> Any:
         if isinstance(value, BaseModel):
-            own = READ if isinstance(value, read) else getattr(value, "kind", None)
-            return UNREAD if isinstance(value, unread) else own
+            if isinstance(value, unread):
+                return UNREAD
+            return READ if isinstance(value, read) else getattr(value, "kind", None)
         if not isinstance(value, dict):
             return next(iter(by_kind))  # of the wrong type, whatever it was meant to be
         name = value.get("kind")

@@ -164,13 +164,13 @@ def list_keys(root: Path) -> Iterator[str]:
 
 
 @contextmanager
-def hold(root: Path, key: str, name: str) -> Iterator[bool]:
+def hold(root: Path, key: str) -> Iterator[bool]:
     """Hold the lock file of a run: True inside, or False at once when another process does.
 
     The kernel lets go of it when the process ends, however it ends.
     """
     while True:
-        path = make_run_folder(root, key) / name
+        path = make_run_folder(root, key) / ".lock"
         handle = open_or_make(path)
         try:
             held = _try(handle, path)

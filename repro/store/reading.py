@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from numpy import ndarray
 
 
-LOCK = ".lock"
 MEASUREMENTS = "measurements"
 R = TypeVar("R", bound=Spec)
 

@@ -26,7 +26,7 @@ from pydantic import JsonValue
 
 from repro.errors import StoreError
 from repro.store.places import confirm_root, hold, make_run_folder, prepare_root
-from repro.store.reading import LOCK, MEASUREMENTS, StoreReader
+from repro.store.reading import MEASUREMENTS, StoreReader
 from repro.store.records import (
     ERROR,
     HISTORY,
@@ -86,7 +86,7 @@ class RunStore(StoreReader):
     def lock(self, key: str) -> Iterator[bool]:
         """Hold the run: True inside, or False at once if another process holds it."""
         self.prepare()
-        with hold(self.root, key, LOCK) as held:
+        with hold(self.root, key) as held:
             yield held
 
     def working_folder(self, run: RunSpec) -> Path:

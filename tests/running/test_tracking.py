@@ -193,6 +193,8 @@ def test_a_closed_stream_does_no_harm() -> None:
     stream = io.StringIO()
     plain = PlainReporter({}, stream)
     stream.close()
+    with pytest.raises(ValueError, match="closed"):
+        stream.write("1 run to do")
     plain.start(1, 0, "cpu")
 
 
