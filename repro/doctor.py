@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Literal
 
 from repro import files as resources
-from repro.errors import ReproError, StoreError, StoreUnreachableError
+from repro.errors import ReproError
 from repro.machine import cores, package_version
 from repro.store.runs import RunStore
+from repro.store.sealed import noting_damage
 
 CORPORA = ("ptb", "wt2")
 NEEDED = ("torch", "scipy", "pandas", "matplotlib", "jinja2", "typst", "pydantic")
@@ -84,17 +85,13 @@ def _store(place: Path) -> Diagnosis:
 
 def _runs(store: RunStore) -> tuple[int, int]:
     """How many runs there are, and how many are seen to be damaged without reading weights."""
-    runs = damaged = 0
-    for key in list(store.keys()):
-        runs += 1
-        try:
+    keys = list(store.keys())
+    damages: list[str] = []
+    for key in keys:
+        with noting_damage(damages):
             if store.committed(key):
                 store.see(key)
-        except StoreUnreachableError:
-            raise
-        except StoreError:
-            damaged += 1
-    return runs, damaged
+    return len(keys), len(damages)
 
 
 def _corpora(data: Path | None) -> Iterator[Diagnosis]:

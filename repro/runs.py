@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from repro.errors import StoreError, StoreUnreachableError
+from repro.errors import StoreUnreachableError
 from repro.registry import record
 from repro.registry.seeds_due import with_every_night, with_seeds_so_far
 from repro.running.plan import merged
 from repro.specs.claim import Claim
 from repro.store.places import LEDGER
 from repro.store.runs import RunStore, copy_run
-from repro.store.sealed import is_folder
+from repro.store.sealed import is_folder, noting_damage
 from repro.trainers.table import Measurable
-
-Chosen = Mapping[str, Collection[Measurable] | None]
-"""key of a run -> the measurements of it that are meant, None for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +41,17 @@ def check_runs(store: RunStore, claims: Sequence[Claim] = ()) -> Checked:
     Their ledgers are read as well. StoreUnreachableError when the store is out of reach.
     """
     read = unfinished = 0
-    damages = list(_damaged_ledgers(store, claims))
+    damages: list[str] = []
+    for claim_id, scale in _ledgers(store, claims):
+        with noting_damage(damages):
+            record.read(store.root / LEDGER, claim_id, scale)
     for key in _chosen(store, claims):
-        try:
-            if not store.committed(key):
+        with noting_damage(damages):
+            if store.committed(key):
+                read += 1
+                store.check(key)
+            else:
                 unfinished += 1
-                continue
-            read += 1
-            store.check(key)
-        except StoreUnreachableError:
-            raise
-        except StoreError as error:
-            damages.append(str(error))
     return Checked(read, unfinished, tuple(damages))
 
 
@@ -85,8 +81,10 @@ def export_runs(
     return Exported(copied, there, unfinished)
 
 
-def _chosen(store: RunStore, claims: Sequence[Claim]) -> Chosen:
-    """The runs that are meant: all in the store, or those that claims have used by now."""
+def _chosen(
+    store: RunStore, claims: Sequence[Claim]
+) -> Mapping[str, Collection[Measurable] | None]:
+    """The runs that are meant, all or those that claims use, with measurements, None for all."""
     if not claims:
         return dict.fromkeys(store.keys())
     registry = record.Registry(store, make=False)
@@ -103,13 +101,3 @@ def _ledgers(store: RunStore, claims: Sequence[Claim]) -> list[tuple[str, str]]:
     place = store.root / LEDGER
     files = sorted(place.glob("*/*.jsonl")) if is_folder(place) else []
     return [(path.parent.name, path.stem) for path in files]
-
-
-def _damaged_ledgers(store: RunStore, claims: Sequence[Claim]) -> Iterator[str]:
-    for claim_id, scale in _ledgers(store, claims):
-        try:
-            record.read(store.root / LEDGER, claim_id, scale)
-        except StoreUnreachableError:
-            raise
-        except StoreError as error:
-            yield str(error)

@@ -87,6 +87,17 @@ def reaching(path: Path) -> Iterator[None]:
         raise out_of_reach(path, error) from error
 
 
+@contextmanager
+def noting_damage(damages: list[str]) -> Iterator[None]:
+    """Add what is damaged inside to a list, and go on; a store out of reach is an error."""
+    try:
+        yield
+    except StoreUnreachableError:
+        raise
+    except StoreError as error:
+        damages.append(str(error))
+
+
 def make_folder(path: Path) -> None:
     """Create one folder unless it is there; a link in its place is refused."""
     with reaching(path), suppress(FileExistsError):
