@@ -171,7 +171,7 @@ LEAST_SEEDS = 3
 
 E = TypeVar("E", bound=Declared)
 
-PAIRED_TESTS = ("paired", "paired_permutation")
+PAIRED_TESTS: tuple[Literal["paired", "paired_permutation"], ...] = ("paired", "paired_permutation")
 """Tests of differences, or trends, of a paired design; all others take arms as independent."""
 
 

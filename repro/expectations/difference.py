@@ -84,7 +84,7 @@ class Difference(Declared):
         return 0.0 if self.smallest_effect is None else self.smallest_effect.size
 
 
-NAMES = {
+NAMES: Mapping[TestOfDifference, str] = {
     "welch": "Welch's t-test",
     "student": "Student's t-test",
     "paired": "the paired t-test",
@@ -102,10 +102,7 @@ INDEPENDENT: Mapping[TestOfDifference, str] = {
     "yuen": "Yuen's test (trimmed means)",
 }
 
-PAIRED: Mapping[TestOfDifference, str] = {
-    "paired": "the paired t-test",
-    "paired_permutation": "the permutation test within pairs",
-}
+PAIRED: Mapping[TestOfDifference, str] = {test: NAMES[test] for test in PAIRED_TESTS}
 
 OF_MEANS = ("welch", "student", "permutation", *PAIRED)
 """Tests of the same question, whether the means differ; ranks and trimmed means are others."""

@@ -180,7 +180,11 @@ def overlay(
             places[here] = claim.place((*at, *here))
             key_places[here] = claim.key_place((*at, *here))
             old = target.get(key)
-            if isinstance(value, dict) and isinstance(old, dict) and not _other_kind(old, value):
+            if (
+                isinstance(value, dict)
+                and isinstance(old, dict)
+                and value.get("kind", old.get("kind")) == old.get("kind")
+            ):
                 lay(old, value, here)
                 continue
             target[key] = value
@@ -306,18 +310,11 @@ def _facts(
     )
 
 
-def _folders(beside: Path) -> Iterator[Path]:
-    """Where configurations are looked for: beside the claim, then among those that came with us."""
-    yield beside / "configurations"
-    try:
-        yield resources.claims() / "configurations"
-    except DataError:
-        return
-
-
 def _find(beside: Path, name: str) -> Path | list[Path]:
-    """The file of a configuration, or the folders where it is not."""
-    folders = list(_folders(beside))
+    """The file of a configuration, beside the claim or packaged; or the folders where it is not."""
+    folders = [beside / "configurations"]
+    with suppress(DataError):
+        folders.append(resources.claims() / "configurations")
     for folder in folders:
         path = folder / f"{name}.yaml"
         root = folder.parent.resolve() / "configurations"
@@ -339,10 +336,6 @@ def _not_found(claim: YamlDocument, steps: Steps, name: str, folders: list[Path]
     expected = f"a file {Path(claim.file).parent / 'configurations' / name}.yaml"
     mistake = f"{key}: there is no configuration '{name}'"
     return Problem(place, mistake, expected, choose(name, known))
-
-
-def _other_kind(old: dict[str, Any], new: dict[str, Any]) -> bool:
-    return "kind" in new and new["kind"] != old.get("kind")
 
 
 def overlap(path: str, changed: str) -> bool:

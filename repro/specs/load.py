@@ -216,24 +216,18 @@ def _claim(
     problems = list(islice(references(document, file), MOST))
     scaled: dict[ScaleName, ScaledClaim] = {}
     for each in file.scales.declared:
-        changes = getattr(file.scales, each)
-        scaled[each], found = scale_claim(document, file, each, changes, configurations)
+        scaled[each], found = scale_claim(document, file, each, configurations)
         problems += found
         problems += islice(broken_rules(scaled[each]), MOST)
-    if not scaled:
-        mistake, advice = "the claim has no scale", "add `paper: {notice: ...}`, or a smaller scale"
-        place = document.key_place(("scales",))
-        problems.append(Problem(place, f"scales: {mistake}", listed(SCALES), advice))
+    there, place = file.scales.declared, document.key_place(("scales",))
+    if not there:
+        advice = "add `paper: {notice: ...}`, or a smaller scale"
+        mistake = "scales: the claim has no scale"
+        problems.append(Problem(place, mistake, listed(SCALES), advice))
+    if scale and there and not problems and scale not in there:
+        mistake = f"scales: the claim has no scale '{scale}'"
+        advice = f"ask for {there[-1]}, or add the scale"
+        problems.append(Problem(place, mistake, listed(there), advice))
     if problems:
         raise RuleError(list(dict.fromkeys(problems)))
-    asked = scale or file.scales.declared[0]
-    if asked not in scaled:
-        raise RuleError([_no_scale(document, file.scales.declared, asked)])
-    return scaled[asked].resolved()
-
-
-def _no_scale(document: YamlDocument, there: Sequence[ScaleName], scale: ScaleName) -> Problem:
-    """A claim without mistakes, asked for at a scale that it lacks."""
-    mistake = f"scales: the claim has no scale '{scale}'"
-    advice = f"ask for {there[-1]}, or add the scale"
-    return Problem(document.key_place(("scales",)), mistake, listed(there), advice)
+    return scaled[scale or there[0]].resolved()

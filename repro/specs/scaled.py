@@ -105,11 +105,6 @@ class ScaledClaim:
         """Where a part is written: at the scale, if the scale changes it."""
         return scaled_steps(self.document, self.scale, *steps)
 
-    def size_steps(self, steps: Steps, expectation: Expectation, key: str) -> Steps:
-        """Where a size of an expectation is written: at the scale, if the scale changes it."""
-        changed: Steps = ("scales", self.scale, "expectations", expectation.id, key)
-        return (*steps, key) if self.document.get(*changed) is None else changed
-
     def context(self) -> Context:
         """What the kinds of expectations may know of the claim."""
         named = self.changes.design is not None
@@ -127,10 +122,11 @@ class ScaledClaim:
         )
 
     def mistake(self, steps: Steps, expectation: Expectation, found: Mistake) -> Problem:
-        """What a kind finds wrong with an expectation, where that is written."""
+        """What a kind finds wrong with an expectation: at the scale, if the scale changes it."""
+        changed: Steps = ("scales", self.scale, "expectations", expectation.id)
         if found.keys:
-            key, *rest = found.keys
-            steps = (*self.size_steps(steps, expectation, str(key)), *rest)
+            at_scale = self.document.get(*changed, found.keys[0]) is not None
+            steps = (*(changed if at_scale else steps), *found.keys)
         return self.problem(steps, found.what, found.expected, found.advice)
 
     def problem(self, steps: Steps, mistake: str, expected: str, advice: str) -> Problem:
@@ -166,13 +162,10 @@ def scaled_steps(document: YamlDocument, scale: ScaleName, *steps: str) -> Steps
 
 
 def scale_claim(
-    document: YamlDocument,
-    file: ClaimFile,
-    scale: ScaleName,
-    changes: Scale,
-    configurations: Configurations,
+    document: YamlDocument, file: ClaimFile, scale: ScaleName, configurations: Configurations
 ) -> tuple[ScaledClaim, list[Problem]]:
     """The claim at a scale, and what is wrong with its evidence and its overrides."""
+    changes: Scale = getattr(file.scales, scale)
     problems: list[Problem] = []
     arms = {name: changes.arms.get(name, arm) for name, arm in file.arms.items()}
     evidence: dict[str, Arm] = {}
@@ -182,12 +175,22 @@ def scale_claim(
         problems += wrong
         if facts is not None:
             evidence[name] = Arm.of(spec, facts)
+    design, expectations = changes.design or file.design, []
+    for base in file.expectations:
+        override = changes.expectations.get(base.id, ExpectationOverride())
+        sizes = {key: getattr(override, key) for key in override.model_fields_set}
+        unfit = list(
+            _wrong_sizes(document, ("scales", scale, "expectations", base.id), base, sizes)
+        )
+        problems += unfit
+        kind = kind_of(base)
+        expectations.append(kind.following(base if unfit else kind.overridden(base, sizes), design))
     scaled = ScaledClaim(
         document=document,
         file=file,
         scale=scale,
         changes=changes,
-        design=changes.design or file.design,
+        design=design,
         seeds=changes.seeds or file.seeds,
         arms=arms,
         evidence=evidence,
@@ -195,25 +198,6 @@ def scale_claim(
             name: changes.measurements.get(name, measurement)
             for name, measurement in file.measurements.items()
         },
-        expectations=tuple(_expectations(document, file, scale, changes, problems)),
+        expectations=tuple(expectations),
     )
     return scaled, problems
-
-
-def _expectations(
-    document: YamlDocument,
-    file: ClaimFile,
-    scale: ScaleName,
-    changes: Scale,
-    problems: list[Problem],
-) -> Iterator[Expectation]:
-    """The expectations with what the scale changes in them; wrong changes are problems."""
-    design = changes.design or file.design
-    for base in file.expectations:
-        override = changes.expectations.get(base.id, ExpectationOverride())
-        sizes = {key: getattr(override, key) for key in override.model_fields_set}
-        steps = ("scales", scale, "expectations", base.id)
-        wrong = list(_wrong_sizes(document, steps, base, sizes))
-        problems += wrong
-        kind = kind_of(base)
-        yield kind.following(base if wrong else kind.overridden(base, sizes), design)
