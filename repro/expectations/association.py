@@ -43,11 +43,16 @@ class Association(Declared):
 
     @model_validator(mode="after")
     def _one_claim(self) -> Self:
-        claims = [self.direction, self.magnitude_at_most, self.magnitude_at_least]
-        if sum(claim is not None for claim in claims) != 1:
+        if len(self.claims) != 1:
             message = "an association claims one thing: either direction, "
             raise ValueError(message + "magnitude_at_most or magnitude_at_least")
         return self
+
+    @property
+    def claims(self) -> list[str]:
+        """The keys of what is claimed: one, unless a scale adds another."""
+        keys = ("direction", "magnitude_at_most", "magnitude_at_least")
+        return [key for key in keys if getattr(self, key) is not None]
 
     @property
     def size(self) -> Magnitude | None:
@@ -129,7 +134,7 @@ class AssociationKind(Kind[Association]):
             mistake = "every measurement goes together with itself"
             advice = "name the measurement that it goes together with"
             yield base.Mistake(("against",), mistake, "another measurement", advice)
-        claims = [key for key in CLAIMS if getattr(declared, key) is not None]
+        claims = declared.claims
         if len(claims) > 1:
             mistake = f"with this, {declared.id} claims two things: {' and '.join(claims)}"
             advice = "remove it; a scale changes only the size that is declared"
@@ -270,8 +275,6 @@ class AssociationKind(Kind[Association]):
     def points(self, declared: Association, read: Read) -> tuple[base.Point, ...]:
         return points_of(declared, read)
 
-
-CLAIMS = ("direction", "magnitude_at_most", "magnitude_at_least")
 
 FEWEST_POINTS = {"pearson": 4, "spearman": 4, "kendall": 5}
 """With fewer points a correlation has no standard error (Fisher 1921; Bonett & Wright 2000)."""

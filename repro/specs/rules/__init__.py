@@ -6,20 +6,14 @@ why nothing could be concluded; a mistake of shape names a key or a value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from repro.errors import Problem
 from repro.specs.rules import arms, design, expectations
 from repro.specs.scaled import ScaledClaim
 
-RULES: tuple[Callable[[ScaledClaim], Iterator[Problem]], ...] = (
-    *design.RULES,
-    *arms.RULES,
-    *expectations.RULES,
-)
-
 
 def broken_rules(claim: ScaledClaim) -> Iterator[Problem]:
     """Every reason why the claim could not be judged at this scale."""
-    for rule in RULES:
+    for rule in (*design.RULES, *arms.RULES, *expectations.RULES):
         yield from rule(claim)

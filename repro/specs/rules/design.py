@@ -119,8 +119,6 @@ def _diverged(claim: ScaledClaim) -> Iterator[Problem]:
 
 def _sequential_tests(claim: ScaledClaim) -> Iterator[Problem]:
     """Only contrasts of two means have a sequential test."""
-    if claim.file.sequential is None:
-        return
     for steps, expectation in claim.decisive():
         if not kind_of(expectation).on_means:
             mistake = f"kind {expectation.kind} has no sequential test"
@@ -130,8 +128,6 @@ def _sequential_tests(claim: ScaledClaim) -> Iterator[Problem]:
 
 
 def _growing_arms(claim: ScaledClaim) -> Iterator[Problem]:
-    if claim.file.sequential is None:
-        return
     read = {name for _, expectation in claim.decisive() for name in expectation.of}
     for name, arm in claim.arms.items():
         if name in read and arm.source.printed is not None:
@@ -142,10 +138,20 @@ def _growing_arms(claim: ScaledClaim) -> Iterator[Problem]:
             )
 
 
-def _looks(claim: ScaledClaim) -> Iterator[Problem]:
+def _sequential(claim: ScaledClaim) -> Iterator[Problem]:
     method, seeds = claim.file.sequential, claim.seeds
     if method is None:
         return
+    yield from _sequential_tests(claim)
+    yield from _growing_arms(claim)
+    yield from _diverged_at_looks(claim, method)
+    if method.order in NO_ORDER:  # else a column of its own, or the numbers of the seeds
+        mistake = f"the column '{method.order}' of a table tells no order in time"
+        expected, advice = (
+            "a column with a number or a date per seed",
+            "name another, or leave it out",
+        )
+        yield claim.problem(("sequential", "order"), mistake, expected, advice)
     if seeds.max is None:
         mistake = "nothing says at how many seeds the sequential claim ends"
         yield claim.problem(
@@ -201,29 +207,15 @@ def _planned_looks(claim: ScaledClaim, method: GroupSequential, seeds: Seeds) ->
         )
 
 
-def _order(claim: ScaledClaim) -> Iterator[Problem]:
-    """The order in time comes from a column of its own, or from the numbers of the seeds."""
-    method = claim.file.sequential
-    if method is not None and method.order in NO_ORDER:
-        mistake = f"the column '{method.order}' of a table tells no order in time"
-        expected = "a column with a number or a date per seed"
-        yield claim.problem(
-            ("sequential", "order"), mistake, expected, "name another, or leave it out"
-        )
-
-
-def _diverged_at_looks(claim: ScaledClaim) -> Iterator[Problem]:
+def _diverged_at_looks(claim: ScaledClaim, method: EProcess | GroupSequential) -> Iterator[Problem]:
     """What becomes of replicates that diverge must not change what earlier looks saw."""
-    method, seeds = claim.file.sequential, claim.seeds
-    if method is None:
-        return
     steps = (*claim.steps("seeds"), "diverged")
-    if seeds.diverged == "worst":
+    if claim.seeds.diverged == "worst":
         mistake = (
             "the worst value so far changes with later seeds, and with it what looks have seen"
         )
         yield claim.problem(steps, mistake, "invalid, or exclude<=k", "write `exclude<=1`")
-    elif isinstance(method, GroupSequential) and seeds.excludable:
+    elif isinstance(method, GroupSequential) and claim.seeds.excludable:
         mistake = "a pair that is left out would leave a planned look without its number of pairs"
         yield claim.problem(steps, mistake, "invalid", "leave it out, or use the method eprocess_t")
 
@@ -234,9 +226,5 @@ RULES = (
     _seeds,
     _enough_seeds,
     _diverged,
-    _sequential_tests,
-    _growing_arms,
-    _looks,
-    _order,
-    _diverged_at_looks,
+    _sequential,
 )
