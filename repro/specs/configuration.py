@@ -92,13 +92,13 @@ def _named(value: object) -> object:
 @cache
 def _class_of(spec: type[Training]) -> type[Configuration]:
     """What a configuration file of a trainer holds: what every one has, and its own keys."""
-    own: dict[str, Any] = {n: (field.annotation, field) for n, field in spec.model_fields.items()}
+    keys: dict[str, Any] = {n: (field.annotation, field) for n, field in spec.model_fields.items()}
     if spec.built_in:
-        own["trainer"] = (Literal[spec.built_in] | None, None)
+        keys["trainer"] = (Literal[spec.built_in] | None, None)
     else:
-        own["trainer"] = (Annotated[TrainerName, BeforeValidator(_named)], ...)
+        keys["trainer"] = (Annotated[TrainerName, BeforeValidator(_named)], ...)
     name = f"{spec.__name__.removesuffix('TrainingSpec')}Configuration"
-    made = create_model(name, __base__=Configuration, __doc__=Configuration.__doc__, **own)
+    made = create_model(name, __base__=Configuration, __doc__=Configuration.__doc__, **keys)
     made.trains = spec
     return made
 
@@ -196,11 +196,11 @@ def overlay(
     change = claim.get(*at)
     lay(data, change, ())
     if isinstance(data.get("assumed"), dict):
-        own = change.get("assumed") or {}
+        reasons = change.get("assumed") or {}
         data["assumed"] = {
             path: reason
             for path, reason in data["assumed"].items()
-            if path in own or not any(overlap(path, changed) for changed in overridden)
+            if path in reasons or not any(overlap(path, changed) for changed in overridden)
         }
     merged = YamlDocument(base.file, data, places, key_places)
     return merged, tuple(path for path in overridden if not path.startswith("assumed"))

@@ -147,10 +147,8 @@ def _sequential(claim: ScaledClaim) -> Iterator[Problem]:
     yield from _diverged_at_looks(claim, method)
     if method.order in NO_ORDER:  # else a column of its own, or the numbers of the seeds
         mistake = f"the column '{method.order}' of a table tells no order in time"
-        expected, advice = (
-            "a column with a number or a date per seed",
-            "name another, or leave it out",
-        )
+        expected = "a column with a number or a date per seed"
+        advice = "name another, or leave it out"
         yield claim.problem(("sequential", "order"), mistake, expected, advice)
     if seeds.max is None:
         mistake = "nothing says at how many seeds the sequential claim ends"
