@@ -61,8 +61,10 @@ def test_it_is_read_with_consent_alone(claim: Path) -> None:
     assert not (claim.parent / "reports").exists()
     done = verify(claim, "--allow-code")
     assert "CONFIRMED" in done.stdout
-    document = read_document(claim.parent / "reports" / "table_claim" / "paper" / "report.json")
+    report = claim.parent / "reports" / "table_claim" / "paper"
+    document = read_document(report / "report.json")
     assert [arm.evidence for arm in document.arms] == ["JSON lines", "JSON lines"]
+    assert "JSON lines" in (report / "report.html").read_text(encoding="utf-8")
     assert [arm.table.file for arm in document.arms if arm.table] == ["new.jsonl", "old.jsonl"]
     plain = read_tables(load_claim(GOOD / "table_claim.yaml", "paper"))
     ours = read_tables(load_claim(claim, "paper", allow_code=True))
