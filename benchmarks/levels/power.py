@@ -16,10 +16,7 @@ from repro.stats import stopping
 from repro.stats.planning import (
     PlannedCorrelation,
     PlannedDifference,
-    PlannedEquivalence,
     PlannedMargin,
-    PlannedNonInferiority,
-    PlannedNonSuperiority,
     PlannedProportion,
     PlannedRatio,
     PlannedSeparation,
@@ -132,7 +129,7 @@ def _simulate(setup: Setup, rng: np.random.Generator, draws: int) -> tuple[int, 
 
 def _welch_coverage(planned: PlannedTest, tails: int) -> float:
     """The exact coverage of Welch's interval: on each side it errs as a one-sided test does."""
-    side = replace(planned.design, alpha=planned.alpha / tails)
+    side = replace(planned.arms, alpha=planned.alpha / tails)
     return 1 - 2 * power_above(side, 0.0, 0.0)
 
 
@@ -165,17 +162,10 @@ def _least(n: int, effect: float, least: float) -> Plan:
     )
 
 
-MARGINS: dict[str, type[PlannedMargin]] = {
-    "equivalence": PlannedEquivalence,
-    "non_inferiority": PlannedNonInferiority,
-    "non_superiority": PlannedNonSuperiority,
-}
-
-
 def _margin(kind: str, n: int, effect: float, margin: float, sd: float = 1.0) -> Plan:
     low = None if kind == "non_superiority" else -margin
     high = None if kind == "non_inferiority" else margin
-    planned = MARGINS[kind]((n,), (sd, 1.0), effect=effect, low=low, high=high)
+    planned = PlannedMargin((n,), (sd, 1.0), effect=effect, low=low, high=high)
     setup = Setup(means.region(kind, 0.05, low, high), arms(Cell(n, sd), effect, 0.0), effect)
     return Plan(kind, planned, setup, _welch_coverage(planned, 1))
 
@@ -254,7 +244,7 @@ def _paired_margin(kind: str, n: int, margin: float, sd: float) -> Plan:
     low = None if kind == "non_superiority" else -margin
     high = None if kind == "non_inferiority" else margin
     spread = (math.hypot(sd, 1),)
-    planned = MARGINS[kind]((n,), spread, effect=0.0, low=low, high=high, paired=True)
+    planned = PlannedMargin((n,), spread, effect=0.0, low=low, high=high, paired=True)
     rule = means.region(kind, 0.05, low, high, paired=True)
     setup = Setup(rule, arms(Cell(n, sd), 0.0, 0.0), 0.0)
     return Plan(f"paired {kind}", planned, setup, 0.90)

@@ -176,10 +176,10 @@ class EquivalenceKind(MarginKind[Equivalence]):
     def planned(
         self, declared: Equivalence, context: Context, plan: base.PlannedSeeds
     ) -> PlannedTest:
-        from repro.stats.planning import PlannedEquivalence
+        from repro.stats.planning import PlannedMargin
 
         size = declared.margin.size
-        return PlannedEquivalence(**plan.design(context), low=-size, high=size)
+        return PlannedMargin(**plan.design(context), low=-size, high=size)
 
 
 class OneSidedKind(MarginKind[OneSided]):
@@ -239,18 +239,13 @@ class OneSidedKind(MarginKind[OneSided]):
 
     def planned(self, declared: OneSided, context: Context, plan: base.PlannedSeeds) -> PlannedTest:
         """A gain below the margin, or above minus the margin; an e-process must find the margin."""
-        from repro.stats.planning import (
-            PlannedNonInferiority,
-            PlannedNonSuperiority,
-            PlannedSequential,
-        )
+        from repro.stats.planning import PlannedMargin, PlannedSequential
 
         size, design = declared.margin.size, plan.design(context)
         if isinstance(context.sequential, base.EProcess):
             return PlannedSequential(**{**design, "alpha": 2 * context.alpha, "effect": size})
-        if self.side == "better":
-            return PlannedNonSuperiority(**design, high=size)
-        return PlannedNonInferiority(**design, low=-size)
+        side = {"high": size} if self.side == "better" else {"low": -size}
+        return PlannedMargin(**design, **side)
 
     def claimed(self, declared: OneSided, context: Context) -> base.Side:
         return "above" if self._sign(declared, context) < 0 else "below"

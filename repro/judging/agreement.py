@@ -21,11 +21,9 @@ from repro.stats.records import Arm, Interval, Sample, Summary, TestResult
 from repro.stats.replication import (
     Prediction,
     Replication,
-    predict_difference,
-    predict_ratio,
+    predict,
     ratio_of,
     replicate,
-    replicate_ratio,
 )
 
 OTHER_UNITS = frozenset(
@@ -93,11 +91,11 @@ def replication_part(
     replicates with the same number are pairs.
     """
     kind = kind_of(expectation)
-    compare = replicate_ratio if kind.scale(expectation) == "ratio" else replicate
     try:
-        found = compare(
+        found = replicate(
             original,
             ours,
+            ratio=kind.scale(expectation) == "ratio",
             alpha=alpha,
             shared_baseline=shared_baseline,
             paired=paired,
@@ -277,7 +275,6 @@ def _predict(
     The digits of a baseline that both studies share allow nothing: the same printed number is
     subtracted on both sides.
     """
-    predict = predict_ratio if ratio else predict_difference
     a, b = (_summary(printed, arm) for arm in arms)
     if ours[0] == a:
         turned = _predict(printed, (arms[1], arms[0]), (ours[1], ours[0]), ratio=ratio)
@@ -289,7 +286,9 @@ def _predict(
     for sign in (-1, 1):
         wide_a = replace(a, mean=a.mean + sign * half_a, sd=_widest(printed, arms[0]))
         wide_b = replace(b, mean=b.mean - sign * half_b, sd=_widest(printed, arms[1]))
-        corners.append(predict((wide_a, wide_b), ours, shared_baseline=shared, paired=paired))
+        corners.append(
+            predict((wide_a, wide_b), ours, ratio=ratio, shared_baseline=shared, paired=paired)
+        )
     low = min(corner.interval.low for corner in corners)
     high = max(corner.interval.high for corner in corners)
     effect = a.mean / b.mean if ratio else a.mean - b.mean

@@ -56,7 +56,7 @@ def _part(expectation: Expectation, claim: Claim) -> DesignPart:
     try:
         found = assess(kind.planned(expectation, context, plan))
     except ClaimError as error:
-        found = Assessment(None, None, None, None, None, "", str(error))
+        found = Assessment(not_computed=str(error))
     return DesignPart(
         expectation=expectation.id,
         seeds=seeds,

@@ -1,7 +1,7 @@
 """Can this design decide? Its power, what it can detect, the seeds it would take, or a refusal.
 
 The power is always that of the declared test itself. Each class plans one sort of test; the kind
-of an expectation chooses it.
+of an expectation chooses it. Also: the seeds that would settle an open result.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from typing import ClassVar, Self
 
 from repro.errors import ClaimError
 from repro.stats.power import (
+    Design,
+    PairedDesign,
     PowerDesign,
     detectable,
     power_above,
     power_association,
     power_difference,
     power_equivalence,
-    power_paired,
-    power_paired_above,
-    power_paired_equivalence,
     power_ratio,
     power_separation,
     power_share,
     power_student,
+    seeds_needed,
     smallest_size,
 )
 from repro.stats.ranks import separation_p
-from repro.stats.records import check_alpha
+from repro.stats.records import Arm, Sample, TestResult, check_alpha, known, summarise
 from repro.stats.simulated import (
     Decide,
     brunner_munzel,
@@ -119,7 +119,7 @@ class PlannedTest:
 
     def chance(self, n: int) -> float:
         """The power with ``n`` replicates in each arm."""
-        return power_of_test(self.balanced(n))[0]
+        return power_of_test(replace(self, n=(n,)))[0]
 
     @property
     def sizes(self) -> str:
@@ -128,16 +128,21 @@ class PlannedTest:
         return f"{a} {self.units}" if a == b else f"{a} and {b} {self.units}"
 
     @property
-    def design(self) -> PowerDesign:
-        """The two arms; ``ClaimError`` where there is no standard deviation.
+    def arms(self) -> PowerDesign:
+        """Two independent arms; pairs are their differences, against an arm that does not vary.
 
-        Pairs are their differences, against an arm that does not vary.
+        ``ClaimError`` where there is no standard deviation.
         """
         if not self.sd:
             raise ClaimError(f"planning for {self.name} needs a standard deviation")
-        if self.paired:
-            return PowerDesign(self.sd[0], 0.0, self.n[0], self.n[-1], self.alpha)
-        return PowerDesign(self.sd[0], self.sd[-1], self.n[0], self.n[-1], self.alpha)
+        sd_b = 0.0 if self.paired else self.sd[-1]
+        return PowerDesign(self.sd[0], sd_b, self.n[0], self.n[-1], self.alpha)
+
+    @property
+    def design(self) -> Design:
+        """The two arms, or the pairs."""
+        arms = self.arms
+        return PairedDesign(arms.sd_a, arms.n_a, self.alpha) if self.paired else arms
 
     @property
     def claims_smallness(self) -> bool:
@@ -151,16 +156,12 @@ class PlannedTest:
             raise ClaimError(f"planning for {self.name} needs a true effect")
         return self.effect or 0.0
 
-    def border(self, side: str) -> float:
-        """``low`` or ``high``; ``ClaimError`` where it is missing."""
-        value = self.low if side == "low" else self.high
-        if value is None:
-            raise ClaimError(f"planning for {self.name} needs {side}")
-        return value
-
-    def balanced(self, n: int) -> Self:
-        """The same test with ``n`` replicates in each arm."""
-        return replace(self, n=(n,))
+    @property
+    def least(self) -> float:
+        """``low``; ``ClaimError`` where it is missing."""
+        if self.low is None:
+            raise ClaimError(f"planning for {self.name} needs low")
+        return self.low
 
 
 SIMULATED: Mapping[str, Decide] = {
@@ -181,20 +182,16 @@ class PlannedDifference(PlannedTest):
 
     @property
     def decide(self) -> Decide | None:
-        """Of permutations, ranks and trimmed means."""
         return SIMULATED.get(self.test)
 
     def computed(self) -> float:
-        """Of a t-test."""
         least = self.low or 0.0
-        if self.test == "paired":
-            sd, truth = self.design.sd_a, self.truth
-            return power_paired(sd, self.n[0], truth, smallest_effect=least, alpha=self.alpha)
-        power = power_student if self.test == "student" else power_difference
-        return power(self.design, self.truth, smallest_effect=least)
+        if self.test == "student":
+            return power_student(self.arms, self.truth, smallest_effect=least)
+        design = replace(self, paired=True).design if self.test == "paired" else self.arms
+        return power_difference(design, self.truth, smallest_effect=least)
 
     def surest(self) -> tuple[float, str] | None:
-        """Of permutations, one of all."""
         a, b = self.n[0], self.n[-1]
         if self.test == "permutation":
             return 2 * separation_p(a, b), "the smallest p of a two-sided permutation test"
@@ -217,7 +214,6 @@ class PlannedSequential(PlannedTest):
 
     @property
     def decide(self) -> Decide:
-        """The e-process itself, of arms or of pairs."""
         return paired_eprocess if self.paired else eprocess
 
     def surest(self) -> tuple[float, str]:
@@ -232,64 +228,31 @@ class PlannedSequential(PlannedTest):
 
 @dataclass(frozen=True, slots=True)
 class PlannedMargin(PlannedTest):
-    """What one-sided t-tests against margins have in common: the truth is 0 unless given."""
+    """A gain above ``low``, below ``high``, or between both; the truth is 0 unless given."""
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        if self.low is None:
+            return "non-superiority"
+        return "non-inferiority" if self.high is None else "equivalence"
 
     @property
     def claims_smallness(self) -> bool:
-        """A margin claims no more than that."""
         return True
 
     def sized(self, size: float) -> Self:
-        """With a margin of that size."""
         low, high = (None if self.low is None else -size), (None if self.high is None else size)
         return replace(self, low=low, high=high)
 
     def detected(self, size: float) -> float | None:
-        """The margin."""
         return size
 
-    def above(self, effect: float, border: float) -> float:
-        """The power of a one-sided t-test of the design."""
-        if not self.paired:
-            return power_above(self.design, effect, border)
-        return power_paired_above(self.design.sd_a, self.n[0], effect, border, alpha=self.alpha)
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedEquivalence(PlannedMargin):
-    """A difference of means between ``low`` and ``high``."""
-
-    name: ClassVar[str] = "equivalence"
-
     def computed(self) -> float:
-        """Of two one-sided tests."""
-        low, high = self.border("low"), self.border("high")
-        if not self.paired:
-            return power_equivalence(self.design, self.truth, low=low, high=high)
-        sd, n = self.design.sd_a, self.n[0]
-        return power_paired_equivalence(sd, n, self.truth, low=low, high=high, alpha=self.alpha)
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedNonInferiority(PlannedMargin):
-    """A gain above ``low``."""
-
-    name: ClassVar[str] = "non-inferiority"
-
-    def computed(self) -> float:
-        """Of one t-test."""
-        return self.above(self.truth, self.border("low"))
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedNonSuperiority(PlannedMargin):
-    """A gain below ``high``."""
-
-    name: ClassVar[str] = "non-superiority"
-
-    def computed(self) -> float:
-        """Of one t-test, the other way round."""
-        return self.above(self.border("high"), self.truth)
+        if self.high is None:
+            return power_above(self.design, self.truth, self.least)
+        if self.low is None:
+            return power_above(self.design, self.high, self.truth)
+        return power_equivalence(self.design, self.truth, low=self.low, high=self.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,18 +262,11 @@ class PlannedRatio(PlannedTest):
     name: ClassVar[str] = "ratio"
 
     def computed(self) -> float:
-        """Of a t-test on logarithms."""
-        truth, least = self.truth, self.border("low")
-        if not self.paired:
-            return power_ratio(self.design, truth, at_least=least)
-        if not (truth > 0 and least > 0):
-            raise ClaimError("ratios lie above 0")
-        sd, n = self.design.sd_a, self.n[0]
-        return power_paired_above(sd, n, math.log(truth), math.log(least), alpha=self.alpha)
+        return power_ratio(self.design, self.truth, at_least=self.least)
 
     def sized(self, size: float) -> Self:
         """A size on logarithms."""
-        return replace(self, effect=self.border("low") * math.exp(min(size, 700.0)))
+        return replace(self, effect=self.least * math.exp(min(size, 700.0)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,18 +276,13 @@ class PlannedSeparation(PlannedTest):
     name: ClassVar[str] = "separation"
 
     def computed(self) -> float:
-        """Exactly."""
-        return power_separation(self.design, self.truth)
+        return power_separation(self.arms, self.truth)
 
     def surest(self) -> tuple[float, str]:
-        """One order of all."""
         return separation_p(self.n[0], self.n[-1]), "even complete separation"
 
     def seeds(self, power: float) -> int | None:
-        """The fewest with which it can be shown, or none: it becomes the rarer the more there are.
-
-        So no larger number helps.
-        """
+        """The fewest with which it can be shown, or none: more make it only rarer."""
         fewest = smallest_size(lambda n: float(separation_p(n, n) <= self.alpha))
         return fewest if fewest and self.chance(fewest) >= power else None
 
@@ -343,19 +294,17 @@ class PlannedShare(PlannedTest):
     name: ClassVar[str] = "share"
 
     def computed(self) -> float:
-        """Of the exact binomial test."""
-        return power_share(self.n[0], self.truth, of=self.border("low"), alpha=self.alpha)
+        return power_share(self.n[0], self.truth, of=self.least, alpha=self.alpha)
 
     def sized(self, size: float) -> Self:
         """A size on logarithms of what the share leaves."""
-        return replace(self, effect=1 - (1 - self.border("low")) * math.exp(-size))
+        return replace(self, effect=1 - (1 - self.least) * math.exp(-size))
 
     def surest(self) -> tuple[float, str]:
-        """All alike."""
-        return self.border("low") ** self.n[0], "even if every replicate agrees"
+        return self.least ** self.n[0], "even if every replicate agrees"
 
     def refused(self) -> str:
-        """One replicate may do."""
+        """Not for its number: one replicate may do."""
         return self.beyond_reach()
 
     def seeds(self, power: float) -> int | None:
@@ -378,19 +327,17 @@ class PlannedCorrelation(PlannedTest):
     units: ClassVar[str] = "points"
 
     def computed(self) -> float:
-        """By Fisher's z."""
         low = -1.0 if self.low is None else self.low
         high = 1.0 if self.high is None else self.high
         return power_association(self.n[0], self.truth, low=low, high=high, alpha=self.alpha)
 
     def sized(self, size: float) -> Self:
         """A size on Fisher's scale."""
-        limit = math.nextafter(1.0, 0.0)
-        if self.high is not None:
-            truth = self.truth
-            bound = min(math.tanh(math.atanh(abs(truth)) + size), limit)
-            return replace(self, effect=truth, low=-bound, high=bound)
-        return replace(self, effect=min(math.tanh(math.atanh(self.border("low")) + size), limit))
+        near = self.least if self.high is None else abs(self.truth)
+        reached = min(math.tanh(math.atanh(near) + size), math.nextafter(1.0, 0.0))
+        if self.high is None:
+            return replace(self, effect=reached)
+        return replace(self, effect=self.truth, low=-reached, high=reached)
 
     def detected(self, size: float) -> float | None:
         """The correlation, or the bound on it."""
@@ -398,7 +345,6 @@ class PlannedCorrelation(PlannedTest):
         return found.effect if found.high is None else found.high
 
     def beyond_reach(self) -> str:
-        """Fewer than four points have no interval."""
         if self.n[0] >= 4:
             return ""
         return f"{self.n[0]} points give no interval of a correlation; plan at least 4"
@@ -412,7 +358,7 @@ def power_of_test(planned: PlannedTest) -> tuple[float, float | None]:
     if planned.decide is None:
         return planned.computed(), None
     distance = planned.truth - (planned.low or 0.0)
-    return simulated_power(planned.design, distance, planned.decide)
+    return simulated_power(planned.arms, distance, planned.decide)
 
 
 LEAST_POWER = 0.10
@@ -431,13 +377,13 @@ class Assessment:
     beyond 1000 (100 if simulated). ``refused`` is the sentence that refuses, or empty.
     """
 
-    power: float | None
-    monte_carlo_error: float | None
-    minimum_detectable: float | None
-    seeds80: int | None
-    seeds90: int | None
-    refused: str
-    not_computed: str
+    power: float | None = None
+    monte_carlo_error: float | None = None
+    minimum_detectable: float | None = None
+    seeds80: int | None = None
+    seeds90: int | None = None
+    refused: str = ""
+    not_computed: str = ""
 
 
 def assess(planned: PlannedTest) -> Assessment:
@@ -447,31 +393,24 @@ def assess(planned: PlannedTest) -> Assessment:
     """
     if planned.sd and max(planned.sd) == 0:
         reason = "no replicate is expected to vary, so nothing is left to chance"
-        return Assessment(None, None, None, None, None, "", reason)
+        return Assessment(not_computed=reason)
     refused = planned.refused()
     smallest = None if refused else minimum_detectable_difference(planned)
     if planned.effect is None and not planned.claims_smallness:
-        return Assessment(
-            None,
-            None,
-            smallest,
-            None,
-            None,
-            refused,
-            "no effect is assumed, so no power is computed",
-        )
+        reason = "no effect is assumed, so no power is computed"
+        return Assessment(minimum_detectable=smallest, refused=refused, not_computed=reason)
     seeds80, seeds90 = (planned.seeds(target) for target in (0.80, 0.90))
     if refused:
-        return Assessment(0.0, None, None, seeds80, seeds90, refused, "")
+        return Assessment(0.0, seeds80=seeds80, seeds90=seeds90, refused=refused)
     power, error = power_of_test(planned)
     if power < LEAST_POWER:
         refused = _too_weak(planned, power, seeds80)
-    return Assessment(power, error, smallest, seeds80, seeds90, refused, "")
+    return Assessment(power, error, smallest, seeds80, seeds90, refused)
 
 
 def minimum_detectable_difference(planned: PlannedTest, *, power: float = 0.80) -> float | None:
     """What has the given power; see ``Assessment``. ``None`` where nothing has."""
-    unit = planned.design.se if planned.sd else 0.1
+    unit = planned.arms.se if planned.sd else 0.1
 
     def chance(size: float) -> float:
         return power_of_test(planned.sized(size))[0]
@@ -488,3 +427,58 @@ def _too_weak(planned: PlannedTest, power: float, seeds: int | None) -> str:
         f"{planned.sizes} give {planned.name} a power of {100 * power:.1f} %{spread}, "
         f"below {100 * LEAST_POWER:.0f} %; {enough}"
     )
+
+
+DIFFERENCES = ("student", "welch", "permutation", "paired")
+MEANS = (*DIFFERENCES, "tost", "non_superiority", "non_inferiority", "ratio")
+
+
+def seeds_to_settle(
+    result: TestResult, a: Arm, b: Arm, *, border: float = 0.0, target: float = 0.80
+) -> int | None:
+    """Replicates in each arm (or pairs) that would decide with chance ``target``.
+
+    True effect and standard deviations are taken to be the observed ones. Either decision
+    counts: confirmed if the effect lies where the claim says, contradicted if it lies
+    beyond. ``border`` is the effect that a difference must exceed (0, or its smallest effect
+    of interest, signed as A minus B). ``None``: not within 1000, for the effect sits at the
+    border. The observed effect is itself uncertain, so this is an order of magnitude.
+    ``ClaimError`` for a test that does not compare means. A permutation test has nearly the
+    power of Welch's, whose t it uses, and is planned as that.
+    """
+    if result.test.endswith("_relative"):
+        raise ClaimError("no number of seeds is computed for a relative margin")
+    if result.test not in MEANS:
+        raise ClaimError(f"{result.test} compares no means, so no number of seeds is computed")
+    if result.test == "ratio" and result.exact:
+        return None
+    effect, low, high = _on_test_scale(result, border)
+    design = _observed_design(result, a, b)
+
+    def power(sized: Design) -> float:
+        if low is not None and high is not None and low < effect < high:
+            return power_equivalence(sized, effect, low=low, high=high)
+        distance = min(abs(effect - edge) for edge in (low, high) if edge is not None)
+        return power_above(sized, distance, 0.0)
+
+    return seeds_needed(design, power, target=target)
+
+
+def _on_test_scale(result: TestResult, border: float) -> tuple[float, float | None, float | None]:
+    """Effect and borders on the scale on which the test is done."""
+    if result.test in DIFFERENCES:
+        return result.effect, border, None
+    if result.test == "ratio" and result.low is not None:
+        return math.log(result.effect), math.log(result.low), None
+    return result.effect, result.low, result.high
+
+
+def _observed_design(result: TestResult, a: Arm, b: Arm) -> Design:
+    """The scatter that was found, at the level of each of the one-sided tests."""
+    alpha = result.alpha / 2 if result.alternative == "two-sided" else result.alpha
+    if result.paired:
+        return PairedDesign(known(result.se) * math.sqrt(result.n[0]), result.n[0], alpha)
+    if result.test == "ratio":
+        a, b = (arm.log() if isinstance(arm, Sample) else arm for arm in (a, b))
+    first, second = summarise(a), summarise(b)
+    return PowerDesign(first.spread, second.spread, first.n, second.n, alpha)

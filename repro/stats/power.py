@@ -7,12 +7,7 @@ With ``W`` the scaled variance estimates of the two arms, ``W_a + W_b`` is chi-s
 independent of the share ``W_a / (W_a + W_b)``, which is beta distributed and alone fixes
 Welch's degrees of freedom. So each power is a double integral, the normal distribution in
 closed form: smooth in the angle whose squared sine is the share, and in the root of the sum.
-
-How often do tests of pairs decide? The one-sample t-test of differences seed by seed.
-
-The standard deviation is always that of the differences: those of the arms do not tell it. Given
-the estimated standard deviation, which is chi distributed, each power is a normal probability;
-so it is one smooth integral, and for one border the noncentral t of the textbooks.
+Of pairs there is one standard deviation, that of the differences, and a single integral.
 """
 
 from __future__ import annotations
@@ -42,6 +37,7 @@ from repro.stats.records import check_alpha, check_finite
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(80)
 _TAIL = 1e-14
+_FAR = 9.0  # standard errors beyond which a normal chance is nothing
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 
 
@@ -79,9 +75,67 @@ class PowerDesign:
         """The same arms with ``n`` replicates in each."""
         return replace(self, n_a=n, n_b=n)
 
+    def half_widths(
+        self, tail: float, widest: float = math.inf, *, pooled: bool = False
+    ) -> tuple[Array, Array]:
+        """Quadrature of the half-width of Welch's (or the pooled) interval, up to ``widest``."""
+        nu_a, nu_b = self.n_a - 1, self.n_b - 1
+        angle, outer = _angles(nu_a, nu_b)
+        square_a, square_b = (self.sd_a * np.sin(angle)) ** 2, (self.sd_b * np.cos(angle)) ** 2
+        if pooled:
+            df: Array | int = nu_a + nu_b
+            unit = (square_a + square_b) / df * (1 / self.n_a + 1 / self.n_b)
+        else:
+            part_a, part_b = square_a / (self.n_a * nu_a), square_b / (self.n_b * nu_b)
+            unit = part_a + part_b
+            df = unit**2 / (part_a**2 / nu_a + part_b**2 / nu_b)
+        reach = -stdtrit(df, tail) * np.sqrt(unit)
+        radius, weights = _chi_nodes((nu_a + nu_b) / 2, widest / reach)
+        return reach[:, None] * radius, outer[:, None] * weights
 
-def power_difference(design: PowerDesign, effect: float, *, smallest_effect: float = 0.0) -> float:
-    """Chance that Welch's two-sided test confirms an effect of the claimed (positive) sign.
+
+@dataclass(frozen=True, slots=True)
+class PairedDesign:
+    """Pairs with normal differences: their true standard deviation, their number, the level.
+
+    The standard deviations of the arms do not tell that of the differences. ``alpha`` as for
+    ``PowerDesign``. ``ClaimError`` for fewer than two pairs and an ``sd`` not above 0.
+    """
+
+    sd: float
+    n: int
+    alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        check_alpha(self.alpha)
+        if self.n < 2:
+            raise ClaimError("a paired test needs at least two pairs")
+        if check_finite("a standard deviation", self.sd) <= 0:
+            raise ClaimError(
+                f"the standard deviation of the differences lies above 0, not at {self.sd}"
+            )
+
+    @property
+    def se(self) -> float:
+        """The true standard error of the mean difference."""
+        return self.sd / math.sqrt(self.n)
+
+    def balanced(self, n: int) -> PairedDesign:
+        """The same with ``n`` pairs."""
+        return replace(self, n=n)
+
+    def half_widths(self, tail: float, widest: float) -> tuple[Array, Array]:
+        """Quadrature of the half-width of the interval, up to ``widest``."""
+        unit = -float(stdtrit(self.n - 1, tail)) * self.sd / math.sqrt(self.n * (self.n - 1))
+        radius, weights = _chi_nodes((self.n - 1) / 2, np.array([widest / unit]))
+        return unit * radius[0], weights[0]
+
+
+Design: TypeAlias = PowerDesign | PairedDesign
+
+
+def power_difference(design: Design, effect: float, *, smallest_effect: float = 0.0) -> float:
+    """Chance that Welch's (or the paired) two-sided test confirms a positive effect.
 
     With ``smallest_effect`` the whole interval must lie above it.
     """
@@ -94,12 +148,12 @@ def power_student(design: PowerDesign, effect: float, *, smallest_effect: float 
     With equal standard deviations it is the noncentral t of the textbooks (``TTestIndPower`` of
     statsmodels, one-sided at half the level); this holds for unequal ones, too.
     """
-    reach, weights = _errors(design, design.alpha / 2, pooled=True)
+    reach, weights = design.half_widths(design.alpha / 2, pooled=True)
     return _share_above(design, effect - smallest_effect, reach, weights)
 
 
-def power_above(design: PowerDesign, effect: float, border: float) -> float:
-    """Chance that the one-sided Welch test finds the effect above ``border``.
+def power_above(design: Design, effect: float, border: float) -> float:
+    """Chance that the one-sided test finds the effect above ``border``.
 
     Non-superiority is ``power_above(design, margin - gain, 0)``; at ``effect == border`` this
     is the test's true level.
@@ -107,7 +161,7 @@ def power_above(design: PowerDesign, effect: float, border: float) -> float:
     return _power_above(design, effect - border, design.alpha)
 
 
-def power_ratio(design: PowerDesign, ratio: float, *, at_least: float) -> float:
+def power_ratio(design: Design, ratio: float, *, at_least: float) -> float:
     """Chance of confirming *at least ``at_least`` times* when the true ratio is ``ratio``.
 
     Normal logarithms, whose standard deviations are the design's.
@@ -117,21 +171,17 @@ def power_ratio(design: PowerDesign, ratio: float, *, at_least: float) -> float:
     return power_above(design, math.log(ratio), math.log(at_least))
 
 
-def power_equivalence(design: PowerDesign, effect: float, *, low: float, high: float) -> float:
-    """Chance that two one-sided Welch tests place the effect between ``low`` and ``high``."""
+def power_equivalence(design: Design, effect: float, *, low: float, high: float) -> float:
+    """Chance that two one-sided tests place the effect between ``low`` and ``high``."""
     if not low < high:
         raise ClaimError(f"margins run from low to high, not {low} to {high}")
-    se, weights = _errors(design, design.alpha, widest=(high - low) / 2)
-    chance = ndtr((high - effect - se) / design.se) - ndtr((low - effect + se) / design.se)
-    return _clip(float(np.sum(weights * np.maximum(chance, 0.0))))
+    reach, weights = design.half_widths(design.alpha, (high - low) / 2)
+    inside = ndtr((high - effect - reach) / design.se) - ndtr((low - effect + reach) / design.se)
+    return _expected(weights, np.maximum(inside, 0.0))
 
 
 def seeds_needed(
-    design: PowerDesign,
-    power: Callable[[PowerDesign], float],
-    *,
-    target: float = 0.80,
-    cap: int = 1000,
+    design: Design, power: Callable[[Any], float], *, target: float = 0.80, cap: int = 1000
 ) -> int | None:
     """Replicates in each arm that give ``power`` at least ``target``; ``None`` if ``cap`` do not.
 
@@ -189,33 +239,21 @@ def check_target(target: float) -> float:
     return target
 
 
-def _power_above(design: PowerDesign, distance: float, tail: float) -> float:
-    reach, weights = _errors(design, tail)
-    return _share_above(design, distance, reach, weights)
-
-
-def _share_above(design: PowerDesign, distance: float, reach: Array, weights: Array) -> float:
+def _power_above(design: Design, distance: float, tail: float) -> float:
     check_finite("the effect", distance)
-    return _clip(float(np.sum(weights * ndtr((distance - reach) / design.se))))
+    widest = math.inf
+    if isinstance(design, PairedDesign):  # the nodes lie where the chance is not yet nothing
+        widest = max(distance, 0.0) + _FAR * design.se
+    return _share_above(design, distance, *design.half_widths(tail, widest))
 
 
-def _errors(
-    design: PowerDesign, tail: float, widest: float = math.inf, *, pooled: bool = False
-) -> tuple[Array, Array]:
-    """Nodes and weights of the half-width of Welch's (or the pooled) interval, up to ``widest``."""
-    nu_a, nu_b = design.n_a - 1, design.n_b - 1
-    angle, outer = _angles(nu_a, nu_b)
-    square_a, square_b = (design.sd_a * np.sin(angle)) ** 2, (design.sd_b * np.cos(angle)) ** 2
-    if pooled:
-        df: Array | int = nu_a + nu_b
-        unit = (square_a + square_b) / df * (1 / design.n_a + 1 / design.n_b)
-    else:
-        part_a, part_b = square_a / (design.n_a * nu_a), square_b / (design.n_b * nu_b)
-        unit = part_a + part_b
-        df = unit**2 / (part_a**2 / nu_a + part_b**2 / nu_b)
-    reach = -stdtrit(df, tail) * np.sqrt(unit)
-    radius, weights = chi_nodes((nu_a + nu_b) / 2, widest / reach)
-    return reach[:, None] * radius, outer[:, None] * weights
+def _share_above(design: Design, distance: float, reach: Array, weights: Array) -> float:
+    check_finite("the effect", distance)
+    return _expected(weights, ndtr((distance - reach) / design.se))
+
+
+def _expected(weights: Array, chances: Array) -> float:
+    return min(1.0, max(0.0, float(np.sum(weights * chances))))
 
 
 def _angles(nu_a: int, nu_b: int) -> tuple[Array, Array]:
@@ -232,7 +270,7 @@ def _angles(nu_a: int, nu_b: int) -> tuple[Array, Array]:
     return angle, (highest - lowest) / 2 * _WEIGHTS * np.exp(log_density)
 
 
-def chi_nodes(half: float, limit: Array) -> tuple[Array, Array]:
+def _chi_nodes(half: float, limit: Array) -> tuple[Array, Array]:
     """Quadrature of the chi distribution with ``2 half`` degrees of freedom, up to each limit.
 
     Nodes and weights, one row per limit.
@@ -248,10 +286,6 @@ def chi_nodes(half: float, limit: Array) -> tuple[Array, Array]:
         - float(gammaln(half))
     )
     return radius, span * _WEIGHTS * np.exp(log_density)
-
-
-def _clip(chance: float) -> float:
-    return min(1.0, max(0.0, chance))
 
 
 _EXACT_NODES, _EXACT_WEIGHTS = np.polynomial.legendre.leggauss(400)
@@ -311,62 +345,3 @@ def power_association(
     below = math.inf if high == 1 else math.atanh(high) + high / (2 * (n - 1)) - reach
     chance = ndtr((below - z) * math.sqrt(n - 3)) - ndtr((above - z) * math.sqrt(n - 3))
     return max(0.0, float(chance))
-
-
-_FAR = 9.0
-"""Standard errors beyond which a normal chance is nothing."""
-
-
-def power_paired(
-    sd: float, n: int, effect: float, *, smallest_effect: float = 0.0, alpha: float = 0.05
-) -> float:
-    """Chance that the two-sided paired t-test confirms a mean difference of positive sign.
-
-    ``sd`` is that of the ``n`` differences; the whole interval must lie above
-    ``smallest_effect``. ``ClaimError`` for fewer than two pairs and an ``sd`` not above 0.
-    """
-    return power_paired_above(sd, n, effect, smallest_effect, alpha=alpha / 2)
-
-
-def power_paired_above(
-    sd: float, n: int, effect: float, border: float, *, alpha: float = 0.05
-) -> float:
-    """Chance that the one-sided paired t-test finds the mean difference above ``border``.
-
-    Errors as ``power_paired``.
-    """
-    distance = check_finite("the effect", effect) - check_finite("the border", border)
-    error = sd / math.sqrt(max(n, 1))
-    reach, weights = _reach(sd, n, alpha, widest=max(distance, 0.0) + _FAR * error)
-    return _chance(weights, ndtr((distance - reach) / error))
-
-
-def power_paired_equivalence(
-    sd: float, n: int, effect: float, *, low: float, high: float, alpha: float = 0.05
-) -> float:
-    """Chance that two one-sided paired t-tests place the mean difference in ``low`` to ``high``.
-
-    Errors as ``power_paired``, and unless ``low < high``.
-    """
-    if not low < high:
-        raise ClaimError(f"margins run from low to high, not {low} to {high}")
-    reach, weights = _reach(sd, n, alpha, widest=(high - low) / 2)
-    error = sd / math.sqrt(n)
-    inside = ndtr((high - effect - reach) / error) - ndtr((low - effect + reach) / error)
-    return _chance(weights, np.maximum(inside, 0.0))
-
-
-def _reach(sd: float, n: int, tail: float, widest: float = math.inf) -> tuple[Array, Array]:
-    """Nodes and weights of the half-width of the interval, up to ``widest``."""
-    check_alpha(tail)
-    if n < 2:
-        raise ClaimError("a paired test needs at least two pairs")
-    if check_finite("a standard deviation", sd) <= 0:
-        raise ClaimError(f"the standard deviation of the differences lies above 0, not at {sd}")
-    unit = -float(stdtrit(n - 1, tail)) * sd / math.sqrt(n * (n - 1))
-    radius, weights = chi_nodes((n - 1) / 2, np.array([widest / unit]))
-    return unit * radius[0], weights[0]
-
-
-def _chance(weights: Array, chances: Array) -> float:
-    return min(1.0, max(0.0, float(np.sum(weights * chances))))

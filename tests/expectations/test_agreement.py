@@ -8,7 +8,7 @@ from repro.expectations.rules import Agreement
 from repro.judging.agreement import agree
 from repro.stats.ranks import permutation
 from repro.stats.records import Interval, Sample, Summary, TestResult
-from repro.stats.replication import Prediction, predict_difference
+from repro.stats.replication import Prediction, predict
 from repro.stats.t_tests import TESTS, ratio_of_geometric_means, welch
 
 OPPOSITE, SMALLER = Agreement.OPPOSITE, Agreement.SMALLER
@@ -27,14 +27,14 @@ def without_interval(effect: float, p: float | None, *, exact: bool = False) -> 
 @pytest.mark.parametrize("test", [welch, permutation])
 def test_a_large_p_is_no_evidence_of_the_opposite(test):
     """A difference that chance explains is smaller than printed, whichever test was declared."""
-    assert agree(predict_difference(PRINTED, (A, B)), test(A, B)) is SMALLER
+    assert agree(predict(PRINTED, (A, B)), test(A, B)) is SMALLER
 
 
 @pytest.mark.parametrize("test", [welch, permutation])
 def test_a_small_p_is_evidence_of_the_opposite(test):
     """A clear difference the other way is the opposite, with an interval and without one."""
     higher = Sample.of(*(value + 1 for value in A.values))
-    assert agree(predict_difference(PRINTED, (higher, B)), test(higher, B)) is OPPOSITE
+    assert agree(predict(PRINTED, (higher, B)), test(higher, B)) is OPPOSITE
 
 
 @pytest.mark.parametrize(("p", "agreement"), [(0.05, OPPOSITE), (0.051, SMALLER)])

@@ -9,7 +9,7 @@ import pytest
 from repro.judging.design_power import design_parts, refuse_designs
 from repro.judging.document_parts import DesignPart
 from repro.specs.claim import Claim
-from repro.stats.power import power_paired
+from repro.stats.power import PairedDesign, power_difference
 from tests.judging.made import made
 from tests.judging.test_kinds import difference
 
@@ -53,7 +53,7 @@ def test_the_scatter_of_the_arms_is_not_taken_for_that_of_pairs() -> None:
 def test_pairs_are_planned_by_the_scatter_of_their_differences(sd: float) -> None:
     """Which the claim states."""
     found = part(paired(planned_sd={"loss": {"sd_of_differences": sd, "why": WHY}}))
-    assert found.power == pytest.approx(power_paired(sd, 8, 1.0, alpha=0.05))
+    assert found.power == pytest.approx(power_difference(PairedDesign(sd, 8, 0.05), 1.0))
     assert (found.sd, found.sd_source) == ((sd,), WHY)
 
 

@@ -15,9 +15,9 @@ from repro.judging.design_power import design_parts
 from repro.judging.document_parts import Analysis
 from repro.specs.claim import Claim
 from repro.stats.anytime import balanced
-from repro.stats.power import power_paired_above, power_paired_equivalence
+from repro.stats.planning import seeds_to_settle
+from repro.stats.power import PairedDesign, power_above, power_equivalence
 from repro.stats.records import Sample, known
-from repro.stats.settling import seeds_to_settle
 from repro.stats.t_tests import MarginResult, non_superiority, tost, tost_relative
 from tests.judging.made import judged, made, only
 
@@ -98,19 +98,19 @@ def test_margins_of_pairs_are_planned_by_the_scatter_of_differences(size: float)
         update={"planned_sd": made(planned_sd=scatter).planned_sd}
     )
     (part,) = design_parts(of)
-    assert part.power == power_paired_equivalence(0.3, 6, 0.0, low=-size, high=size)
+    assert part.power == power_equivalence(PairedDesign(0.3, 6), 0.0, low=-size, high=size)
     smallest = known(part.minimum_detectable)
-    at = power_paired_equivalence(0.3, 6, 0.0, low=-smallest, high=smallest)
+    at = power_equivalence(PairedDesign(0.3, 6), 0.0, low=-smallest, high=smallest)
     assert at == pytest.approx(0.8)
     least = known(part.seeds_80)
-    assert power_paired_equivalence(0.3, least, 0.0, low=-size, high=size) >= 0.8
+    assert power_equivalence(PairedDesign(0.3, least), 0.0, low=-size, high=size) >= 0.8
     one_sided = of.model_copy(
         update={
             "expectations": paired(kind="non_inferiority", margin=margin(abs=size)).expectations
         }
     )
     (part,) = design_parts(one_sided)
-    assert part.power == power_paired_above(0.3, 6, 0.0, -size)
+    assert part.power == power_above(PairedDesign(0.3, 6), 0.0, -size)
 
 
 def test_a_relative_margin_of_pairs_is_planned_by_a_relative_scatter() -> None:
@@ -122,7 +122,7 @@ def test_a_relative_margin_of_pairs_is_planned_by_a_relative_scatter() -> None:
     (part,) = design_parts(
         of.model_copy(update={"planned_sd": made(planned_sd=planned).planned_sd})
     )
-    assert part.power == power_paired_equivalence(0.005, 6, 0.0, low=-0.01, high=0.01)
+    assert part.power == power_equivalence(PairedDesign(0.005, 6), 0.0, low=-0.01, high=0.01)
 
 
 @pytest.mark.parametrize(

@@ -26,13 +26,16 @@ def test_power_and_coverage_are_as_promised(plan: Plan) -> None:
 def test_every_test_with_a_power_has_two_designs() -> None:
     """No power function is left without a check, nor with only one."""
     found = Counter(
-        (type(one.planned), one.planned.paired, getattr(one.planned, "test", "")) for one in PLANS
+        (type(one.planned), one.planned.name, one.planned.paired, getattr(one.planned, "test", ""))
+        for one in PLANS
     )
     assert min(found.values()) >= 2
-    tests = {test for sort, _, test in found if sort is PlannedDifference}
+    tests = {test for sort, _, _, test in found if sort is PlannedDifference}
     assert tests == set(get_args(TestOfDifference))
     every = {c for c in vars(planning).values() if isinstance(c, type) and "name" in vars(c)}
     assert {sort for sort, *_ in found} == every - {planning.PlannedTest}
+    margins = {name for sort, name, *_ in found if sort is planning.PlannedMargin}
+    assert margins == {"equivalence", "non-inferiority", "non-superiority"}
 
 
 def test_the_promise_is_the_design_doctors() -> None:

@@ -15,9 +15,7 @@ from repro.stats import planning
 from repro.stats.planning import (
     PlannedCorrelation,
     PlannedDifference,
-    PlannedEquivalence,
-    PlannedNonInferiority,
-    PlannedNonSuperiority,
+    PlannedMargin,
     PlannedProportion,
     PlannedRatio,
     PlannedSeparation,
@@ -28,7 +26,7 @@ from repro.stats.planning import (
     minimum_detectable_difference,
     power_of_test,
 )
-from repro.stats.power import power_association, power_paired, power_share
+from repro.stats.power import PairedDesign, power_association, power_difference, power_share
 from repro.stats.records import known
 
 SEED = 20201004
@@ -43,7 +41,7 @@ def test_the_equivalence_that_cannot_be_confirmed():
     """
     Margin .1, sd .15, ten seeds: Welch's power is .026 (pooled: .027), and it is refused.
     """
-    found = assess(PlannedEquivalence((10,), (0.15,), low=-0.1, high=0.1))
+    found = assess(PlannedMargin((10,), (0.15,), low=-0.1, high=0.1))
     assert found.power == pytest.approx(0.026, abs=5e-4)
     assert (found.seeds80, found.seeds90) == (40, 50)
     assert found.refused == (
@@ -82,12 +80,12 @@ PLANS = [
     PlannedDifference((8,), (1.0,), test="paired_permutation", effect=1.3, paired=True),
     PlannedDifference((8,), (1.0,), test="brunner_munzel", effect=1.5),
     PlannedDifference((8,), (1.0,), test="yuen", effect=1.5),
-    PlannedEquivalence((10,), (0.15,), low=-0.2, high=0.2),
-    PlannedNonInferiority((10,), (0.15,), low=-0.1),
-    PlannedNonSuperiority((10,), (0.15,), high=0.1, effect=-0.05),
-    PlannedEquivalence((7,), (0.3,), low=-0.4, high=0.4, paired=True),
-    PlannedNonInferiority((7,), (0.3,), low=-0.35, paired=True),
-    PlannedNonSuperiority((7,), (0.3,), high=0.3, effect=-0.05, paired=True),
+    PlannedMargin((10,), (0.15,), low=-0.2, high=0.2),
+    PlannedMargin((10,), (0.15,), low=-0.1),
+    PlannedMargin((10,), (0.15,), high=0.1, effect=-0.05),
+    PlannedMargin((7,), (0.3,), low=-0.4, high=0.4, paired=True),
+    PlannedMargin((7,), (0.3,), low=-0.35, paired=True),
+    PlannedMargin((7,), (0.3,), high=0.3, effect=-0.05, paired=True),
     PlannedRatio((5,), (0.1,), effect=3.4, low=3.0, paired=True),
     PlannedRatio((5,), (0.1, 0.02), effect=3.3, low=3.0),
     PlannedSeparation((5,), (1.0,), effect=4.5),
@@ -112,8 +110,8 @@ def test_every_number_keeps_its_promise(planned):
     at_smallest = power_of_test(_at(planned, smallest))[0]
     assert at_smallest == pytest.approx(0.80, abs=1e-6 if planned.decide is None else 2e-3)
     for seeds, target in ((known(found.seeds80), 0.8), (known(found.seeds90), 0.9)):
-        assert power_of_test(planned.balanced(seeds))[0] >= target
-        assert power_of_test(planned.balanced(seeds - 1))[0] < target
+        assert power_of_test(replace(planned, n=(seeds,)))[0] >= target
+        assert power_of_test(replace(planned, n=(seeds - 1,)))[0] < target
 
 
 def _at(planned: PlannedTest, smallest: float) -> PlannedTest:
@@ -186,7 +184,7 @@ def test_more_seeds_separate_less():
     Every further replicate is one more to lie apart, so where few do not suffice none do.
     """
     planned = PlannedSeparation((3,), (1.0,), effect=2.0)
-    powers = [power_of_test(planned.balanced(n))[0] for n in (3, 5, 10, 30)]
+    powers = [power_of_test(replace(planned, n=(n,)))[0] for n in (3, 5, 10, 30)]
     assert powers == sorted(powers, reverse=True)
     found = assess(planned)
     assert (found.seeds80, found.seeds90) == (None, None)
@@ -218,7 +216,7 @@ def test_truths_beyond_the_margin_take_no_number_of_seeds():
     """
     Where the truth lies on the margin, no number of seeds is given, and the refusal says so.
     """
-    found = assess(PlannedEquivalence((10,), (0.15,), effect=0.2, low=-0.2, high=0.2))
+    found = assess(PlannedMargin((10,), (0.15,), effect=0.2, low=-0.2, high=0.2))
     assert found.seeds80 is None
     assert found.refused.endswith("no affordable number gives 80 %")
 
@@ -232,10 +230,10 @@ def test_truths_beyond_the_margin_take_no_number_of_seeds():
         (lambda: PlannedSequential((3, 4), (1.0,)), "grows by pairs"),
         (lambda: assess(PlannedDifference((3,), effect=1.0)), "needs a standard deviation"),
         (lambda: assess(PlannedRatio((3,), (1.0,), effect=1.0)), "needs low"),
-        (lambda: assess(PlannedEquivalence((3,), (1.0,), low=-1.0)), "needs high"),
+        (lambda: assess(PlannedMargin((3,), (1.0,))), "needs low"),
         (lambda: power_of_test(PlannedDifference((3,), (1.0,))), "needs a true effect"),
-        (lambda: power_paired(0.0, 3, 1.0), "lies above 0"),
-        (lambda: power_paired(1.0, 1, 1.0), "two pairs"),
+        (lambda: power_difference(PairedDesign(0.0, 3), 1.0), "lies above 0"),
+        (lambda: power_difference(PairedDesign(1.0, 1), 1.0), "two pairs"),
         (lambda: power_share(3, 1.2, of=0.5), "between 0 and 1"),
         (lambda: power_association(9, 1.0), "between -1 and 1"),
     ],

@@ -23,7 +23,7 @@ from repro.stats.power import (
 )
 from repro.stats.ranks import separation
 from repro.stats.records import Sample, Summary, known
-from repro.stats.replication import predict_difference, predict_ratio
+from repro.stats.replication import predict
 from repro.stats.t_tests import (
     non_inferiority,
     non_superiority,
@@ -239,7 +239,7 @@ def test_a_replication_lands_in_its_prediction_interval(n, sd):
     original = [summaries(rng, 10, mean, one, draws) for mean, one in ((5, sd), (3, 1))]
     ours = [summaries(rng, n, mean, one, draws) for mean, one in ((5, sd), (3, 1))]
     hits = [
-        (r_a.mean - r_b.mean) in predict_difference((o_a, o_b), (r_a, r_b)).interval
+        (r_a.mean - r_b.mean) in predict((o_a, o_b), (r_a, r_b)).interval
         for o_a, o_b, r_a, r_b in zip(*original, *ours, strict=True)
     ]
     error = 4 * math.sqrt(0.05 * 0.95 / draws)
@@ -261,7 +261,8 @@ def test_a_replicated_ratio_lands_in_its_prediction_interval(n):
     ]
     ours = [samples(np.exp(rng.normal(mean, 0.1, (draws, n)))) for mean in (3, 0)]
     hits = [
-        r_a.geometric_mean / r_b.geometric_mean in predict_ratio((o_a, o_b), (r_a, r_b)).interval
+        r_a.geometric_mean / r_b.geometric_mean
+        in predict((o_a, o_b), (r_a, r_b), ratio=True).interval
         for o_a, o_b, r_a, r_b in zip(*original, *ours, strict=True)
     ]
     error = 4 * math.sqrt(0.05 * 0.95 / draws)

@@ -14,7 +14,7 @@ from statsmodels.stats.weightstats import ttost_paired
 
 from repro.errors import ClaimError
 from repro.stats.contrast import PairedRelativeDifference
-from repro.stats.power import power_paired_above, power_paired_equivalence
+from repro.stats.power import PairedDesign, power_above, power_equivalence
 from repro.stats.records import Sample, Summary, TestResult, known
 from repro.stats.t_tests import (
     non_inferiority,
@@ -183,10 +183,10 @@ def test_the_level_at_the_margin(n):
 def test_the_power_is_the_one_that_is_planned(n):
     """By simulation, for equivalence and a margin."""
     draws, sd = 3000, differences_sd()
-    planned = power_paired_equivalence(sd, n, 0.5, low=-4, high=4)
+    planned = power_equivalence(PairedDesign(sd, n), 0.5, low=-4, high=4)
     rate = rejections(lambda a, b: tost(a, b, low=-4, high=4, paired=True), n, 0.5, draws)
     assert rate == pytest.approx(planned, abs=4 * math.sqrt(0.25 / draws))
-    planned = power_paired_above(sd, n, 0.5, -2.0)
+    planned = power_above(PairedDesign(sd, n), 0.5, -2.0)
     rate = rejections(
         lambda a, b: non_inferiority(a, b, margin=2.0, better="higher", paired=True), n, 0.5, draws
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -219,4 +220,4 @@ def test_too_few_pairs_cannot_decide(n, least):
     """Whatever they show; five can."""
     planned = PlannedSequential((n,), (1.0,), effect=9.0, paired=True)
     assert f"the smallest p of the e-process is {least}" in planned.refused()
-    assert planned.balanced(5).refused() == ""
+    assert replace(planned, n=(5,)).refused() == ""

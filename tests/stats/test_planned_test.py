@@ -11,10 +11,10 @@ from statsmodels.stats.power import TTestIndPower, TTestPower
 
 from repro.stats.planning import PlannedCorrelation, PlannedDifference, power_of_test
 from repro.stats.power import (
+    PairedDesign,
     PowerDesign,
     power_association,
     power_difference,
-    power_paired,
     power_separation,
     power_share,
     power_student,
@@ -78,7 +78,7 @@ def test_paired_power(n):
     differences = np.random.default_rng(SEED).normal(1.2, 1.5, (DRAWS, n))
     test = stats.ttest_1samp(differences, 0.2, axis=1)
     rate = np.mean((test.pvalue <= 0.05) & (test.statistic > 0))
-    found = power_paired(1.5, n, 1.2, smallest_effect=0.2)
+    found = power_difference(PairedDesign(1.5, n), 1.2, smallest_effect=0.2)
     assert found == pytest.approx(rate, abs=within(rate))
     expected = TTestPower().power(1 / 1.5, n, 0.025, alternative="larger")
     assert found == pytest.approx(expected, rel=1e-9)

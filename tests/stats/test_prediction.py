@@ -7,7 +7,7 @@ from scipy import stats
 
 from repro.errors import ClaimError
 from repro.stats.records import Sample, Summary
-from repro.stats.replication import predict_difference, predict_ratio
+from repro.stats.replication import predict
 
 ORIGINAL = Summary(10, 54.88, 0.26), Summary(10, 57.08, 0.10)
 OURS = Summary(5, 55.1, 0.30), Summary(5, 57.2, 0.15)
@@ -24,7 +24,7 @@ def test_the_interval_of_a_difference():
     """
     The interval is the original's difference, plus and minus t times both standard errors.
     """
-    prediction = predict_difference(ORIGINAL, OURS)
+    prediction = predict(ORIGINAL, OURS)
     reach, df = closed_form([0.26**2 / 10, 0.10**2 / 10, 0.30**2 / 5, 0.15**2 / 5], [10, 10, 5, 5])
     assert prediction.effect == pytest.approx(-2.20)
     assert prediction.df == pytest.approx(df, rel=1e-12)
@@ -38,7 +38,7 @@ def test_a_shared_baseline_cancels():
     The same printed baseline on both sides adds no error.
     """
     ours = OURS[0], ORIGINAL[1]
-    prediction = predict_difference(ORIGINAL, ours, shared_baseline=True)
+    prediction = predict(ORIGINAL, ours, shared_baseline=True)
     reach, df = closed_form([0.26**2 / 10, 0.30**2 / 5], [10, 5])
     assert prediction.df == pytest.approx(df, rel=1e-12)
     assert prediction.interval.high == pytest.approx(-2.20 + reach, rel=1e-12)
@@ -50,7 +50,7 @@ def test_the_interval_of_a_ratio():
     """
     original = Summary(11, 9981.0, 2.0), Summary(11, 402.0, 0.0)
     ours = Sample.of(9900.0, 9950.0, 9990.0), Sample.of(402.0, 402.0, 402.0)
-    prediction = predict_ratio(original, ours)
+    prediction = predict(original, ours, ratio=True)
     spread = ours[0].log().summary().spread
     reach, df = closed_form([(2 / 9981) ** 2 / 11, spread**2 / 3], [11, 3])
     assert prediction.df == pytest.approx(df, rel=1e-9)
@@ -67,11 +67,11 @@ def test_what_cannot_be_predicted():
     unknown = Summary(10, 54.0, None)
     constant = Summary(10, 54.0, 0.0)
     with pytest.raises(ClaimError, match="standard deviation of each arm"):
-        predict_difference((unknown, OURS[1]), OURS)
+        predict((unknown, OURS[1]), OURS)
     with pytest.raises(ClaimError, match="no arm varies"):
-        predict_difference((constant, constant), (constant, constant))
+        predict((constant, constant), (constant, constant))
     with pytest.raises(ClaimError, match="means above 0"):
-        predict_ratio((Summary(10, -1.0, 0.1), OURS[1]), OURS)
+        predict((Summary(10, -1.0, 0.1), OURS[1]), OURS, ratio=True)
 
 
 def test_a_ratio_beyond_all_numbers_is_refused():
@@ -81,4 +81,4 @@ def test_a_ratio_beyond_all_numbers_is_refused():
     original = Summary(3, 1.0, 0.1), Summary(3, 1.0, 0.1)
     wild = Sample.of(1e-60, 1e60), Sample.of(1.0, 1.1)
     with pytest.raises(ClaimError, match="too large for a number"):
-        predict_ratio(original, wild)
+        predict(original, wild, ratio=True)

@@ -18,22 +18,20 @@ from repro.stats.correlation import association, magnitude
 from repro.stats.counts import bound
 from repro.stats.group_sequential import boundaries, group_obf
 from repro.stats.multiplicity import adjusted_e_values, holm
-from repro.stats.planning import PlannedDifference, PlannedRatio, PlannedSequential
+from repro.stats.planning import PlannedDifference, PlannedRatio, PlannedSequential, seeds_to_settle
 from repro.stats.power import (
+    PairedDesign,
     PowerDesign,
     check_target,
     power_association,
     power_difference,
     power_equivalence,
-    power_paired,
     power_ratio,
     power_separation,
     power_share,
 )
 from repro.stats.records import Interval, Sample, Summary, check_alpha, check_finite, known
-from repro.stats.replication import predict_difference, predict_ratio, small_telescopes
-from repro.stats.sceptical import sceptical
-from repro.stats.settling import seeds_to_settle
+from repro.stats.replication import predict, sceptical, small_telescopes
 from repro.stats.stopping import difference, equivalence, stop
 from repro.stats.stopping import non_inferiority as not_worse
 from repro.stats.t_tests import welch
@@ -185,16 +183,19 @@ REFUSALS: list[tuple[Callable[[], object], str]] = [
         "the effect must be a finite number, not nan",
     ),
     (lambda: check_target(1.0), "a power lies between 0 and 1, not 1.0"),
-    (lambda: power_paired(1.0, 1, 1.0), "a paired test needs at least two pairs"),
+    (lambda: power_difference(PairedDesign(1.0, 1), 1.0), "a paired test needs at least two pairs"),
     (
-        lambda: power_paired(0.0, 5, 1.0),
+        lambda: power_difference(PairedDesign(0.0, 5), 1.0),
         "the standard deviation of the differences lies above 0, not at 0.0",
     ),
     (
-        lambda: power_paired(float("nan"), 5, 1.0),
+        lambda: PairedDesign(float("nan"), 5),
         "a standard deviation must be a finite number, not nan",
     ),
-    (lambda: power_paired(1.0, 5, float("nan")), "the effect must be a finite number, not nan"),
+    (
+        lambda: power_difference(PairedDesign(1.0, 5), float("nan")),
+        "the effect must be a finite number, not nan",
+    ),
     (
         lambda: power_separation(PowerDesign(1.0, 1.0, 5, 5), float("nan")),
         "the distance must be a finite number, not nan",
@@ -217,17 +218,17 @@ REFUSALS: list[tuple[Callable[[], object], str]] = [
         lambda: PlannedDifference((5,), (1.0,)).truth,
         "planning for difference needs a true effect",
     ),
-    (lambda: PlannedRatio((5,), (1.0,)).border("low"), "planning for ratio needs low"),
+    (lambda: PlannedRatio((5,), (1.0,)).least, "planning for ratio needs low"),
     (
         lambda: seeds_to_settle(bound(A, at_most=1.0), A, B),
         "bound compares no means, so no number of seeds is computed",
     ),
     (
-        lambda: predict_difference((FLAT, FLAT), (FLAT, FLAT)),
+        lambda: predict((FLAT, FLAT), (FLAT, FLAT)),
         "no arm varies, so there is no error to predict a replication with",
     ),
     (
-        lambda: predict_ratio((Summary(5, -1.0, 1.0), SUMMARY), (A, B)),
+        lambda: predict((Summary(5, -1.0, 1.0), SUMMARY), (A, B), ratio=True),
         "a ratio needs means above 0, not -1.0",
     ),
     (

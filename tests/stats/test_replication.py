@@ -14,13 +14,11 @@ from repro.stats.contrast import Contrast, effect_ratio, welch_contrast
 from repro.stats.records import Sample, Summary, known
 from repro.stats.replication import (
     _Parts,
-    predict_difference,
-    predict_ratio,
+    predict,
     replicate,
-    replicate_ratio,
+    sceptical,
     small_telescopes,
 )
-from repro.stats.sceptical import sceptical
 from repro.stats.t_tests import student, welch
 
 SEED = 20150301
@@ -39,7 +37,7 @@ def test_the_studies():
     assert found.original.p == student(*ORIGINAL).p
     assert found.original.interval == welch(*ORIGINAL).interval
     assert replicate(ORIGINAL, OURS).original.p == welch(*ORIGINAL).p
-    assert found.prediction == predict_difference(ORIGINAL, OURS)
+    assert found.prediction == predict(ORIGINAL, OURS)
     assert (found.compatible, found.same_sign, found.significant) == (True, True, True)
     assert found.covered == (found.original.effect in known(ours.interval))
     variances = (found.original.se / found.ours.se) ** 2
@@ -238,13 +236,13 @@ def test_a_ratio_is_compared_on_logarithms():
     """
     original = Summary(11, 9981.0, 20.0), Summary(11, 402.0, 1.0)
     ours = Sample.of(9900.0, 9950.0, 9990.0), Sample.of(402.0, 401.0, 403.0)
-    found = replicate_ratio(original, ours)
+    found = replicate(original, ours, ratio=True)
     assert found.scale == "log ratio"
-    assert found.prediction == predict_ratio(original, ours)
+    assert found.prediction == predict(original, ours, ratio=True)
     assert found.ours.effect == pytest.approx(welch_contrast(ours[0].log(), ours[1].log()).effect)
     assert found.compatible
     tenfold = tuple(Sample.of(*(10 * value for value in arm.values)) for arm in ours)
-    scaled = replicate_ratio(original, (tenfold[0], tenfold[1]))
+    scaled = replicate(original, (tenfold[0], tenfold[1]), ratio=True)
     assert scaled.ours.effect == pytest.approx(found.ours.effect)
     assert scaled.fixed_effect.q == pytest.approx(found.fixed_effect.q, rel=1e-6)
 
@@ -261,7 +259,7 @@ def test_what_cannot_be_compared():
     with pytest.raises(ClaimError, match="welch or student, not 'z'"):
         small_telescopes(ORIGINAL, Contrast(0.0, 1.0, 9), original_test="z")  # type: ignore[arg-type]
     with pytest.raises(ClaimError, match="means above 0"):
-        replicate_ratio((Summary(10, 0.0, 1.0), ORIGINAL[1]), OURS)
+        replicate((Summary(10, 0.0, 1.0), ORIGINAL[1]), OURS, ratio=True)
     with pytest.raises(ClaimError, match="alpha"):
         replicate(ORIGINAL, OURS, alpha=0.7)
 
@@ -277,7 +275,7 @@ def test_coverage_of_the_pooled_interval_and_the_ratio():
         arms = [Summary(5, float(x.mean()), float(x.std(ddof=1))) for x in values.T]
         original, ours = (arms[0], arms[1]), (arms[2], arms[3])
         first, second = welch_contrast(*original), welch_contrast(*ours)
-        df = predict_difference(original, ours).df
+        df = predict(original, ours).df
         ratio = effect_ratio(first, second, df=df)
         covered += ratio.shape != "interval" or known(ratio.low) <= 1 <= known(ratio.high)
         parts = _Parts(original, ours, 0.05, shared_baseline=False, original_test="welch", df=df)

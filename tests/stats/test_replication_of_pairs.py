@@ -15,13 +15,12 @@ from repro.stats.replication import (
     _Parts,
     arms_of,
     contrast_of,
-    predict_difference,
-    predict_ratio,
+    predict,
     replicate,
-    replicate_ratio,
+    sceptical,
     small_telescopes,
+    z_value,
 )
-from repro.stats.sceptical import sceptical, z_value
 from repro.stats.t_tests import paired
 
 SEED = 20261101
@@ -86,7 +85,7 @@ def test_the_prediction_takes_our_error_from_the_differences():
     """
     Both printed arms and the differences are three means with errors of their own.
     """
-    found = predict_difference(ORIGINAL, OURS, paired=True)
+    found = predict(ORIGINAL, OURS, paired=True)
     own = np.std(np.subtract(OURS[0].values, OURS[1].values), ddof=1)
     squares = [0.5**2 / 10, 0.5**2 / 10, float(own) ** 2 / 8]
     df = sum(squares) ** 2 / (squares[0] ** 2 / 9 + squares[1] ** 2 / 9 + squares[2] ** 2 / 7)
@@ -113,10 +112,10 @@ def test_a_ratio_of_pairs():
     """
     On logarithms the differences are those of the pairs' logarithms.
     """
-    found = replicate_ratio(ORIGINAL, OURS, paired=True)
+    found = replicate(ORIGINAL, OURS, paired=True, ratio=True)
     own = paired(OURS[0].log(), OURS[1].log())
     assert found.ours.se == pytest.approx(known(own.se))
-    assert found.prediction == predict_ratio(ORIGINAL, OURS, paired=True)
+    assert found.prediction == predict(ORIGINAL, OURS, paired=True, ratio=True)
 
 
 def test_pairs_that_cannot_be():
@@ -128,13 +127,13 @@ def test_pairs_that_cannot_be():
     with pytest.raises(ClaimError, match="paired"):
         replicate(ORIGINAL, (OURS[0], ORIGINAL[1]), paired=True)
     with pytest.raises(ClaimError, match="no partner"):
-        predict_difference(ORIGINAL, (OURS[0], alone), paired=True)
+        predict(ORIGINAL, (OURS[0], alone), paired=True)
     with pytest.raises(ClaimError, match="differ by the same amount"):
         replicate(ORIGINAL, (constant, OURS[1]), paired=True)
     with pytest.raises(ClaimError, match="no error to compare"):
         contrast_of((Summary(8, -0.5, 0.0),))
     with pytest.raises(ClaimError, match="share no printed baseline"):
-        predict_difference(ORIGINAL, OURS, shared_baseline=True, paired=True)
+        predict(ORIGINAL, OURS, shared_baseline=True, paired=True)
 
 
 def pairs(rng: np.random.Generator, n: int, correlation: float) -> tuple[Sample, Sample]:
@@ -156,7 +155,7 @@ def test_coverage_with_independent_printed_arms(correlation):
     for _ in range(draws):
         a, b = pairs(rng, 10, 0.0)
         original, ours = (a.summary(), b.summary()), pairs(rng, 8, correlation)
-        prediction = predict_difference(original, ours, paired=True)
+        prediction = predict(original, ours, paired=True)
         own = arms_of(ours, paired=True)
         found = _Parts(original, own, 0.05, False, "welch", prediction.df)._fixed_effect(
             welch_contrast(*original), contrast_of(own), 0.0
@@ -177,7 +176,7 @@ def test_coverage_with_printed_pairs():
     for _ in range(draws):
         a, b = pairs(rng, 10, 0.5)
         ours = pairs(rng, 8, 0.9)
-        prediction = predict_difference((a.summary(), b.summary()), ours, paired=True)
+        prediction = predict((a.summary(), b.summary()), ours, paired=True)
         inside += paired(*ours).effect in prediction.interval
     assert inside / draws > 0.97
 

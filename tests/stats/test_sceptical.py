@@ -8,7 +8,7 @@ from scipy import integrate, stats
 
 from repro.errors import ClaimError
 from repro.stats.contrast import Contrast
-from repro.stats.sceptical import both_positive, sceptical, z_value
+from repro.stats.replication import both_positive, sceptical, z_value
 
 SEED = 20200229
 P01, P02 = stats.norm.isf(0.005), stats.norm.isf(0.01)  # two-sided p-values of .01 and .02

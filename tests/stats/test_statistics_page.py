@@ -25,7 +25,7 @@ from repro.stats.power import (
     seeds_needed,
 )
 from repro.stats.records import Summary
-from repro.stats.sceptical import z_value
+from repro.stats.replication import z_value
 
 PAGE = (Path(__file__).parents[2] / "docs/explanation/statistics.md").read_text(encoding="utf-8")
 TEXT = " ".join(PAGE.split())
