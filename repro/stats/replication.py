@@ -292,7 +292,7 @@ def replicate(
         small_telescopes=small_telescopes(
             printed, second, alpha=alpha, original_test=original_test
         ),
-        fixed_effect=_fixed_effect(
+        fixed_effect=fixed_effect(
             printed, our_arms, level, prediction.df, shared_baseline=shared_baseline
         ),
         sceptical=doubt,
@@ -329,15 +329,15 @@ def small_telescopes(
     return SmallTelescopes(sign * size, original_test, p, p <= alpha)
 
 
-def _fixed_effect(
+def fixed_effect(
     printed: tuple[Summary, Summary],
     ours: Arms,
     level: float,
     df: float,
     *,
-    shared_baseline: bool,
+    shared_baseline: bool = False,
 ) -> FixedEffect:
-    """Weights inverse to the variances that are not shared."""
+    """Both studies pooled; weights inverse to the variances that are not shared."""
     first, second = welch_contrast(*printed), contrast_of(ours)
     shared = printed[1].standard_error ** 2 if shared_baseline else 0.0
     variances = first.se**2 - shared, second.se**2 - shared

@@ -13,7 +13,7 @@ from repro.errors import ClaimError
 from repro.stats.contrast import Contrast, effect_ratio, welch_contrast
 from repro.stats.records import Sample, Summary, known
 from repro.stats.replication import (
-    _Parts,
+    fixed_effect,
     predict,
     replicate,
     sceptical,
@@ -278,8 +278,7 @@ def test_coverage_of_the_pooled_interval_and_the_ratio():
         df = predict(original, ours).df
         ratio = effect_ratio(first, second, df=df)
         covered += ratio.shape != "interval" or known(ratio.low) <= 1 <= known(ratio.high)
-        parts = _Parts(original, ours, 0.05, shared_baseline=False, original_test="welch", df=df)
-        pooled = parts._fixed_effect(first, second, 0.0)
+        pooled = fixed_effect(original, ours, 0.95, df)
         inside += 3.0 in pooled.interval
         textbook += abs(pooled.effect - 3.0) <= 1.96 * pooled.se
     assert covered / draws == pytest.approx(0.95, abs=0.015)

@@ -12,9 +12,9 @@ from repro.errors import ClaimError
 from repro.stats.contrast import Contrast, effect_ratio, welch_contrast
 from repro.stats.records import Sample, Summary, known
 from repro.stats.replication import (
-    _Parts,
     arms_of,
     contrast_of,
+    fixed_effect,
     predict,
     replicate,
     sceptical,
@@ -157,9 +157,7 @@ def test_coverage_with_independent_printed_arms(correlation):
         original, ours = (a.summary(), b.summary()), pairs(rng, 8, correlation)
         prediction = predict(original, ours, paired=True)
         own = arms_of(ours, paired=True)
-        found = _Parts(original, own, 0.05, False, "welch", prediction.df)._fixed_effect(
-            welch_contrast(*original), contrast_of(own), 0.0
-        )
+        found = fixed_effect(original, own, 0.95, prediction.df)
         inside += contrast_of(own).effect in prediction.interval
         pooled += 3.0 in found.interval
     assert inside / draws == pytest.approx(0.95, abs=0.016)  # 4 standard errors
