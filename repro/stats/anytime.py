@@ -1,24 +1,16 @@
-"""Anytime-valid tests: the t e-process, and sequential tests that it judges.
-
-The anytime-valid t e-process: evidence that may be looked at every night.
+"""Anytime-valid tests: the t e-process, evidence that may be looked at every night.
 
 Two balanced normal arms with one unknown variance; under the alternative the standardised
 difference ``delta = (mean A - mean B) / sd`` has a normal prior of variance ``g``, the variance
 the right Haar prior. Then e, a ratio of two likelihoods of all t statistics so far, is a test
 martingale: whatever one does after seeing it, it ever reaches 1/alpha with a chance of at most
 alpha if there is no difference. Gönen et al. 2005 (the formula); Hendriksen, de Heide &
-Grünwald 2021 and Pérez-Ortiz et al. 2024 (why stopping is free); statistics.md 1.8.
-
-Arms that are paired by seed are one normal sample of differences: then delta is their mean in
-standard deviations, the number of pairs takes the place of ``n_a n_b / (n_a + n_b)``, and the
-degrees of freedom are one fewer.
+Grünwald 2021 and Pérez-Ortiz et al. 2024 (why stopping is free); statistics.md 1.8. Arms that
+are paired by seed are one normal sample of differences.
 
 Fine print: stopping may depend on the t statistics only, and pairs must be balanced; then
-unequal standard deviations do little harm (level at most .034 at 3:1, g = 1).
-
-Sequential tests that may be looked at whenever there are new pairs: the t e-process judges.
-
-A plan of few looks at fixed sizes is in ``spending``.
+unequal standard deviations do little harm (level at most .034 at 3:1, g = 1). A plan of few
+looks at fixed sizes is in ``group_sequential``.
 """
 
 from __future__ import annotations
@@ -180,53 +172,6 @@ def confidence_sequence(
     return Interval(contrast.effect - reach, contrast.effect + reach, 1 - alpha)
 
 
-@dataclass(frozen=True, slots=True)
-class EProcessLooks:
-    """The e-process of *no difference* over the looks so far; each tuple has one entry per look.
-
-    ``e`` is the evidence at the look (the last one is what e-BH takes, never the largest),
-    ``p`` the smallest ``1/e`` so far, valid at any time, and ``intervals`` the confidence
-    sequence of mean A minus mean B.
-    """
-
-    looks: tuple[int, ...]
-    effects: tuple[float, ...]
-    e: tuple[float, ...]
-    p: tuple[float, ...]
-    intervals: tuple[Interval, ...]
-
-    @property
-    def running(self) -> Interval | None:
-        """What all intervals so far have in common; None when that is nothing."""
-        low = max(each.low for each in self.intervals)
-        high = min(each.high for each in self.intervals)
-        return Interval(low, high, self.intervals[0].level) if low <= high else None
-
-
-def eprocess_t(
-    a: Sample, b: Sample, *, looks: Sequence[int], alpha: float = 0.05, g: float = 1.0
-) -> EProcessLooks:
-    """The two-sided e-process of two means, at so many balanced pairs per look.
-
-    *No difference* is rejected at the first look with ``e >= 1/alpha``, exactly where the
-    interval of that look, of level ``1 - alpha``, first excludes 0. ``ClaimError`` for bad
-    looks, fewer than two pairs, and where neither arm varies at the last look.
-    """
-    check_alpha(alpha)
-    found = contrasts(*balanced(a, b), looks, student_contrast)
-    sizes = np.array(list(found))
-    e = e_value([each.statistic() for each in found.values()], sizes, sizes, g)
-    return EProcessLooks(
-        looks=tuple(found),
-        effects=tuple(each.effect for each in found.values()),
-        e=tuple(map(float, e)),
-        p=tuple(map(float, np.minimum(1.0, 1 / np.maximum.accumulate(e)))),
-        intervals=tuple(
-            confidence_sequence(each, n, n, alpha=alpha, g=g) for n, each in found.items()
-        ),
-    )
-
-
 def _sizes(
     n_a: npt.ArrayLike, n_b: npt.ArrayLike | None, g: npt.ArrayLike, df: npt.ArrayLike | None
 ) -> tuple[Array, Array]:
@@ -293,8 +238,6 @@ def sequential(
 ) -> EProcessResult:
     """The e-process at the last of ``looks``, which count balanced pairs by replicate number.
 
-    Of arms that are ``paired`` it is that of the differences within pairs.
-
     A difference (two-sided) is decided when the ``1 - alpha`` confidence sequence excludes its
     border, exactly when ``e >= 1/alpha`` there; equivalence and the margins (one-sided) when
     the ``1 - 2 alpha`` sequence lies within them, or wholly beyond. Each side of that sequence
@@ -303,7 +246,7 @@ def sequential(
     ``p`` and ``p_opposite`` are anytime p-values, the smallest over the looks; ``interval`` is
     that of the last look, and so are ``e`` and ``e_opposite`` (for e-BH; of a margin it is
     ``one_sided_e_value``, valid however one stops and slightly below ``1/p``).
-    ``ClaimError`` as for ``eprocess_t``.
+    ``ClaimError`` for bad looks, fewer than two pairs, and where neither arm varies at the last.
     """
     check_alpha(alpha)
     contrast = difference_of_pairs if paired else student_contrast
@@ -351,11 +294,6 @@ class _Look:
     sizes: tuple[int, int | None]
     g: float
 
-    @property
-    def paired(self) -> bool:
-        """Whether it is the contrast of pairs."""
-        return self.sizes[1] is None
-
     def interval(self, question: Question, alpha: float) -> Interval:
         """The confidence sequence at this look."""
         level = question.tails * alpha
@@ -402,7 +340,7 @@ def _result(
         se=last.contrast.se,
         low=question.low,
         high=question.high,
-        paired=last.paired,
+        paired=last.sizes[1] is None,
         kind=question.kind,
         looks=tuple(found),
         drift=drift(question, intervals, last.contrast),

@@ -1,23 +1,12 @@
 """Differences of means with their standard errors: of two arms, of pairs, as a share of a mean.
 
-Differences of two means with their standard error, also as a share of a mean or of an effect.
-
-A difference of two means with its standard error: the kernel of every test on means.
-
 The interval and all p-values of one test come from one contrast, so they cannot disagree.
 
-The difference of two means as a share of the second: A over B minus 1, with its error.
-
 That mean A lies above ``(1 + r)`` times mean B is tested as it stands, by the contrast
-``mean A - (1 + r) mean B``. To take ``r`` times the *observed* mean of B as a margin would
-forget that this mean has an error too, and lose the level (statistics.md 2.2).
-
-Paired arms: every question about them is one of a single sample, seed by seed.
-
-Arms that share their randomness are not independent, but their differences within a seed are a
-sample like any other: its mean is the difference of the means, and its spread is all the error
-that there is. So each test of paired arms is Student's test of one sample, exact for normal
-differences whatever the spreads and the correlation of the arms (Student 1908; statistics.md 1.1).
+``mean A - (1 + r) mean B``: the observed mean of B is no margin, for it has an error too
+(statistics.md 2.2). Paired arms are a single sample of differences, seed by seed, whose spread
+is all the error that there is: each test of them is Student's of one sample, exact for normal
+differences whatever the spreads and the correlation of the arms (statistics.md 1.1).
 """
 
 from __future__ import annotations
@@ -42,6 +31,10 @@ class Contrast:
     effect: float
     se: float
     df: float
+
+    def beyond(self, border: float) -> Contrast:
+        """How far the effect lies above ``border``."""
+        return Contrast(self.effect - border, self.se, self.df)
 
     def statistic(self, border: float = 0.0) -> float:
         """Student's t for the distance of the effect from ``border``."""
@@ -371,9 +364,10 @@ class PairedRelativeDifference:
         Fieller 1954. ``ClaimError`` where mean B is not safely different from 0.
         """
         baseline = self.b.summary()
-        own = Contrast(baseline.mean, baseline.standard_error, baseline.n - 1)
+        df = baseline.n - 1
+        mean_b = Contrast(baseline.mean, baseline.standard_error, df)
         ratios = effect_ratio(
-            own, self._difference, df=baseline.n - 1, level=level, covariance=self._covariance()
+            mean_b, self._difference, df=df, level=level, covariance=self._covariance()
         )
         if ratios.low is None or ratios.high is None:
             raise TooFewError(

@@ -1,14 +1,9 @@
 """What is asked after every look, when to stop, and whether the looks contradict each other.
 
-What is asked after every look, what the looks so far decide, and when to stop.
-
-The verdict stands at the first crossing: the first look whose interval leaves nothing open.
-
-Whether the looks of a sequential test contradict each other: they ask about one difference.
-
-While seeds are of one kind, the intervals of all looks cover one and the same difference. Where
-they have nothing in common, or what was decided first is now excluded, the difference has moved.
-The verdict by the first crossing then describes seeds that later ones are not like.
+The verdict stands at the first crossing: the first look whose interval leaves nothing open. The
+intervals of all looks cover one difference. Where they have nothing in common, or what was
+decided first is now excluded, it has moved, and the verdict describes seeds that later ones are
+not like.
 """
 
 from __future__ import annotations
@@ -32,13 +27,10 @@ Drift: TypeAlias = Literal["none", "leaning", "apart", "reversed"]
 FUTILE = 0.10
 """Conditional or predicted power below which more pairs are not worth their cost."""
 
-TAILS: Mapping[Kind, int] = {
-    "difference": 1,
-    "equivalence": 2,
-    "non_superiority": 2,
-    "non_inferiority": 2,
-}
-"""How many alphas an interval spends: the level of a difference is that of both its sides."""
+
+def tails_of(kind: Kind) -> int:
+    """How many alphas an interval spends: the level of a difference is that of both its sides."""
+    return 1 if kind == "difference" else 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +54,7 @@ class Question:
 
     @property
     def tails(self) -> int:
-        """How many alphas an interval spends."""
-        return TAILS[self.kind]
+        return tails_of(self.kind)
 
     def distances(self, contrast: Contrast) -> list[float]:
         """How many standard errors the effect lies inside each border; negative: beyond it."""
@@ -85,7 +76,7 @@ class Question:
         return "trivial" if self._real(interval) else "contradicted"
 
     def _real(self, interval: Interval) -> bool:
-        """Whether a difference has the claimed sign, be it smallest effect or less."""
+        """Whether a difference has the claimed sign, however small."""
         if self.tails != 1:
             return False
         return interval.low > 0 if self.low is not None else interval.high < 0
@@ -156,8 +147,7 @@ class SequentialResult(TestResult):
 
     @property
     def tails(self) -> int:
-        """How many alphas its interval spends."""
-        return TAILS[self.kind]
+        return tails_of(self.kind)
 
 
 class Crossing(TypedDict):

@@ -1,26 +1,22 @@
 """Tests on means: difference, equivalence, non-inferiority, ratio.
 
-Are two arms different? Every test that a claim of a difference may name.
-
-The t-tests are here; the permutation test and the rank test have files of their own.
-
-Is a difference small enough? Equivalence, non-inferiority, non-superiority.
-
-All of them ask whether mean A minus mean B lies in a region that was declared beforehand, in
-the units of the measurement or as a share of mean B. *Not significant* never answers that.
-Where the arms are ``paired`` by seed, the tests are one-sample t-tests of the differences, for
-which replicates need partners and a summary will not do; otherwise they are Welch's.
+Equivalence and its like ask whether mean A minus mean B lies in a region that was declared
+beforehand, in the units of the measurement or as a share of mean B. *Not significant* never
+answers that. Where the arms are ``paired`` by seed, the tests are one-sample t-tests of the
+differences, for which replicates need partners and a summary will not do; otherwise they are
+Welch's. Permutations and ranks are in ``ranks``.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from repro.errors import ClaimError, TooFewError
+from repro.stats import stopping as ask
 from repro.stats.contrast import (
     Contrast,
     PairedRelativeDifference,
@@ -40,7 +36,6 @@ from repro.stats.records import (
     Sample,
     TestResult,
     check_alpha,
-    check_finite,
     interval_level,
     p_values,
     require_sample,
@@ -181,7 +176,6 @@ def _mean_test(
 
 
 Better: TypeAlias = Literal["lower", "higher"]
-Pair: TypeAlias = tuple[Arm, Arm]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,11 +199,7 @@ def tost(
     ``ClaimError`` unless ``low < 0 < high``, and as for ``welch`` or ``paired``. Schuirmann 1987;
     Lakens 2017; statistics.md 1.2.
     """
-    check_finite("the lower margin", low)
-    check_finite("the upper margin", high)
-    if not low < 0 < high:
-        raise ClaimError(f"equivalence margins lie on both sides of 0, not {low} and {high}")
-    return _region_test("tost", (a, b), low, high, alpha, paired=paired)
+    return _margin_test("tost", (a, b), ask.equivalence(low, high), alpha, paired=paired)
 
 
 def non_superiority(
@@ -220,9 +210,8 @@ def non_superiority(
     ``better`` says which values are good. The gain of A must lie below ``margin``, which is
     in the units of the measurement and not negative (``ClaimError``). statistics.md 2.1.
     """
-    _check_margin(margin)
-    low, high = (None, margin) if _higher(better) else (-margin, None)
-    return _region_test("non_superiority", (a, b), low, high, alpha, paired=paired)
+    asked = ask.non_superiority(margin, better)
+    return _margin_test("non_superiority", (a, b), asked, alpha, paired=paired)
 
 
 def non_inferiority(
@@ -232,9 +221,8 @@ def non_inferiority(
 
     Units and errors as ``non_superiority``.
     """
-    _check_margin(margin)
-    low, high = (-margin, None) if _higher(better) else (None, margin)
-    return _region_test("non_inferiority", (a, b), low, high, alpha, paired=paired)
+    asked = ask.non_inferiority(margin, better)
+    return _margin_test("non_inferiority", (a, b), asked, alpha, paired=paired)
 
 
 def tost_relative(
@@ -251,7 +239,8 @@ def tost_relative(
     ``welch`` or ``paired``. statistics.md 1.2, 2.2.
     """
     _check_relative(relative, above_zero=True)
-    return _relative_test("tost_relative", (a, b), -relative, relative, alpha, paired=paired)
+    asked = ask.equivalence(-relative, relative)
+    return _margin_test("tost_relative", (a, b), asked, alpha, paired=paired)
 
 
 def non_superiority_relative(
@@ -262,8 +251,8 @@ def non_superiority_relative(
     Result and errors as ``tost_relative``; ``relative`` may be 0.
     """
     _check_relative(relative)
-    low, high = (None, relative) if _higher(better) else (-relative, None)
-    return _relative_test("non_superiority_relative", (a, b), low, high, alpha, paired=paired)
+    asked = ask.non_superiority(relative, better)
+    return _margin_test("non_superiority_relative", (a, b), asked, alpha, paired=paired)
 
 
 def non_inferiority_relative(
@@ -274,105 +263,48 @@ def non_inferiority_relative(
     Result and errors as ``tost_relative``; ``relative`` may be 0.
     """
     _check_relative(relative)
-    low, high = (-relative, None) if _higher(better) else (None, relative)
-    return _relative_test("non_inferiority_relative", (a, b), low, high, alpha, paired=paired)
+    asked = ask.non_inferiority(relative, better)
+    return _margin_test("non_inferiority_relative", (a, b), asked, alpha, paired=paired)
 
 
-def _region_test(
-    test: str, arms: Pair, low: float | None, high: float | None, alpha: float, *, paired: bool
+def _margin_test(
+    test: str, arms: tuple[Arm, Arm], asked: ask.Question, alpha: float, *, paired: bool
 ) -> MarginResult:
     check_alpha(alpha)
-    contrast = mean_difference(*arms, paired=paired, test=test)
-
-    def beyond(margin: float) -> Contrast:
-        return Contrast(contrast.effect - margin, contrast.se, contrast.df)
-
-    interval = contrast.interval(1 - 2 * alpha)
-    sides = _Sides.of(beyond, low, high)
-    return _result(test, arms, contrast.effect, interval, sides, alpha, paired=paired)
-
-
-def _relative_test(
-    test: str, arms: Pair, low: float | None, high: float | None, alpha: float, *, paired: bool
-) -> MarginResult:
-    check_alpha(alpha)
-    difference: RelativeDifference | PairedRelativeDifference
-    if paired:
+    difference: Contrast | RelativeDifference | PairedRelativeDifference
+    if not test.endswith("_relative"):
+        difference = mean_difference(*arms, paired=paired, test=test)
+    elif paired:
         difference = PairedRelativeDifference.of(*arms, test=test)
     else:
         difference = relative_difference(*arms)
     interval = difference.interval(1 - 2 * alpha)
-    sides = _Sides.of(difference.beyond, low, high)
-    return _result(test, arms, difference.effect, interval, sides, alpha, paired=paired)
-
-
-@dataclass(frozen=True, slots=True)
-class _Sides:
-    """The declared region, the p of lying inside and outside, and the contrast that decides."""
-
-    low: float | None
-    high: float | None
-    inside: float
-    outside: float
-    deciding: Contrast
-
-    @classmethod
-    def of(
-        cls, beyond: Callable[[float], Contrast], low: float | None, high: float | None
-    ) -> _Sides:
-        """From the contrast beyond any margin, in whichever units margins are."""
-        sides = []
-        if low is not None:
-            own = beyond(low)
-            sides.append((own.p_greater(), own.p_less(), own))
-        if high is not None:
-            own = beyond(high)
-            sides.append((own.p_less(), own.p_greater(), own))
-        inside, _, deciding = max(sides, key=lambda side: side[0])
-        return cls(low, high, inside, min(side[1] for side in sides), deciding)
-
-
-def _result(
-    test: str,
-    arms: Pair,
-    effect: float,
-    interval: Interval,
-    sides: _Sides,
-    alpha: float,
-    *,
-    paired: bool,
-) -> MarginResult:
-    reach = (
-        -math.inf if sides.low is None else -interval.low,
-        -math.inf if sides.high is None else interval.high,
-    )
+    sides, reach = [], []
+    if asked.low is not None:
+        beyond = difference.beyond(asked.low)
+        sides.append((beyond.p_greater(), beyond.p_less(), beyond))
+        reach.append(-interval.low)
+    if asked.high is not None:
+        beyond = difference.beyond(asked.high)
+        sides.append((beyond.p_less(), beyond.p_greater(), beyond))
+        reach.append(interval.high)
+    inside, _, deciding = max(sides, key=lambda side: side[0])
     return MarginResult(
         test=test,
-        effect=effect,
+        effect=difference.effect,
         alpha=alpha,
         n=(summarise(arms[0]).n, summarise(arms[1]).n),
         interval=interval,
-        p=sides.inside,
-        p_opposite=sides.outside,
-        statistic=sides.deciding.statistic(),
-        df=sides.deciding.df,
-        se=sides.deciding.se,
-        low=sides.low,
-        high=sides.high,
+        p=inside,
+        p_opposite=min(outside for _, outside, _ in sides),
+        statistic=deciding.statistic(),
+        df=deciding.df,
+        se=deciding.se,
+        low=asked.low,
+        high=asked.high,
         paired=paired,
         smallest_confirmable_margin=max(0.0, *reach),
     )
-
-
-def _higher(better: Better) -> bool:
-    if better not in ("lower", "higher"):
-        raise ClaimError(f"better is lower or higher, not {better!r}")
-    return better == "higher"
-
-
-def _check_margin(margin: float) -> None:
-    if not (math.isfinite(margin) and margin >= 0):
-        raise ClaimError(f"a margin is a finite number, at least 0, not {margin}")
 
 
 def _check_relative(relative: float, *, above_zero: bool = False) -> None:
@@ -392,8 +324,6 @@ def ratio_of_geometric_means(
 ) -> RatioResult:
     """One-sided t-test on logarithms: is A at least ``at_least`` times B?
 
-    Welch's, or of arms ``paired`` by seed that of the differences of the logarithms.
-
     Effect and interval (level ``1 - 2 alpha``) are ratios; ``statistic``, ``df`` and ``se``
     belong to the logarithms. On arithmetic means the test would lose its level. Where both
     arms are constant nothing is left to chance: the result is ``exact`` and there is
@@ -410,42 +340,35 @@ def ratio_of_geometric_means(
     log_a, log_b = first.log(), second.log()
     if min(first.n, second.n) < 2:
         raise TooFewError("a ratio needs at least two replicates in each arm")
-    effect = first.geometric_mean / second.geometric_mean
-    n = (first.n, second.n)
-    if first.constant and second.constant:
-        return RatioResult(
-            "ratio",
-            effect,
-            alpha,
-            n,
-            low=at_least,
-            paired=paired,
-            exact=True,
-            constant_arm="both",
-        )
+    result = RatioResult(
+        test="ratio",
+        effect=first.geometric_mean / second.geometric_mean,
+        alpha=alpha,
+        n=(first.n, second.n),
+        low=at_least,
+        paired=paired,
+        exact=first.constant and second.constant,
+        constant_arm=_constant_arm(first, second),
+    )
+    if result.exact:
+        return result
     contrast = mean_difference(log_a, log_b, paired=paired, test="ratio")
     border = math.log(at_least)
     logs = contrast.interval(1 - 2 * alpha)
-    return RatioResult(
-        test="ratio",
-        effect=effect,
-        alpha=alpha,
-        n=n,
+    return replace(
+        result,
         interval=Interval(_exp(logs.low), _exp(logs.high), logs.level),
         p=contrast.p_greater(border),
         p_opposite=contrast.p_less(border),
         statistic=contrast.statistic(border),
         df=contrast.df,
         se=contrast.se,
-        low=at_least,
-        paired=paired,
-        constant_arm=_constant_arm(first, second),
     )
 
 
-def _constant_arm(a: Sample, b: Sample) -> Literal["a", "b"] | None:
+def _constant_arm(a: Sample, b: Sample) -> Literal["a", "b", "both"] | None:
     if a.constant:
-        return "a"
+        return "both" if b.constant else "a"
     return "b" if b.constant else None
 
 

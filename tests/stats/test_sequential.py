@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from repro.errors import ClaimError
-from repro.stats.anytime import balanced, e_value, eprocess_t, one_sided_e_value, sequential
+from repro.stats.anytime import balanced, e_value, one_sided_e_value, sequential
 from repro.stats.contrast import student_contrast
 from repro.stats.records import Interval, Sample, known
 from repro.stats.stopping import Question, difference, non_inferiority, stop
@@ -73,7 +73,7 @@ def test_bad_looks_are_refused(looks):
     Looks increase, start at 2 pairs or more, and end at the pairs that are there.
     """
     with pytest.raises(ClaimError, match="looks are increasing numbers of pairs, from 2 to the 20"):
-        eprocess_t(*arms(0), looks=looks)
+        sequential(*arms(0), difference("different"), looks=looks)
 
 
 def test_constant_arms_say_nothing_at_first_and_are_refused_at_last():
@@ -81,9 +81,9 @@ def test_constant_arms_say_nothing_at_first_and_are_refused_at_last():
     A look at which neither arm varied yet is passed over; at the last look it is an error.
     """
     a, b = Sample.of(1.0, 1.0, 1.0, 1.5), Sample.of(2.0, 2.0, 2.0, 2.5)
-    assert eprocess_t(a, b, looks=[2, 3, 4]).looks == (4,)
+    assert sequential(a, b, difference("different"), looks=[2, 3, 4]).looks == (4,)
     with pytest.raises(ClaimError, match="variance 0"):
-        eprocess_t(a, b, looks=[2, 3])
+        sequential(a, b, difference("different"), looks=[2, 3])
 
 
 def test_the_process_is_the_formula_at_every_look():
@@ -92,15 +92,18 @@ def test_the_process_is_the_formula_at_every_look():
     running interval what all intervals share.
     """
     a, b = arms(0.8)
-    process = eprocess_t(a, b, looks=LOOKS)
+    process = [
+        sequential(a, b, difference("different"), looks=LOOKS[: place + 1])
+        for place in range(len(LOOKS))
+    ]
     for place, n in enumerate(LOOKS):
         result = student(Sample.of(*a.values[:n]), Sample.of(*b.values[:n]))
-        assert process.e[place] == pytest.approx(float(e_value(known(result.statistic), n, n)))
-        assert process.p[place] == min(1.0, 1 / max(process.e[: place + 1]))
-        assert process.effects[place] == result.effect
-    running = known(process.running)
-    assert running.low == max(each.low for each in process.intervals)
-    assert running.high == min(each.high for each in process.intervals)
+        assert process[place].e == pytest.approx(float(e_value(known(result.statistic), n, n)))
+        assert process[place].p == min(1.0, 1 / max(each.e for each in process[: place + 1]))
+        assert process[place].effect == result.effect
+    running = known(process[-1].running)
+    assert running.low == max(known(each.interval).low for each in process)
+    assert running.high == min(known(each.interval).high for each in process)
 
 
 # What is decided
@@ -161,10 +164,10 @@ def test_the_current_e_goes_to_e_bh():
     margin it is the one-sided e-value at the border, at most what p says.
     """
     a, b = arms(0.8)
-    process = eprocess_t(a, b, looks=LOOKS)
+    process = sequential(a, b, difference("different"), looks=LOOKS)
     higher, lower = (sequential(a, b, difference(way), looks=LOOKS) for way in ("higher", "lower"))
-    assert (higher.e, higher.e_opposite) == (process.e[-1], 0.0)
-    assert (lower.e, lower.e_opposite) == (0.0, process.e[-1])
+    assert (higher.e, higher.e_opposite) == (process.e, 0.0)
+    assert (lower.e, lower.e_opposite) == (0.0, process.e)
     margin = sequential(a, b, non_inferiority(0.5, "higher"), looks=[20])
     t = student_contrast(a, b).statistic(-0.5)
     assert margin.e == float(one_sided_e_value(t, 20, 20))
