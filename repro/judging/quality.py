@@ -16,16 +16,12 @@ from repro.expectations.rules import Flag, FlagKind
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
 from repro.stats.data_signs import (
+    Repeat,
     ScaleOfArm,
     Shared,
     correlated,
     factor_between,
     factor_within,
-    shared,
-)
-from repro.stats.records import Sample
-from repro.stats.sample_signs import (
-    Repeat,
     gaps,
     granularity,
     in_blocks,
@@ -33,7 +29,9 @@ from repro.stats.sample_signs import (
     outlier,
     outside,
     repeats,
+    shared,
 )
+from repro.stats.records import Sample
 
 FALSE_ALARMS = 0.01
 """The largest share of honest tables in which one rule may raise a flag."""

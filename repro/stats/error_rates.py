@@ -9,17 +9,16 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
 from itertools import combinations
 
-from scipy.special import fdtr, fdtrc
+from scipy.special import fdtr, fdtrc, ndtr, stdtr
 
 from repro.errors import ClaimError
 from repro.stats.correlation import AssociationResult, MagnitudeResult
 from repro.stats.records import Arm, Sample, TestResult, summarise
-from repro.stats.sample_signs import far_away, skewed
 from repro.stats.trends import TrendResult
 
 NAMES = {
@@ -195,7 +194,7 @@ def measured_rates() -> tuple[MeasuredRate, ...]:
 
 @lru_cache(maxsize=64)
 def _rates_of(test: str) -> tuple[MeasuredRate, ...]:
-    return tuple(one for one in measured_rates() if one.test == test)
+    return tuple(cell for cell in measured_rates() if cell.test == test)
 
 
 def worst_level(test: str, designs: Sequence[CellDesign]) -> str | None:
@@ -211,7 +210,7 @@ def worst_level(test: str, designs: Sequence[CellDesign]) -> str | None:
     if not found:
         return None
     worst = max(found, key=lambda cell: cell.rate)
-    sizes = {tuple(sorted(one.sizes)) for one in designs}
+    sizes = {tuple(sorted(design.sizes)) for design in designs}
     nearest = "" if tuple(sorted(worst.sizes)) in sizes else ", the nearest that was measured,"
     return (
         f"{NAMES[test]}: with {_design(worst)}{nearest} it errs in {100 * worst.rate:.1f} % of "
@@ -234,7 +233,7 @@ def level_of(
     if len(looks) <= FEW_LOOKS:
         return None
     many = " every pair" if len(looks) > SEVERAL_LOOKS else ""
-    last = [CellDesign(looks[-1], None, one.sd_ratio, one.shapes) for one in designs]
+    last = [replace(design, n=looks[-1], others=None) for design in designs]
     return worst_level(f"group_obf{many}", last)
 
 
@@ -264,7 +263,7 @@ def _resembling(test: str, design: CellDesign) -> list[MeasuredRate]:
     sizes = design.sizes
     if all(cell.others is None for cell in every):
         sizes = (design.n, design.n)
-    nearest = min({cell.sizes for cell in every}, key=lambda one: _distance(one, sizes))
+    nearest = min({cell.sizes for cell in every}, key=lambda measured: _distance(measured, sizes))
     near = [
         cell
         for cell in every
@@ -284,11 +283,13 @@ def _like(cell: MeasuredRate, design: CellDesign, near: Sequence[MeasuredRate]) 
         return True
     if design.alike and cell.test not in ASSUME_ALIKE:
         return cell.sd_ratio == 1
-    measured = {one.sd_ratio for one in near if one.distribution == cell.distribution}
+    measured = {other.sd_ratio for other in near if other.distribution == cell.distribution}
     log = math.log(min(max(ratio, 1e-9), 1e9))
     if cell.others is None:
         log = abs(log)
-    return cell.sd_ratio == min(measured, key=lambda one: abs(math.log(one) - log))
+    return cell.sd_ratio == min(
+        measured, key=lambda measured_ratio: abs(math.log(measured_ratio) - log)
+    )
 
 
 def _design(cell: MeasuredRate) -> str:
@@ -310,3 +311,67 @@ def _design(cell: MeasuredRate) -> str:
 
 def _ratio(ratio: float) -> str:
     return f"{ratio:g}:1" if ratio > 1 else f"1:{1 / ratio:g}"
+
+
+LEVEL = 0.01
+"""How often a normal sample is taken for skewed, or for one with values far away, at most."""
+
+FEWEST_SKEWED = 8
+"""Values from which on the skewness has a test (D'Agostino 1970)."""
+
+MOST_FAR = 10
+"""So many values at one end are looked at, and never more than a third."""
+
+
+def skewed(values: Sequence[float]) -> bool:
+    """Whether the values are more skewed than normal ones (D'Agostino's test, two-sided)."""
+    if len(values) < FEWEST_SKEWED or min(values) == max(values):
+        return False
+    return 2 * float(ndtr(-abs(skewness_z(values)))) <= LEVEL
+
+
+def skewness_z(values: Sequence[float]) -> float:
+    """The skewness as a standard normal deviate (D'Agostino 1970), for 8 values or more."""
+    n, deviations = len(values), _deviations(values)
+    second = math.fsum(d**2 for d in deviations) / n
+    skewness = math.fsum(d**3 for d in deviations) / n / second**1.5
+    y = skewness * math.sqrt((n + 1) * (n + 3) / (6 * (n - 2)))
+    kurtosis = 3.0 * (n**2 + 27 * n - 70) * (n + 1) * (n + 3)
+    kurtosis /= (n - 2) * (n + 5) * (n + 7) * (n + 9)
+    w_squared = math.sqrt(2 * (kurtosis - 1)) - 1
+    return math.asinh(y / math.sqrt(2 / (w_squared - 1))) / math.sqrt(math.log(w_squared) / 2)
+
+
+def far_away(values: Sequence[float]) -> bool:
+    """Whether a few values at one end lie far from all others.
+
+    The nearest of the m values at an end is set against the mean of the rest, as if it were one
+    more value of theirs: Student's t with ``n - m - 1`` degrees of freedom. p is multiplied by
+    the numbers of values, of ends, and of m (Bonferroni; simulated, too: below 1 % at any n).
+    """
+    ordered = sorted(_deviations(values)) if min(values) < max(values) else []
+    most = min(len(ordered) // 3, MOST_FAR)
+    return any(
+        _p_far(end, m) * 2 * most <= LEVEL
+        for end in (ordered, [-value for value in reversed(ordered)])
+        for m in range(1, most + 1)
+    )
+
+
+def _p_far(ordered: Sequence[float], m: int) -> float:
+    """One-sided p that the first m values, from below, belong to the others."""
+    rest = ordered[m:]
+    n = len(rest)
+    mean = math.fsum(rest) / n
+    variance = math.fsum((value - mean) ** 2 for value in rest) / (n - 1)
+    if n < 3 or variance == 0:
+        return 1.0
+    t = (mean - ordered[m - 1]) / math.sqrt(variance * (1 + 1 / n))
+    return len(ordered) * float(stdtr(n - 1, -t))
+
+
+def _deviations(values: Sequence[float]) -> list[float]:
+    """From the mean, the largest of them 1, so that no power overflows."""
+    mean = math.fsum(value / len(values) for value in values)
+    largest = max(abs(value - mean) for value in values)
+    return [(value - mean) / largest for value in values]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from repro.stats.sample_signs import gaps
+from repro.stats.data_signs import gaps
 
 
 @pytest.mark.parametrize(

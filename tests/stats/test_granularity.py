@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from repro.schema.base import LARGEST, SMALLEST
-from repro.stats.sample_signs import granularity
+from repro.stats.data_signs import granularity
 
 VALUES = (9.013, 8.127, 8.961, 9.344, 8.589)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from repro.stats.sample_signs import far_away, skewed, skewness_z
+from repro.stats.error_rates import far_away, skewed, skewness_z
 
 SEED = 1970
 
