@@ -1,19 +1,9 @@
 """Coefficients of correlation, their intervals, and two of them compared.
 
-Coefficients of correlation, one or a hundred thousand at a time.
-
-The same code serves the claims (one pair of variables), the bootstrap and leave-one-out
-(one pair, many weights) and the simulations of error rates (many pairs).
-
-Fisher's z, the inverse hyperbolic tangent of a correlation: almost normal, of known variance.
-
-The array functions take coefficients of any shape, so that a simulation of the error rates
-runs the very code that judges a claim.
-
-The interval of a correlation by resampling its points.
-
-The generator starts from a constant and the points are put in order first, so that the same
-points always give the same interval.
+The array functions take coefficients of any shape: the same code serves the claims, the bootstrap
+and the simulations of error rates. Fisher's z, the inverse hyperbolic tangent of a correlation,
+is almost normal, of known variance. A bootstrap starts from a constant, with the points in order,
+so that the same points always give the same interval.
 """
 
 from __future__ import annotations
@@ -240,10 +230,10 @@ def bootstrap_interval(x: Array, y: Array, method: Method, level: float) -> Inte
             method="BCa",
             rng=np.random.default_rng(BOOTSTRAP_SEED),
         )
-    own = outcome.confidence_interval
-    if not own.low <= own.high:
+    found = outcome.confidence_interval
+    if not found.low <= found.high:
         raise ClaimError("these points are too regular for a BCa bootstrap; use fisher_z")
-    return Interval(float(own.low), float(own.high), level)
+    return Interval(float(found.low), float(found.high), level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,11 +251,6 @@ class RestrictedRange:
     n_window: int
     u: float
     interval: Interval | None
-
-    @property
-    def explained(self) -> bool:
-        """Whether restriction alone is compatible with what is observed in the window."""
-        return self.interval is not None and self.predicted in self.interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -396,7 +381,7 @@ def _zou(
 ) -> tuple[float, float]:
     """Interval of a difference of correlations from their own intervals (Zou 2007)."""
     first, second = (
-        known(fisher_interval("pearson", *one, level)) for one in zip(r, n, strict=True)
+        known(fisher_interval("pearson", *each, level)) for each in zip(r, n, strict=True)
     )
 
     def reach(lower: float, other: float) -> float:

@@ -94,18 +94,18 @@ def association(
     r = float(correlate(first, second, method))
     if clusters is not None:
         p, exact = cluster_permutation_p(x, y, clusters, method, alpha)
-        own, p_method = None, f"cluster permutation, {'exact' if exact else 'drawn'}"
+        ends, p_method = None, f"cluster permutation, {'exact' if exact else 'drawn'}"
     else:
         p, p_method = _p_value(first, second, r, method)
-        own = fisher_interval(method, r, x.n, 1 - alpha)
+        ends = fisher_interval(method, r, x.n, 1 - alpha)
         if interval == "bootstrap" and abs(r) < PERFECT:
-            own = bootstrap_interval(first, second, method, 1 - alpha)
+            ends = bootstrap_interval(first, second, method, 1 - alpha)
     return AssociationResult(
         test="association",
         effect=r,
         alpha=alpha,
         n=(x.n,),
-        interval=own,
+        interval=ends,
         p=p,
         se=standard_error(method, x.n, r) if clusters is None else None,
         alternative="two-sided",
@@ -202,10 +202,10 @@ def magnitude(
     size = np.array(r)
     inside = float(p_within(size, n, bound, method))
     beyond = float(p_beyond(size, n, bound, method))
-    own = _interval(r, n, method, alpha)
+    interval = _interval(r, n, method, alpha)
     if at_most is not None:
         p, opposite, low, high = inside, beyond, -bound, bound
-        confirmable = max(-own.low, own.high)
+        confirmable = max(-interval.low, interval.high)
     else:
         p, opposite, low, high = beyond, inside, bound, None
         confirmable = _largest_bound(r, n, method, alpha)
@@ -214,7 +214,7 @@ def magnitude(
         effect=r,
         alpha=alpha,
         n=(n,),
-        interval=own,
+        interval=interval,
         p=p,
         p_opposite=opposite,
         se=standard_error(method, n, bound),

@@ -1,7 +1,5 @@
 """Counts and shares: replicates within a limit, benchmarks won.
 
-In how many benchmarks, contexts or tasks does one arm win? Exact tests of paired counts.
-
 The unit is what was compared on its own: a benchmark, a task, a context. Units that belong
 together (the tasks of one benchmark) are clusters, and then the cluster is the unit.
 """
@@ -10,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -57,8 +55,7 @@ def bound(
     these replicates say about those that were not run. ``ClaimError`` for a summary or without
     a limit. Clopper & Pearson 1934; statistics.md 1.3.
     """
-    sample, violators = _outside(a, "bound", at_least, at_most)
-    return _result("bound", sample, violators, alpha)
+    return _within("bound", a, at_least, at_most, alpha)
 
 
 def share(
@@ -76,10 +73,11 @@ def share(
     """
     if not 0 < of < 1:
         raise ClaimError(f"a share lies between 0 and 1, not {of}")
-    sample, violators = _outside(a, "share", at_least, at_most)
-    inside, n = sample.n - len(violators), sample.n
+    result = _within("share", a, at_least, at_most, alpha)
+    n = result.n[0]
+    inside = n - len(result.violators)
     p = float(bdtrc(inside - 1, n, of)) if inside else 1.0
-    return _result("share", sample, violators, alpha, of=(of, p, float(bdtr(inside, n, of))))
+    return replace(result, p=p, p_opposite=float(bdtr(inside, n, of)), low=of)
 
 
 def clopper_pearson(k: int, n: int, *, level: float) -> Interval:
@@ -95,9 +93,9 @@ def clopper_pearson(k: int, n: int, *, level: float) -> Interval:
     return Interval(low, high, level)
 
 
-def _outside(
-    a: Arm, test: str, at_least: float | None, at_most: float | None
-) -> tuple[Sample, tuple[int, ...]]:
+def _within(
+    test: str, a: Arm, at_least: float | None, at_most: float | None, alpha: float
+) -> BoundResult:
     sample = require_sample(a, test)
     if at_least is None and at_most is None:
         raise ClaimError("a bound needs a limit: at_least, at_most or both")
@@ -105,31 +103,18 @@ def _outside(
     high = check_finite("at_most", at_most) if at_most is not None else float("inf")
     if low > high:
         raise ClaimError(f"no value is at least {low} and at most {high}")
-    return sample, tuple(
+    violators = tuple(
         replicate
         for replicate, value in zip(sample.replicates, sample.values, strict=True)
         if replicate in sample.diverged or beyond(low, value) or beyond(value, high)
     )
-
-
-def _result(
-    test: str,
-    sample: Sample,
-    violators: tuple[int, ...],
-    alpha: float,
-    of: tuple[float, float, float] | None = None,
-) -> BoundResult:
     inside = sample.n - len(violators)
-    low, p, p_opposite = of if of is not None else (None, None, None)
     return BoundResult(
         test=test,
         effect=inside / sample.n,
         alpha=check_alpha(alpha),
         n=(sample.n,),
         interval=clopper_pearson(inside, sample.n, level=1 - 2 * alpha),
-        p=p,
-        p_opposite=p_opposite,
-        low=low,
         exact=True,
         violators=violators,
         smallest=min(sample.values),
@@ -243,10 +228,10 @@ def _flip(sums: list[int], *, exact: bool) -> tuple[float, float]:
     """One-sided p of a sum above 0, and of one below, when each sign is a fair coin's."""
     from scipy.stats import permutation_test  # noqa: PLC0415 - slow to import
 
-    ascending, mirrored = sorted(sums), sorted(-one for one in sums)
-    own = max(ascending, mirrored)  # one drawing for both orders of the arms
+    ascending, mirrored = sorted(sums), sorted(-total for total in sums)
+    drawn = max(ascending, mirrored)  # one drawing for both orders of the arms
     found = permutation_test(
-        (np.array(own, dtype=float),),
+        (np.array(drawn, dtype=float),),
         np.sum,
         permutation_type="samples",
         vectorized=True,
@@ -254,7 +239,7 @@ def _flip(sums: list[int], *, exact: bool) -> tuple[float, float]:
         rng=np.random.default_rng(OUTCOMES_SEED),
     )
     greater, less = tail_p_values(found.null_distribution, np.asarray(found.statistic), exact=exact)
-    up = own == ascending
+    up = drawn == ascending
     return float(greater if up else less), float(less if up else greater)
 
 

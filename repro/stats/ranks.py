@@ -13,7 +13,13 @@ from scipy.special import ndtr
 
 from repro.errors import ClaimError, TooFewError
 from repro.stats.coefficients import SPLITS_SEED
-from repro.stats.contrast import difference_of_pairs, student_contrast, weighted_sum, welch_contrast
+from repro.stats.contrast import (
+    Contrast,
+    difference_of_pairs,
+    student_contrast,
+    weighted_sum,
+    welch_contrast,
+)
 from repro.stats.records import (
     Alternative,
     Arm,
@@ -73,18 +79,32 @@ def permutation(
         less, greater = permutation_p_values(np.array(y), np.array(x))
     else:
         greater, less = permutation_p_values(np.array(x), np.array(y))
-    p, p_opposite = p_values(alternative, float(greater), float(less))
+    p = p_values(alternative, float(greater), float(less))
+    return _permuted("permutation", contrast, (first.n, second.n), p, alternative, alpha, splits)
+
+
+def _permuted(
+    test: str,
+    contrast: Contrast,
+    n: tuple[int, int],
+    p: tuple[float, float | None],
+    alternative: Alternative,
+    alpha: float,
+    splits: int,
+) -> PermutationResult:
+    exact = splits <= MOST_SPLITS
     return PermutationResult(
-        test="permutation",
+        test=test,
         effect=contrast.effect,
         alpha=alpha,
-        n=(first.n, second.n),
-        p=p,
-        p_opposite=p_opposite,
+        n=n,
+        p=p[0],
+        p_opposite=p[1],
         statistic=contrast.statistic(),
         alternative=alternative,
-        exact=splits <= MOST_SPLITS,
-        splits=splits if splits <= MOST_SPLITS else DRAWS,
+        paired=test == "paired_permutation",
+        exact=exact,
+        splits=splits if exact else DRAWS,
     )
 
 
@@ -156,29 +176,16 @@ def paired_permutation(
     check_alpha(alpha)
     contrast = difference_of_pairs(a, b)
     differences = weighted_sum((a, b))
-    exact = 2**differences.n <= MOST_SPLITS
-    flips = 2**differences.n if exact else DRAWS
-    smallest = tails(alternative) / (flips if exact else flips + 1)
+    n, flips = differences.n, 2**differences.n
+    smallest = tails(alternative) / (flips if flips <= MOST_SPLITS else DRAWS + 1)
     if smallest > alpha:
         raise TooFewError(
-            f"{differences.n} pairs cannot decide: differences of one sign have p = "
+            f"{n} pairs cannot decide: differences of one sign have p = "
             f"{smallest:.3g} ({alternative}), above alpha = {alpha:g}; add pairs"
         )
     greater, less = sign_flip_p_values(np.array(differences.values))
-    p, p_opposite = p_values(alternative, float(greater), float(less))
-    return PermutationResult(
-        test="paired_permutation",
-        effect=contrast.effect,
-        alpha=alpha,
-        n=(differences.n, differences.n),
-        p=p,
-        p_opposite=p_opposite,
-        statistic=contrast.statistic(),
-        alternative=alternative,
-        paired=True,
-        exact=exact,
-        splits=flips,
-    )
+    p = p_values(alternative, float(greater), float(less))
+    return _permuted("paired_permutation", contrast, (n, n), p, alternative, alpha, flips)
 
 
 def sign_flip_p_values(differences: Array) -> tuple[Array, Array]:

@@ -1,7 +1,5 @@
 """What tests take and return: samples, summaries, pairs, alternatives, results.
 
-What is known about one arm: every replicate's value, or only their summary.
-
 The replicate (one seed, one run) is the unit of replication, so a sample holds exactly
 one number for each.
 """

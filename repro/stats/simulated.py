@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtr
 
 from repro.stats.anytime import e_value
 from repro.stats.coefficients import POWER_SEED
@@ -68,19 +67,13 @@ def permutation(a: Array, b: Array, alpha: float) -> Confirmed:
 
 def brunner_munzel(a: Array, b: Array, alpha: float) -> Confirmed:
     """Brunner-Munzel test with its t approximation; complete separation has its exact p."""
-    from scipy.stats import rankdata  # noqa: PLC0415 - slow to import, needed only here
+    from scipy.stats import brunnermunzel  # noqa: PLC0415 - slow to import, needed only here
 
-    n_a, n_b = a.shape[1], b.shape[1]
-    ranks = rankdata(np.concatenate([a, b], axis=1), axis=1)
-    shift = ranks[:, :n_a].mean(axis=1) - ranks[:, n_a:].mean(axis=1)
-    part_a = n_a * (ranks[:, :n_a] - rankdata(a, axis=1)).var(axis=1, ddof=1)
-    part_b = n_b * (ranks[:, n_a:] - rankdata(b, axis=1)).var(axis=1, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = n_a * n_b * shift / ((n_a + n_b) * np.sqrt(part_a + part_b))
-        df = (part_a + part_b) ** 2 / (part_a**2 / (n_a - 1) + part_b**2 / (n_b - 1))
-        significant = stdtr(df, -statistic) <= alpha / 2
+        found = brunnermunzel(a, b, alternative="greater", axis=1)
+    smallest = 1 / math.comb(a.shape[1] + b.shape[1], a.shape[1])
     separated = a.min(axis=1) > b.max(axis=1)
-    return np.where(separated, 1 / math.comb(n_a + n_b, n_a) <= alpha / 2, significant)
+    return np.where(separated, smallest, found.pvalue) <= alpha / 2
 
 
 def yuen(a: Array, b: Array, alpha: float) -> Confirmed:

@@ -1,10 +1,7 @@
 """Several arms in a declared order: every pair of means, rank trend, linear contrast.
 
-Do the means of several arms rise, or fall, on the whole? A linear contrast, spreads unequal.
-
-Jonckheere's and Kendall's tests ask whether the arms are alike, so that spreads that differ
-make them err: with standard deviations 3:1 in .06 to .08 of cases instead of .05. This test
-asks about the means alone.
+Jonckheere's and Kendall's tests ask whether the arms are alike, so that with standard deviations
+3:1 they err in .06 to .08 of cases instead of .05; the linear contrast asks about the means alone.
 """
 
 from __future__ import annotations
@@ -14,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +34,20 @@ from repro.stats.records import (
     summarise,
 )
 
-Order: TypeAlias = Literal["increasing", "decreasing"]
+Direction: TypeAlias = Literal["increasing", "decreasing"]
+
+
+def _check_direction(direction: Direction) -> None:
+    if direction not in ("increasing", "decreasing"):
+        raise ClaimError(f"direction is increasing or decreasing, not {direction!r}")
+
+
+P = TypeVar("P")
+
+
+def _as_claimed(direction: Direction, rising: P, falling: P) -> tuple[P, P]:
+    """What is claimed and its contrary, of the same for *increasing* and for *decreasing*."""
+    return (rising, falling) if direction == "increasing" else (falling, rising)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,24 +67,21 @@ class OrderingResult(TestResult):
 
 
 def ordering(
-    groups: Sequence[Arm], *, direction: Order, alpha: float = 0.05, paired: bool = False
+    groups: Sequence[Arm], *, direction: Direction, alpha: float = 0.05, paired: bool = False
 ) -> OrderingResult:
     """One-sided t-tests of every two arms, given in their order, adjusted by Holm.
-
-    Welch's tests, or of arms ``paired`` by seed those of the differences within seeds.
 
     ``p`` is the largest adjusted p: at most ``alpha`` when every mean lies beyond all that
     come before it. ``p_opposite`` is the smallest adjusted p of a pair the other way round,
     so one reversed pair contradicts. ``effect``, with its interval of level ``1 - 2 alpha``,
     is the step of the pair with the least evidence, later minus earlier arm, in the units of
     the measurement; ``weakest`` is that pair by position.
-    The other fields hold for each pair the step, its simultaneous interval (each side errs
-    ``alpha`` over the number of pairs; Bonferroni), p and adjusted p. Summaries will do.
+    The simultaneous intervals err by ``alpha`` over the number of pairs on each side
+    (Bonferroni). Summaries will do, but of arms ``paired`` by seed.
     ``ClaimError`` for fewer than two arms, and as ``welch`` or ``paired``. Holm 1979.
     """
     check_alpha(alpha)
-    if direction not in ("increasing", "decreasing"):
-        raise ClaimError(f"direction is increasing or decreasing, not {direction!r}")
+    _check_direction(direction)
     if len(groups) < 2:
         raise ClaimError("an order needs at least two arms")
     if paired:
@@ -84,8 +91,7 @@ def ordering(
         mean_difference(groups[j], groups[i], paired=paired, test="ordering") for i, j in pairs
     ]
     up = [contrast.p_greater() for contrast in contrasts]
-    down = [contrast.p_less() for contrast in contrasts]
-    p, reverse = (up, down) if direction == "increasing" else (down, up)
+    p, reverse = _as_claimed(direction, up, [contrast.p_less() for contrast in contrasts])
     intervals = [contrast.interval(1 - 2 * alpha / len(pairs)) for contrast in contrasts]
     weakest = p.index(max(p))
     return OrderingResult(
@@ -117,7 +123,6 @@ def smallest_holm(p: Array) -> Array:
     return np.asarray(np.minimum(p.min(axis=-1) * p.shape[-1], 1.0))
 
 
-Trend: TypeAlias = Literal["increasing", "decreasing"]
 TrendTest: TypeAlias = Literal["jonckheere", "kendall"]
 Sizes: TypeAlias = tuple[int, ...]
 
@@ -138,7 +143,7 @@ class TrendResult(TestResult):
 def trend(
     groups: Sequence[Arm],
     *,
-    direction: Trend,
+    direction: Direction,
     test: TrendTest = "jonckheere",
     alpha: float = 0.05,
 ) -> TrendResult:
@@ -169,10 +174,9 @@ def trend(
         effect, p, p_opposite, exact = _kendall(values, sizes, direction)
     else:
         ties = tuple(int(count) for count in np.unique(values, return_counts=True)[1])
-        tails = tuple(float(p) for p in jonckheere_p(rising, sizes, ties))
-        p, p_opposite = tails if direction == "increasing" else tails[::-1]
+        p, p_opposite = _as_claimed(direction, *map(float, jonckheere_p(rising, sizes, ties)))
         share = float(rising) / _pairs(sizes)
-        effect = share if direction == "increasing" else 1 - share
+        effect, _ = _as_claimed(direction, share, 1 - share)
         exact = is_exact(sizes, ties)
     return TrendResult(
         test="trend",
@@ -299,17 +303,14 @@ def _shares(count: int, groups: int) -> npt.NDArray[np.integer[Any]]:
     )
 
 
-def _kendall(values: Array, sizes: Sizes, direction: Trend) -> tuple[float, float, float, bool]:
+def _kendall(values: Array, sizes: Sizes, direction: Direction) -> tuple[float, float, float, bool]:
     from scipy.stats import kendalltau  # noqa: PLC0415 - half a second that Jonckheere saves
 
     index: npt.NDArray[np.integer[Any]] = np.repeat(np.arange(len(sizes)), sizes)
-    tails = [
-        kendalltau(index, values, alternative=alternative) for alternative in ("greater", "less")
-    ]
-    p = [float(tail.pvalue) for tail in tails]
+    greater, less = (kendalltau(index, values, alternative=side) for side in ("greater", "less"))
     exact = max(sizes) == 1 and len(set(values)) == len(values) <= 33
-    claimed = p if direction == "increasing" else p[::-1]
-    return float(tails[0].statistic), claimed[0], claimed[1], exact
+    p = _as_claimed(direction, float(greater.pvalue), float(less.pvalue))
+    return float(greater.statistic), *p, exact
 
 
 def _pairs(sizes: Sizes) -> int:
@@ -322,10 +323,9 @@ def _bounds(sizes: Sizes) -> list[tuple[int, int]]:
 
 
 def _check(
-    samples: Sequence[Sample], sizes: Sizes, direction: Trend, test: TrendTest, alpha: float
+    samples: Sequence[Sample], sizes: Sizes, direction: Direction, test: TrendTest, alpha: float
 ) -> None:
-    if direction not in ("increasing", "decreasing"):
-        raise ClaimError(f"direction is increasing or decreasing, not {direction!r}")
+    _check_direction(direction)
     if test not in ("jonckheere", "kendall"):
         raise ClaimError(f"a test of trend is jonckheere or kendall, not {test!r}")
     if len(samples) < 2:
@@ -338,9 +338,6 @@ def _check(
             f"groups of {', '.join(map(str, sizes))} cannot decide: even perfect order has "
             f"p = {1 / orders:.3g}, above alpha = {alpha:g}; add replicates"
         )
-
-
-Direction: TypeAlias = Literal["increasing", "decreasing"]
 
 
 def linear_trend(
@@ -357,16 +354,14 @@ def linear_trend(
     say varies, and for pairs as ``paired``. Welch 1947; Satterthwaite 1946.
     """
     check_alpha(alpha)
-    if direction not in ("increasing", "decreasing"):
-        raise ClaimError(f"direction is increasing or decreasing, not {direction!r}")
+    _check_direction(direction)
     if len(groups) < 2:
         raise ClaimError("a trend needs at least two groups")
     if paired:
         contrast = paired_contrast(groups, slope_weights(len(groups)), test="trend")
     else:
         contrast = _slope([summarise(group) for group in groups])
-    tails = (contrast.p_greater(), contrast.p_less())
-    p, opposite = tails if direction == "increasing" else tails[::-1]
+    p, opposite = _as_claimed(direction, contrast.p_greater(), contrast.p_less())
     return TrendResult(
         test="trend",
         effect=contrast.effect,
@@ -392,12 +387,12 @@ def slope_weights(count: int) -> tuple[float, ...]:
 
 def _slope(summaries: Sequence[Summary]) -> Contrast:
     pairs = list(zip(slope_weights(len(summaries)), summaries, strict=True))
-    errors = [abs(weight) * one.standard_error for weight, one in pairs]
+    errors = [abs(weight) * summary.standard_error for weight, summary in pairs]
     if math.hypot(*errors) == 0:
         raise ClaimError(
             "no arm that has a say varies, so a test on means would call any trend certain; "
             "use separation of the first and the last"
         )
-    effect = math.fsum(weight * one.mean for weight, one in pairs)
-    df = satterthwaite(errors, [one.n for one in summaries])
+    effect = math.fsum(weight * summary.mean for weight, summary in pairs)
+    df = satterthwaite(errors, [summary.n for summary in summaries])
     return Contrast(effect, math.hypot(*errors), df)
