@@ -219,7 +219,7 @@ def brunner_munzel(
     check_alpha(alpha)
     first, second = _checked(a, b)
     x, y = np.array(first.values), np.array(second.values)
-    greater, less = brunner_munzel_p_values(x, y)
+    greater, less = brunner_munzel_p(x, y, "greater"), brunner_munzel_p(x, y, "less")
     p, p_opposite = p_values(alternative, float(greater), float(less))
     exact = bool(separated(x, y))
     wins, ties = np.sum(x[:, None] > y), np.sum(x[:, None] == y)
@@ -236,22 +236,19 @@ def brunner_munzel(
     )
 
 
-def brunner_munzel_p_values(x: Array, y: Array) -> tuple[Array, Array]:
-    """One-sided p of *x tends to be greater* and *less*, along the last axis; exact if separated.
+def brunner_munzel_p(x: Array, y: Array, side: Literal["greater", "less"]) -> Array:
+    """One-sided p of *x tends to be greater* (or *less*), along the last axis; exact if separated.
 
     Shapes ``(..., n) -> (...)``.
     """
     from scipy.stats import brunnermunzel  # noqa: PLC0415 - slow to import
 
     chance = 1 / math.comb(x.shape[-1] + y.shape[-1], x.shape[-1])
-    greater = np.where(x.mean(-1) > y.mean(-1), chance, 1.0)
-    less = np.where(x.mean(-1) > y.mean(-1), 1.0, chance)
+    p = np.where((x.mean(-1) > y.mean(-1)) == (side == "greater"), chance, 1.0)
     rest = ~separated(x, y)
     if rest.any():
-        found = brunnermunzel(x[rest], y[rest], alternative="greater", axis=-1)
-        greater[rest] = found.pvalue
-        less[rest] = brunnermunzel(x[rest], y[rest], alternative="less", axis=-1).pvalue
-    return greater, less
+        p[rest] = brunnermunzel(x[rest], y[rest], alternative=side, axis=-1).pvalue
+    return p
 
 
 def separated(x: Array, y: Array) -> npt.NDArray[np.bool_]:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from repro.stats.anytime import e_value
 from repro.stats.coefficients import POWER_SEED
 from repro.stats.power import PowerDesign
+from repro.stats.ranks import brunner_munzel_p
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 Confirmed: TypeAlias = npt.NDArray[np.bool_]
@@ -67,13 +68,7 @@ def permutation(a: Array, b: Array, alpha: float) -> Confirmed:
 
 def brunner_munzel(a: Array, b: Array, alpha: float) -> Confirmed:
     """Brunner-Munzel test with its t approximation; complete separation has its exact p."""
-    from scipy.stats import brunnermunzel  # noqa: PLC0415 - slow to import, needed only here
-
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = brunnermunzel(a, b, alternative="greater", axis=1)
-    smallest = 1 / math.comb(a.shape[1] + b.shape[1], a.shape[1])
-    separated = a.min(axis=1) > b.max(axis=1)
-    return np.where(separated, smallest, found.pvalue) <= alpha / 2
+    return np.asarray(brunner_munzel_p(a, b, "greater") <= alpha / 2)
 
 
 def yuen(a: Array, b: Array, alpha: float) -> Confirmed:
