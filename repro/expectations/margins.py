@@ -244,8 +244,9 @@ class OneSidedKind(MarginKind[OneSided]):
         size, design = declared.margin.size, plan.design(context)
         if isinstance(context.sequential, base.EProcess):
             return PlannedSequential(**{**design, "alpha": 2 * context.alpha, "effect": size})
-        side = {"high": size} if self.side == "better" else {"low": -size}
-        return PlannedMargin(**design, **side)
+        if self.side == "better":
+            return PlannedMargin(**design, high=size)
+        return PlannedMargin(**design, low=-size)
 
     def claimed(self, declared: OneSided, context: Context) -> base.Side:
         return "above" if self._sign(declared, context) < 0 else "below"
