@@ -164,9 +164,7 @@ def confidence_sequence(
     """The differences of means whose e is below ``1/alpha`` at a look with so many replicates.
 
     The intervals of all looks together cover the true difference with chance ``1 - alpha``, and
-    so does their running intersection. Infinite while nothing could be decided. It is the
-    effect plus or minus ``threshold`` standard errors, for shifting an arm shifts only the
-    numerator of t.
+    so does their running intersection. Infinite while nothing could be decided.
     """
     reach = float(threshold(n_a, n_b, alpha=alpha, g=g, df=contrast.df)) * contrast.se
     return Interval(contrast.effect - reach, contrast.effect + reach, 1 - alpha)
@@ -266,12 +264,10 @@ def single_look(
 ) -> EProcessResult:
     """The e-value of all replicates together, for samples whose order in time is not known.
 
-    It is what ``sequential`` says at its last look, of that look alone: the same in whatever
-    order the replicates are numbered, and, as the e-value of a process is at any time, valid
-    also if replicates were added until it sufficed. Arms of unequal size have no pairs: of
-    them it is the e-value of Welch's t with its own degrees of freedom. Fields as for
-    ``sequential``; ``ClaimError`` for fewer than two replicates in an arm, and where neither
-    arm varies.
+    It is what ``sequential`` says at its last look, of that look alone, and valid also if
+    replicates were added until it sufficed. Of arms of unequal size it is the e-value of Welch's
+    t with its own degrees of freedom. Fields as for ``sequential``; ``ClaimError`` for fewer than
+    two replicates in an arm, and where neither arm varies.
     """
     check_alpha(alpha)
     if paired:

@@ -77,10 +77,7 @@ def association(
     which errs in .054 of cases at ten and .053 at fifteen) and for Kendall without ties. The
     interval of level ``1 - alpha`` is symmetric in Fisher's z, or the BCa bootstrap's; a
     perfect correlation has none. ``clusters`` names for each point of ``x`` what it belongs
-    to, for points that share a setting are not independent: then p is that of a permutation of
-    whole clusters, valid where ``x`` and ``y`` are independent and clusters exchangeable (see
-    ``cluster_permutation_p``), not wherever the correlation is 0. There is no interval and no
-    standard error with clusters: a bootstrap of few clusters covers too seldom.
+    to: then p is ``cluster_permutation_p``, and there is neither interval nor standard error.
 
     ``ClaimError`` for points that do not match, a constant variable, fewer than four points
     (Kendall: five) or five clusters, clusters of different sizes, and where no order of the
@@ -184,10 +181,9 @@ def magnitude(
 
     *Below* is an equivalence, two one-sided tests; *above* is tested against the bound with
     either sign. Both are one-sided at ``alpha`` with the bias of z taken off, and p and
-    ``p_opposite`` decide. The interval has level ``1 - 2 alpha`` and is the one that the
-    equivalence belongs to. ``low`` and ``high`` bound the claimed coefficient for
-    ``at_most``; for ``at_least`` ``low`` bounds its size. ``confirmable_bound`` is the one
-    that these data could just have confirmed.
+    ``p_opposite`` decide. The interval, of level ``1 - 2 alpha``, is that of the equivalence.
+    ``low`` and ``high`` bound the claimed coefficient for ``at_most``; for ``at_least`` ``low``
+    bounds its size.
 
     Meant for normal data: with t4 tails a Pearson bound of .5 errs in .08 to .135 of cases,
     and Kendall's with ten normal points in .07. ``ClaimError`` unless exactly one bound lies
@@ -271,12 +267,10 @@ def cluster_permutation_p(
     """Two-sided p when whole clusters of ``y`` change places, and whether all orders were tried.
 
     ``clusters`` holds one number for each point of ``x``. The points of a cluster stay together
-    and in the order of their replicates, and meet those of another cluster of ``x``; p is the
-    share of orders whose coefficient is at least as large in size, the observed one included:
-    of all of them up to 9,999, else of 9,999 drawn from a fixed seed, ``p = (b + 1) / (m + 1)``.
-    p is valid where the two variables are independent and the clusters of one of them are
-    exchangeable; points of a cluster may depend on each other in any way. That the correlation
-    is 0 is not enough.
+    and in the order of their replicates; p is the share of orders whose coefficient is at least
+    as large in size: of all of them up to 9,999, else of 9,999 drawn from a fixed seed,
+    ``p = (b + 1) / (m + 1)``. It is valid where the two variables are independent and the
+    clusters of one of them are exchangeable; that the correlation is 0 is not enough.
 
     ``ClaimError`` where a point has no cluster, for fewer than five clusters, clusters of
     different sizes, and where even the most extreme order could not reach ``alpha``.

@@ -49,11 +49,10 @@ def bound(
 ) -> BoundResult:
     """Structural bound: every replicate lies within the limits, which belong to it.
 
-    Nothing is estimated, so there is no p; ``violators`` lists the replicates
-    outside, those that diverged among them; a limit is kept up to round-off. ``effect`` is the
-    share inside and ``interval`` its Clopper-Pearson interval of level ``1 - 2 alpha``: what
-    these replicates say about those that were not run. ``ClaimError`` for a summary or without
-    a limit. Clopper & Pearson 1934; statistics.md 1.3.
+    There is no p; ``violators`` lists the replicates outside, those that diverged among them; a
+    limit is kept up to round-off. ``effect`` is the share inside and ``interval`` its
+    Clopper-Pearson interval of level ``1 - 2 alpha``. ``ClaimError`` for a summary or without a
+    limit. Clopper & Pearson 1934; statistics.md 1.3.
     """
     return _within("bound", a, at_least, at_most, alpha)
 
@@ -185,15 +184,11 @@ def paired_outcomes(
 
     A wins where its value is better; values equal up to round-off tie. Without ``clusters``
     this is ``sign_test``. ``clusters`` names for each unit of ``a``, in its order, what it
-    belongs to. Then the signs of whole clusters are flipped: wins minus losses is compared
-    with what it would be if, in each cluster, A and B were interchangeable; all flips up to 16
-    clusters, else 10,000 draws from a fixed seed and ``p = (b + 1) / (m + 1)``. That tests one
-    half only, and gives no interval: the share of units that depend on each other has no exact
-    one.
-
-    ``ClaimError`` as ``sign_test``, for a summary, a unit that one arm lacks or that has no
-    cluster, another share than one half with clusters, and too few clusters to reach ``alpha``.
-    statistics.md 2.1.
+    belongs to. Then the signs of whole clusters are flipped: all flips up to 16 clusters, else
+    10,000 draws from a fixed seed and ``p = (b + 1) / (m + 1)``. That tests one half only, and
+    gives no interval. ``ClaimError`` as ``sign_test``, for a summary, a unit that one arm lacks or
+    that has no cluster, another share than one half with clusters, and too few clusters to reach
+    ``alpha``. statistics.md 2.1.
     """
     check_alpha(alpha)
     first, second = match((a, b), "paired_outcomes")

@@ -79,9 +79,7 @@ def group_obf(
     alpha: float = 0.05,
     paired: bool = False,
 ) -> GroupResult:
-    """A t-test at each of ``looks`` (balanced pairs so far) against its nominal level.
-
-    Welch's, or of arms that are ``paired`` that of the differences.
+    """Welch's (or the paired) t-test at each of ``looks``, in pairs, against its nominal level.
 
     All alpha is spent at the last of ``planned_looks``. A planned look may be left out and
     another added, as long as no result decides which; ``unplanned`` names those.
@@ -110,10 +108,9 @@ def group_obf_single_look(
 ) -> GroupResult:
     """The t-test of all replicates, for samples whose order in time is not known.
 
-    Its level is the nominal one of the last planned look that the smaller arm has reached. That
-    is less than alpha, and it is what a plan leaves for this look if the earlier ones were taken
-    too: so it holds for one look, and for the plan. ``ClaimError`` as for ``group_obf``, and
-    before the first look.
+    Its level is the nominal one of the last planned look that the smaller arm has reached, which
+    holds for one look, and for the plan. ``ClaimError`` as for ``group_obf``, and before the first
+    look.
     """
     check_alpha(alpha)
     left_out = unpaired(a, b) if paired else ()

@@ -438,13 +438,11 @@ def seeds_to_settle(
 ) -> int | None:
     """Replicates in each arm (or pairs) that would decide with chance ``target``.
 
-    True effect and standard deviations are taken to be the observed ones. Either decision
-    counts: confirmed if the effect lies where the claim says, contradicted if it lies
-    beyond. ``border`` is the effect that a difference must exceed (0, or its smallest effect
-    of interest, signed as A minus B). ``None``: not within 1000, for the effect sits at the
-    border. The observed effect is itself uncertain, so this is an order of magnitude.
-    ``ClaimError`` for a test that does not compare means. A permutation test has nearly the
-    power of Welch's, whose t it uses, and is planned as that.
+    True effect and standard deviations are taken to be the observed ones, so this is an order of
+    magnitude. Either decision counts: confirmed or contradicted. ``border`` is the effect that a
+    difference must exceed (0, or its smallest effect of interest, signed as A minus B). ``None``:
+    not within 1000, for the effect sits at the border. A permutation test is planned as Welch's.
+    ``ClaimError`` for a test that does not compare means.
     """
     if result.test.endswith("_relative"):
         raise ClaimError("no number of seeds is computed for a relative margin")

@@ -60,12 +60,10 @@ def permutation(
 ) -> PermutationResult:
     """Permutation test: is the difference of the means larger than splits at random give it?
 
-    The statistic is Welch's t, so that unequal variances disturb as little as they can; exact
-    only if the arms are alike but for their place (3:1 standard deviations: level .067 at
-    n = 5). Up to 200,000 splits all are tried; beyond, 99,999 are drawn from a fixed seed and
-    ``p = (b + 1) / (m + 1)``. Two-sided p is twice the smaller one-sided p. There is no
-    interval: every point of it would take all the splits again, and under unequal variances
-    no shift makes the arms alike. ``ClaimError`` for a summary, as for ``welch``, and where
+    The statistic is Welch's t; exact only if the arms are alike but for their place (3:1
+    standard deviations: level .067 at n = 5). Up to 200,000 splits all are tried; beyond, 99,999
+    are drawn from a fixed seed and ``p = (b + 1) / (m + 1)``. Two-sided p is twice the smaller
+    one-sided p; there is no interval. ``ClaimError`` for a summary, as for ``welch``, and where
     even the most extreme split could not reach ``alpha`` (3 and 3, two-sided: 0.10).
     Pitman 1937; Janssen 1997; Phipson & Smyth 2010; statistics.md 1.1, 2.2.
     """
@@ -165,13 +163,10 @@ def paired_permutation(
 ) -> PermutationResult:
     """Is the mean difference larger than exchanging the arms within pairs gives it?
 
-    Exact where without a difference either arm of a pair may be the larger as well as the other,
-    by as much: the differences are symmetric, and need not be normal. The mean orders the
-    exchanges as the paired t does. Up to 200,000 of them all are tried (17 pairs); beyond,
-    99,999 are drawn from a fixed seed and ``p = (b + 1) / (m + 1)``. Two-sided p is twice the
-    smaller one-sided p; there is no interval. ``ClaimError`` as for ``paired``, and where even
-    differences of one sign could not reach ``alpha`` (5 pairs, two-sided: 0.0625). Fisher 1935;
-    Phipson & Smyth 2010.
+    Exact where without a difference the differences within pairs are symmetric; they need not be
+    normal. All exchanges are tried up to 17 pairs; beyond, p as for ``permutation``. There is no
+    interval. ``ClaimError`` as for ``paired``, and where even differences of one sign could not
+    reach ``alpha`` (5 pairs, two-sided: 0.0625). Fisher 1935; Phipson & Smyth 2010.
     """
     check_alpha(alpha)
     contrast = difference_of_pairs(a, b)
@@ -208,10 +203,9 @@ def brunner_munzel(
     """Brunner and Munzel's test that P(A > B) + P(A = B) / 2 is not one half.
 
     ``effect`` is that probability and ``interval`` (levels as ``welch``) its own, cut at 0 and
-    1: neither is in the units of the measurement. Where one arm lies wholly beyond the other
-    the variance of the ranks is 0 and the test has no p; then p is that of the exact
-    permutation test of the ranks, ``1 / C(n_A + n_B, n_A)`` one-sided, there is no interval,
-    and ``exact`` is true. That p can be larger than one just short of separation.
+    1. Where one arm lies wholly beyond the other the variance of the ranks is 0; then p is that
+    of the exact permutation test of the ranks, ``1 / C(n_A + n_B, n_A)`` one-sided, which can be
+    larger than one just short of separation, there is no interval, and ``exact`` is true.
     Not safe below ten replicates (level 0 to .14 at n = 3, .08 at n = 5, .054 at n = 10).
     ``ClaimError`` for a summary, fewer than two values in an arm, and where all values agree.
     Brunner & Munzel 2000; statistics.md 1.1, 2.2.

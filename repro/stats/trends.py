@@ -151,18 +151,14 @@ def trend(
 
     ``jonckheere``: ``effect`` is the share of pairs from different groups that are in the
     claimed order, ties counting half, and ``statistic`` the number of rising ones. p is
-    exact, ties included, unless the groups are many or large (beyond two of 99, three of 31 or
-    four of 15 replicates; with ties two of 39, three of 14 or four of 7); then normal with the
-    variance corrected for ties, and it is not ``exact``. ``kendall``: ``effect`` is
-    tau-b of the values with the number of the group, negative where they fall, and p scipy's
-    (normal where a group has two values).
-
-    Both ask whether the groups are alike: where their spreads differ 3:1 they err in .06 to
-    .09 of cases, Kendall's with three in a group in .06 always; see ``linear_trend``.
-
-    ``ClaimError`` for fewer than two groups, a summary, values that are all equal, and where
-    even perfect order could not reach ``alpha``. Jonckheere 1954; Terpstra 1952; Hollander &
-    Wolfe 1999, section 6.2.
+    exact, ties included, unless the groups are many or large (see ``is_exact``); then normal with
+    the variance corrected for ties. ``kendall``: ``effect`` is tau-b of the values with the
+    number of the group, negative where they fall, and p scipy's (normal where a group has two
+    values).
+    Where spreads differ 3:1 both err in .06 to .09 of cases, Kendall's with three in a group in
+    .06 always. ``ClaimError`` for fewer than two groups, a summary, values that are all equal,
+    and where even perfect order could not reach ``alpha``. Jonckheere 1954; Terpstra 1952;
+    Hollander & Wolfe 1999, section 6.2.
     """
     check_alpha(alpha)
     samples = levelled(*(require_sample(group, "trend") for group in groups))
