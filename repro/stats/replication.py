@@ -196,11 +196,10 @@ class FixedEffect:
     """Both studies as measurements of one effect, and the Q-test of whether they can be.
 
     ``se`` is the textbook's, which takes the weights as known. ``interval`` and ``p`` allow for
-    their being estimated (Meier 1953), and use Student's t with Satterthwaite's degrees of
-    freedom: with five seeds per arm they cover .95 where the textbook's cover .90. ``q_p``
-    refers Q to F with the degrees of freedom of the prediction interval, so that it is below
-    alpha exactly where our effect lies outside that; ``q_p_chi_squared`` is the textbook's,
-    too small for a few seeds.
+    their being estimated (Meier 1953): with five seeds per arm they cover .95 where the
+    textbook's cover .90. ``q_p`` refers Q to F with the degrees of freedom of the prediction
+    interval, so that it is below alpha exactly where our effect lies outside that;
+    ``q_p_chi_squared`` is the textbook's, too small for a few seeds.
     """
 
     effect: float
@@ -274,10 +273,10 @@ def replicate(
     study, our_study = _study(first, tested, level), _study(second, second, level)
     same_sign = first.effect * second.effect > 0
     shared = printed[1].standard_error ** 2 if shared_baseline else 0.0
-    notes = (SHARED,) if shared_baseline else ()
-    doubt = None
-    if not shared_baseline:
-        doubt = sceptical(study.z, our_study.z, (first.se / second.se) ** 2)
+    variances = (first.se / second.se) ** 2
+    telescopes = small_telescopes(printed, second, alpha=alpha, original_test=original_test)
+    fixed = fixed_effect(printed, our_arms, level, prediction.df, shared_baseline=shared_baseline)
+    notes = ((SHARED, shared_baseline), (PAIRED, paired))
     return Replication(
         scale="log ratio" if ratio else "difference",
         alpha=alpha,
@@ -289,14 +288,10 @@ def replicate(
         significant=same_sign and our_study.p <= alpha,
         covered=first.effect in our_study.interval,
         effect_ratio=effect_ratio(first, second, df=prediction.df, level=level, covariance=shared),
-        small_telescopes=small_telescopes(
-            printed, second, alpha=alpha, original_test=original_test
-        ),
-        fixed_effect=fixed_effect(
-            printed, our_arms, level, prediction.df, shared_baseline=shared_baseline
-        ),
-        sceptical=doubt,
-        notes=(*notes, PAIRED) if paired else notes,
+        small_telescopes=telescopes,
+        fixed_effect=fixed,
+        sceptical=None if shared_baseline else sceptical(study.z, our_study.z, variances),
+        notes=tuple(note for note, holds in notes if holds),
     )
 
 
