@@ -165,7 +165,6 @@ def edge(bound: float, n: int) -> float:
     """Where z lies on average when the true coefficient is ``bound``.
 
     Fisher's z is biased outwards by ``rho / (2 (n - 1))`` (Fisher 1921; Hotelling 1953).
-    Without it ten normal points would exceed a bound of .5 in .056 of cases instead of .05.
     """
     return math.atanh(bound) + bound / (2 * (n - 1))
 
@@ -181,11 +180,7 @@ def p_within(r: Array, n: int, bound: float, method: Method) -> Array:
 
 
 def p_beyond(r: Array, n: int, bound: float, method: Method) -> Array:
-    """The p of *at most* ``bound`` *in size*, where that is hardest to reject: at the bound.
-
-    The chance of a coefficient this large with either sign, so that the level holds for a
-    bound near 0 too.
-    """
+    """The p of *at most* ``bound`` *in size*: the chance of this size with either sign, at it."""
     size = np.abs(r)
     return p_above(size, n, bound, method) + p_above(size, n, -bound, method)
 
@@ -300,8 +295,7 @@ def restricted_r(r: float, u: float) -> float:
 def leave_one_out(x: Sample, y: Sample, *, method: Method) -> tuple[float, float, int]:
     """Lowest and highest coefficient with one point left out; the most influential replicate.
 
-    That is the one whose absence moves the coefficient most. ``ClaimError`` as
-    ``association``, and where one point fewer would be too few.
+    ``ClaimError`` as ``association``, and where one point fewer would be too few.
     """
     if x.n <= FEWEST[method]:
         raise ClaimError(f"{method} without one of {x.n} points has too few of them")

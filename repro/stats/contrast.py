@@ -178,7 +178,6 @@ class RelativeDifference:
 
     @property
     def effect(self) -> float:
-        """The observed relative difference."""
         return (self.mean_a - self.mean_b) / abs(self.mean_b)
 
     def beyond(self, relative: float) -> Contrast:
@@ -194,9 +193,8 @@ class RelativeDifference:
         """The least interval that holds every relative difference that is not rejected.
 
         Each side errs with chance (1 - level)/2. Fieller 1954, with Welch's degrees of freedom
-        at each border. As these change with the border, in rare cases with two replicates in an
-        arm a border inside is rejected too; outside every one is. ``ClaimError`` where mean B is
-        not safely different from 0: then no share of it could be excluded.
+        at each border. ``ClaimError`` where mean B is not safely different from 0: then no share
+        of it could be excluded.
         """
         tail = (1 - level) / 2
         if self.error_b > 0:
@@ -350,7 +348,6 @@ class PairedRelativeDifference:
 
     @property
     def effect(self) -> float:
-        """The observed relative difference."""
         return self._difference.effect / abs(self.b.summary().mean)
 
     def beyond(self, relative: float) -> Contrast:

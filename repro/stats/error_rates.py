@@ -1,7 +1,7 @@
 """Where a test is known to lose its level: error rates that were measured, for the report.
 
-The rates are those of ``benchmarks/levels``, at the boundary of each null: a lookup, nothing is
-computed here but which of the measured designs the present one resembles.
+The rates are those of ``benchmarks/levels``, at the boundary of each null: a lookup of the
+measured designs that the present one resembles, by sizes, spreads and the shape of its values.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def designs_of(arms: Sequence[Arm]) -> tuple[CellDesign, ...]:
 
 
 def design_of_one(arm: Arm) -> CellDesign:
-    """The design of a single sample: replicates, points, or differences within pairs."""
+    """The design of a single sample of replicates, points, or differences within pairs."""
     return CellDesign(summarise(arm).n, shapes=_shapes(arm))
 
 
@@ -201,8 +201,7 @@ def worst_level(test: str, designs: Sequence[CellDesign]) -> str | None:
     """What is known of a test's level near one of these designs, the worst, in a sentence.
 
     ``test`` as ``key_of`` gives it; ``None`` where nothing is known against it. The nearest
-    numbers of replicates that were measured count. Where they differ, so does the direction: a
-    few replicates with the larger spread lose more. Spreads are taken as equal unless the data
+    numbers of replicates that were measured count. Spreads are taken as equal unless the data
     refute it, and then as the nearest ratio that was measured; without a ratio any counts. The
     rates belong to alpha = .05; other levels are lost likewise, by another amount.
     """
@@ -224,8 +223,7 @@ def level_of(
     """``worst_level`` of the test and designs that a result comes from.
 
     Without designs only the number of replicates counts. ``looks`` are those that a group
-    sequential test planned: its level is that of the whole plan, and so it goes by the number of
-    pairs at the last of them, whenever it decided.
+    sequential test planned: its level is that of the whole plan, so it goes by the last of them.
     """
     designs = designs or (CellDesign(min(result.n)),)
     if result.test != "group_obf" or result.paired:
@@ -256,7 +254,6 @@ def of_units(key: str) -> bool:
 
 
 def _resembling(test: str, design: CellDesign) -> list[MeasuredRate]:
-    """The measured cells of a test that a design resembles."""
     every = _rates_of(test)
     if not every or design.n < 2:
         return []
@@ -293,7 +290,6 @@ def _like(cell: MeasuredRate, design: CellDesign, near: Sequence[MeasuredRate]) 
 
 
 def _design(cell: MeasuredRate) -> str:
-    """The cell in words."""
     shape = SEEN.get(cell.distribution)
     more = f" and {shape}" if shape else ""
     if of_units(cell.test):

@@ -271,10 +271,7 @@ def _angles(nu_a: int, nu_b: int) -> tuple[Array, Array]:
 
 
 def _chi_nodes(half: float, limit: Array) -> tuple[Array, Array]:
-    """Quadrature of the chi distribution with ``2 half`` degrees of freedom, up to each limit.
-
-    Nodes and weights, one row per limit.
-    """
+    """Nodes and weights of the chi distribution with ``2 half`` df, one row per limit."""
     lowest = math.sqrt(2 * float(gammaincinv(half, _TAIL)))
     highest = np.minimum(math.sqrt(2 * float(gammainccinv(half, _TAIL))), limit)
     span = np.maximum(highest - lowest, 0.0)[:, None] / 2
@@ -294,10 +291,9 @@ _EXACT_NODES, _EXACT_WEIGHTS = np.polynomial.legendre.leggauss(400)
 def power_separation(design: PowerDesign, distance: float) -> float:
     """Chance that every replicate of A lies beyond every one of B, and that this is significant.
 
-    Normal arms whose means are ``distance`` apart. Given the share ``u`` of all values of B's
-    largest that lie below it, each of A's replicates lies beyond with a known chance, so the
-    power is an integral over ``u``; by symmetry it holds for *below*, too. 0 where even
-    complete separation would not reach the one-sided level.
+    Normal arms whose means are ``distance`` apart; an integral over the share ``u`` of all values
+    that lie below B's largest. 0 where even complete separation would not reach the one-sided
+    level.
     """
     check_finite("the distance", distance)
     if separation_p(design.n_a, design.n_b) > design.alpha:

@@ -58,7 +58,6 @@ class Interval:
             raise ClaimError(f"the level of an interval lies between 0 and 1, not {self.level}")
 
     def __contains__(self, value: float) -> bool:
-        """Whether a value lies inside; the ends belong to the interval."""
         return self.low <= value <= self.high
 
 
@@ -214,7 +213,6 @@ class Sample:
 
     @property
     def n(self) -> int:
-        """The number of replicates."""
         return len(self.values)
 
     @property

@@ -117,8 +117,7 @@ def predict(
     four arms; covers .945 to .950 at n = 3, 5, 10. Each pair is (A, B). Where B is the same
     printed baseline in both (``shared_baseline``) it cancels, and only A has an error. Where
     ours are ``paired`` by replicate our error is that of the mean of the differences; the
-    original's arms count as independent all the same, so the interval covers .95 if they are,
-    and more if they were positively correlated pairs. An arm without variance counts as exact.
+    original's arms count as independent all the same. An arm without variance counts as exact.
 
     A ``ratio`` is computed on logarithms. For an arm known only by its summary the logarithm of
     the mean is used, with standard error ``sd / (mean sqrt(n))`` (delta method): good to a per

@@ -39,8 +39,8 @@ def simulated_power(
 ) -> tuple[float, float]:
     """Chance that ``decide`` finds A higher by ``effect``, and its Monte Carlo standard error.
 
-    Normal values with the design's standard deviations. The error is at most 0.008 for 4000
-    draws, and never given as smaller than that of one draw more or less.
+    Normal values with the design's standard deviations. The error is never given as smaller than
+    that of one draw more or less.
     """
     generator = np.random.default_rng(POWER_SEED)
     noise_a = generator.standard_normal((draws, design.n_a))

@@ -240,5 +240,5 @@ def drift(question: Question, intervals: Mapping[int, Interval], last: Contrast)
 
 
 def _side(interval: Interval, border: float) -> int:
-    """1 where an interval lies above a border, -1 where it lies below."""
+    """1 where an interval lies above a border, -1 below, 0 around it."""
     return (interval.low > border) - (interval.high < border)
