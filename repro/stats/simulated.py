@@ -79,17 +79,16 @@ def yuen(a: Array, b: Array, alpha: float) -> Confirmed:
     return np.asarray(test.pvalue <= alpha / 2)
 
 
-def eprocess(a: Array, b: Array, alpha: float, *, scale: float = 1.0) -> Confirmed:
+def eprocess(a: Array, b: Array, alpha: float) -> Confirmed:
     """The t e-process, looked at after every balanced pair: does it first cross with A higher?
 
-    ``scale`` is the prior variance g of the standardised effect. Both arms have the same
-    number of replicates. statistics.md 1.8.
+    The prior variance g is 1; both arms have the same number of replicates. statistics.md 1.8.
     """
     n = np.arange(2, a.shape[1] + 1)
     mean_a, squares_a = _running(a)
     mean_b, squares_b = _running(b)
     statistic = (mean_a - mean_b) / np.sqrt((squares_a + squares_b) / (2 * n - 2) * 2 / n)
-    return _first_above(statistic, e_value(statistic, n, n, scale) >= 1 / alpha)
+    return _first_above(statistic, e_value(statistic, n, n) >= 1 / alpha)
 
 
 def paired_permutation(a: Array, b: Array, alpha: float) -> Confirmed:
@@ -103,12 +102,12 @@ def paired_permutation(a: Array, b: Array, alpha: float) -> Confirmed:
     return np.concatenate(found)
 
 
-def paired_eprocess(a: Array, b: Array, alpha: float, *, scale: float = 1.0) -> Confirmed:
+def paired_eprocess(a: Array, b: Array, alpha: float) -> Confirmed:
     """As ``eprocess``, of the differences A minus B within pairs."""
     n = np.arange(2, a.shape[1] + 1)
     mean, squares = _running(a - b)
     statistic = mean / np.sqrt(squares / (n - 1) / n)
-    return _first_above(statistic, e_value(statistic, n, None, scale) >= 1 / alpha)
+    return _first_above(statistic, e_value(statistic, n, None) >= 1 / alpha)
 
 
 def _first_above(statistic: Array, crossed: Confirmed) -> Confirmed:

@@ -186,18 +186,18 @@ def crossing_of(question: Question, intervals: Mapping[int, Interval]) -> Crossi
     }
 
 
-def stop(result: TestResult, *, chance: float | None = None, floor: float = FUTILE) -> Stop | None:
+def stop(result: TestResult, *, chance: float | None = None) -> Stop | None:
     """Why to add no more pairs: the first crossing decided, or deciding is too unlikely.
 
     ``chance`` is the predicted or conditional power of what may still be added; *futile* when
-    it is below ``floor``. Stopping for futility never makes an error more likely, and an
+    it is below ``FUTILE``. Stopping for futility never makes an error more likely, and an
     e-process may go on after it. ``ClaimError`` for a result that is not sequential.
     """
     if not isinstance(result, SequentialResult):
         raise ClaimError(f"a result of {result.test} is not sequential, so there is no stop rule")
     if result.decided is not None:
         return result.decided
-    return "futile" if chance is not None and chance < floor else None
+    return "futile" if chance is not None and chance < FUTILE else None
 
 
 def _check_margin(margin: float, better: str) -> None:
