@@ -9,10 +9,9 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from enum import Enum
 from pathlib import Path
 from types import NoneType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 from typer.models import ArgumentInfo, OptionInfo
@@ -155,7 +154,7 @@ def _command(function: Callable[..., Any], name: str) -> list[str]:
 def _argument(name: str, kind: Any, *, needed: bool) -> str:
     """`CLAIMS...`, in brackets where it may be left out."""
     several = list in (get_origin(each) for each in (kind, *get_args(kind)))
-    shown = _values(kind) if isinstance(kind, type) and issubclass(kind, Enum) else name.upper()
+    shown = _values(kind) if get_origin(kind) is Literal else name.upper()
     shown += "..." if several else ""
     return shown if needed else f"[{shown}]"
 
@@ -171,20 +170,21 @@ def _option(name: str, kind: Any, info: OptionInfo) -> str:
 
 
 def _values(kind: Any) -> str:
-    """The values of an option: those of an enumeration, or their type in capitals."""
-    (one, *_) = [each for each in get_args(kind) if each is not NoneType] or [kind]
-    if issubclass(one, Enum):
-        return "\\|".join(str(each.value) for each in one)
-    return {int: "N", float: "NUMBER", Path: "PATH"}.get(one, "TEXT")
+    """The values of an option: those of a choice, or their type in capitals."""
+    if get_origin(kind) is Literal:
+        return "\\|".join(get_args(kind))
+    (first, *_) = [each for each in get_args(kind) if each is not NoneType] or [kind]
+    if get_origin(first) is Literal:
+        return _values(first)
+    return {int: "N", float: "NUMBER", Path: "PATH"}.get(first, "TEXT")
 
 
 def _default(default: Any, info: Any) -> str:
     """The default, and the variable that replaces it."""
-    shown = default.value if isinstance(default, Enum) else default
     found = [f"`${info.envvar}`"] if info.envvar else []
-    if isinstance(shown, str | Path | int) and not isinstance(shown, bool):
-        found.append(f"`{shown}`")
-    return " or ".join(found) or ("yes" if shown is True else "")
+    if isinstance(default, str | Path | int) and not isinstance(default, bool):
+        found.append(f"`{default}`")
+    return " or ".join(found) or ("yes" if default is True else "")
 
 
 def _cell(text: str | None) -> str:
