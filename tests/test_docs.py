@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from repro.schema.yaml import read_document
 from repro.specs.load import load_claim
 from repro.trainers.language_model.spec import Output
 from repro.trainers.table import Measurement
+from tests.commands import repro
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -151,14 +153,8 @@ def verified(claim: str, table: str, folder: Path) -> subprocess.CompletedProces
     """What `repro verify` says of a claim and its table, in a folder of their own."""
     (folder / "mixup.csv").write_text(table, encoding="utf-8")
     (folder / "mixup.claim.yaml").write_text(claim, encoding="utf-8")
-    return subprocess.run(
-        [sys.executable, "-m", "repro", "verify", "mixup.claim.yaml"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "REPRO_STORE": str(folder / "store")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with chdir(folder):
+        return repro("verify", "mixup.claim.yaml")
 
 
 @pytest.mark.parametrize(
@@ -216,3 +212,16 @@ def test_the_example_of_a_dialog_model_is_the_one_that_ships(tmp_path: Path) -> 
     shipped = read_document(ROOT / "claims/configurations/yang2018/switchboard/mos.yaml").data
     assert shipped["recipe"].pop("initial_bias") == "unigram"
     assert written == {name: shipped[name] for name in ("model", "recipe")}
+
+
+def test_the_slowest_tests_are_there_in_order() -> None:
+    """Twenty tests are named, the slowest first, and each of them exists."""
+    rows = re.findall(
+        r"^\| `(tests/\S+\.py)::(\S.*)` \| (\d+) \|$", page("how-to/contribute"), re.MULTILINE
+    )
+    seconds = [int(each) for _, _, each in rows]
+    assert len(rows) == 20
+    assert seconds == sorted(seconds, reverse=True)
+    for file, name, _ in rows:
+        function = name.split("[")[0].split("::")[-1]
+        assert f"def {function}(" in (ROOT / file).read_text(encoding="utf-8"), name
