@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repro.errors import StoreUnreachableError
-from repro.registry import record
+from repro.registry.log import Ledger
+from repro.registry.record import Registry
 from repro.registry.seeds_due import with_every_night, with_seeds_so_far
 from repro.running.plan import merged
 from repro.specs.claim import Claim
@@ -44,7 +45,7 @@ def check_runs(store: RunStore, claims: Sequence[Claim] = ()) -> Checked:
     damages: list[str] = []
     for claim_id, scale in _ledgers(store, claims):
         with noting_damage(damages):
-            record.read(store.root / LEDGER, claim_id, scale)
+            Ledger(store.root / LEDGER, claim_id, scale).read()
     for key in _chosen(store, claims):
         with noting_damage(damages):
             if store.committed(key):
@@ -77,7 +78,7 @@ def export_runs(
         else:
             there += 1
     for claim_id, scale in _ledgers(store, claims):
-        record.copy(store.root / LEDGER, target.root / LEDGER, claim_id, scale)
+        Ledger(store.root / LEDGER, claim_id, scale).copy_to(target.root / LEDGER)
     return Exported(copied, there, unfinished)
 
 
@@ -87,7 +88,7 @@ def _chosen(
     """The runs that are meant, all or those that claims use, with measurements, None for all."""
     if not claims:
         return dict.fromkeys(store.keys())
-    registry = record.Registry(store, make=False)
+    registry = Registry(store, make=False)
     so_far = [with_seeds_so_far(claim, registry.history(claim).looks) for claim in claims]
     now = [with_every_night(claim) for claim in so_far]
     runs = merged([planned for claim in now for planned in claim.runs()])

@@ -100,19 +100,12 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     """
     agree_on_families(claims)
     formats = added(options.formats, allow_code=options.allow_code)
-    tables = {claim.id: own for claim, own in zip(claims, _tables(claims, options), strict=True)}
+    tables = dict(zip((claim.id for claim in claims), _tables(claims, options), strict=True))
     _make_folder(options.reports)
     registry = Registry(options.store, make=options.train)
     stopped: list[Stopped] = []
     named = {_subject(claim): claim for claim in claims}
-    planned = plan_runs((), options.store)
-    if options.results is None:
-        claims = _with_seeds_due(claims, registry, options, stopped)
-        planned = plan_runs(claims, options.store, workers=options.workers)
-        if options.train:
-            _refuse(claims, planned, options)
-        for claim in claims:
-            registry.register(claim, visible=not planned.lacks(claim.runs()))
+    claims, planned = _planned(claims, registry, options, stopped)
     trained, failures = _trained(planned, claims, options, stopped)
     judged: list[Judgement] = []
     missing: set[str] = set()
@@ -138,6 +131,24 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
         tuple(stopped),
         len(damaged),
     )
+
+
+def _planned(
+    claims: Sequence[Claim], registry: Registry, options: Options, stopped: list[Stopped]
+) -> tuple[Sequence[Claim], Plan]:
+    """The claims with the seeds that are due, registered, and the plan of their runs.
+
+    A user's own results need no runs, and leave no record.
+    """
+    if options.results is not None:
+        return claims, plan_runs((), options.store)
+    claims = _with_seeds_due(claims, registry, options, stopped)
+    planned = plan_runs(claims, options.store, workers=options.workers)
+    if options.train:
+        _refuse(claims, planned, options)
+    for claim in claims:
+        registry.register(claim, visible=not planned.lacks(claim.runs()))
+    return claims, planned
 
 
 def plan_runs(claims: Sequence[Claim], store: RunStore, *, workers: int | None = None) -> Plan:
@@ -210,10 +221,11 @@ def _reported(
     documents: list[Document] = []
     written: list[Path] = []
     unwritten: list[str] = []
-    for one in judged:
-        folder = options.reports / one.claim.id / one.claim.scale
-        with apart(_subject(one.claim), stopped):
-            document = document_of(judge_in_family(one, judged), command=options.command)
+    for judgement in judged:
+        claim = judgement.claim
+        folder = options.reports / claim.id / claim.scale
+        with apart(_subject(claim), stopped):
+            document = document_of(judge_in_family(judgement, judged), command=options.command)
             try:
                 written += write_report(document, folder, formats)
                 (folder / FAILED).unlink(missing_ok=True)
@@ -241,10 +253,10 @@ def _evidence(claim: Claim, tables: Tables, options: Options) -> Evidence:
 
 def _judged(claim: Claim, evidence: Evidence, registry: Registry, options: Options) -> Judgement:
     """The claim judged alone, and this look on record; a user's own results leave no record."""
-    one = judge_claim(claim, evidence)
+    judgement = judge_claim(claim, evidence)
     if options.results is not None:
-        return replace(one, past=UNDECLARED)
-    return recorded(one, registry)
+        return replace(judgement, past=UNDECLARED)
+    return recorded(judgement, registry)
 
 
 def judge(claim: Claim, frame: pd.DataFrame) -> Document:

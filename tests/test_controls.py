@@ -15,13 +15,14 @@ from repro.expectations.margins import Equivalence, NonSuperiority
 from repro.judging.assemble import verdict_of
 from repro.judging.document import Document
 from repro.judging.verdict import exit_code
-from repro.registry.record import Registry, read
+from repro.registry.record import Registry
 from repro.report.formats import rendered
 from repro.specs.claim import Claim, Forced, PlannedSd
 from repro.store.places import LEDGER
 from repro.store.runs import RunStore
 from repro.verify import Options, verify_claims
 from tests.judging.nights import Nights, shipped
+from tests.registry.made import read
 
 SEED = 20260406
 

@@ -54,7 +54,13 @@ def sources() -> Seam:
     return Seam("sources", homes, frozenset(), "repro/evidence/sources.py")
 
 
-SEAMS = [expectations(), sources()]
+def sequential() -> Seam:
+    """How a sequential claim is looked at; the module that asks which turns it into a test."""
+    home = "repro/expectations/sequential.py"
+    return Seam("sequential", dict.fromkeys(("EProcess", "GroupSequential"), home), frozenset(), "")
+
+
+SEAMS = [expectations(), sources(), sequential()]
 
 
 def questions(tree: ast.AST, seam: Seam) -> Iterator[tuple[int, str]]:

@@ -15,10 +15,10 @@ from repro.judging.assemble import check_claim, verdict_of
 from repro.judging.document import Document
 from repro.judging.gather import gather
 from repro.judging.verdict import exit_code
-from repro.registry.record import read
 from repro.specs.claim import Claim, Expect, Seeds
 from repro.store.places import LEDGER
 from tests.judging.nights import Nights, shipped
+from tests.registry.made import read
 
 SEED = 20260404
 

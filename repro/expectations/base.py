@@ -89,6 +89,7 @@ class EProcess(Spec):
     g: Annotated[float, Field(gt=0, le=100)] = 1.0
     order: OrderColumn | None = None
     drift: Drift = "reversed"
+    looks: ClassVar[tuple[int, ...]] = ()  # none is planned: every number of pairs is a look
 
 
 class GroupSequential(Spec):
@@ -98,6 +99,7 @@ class GroupSequential(Spec):
     looks: Annotated[tuple[SeedCount, ...], Field(min_length=2, max_length=20)]
     order: OrderColumn | None = None
     drift: Drift = "reversed"
+    g: ClassVar[float | None] = None  # it has no e-values, and so no prior
 
 
 Sequential = Annotated[EProcess | GroupSequential, Field(discriminator="method")]
@@ -106,11 +108,11 @@ Design = Literal["independent", "paired"]
 
 @dataclass(frozen=True, slots=True)
 class ArmFacts:
-    """What a kind may know of an arm: its label, its first seed, the bound d + 2 on its rank."""
+    """What a kind may know of an arm: its label, its first seed, its structural bound."""
 
     label: str
     first_seed: int = 0
-    rank_bound: int | None = None
+    bound: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

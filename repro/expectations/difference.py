@@ -282,7 +282,7 @@ class DifferenceKind(MeansKind[Difference]):
         design = plan.design(context)
         design["alpha"] *= 2 if declared.tails == 1 else 1
         design["low"] = declared.smallest
-        if isinstance(context.sequential, base.EProcess):
+        if context.sequential and context.sequential.g:
             return PlannedSequential(**design)
         test = "welch" if _by_welch(declared, context, plan) else declared.test
         return PlannedDifference(test=test, **design)

@@ -275,8 +275,8 @@ def _others(result: TestResult) -> str:
 
 
 def bound_limits(declared: Bound, context: Context) -> dict[str, float]:
-    """The limits of a bound as numbers; ``structural`` is d + 2 of the arm's own model."""
-    structural = context.arms[declared.of[0]].rank_bound
+    """The limits of a bound as numbers; ``structural`` is that of the arm's own model."""
+    structural = context.arms[declared.of[0]].bound
     found: dict[str, float] = {}
     for key, limit in declared.limits.items():
         if not isinstance(limit.value, str):

@@ -242,7 +242,7 @@ class OneSidedKind(MarginKind[OneSided]):
         from repro.stats.planning import PlannedMargin, PlannedSequential
 
         size, design = declared.margin.size, plan.design(context)
-        if isinstance(context.sequential, base.EProcess):
+        if context.sequential and context.sequential.g:
             return PlannedSequential(**{**design, "alpha": 2 * context.alpha, "effect": size})
         if self.side == "better":
             return PlannedMargin(**design, high=size)

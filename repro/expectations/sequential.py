@@ -137,6 +137,21 @@ def _at_once(asked: Question, context: Context, arms: tuple[Sample, Sample]) -> 
     return group_obf_single_look(*arms, asked, planned_looks=how.looks, **context.level)
 
 
+def chance_of_more(
+    asked: Question, context: Context, arms: tuple[Sample, Sample], most: int
+) -> float:
+    """The chance that seeds up to ``most`` per arm decide what is open, were this the truth."""
+    from repro.stats.anytime import predicted_power
+    from repro.stats.group_sequential import conditional_power
+
+    how = context.sequential
+    if isinstance(how, EProcess):
+        return predicted_power(*arms, asked, maximum=most, g=how.g, **context.level)
+    planned = () if how is None else how.looks
+    looks = looks_so_far(context, arms)
+    return conditional_power(*arms, asked, looks=looks, planned_looks=planned, **context.level)
+
+
 class MeansKind(Kind[E]):
     """What kinds on two means share: a sequential claim asks about them at every look."""
 

@@ -113,7 +113,7 @@ def _arm(name: str, arm: Arm, claim: Claim, evidence: Evidence) -> doc.ArmPart:
         planned=None if name in evidence.published else claim.due,
         configuration=arm.configuration_id,
         parameters=None if training is None else training.parameters,
-        rank_bound=arm.rank_bound,
+        rank_bound=arm.bound,
         source=None if configuration is None else configuration.source,
         assumed=tuple(
             doc.Assumption(path=path, value=_shown(value_at(resolved, path)), why=why)
@@ -198,15 +198,15 @@ def curves(claim: Claim, evidence: Evidence) -> tuple[doc.CurvePart, ...]:
         for arm in claim.arms:
             details = [r.details[name] for r in evidence.finished(arm) if r.details.get(name)]
             known = [curve for each in details if (curve := one.curve(each)) is not None]
-            grids = {curve.tolerances for curve in known}
+            grids = {curve.settings for curve in known}
             if len(grids) == 1:  # else they are of matrices of several shapes, and not comparable
                 found.append(
                     doc.CurvePart(
                         arm=arm,
                         measurement=name,
-                        tolerances=known[0].tolerances,
-                        ranks=tuple(curve.counts for curve in known),
-                        threshold=known[0].threshold,
+                        tolerances=known[0].settings,
+                        ranks=tuple(curve.values for curve in known),
+                        threshold=known[0].declared,
                     )
                 )
     return tuple(found)

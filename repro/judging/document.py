@@ -172,7 +172,7 @@ class ArmPart(Spec):
     planned: int | None = None
     configuration: str | None
     parameters: int | None
-    rank_bound: int | None
+    bound: int | None = Field(alias="rank_bound")
     source: str | None
     assumed: tuple[Assumption, ...]
     tuning: SearchPart | None = None
@@ -265,13 +265,13 @@ class CurvePart(Spec):
 
     arm: str
     measurement: str
-    tolerances: tuple[float, ...]
-    ranks: tuple[tuple[int, ...], ...]
-    threshold: float
+    settings: tuple[float, ...] = Field(alias="tolerances")
+    values: tuple[tuple[int, ...], ...] = Field(alias="ranks")
+    declared: float = Field(alias="threshold")
 
     @model_validator(mode="after")
     def _one_rank_a_tolerance(self) -> Self:
-        if any(len(row) != len(self.tolerances) for row in self.ranks):
+        if any(len(row) != len(self.settings) for row in self.values):
             raise ValueError("every row of ranks has one count a tolerance")
         return self
 

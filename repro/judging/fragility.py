@@ -13,14 +13,16 @@ from typing import Literal
 
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence
-from repro.expectations.base import GroupSequential, Read
+from repro.expectations.base import Read
 from repro.expectations.kinds import kind_of
 from repro.expectations.rules import Conclusion, Flag, FlagKind
 from repro.judging import document as doc
 from repro.judging.agreement import half_unit
 from repro.judging.document_parts import LevelPart, Robustness, Strength
 from repro.judging.interim import drift_flags
-from repro.judging.judged import (
+from repro.judging.leave_one_out import Case
+from repro.judging.validity import caveats
+from repro.judging.verdict import (
     Judged,
     all_must_hold,
     decisive,
@@ -29,8 +31,6 @@ from repro.judging.judged import (
     joined,
     judge,
 )
-from repro.judging.leave_one_out import Case
-from repro.judging.validity import caveats
 from repro.schema import numbers as fmt
 from repro.specs.claim import All, AtLeastOne, Claim, Node
 from repro.stats.error_rates import (
@@ -342,7 +342,7 @@ def measured_levels(
     claim: Claim, judged: tuple[Judged, ...], evidence: Evidence
 ) -> tuple[LevelPart, ...]:
     """What is known against the test of every expectation, and of all of them, near its design."""
-    looks = claim.sequential.looks if isinstance(claim.sequential, GroupSequential) else ()
+    looks = claim.sequential.looks if claim.sequential else ()
     found = []
     for part in judged:
         if part.result is None:

@@ -1,11 +1,14 @@
-"""A claim -> its evidence: runs from the store, tables next to the claim, printed numbers."""
+"""A claim -> its evidence: runs from the store, tables next to the claim, printed numbers.
+
+Then what becomes of replicates that diverged, by the policy that the claim declared beforehand.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from repro.errors import DataError, ReproError
 from repro.evidence.base import Evidence, PrintedSummary, Replicate, TidyTable
@@ -45,15 +48,12 @@ def read_tables(claim: Claim) -> dict[str, TidyTable]:
 
     SpecError with every mistake in one.
     """
-    sharing: list[tuple[EvidenceSource, list[str]]] = []
-    for name, arm in claim.arms.items():
-        arms = next((arms for source, arms in sharing if source == arm.source), None)
-        if arms is None:
-            sharing.append((arm.source, [name]))
-        else:
-            arms.append(name)
     found: dict[str, TidyTable] = {}
-    for source, arms in sharing:
+    for first, arm in claim.arms.items():
+        source = arm.source
+        arms = [name for name, each in claim.arms.items() if each.source == source]
+        if first != arms[0]:
+            continue
         table = _values(source, table_schema(claim, arms), Path(claim.file).parent)
         if table is not None:
             labelled = replace(table, source=replace(table.source, label=source.label))
@@ -73,11 +73,11 @@ def _values(source: EvidenceSource, schema: TableSchema, folder: Path) -> TidyTa
 
 def table_schema(claim: Claim, arms: Sequence[str]) -> TableSchema:
     """What a table must hold from which these arms of a claim are read."""
-    own = [one for one in claim.expectations if one.role == "decisive"]
-    needed = {
-        arm: tuple(dict.fromkeys(name for one in own if arm in one.of for name in one.reads))
-        for arm in arms
-    }
+    deciding = [each for each in claim.expectations if each.role == "decisive"]
+    needed = {}
+    for arm in arms:
+        read = [name for each in deciding if arm in each.of for name in each.reads]
+        needed[arm] = tuple(dict.fromkeys(read))
     others = {name: arm.source.elsewhere for name, arm in claim.arms.items() if name not in arms}
     order = None if claim.sequential is None else claim.sequential.order
     return TableSchema(tuple(arms), tuple(claim.measurements), needed, others, order)
@@ -91,7 +91,7 @@ def _evidence(claim: Claim, tables: Tables, store: RunStore | None = None) -> Ev
         if name in tables:
             arms[name] = _rows(tables[name], name)
         elif arm.published is not None:
-            published[name] = {key: _numbers(one) for key, one in arm.published.items()}
+            published[name] = {key: _numbers(printed) for key, printed in arm.published.items()}
         elif store is not None and arm.trained:
             runs = [claim.run(name, number) for number in claim.numbers(name)]
             arms[name] = arm.source.replicates(runs, claim.taken_of(name), store)
@@ -110,3 +110,83 @@ def _rows(table: TidyTable, arm: str) -> tuple[Replicate, ...]:
         Replicate(seed, "", lost.get(seed, "finished"), dict(values.get(seed, {})), {}, {})
         for seed in table.seeds(arm)
     )
+
+
+JUST = 1e-9
+"""How much worse, relatively: far above round-off, far below any digit that is shown."""
+
+
+def apply_divergence_policy(claim: Claim, evidence: Evidence) -> Evidence:
+    """The evidence as the claim's policy has it judged; applied twice, it changes nothing more.
+
+    ``worst``: a diverged replicate takes, for each measurement, a value just worse than any that
+    a finished replicate of any arm has (and the details of that one): its place in an order, and
+    no size. ``exclude<=k``: it is left out, and in a paired or sequential analysis the replicates
+    of the same number in the other arms with it.
+    """
+    if claim.seeds.diverged == "worst":
+        return _imputed(claim, evidence)
+    if claim.design == "paired" or claim.sequential is not None:
+        return _whole_pairs(claim, evidence)
+    return evidence
+
+
+def _imputed(claim: Claim, evidence: Evidence) -> Evidence:
+    values: dict[str, float] = {}
+    details: dict[str, Mapping[str, Any]] = {}
+    for name, measurement in claim.measurements.items():
+        worst = _worst(name, measurement.better, evidence)
+        if worst is not None:
+            values[name] = _just_worse(worst.values[name], measurement.better)
+            details |= {name: worst.details[name]} if name in worst.details else {}
+
+    def counted(replicate: Replicate) -> Replicate:
+        if replicate.state != "diverged" or not values:
+            return replicate
+        return replace(replicate, state="imputed", values=values, details=details)
+
+    arms = {arm: tuple(map(counted, runs)) for arm, runs in evidence.arms.items()}
+    return replace(evidence, arms=arms)
+
+
+def _just_worse(value: float, better: str) -> float:
+    """A value that is told apart by a test of order, and that a reader sees as ``value``."""
+    step = JUST * (abs(value) or 1.0)
+    return value + step if better == "lower" else value - step
+
+
+def _worst(name: str, better: str, evidence: Evidence) -> Replicate | None:
+    """The finished replicate with the worst value of a measurement, of all arms."""
+    having = [r for arm in evidence.arms for r in evidence.finished(arm) if name in r.values]
+    choose = max if better == "lower" else min
+    return choose(having, key=lambda replicate: replicate.values[name], default=None)
+
+
+def _whole_pairs(claim: Claim, evidence: Evidence) -> Evidence:
+    """Replicates are pairs by their place: of one number, counted from the first of each arm.
+
+    In a sequential claim of independent arms, on a table that declares an order, they are pairs
+    by that order; what pairs the arms of a paired design is always the number.
+    """
+    places = {arm: _places(claim, evidence, arm) for arm in evidence.arms}
+    lost = {
+        places[arm][run.number]
+        for arm, runs in evidence.arms.items()
+        for run in runs
+        if run.state == "diverged"
+    }
+
+    def kept(arm: str, replicate: Replicate) -> Replicate:
+        alone = replicate.state == "finished" and places[arm][replicate.number] in lost
+        return replace(replicate, state="excluded") if alone else replicate
+
+    arms = {arm: tuple(kept(arm, run) for run in runs) for arm, runs in evidence.arms.items()}
+    return replace(evidence, arms=arms)
+
+
+def _places(claim: Claim, evidence: Evidence, arm: str) -> dict[int, int]:
+    """The number of each replicate of an arm -> the place of its pair."""
+    runs, independent = evidence.arms[arm], claim.design == "independent"
+    if claim.sequential is not None and independent and evidence.order(arm) == "declared":
+        return {run.number: place for place, run in enumerate(runs)}
+    return {run.number: run.number - claim.arms[arm].first_seed for run in runs}

@@ -17,22 +17,22 @@ from typing import Literal
 
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence
-from repro.expectations.base import Context, EProcess
+from repro.expectations.base import Context
 from repro.expectations.kinds import Expectation, kind_of
 from repro.expectations.rules import Conclusion, Finding, Flag, FlagKind, conclude_sequential
 from repro.expectations.sequential import (
     aligned,
     at_looks,
+    chance_of_more,
     in_order,
     is_sequential,
     looks_so_far,
 )
 from repro.judging.document_parts import LookPart, SequentialPart
-from repro.judging.judged import Judged
+from repro.judging.verdict import Judged
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
-from repro.stats.anytime import EProcessResult, predicted_power
-from repro.stats.group_sequential import conditional_power
+from repro.stats.anytime import EProcessResult
 from repro.stats.records import Sample
 from repro.stats.stopping import Drift, Question, SequentialResult, stop
 
@@ -69,11 +69,12 @@ def _part(
         *(evidence.sample(arm, expectation.measurement) for arm in expectation.of),
     )
     results = _at_every_look(question, context, arms) if in_order(arms) else {min(result.n): result}
-    evidence_based = isinstance(claim.sequential, EProcess)
+    how = claim.sequential
+    by_e = how is not None and how.g is not None and question.tails == 1
     return SequentialPart(
         expectation=expectation.id,
-        method="eprocess_t" if evidence_based else "group_obf",
-        bound=1 / claim.alpha if evidence_based and question.tails == 1 else claim.alpha,
+        method="group_obf" if how is None else how.method,
+        bound=1 / claim.alpha if by_e else claim.alpha,
         looks=tuple(_look(n, each) for n, each in results.items()),
         order=_order(arms),
         crossing=result.decided_at if in_order(arms) else None,
@@ -122,18 +123,10 @@ def _stop(
     """
     if result.decided is not None:
         return stop(result) or "go on"
-    how, most = claim.sequential, claim.seeds.max or claim.seeds.plan
-    context = claim.context()
-    if not in_order(arms):
-        chance = 0.0 if min(result.n) >= most else 1.0
-    elif isinstance(how, EProcess):
-        chance = predicted_power(*arms, question, maximum=most, g=how.g, **context.level)
-    else:
-        planned = () if how is None else how.looks
-        looks = looks_so_far(context, arms)
-        chance = conditional_power(
-            *arms, question, looks=looks, planned_looks=planned, **context.level
-        )
+    most = claim.seeds.max or claim.seeds.plan
+    chance = 0.0 if min(result.n) >= most else 1.0
+    if in_order(arms):
+        chance = chance_of_more(question, claim.context(), arms, most)
     return stop(result, chance=chance) or "go on"
 
 

@@ -9,12 +9,11 @@ from repro.errors import ClaimError
 from repro.evidence.base import Evidence
 from repro.expectations.rules import Finding, Validity
 from repro.judging import document as doc
-from repro.judging.divergence import settled
 from repro.judging.document_parts import FamilyMember, FamilyPart
-from repro.judging.judged import Judged, joined, judge
+from repro.judging.gather import apply_divergence_policy
 from repro.judging.quality import Quality, examine
 from repro.judging.validity import judge_canaries, judge_validity
-from repro.judging.verdict import adjust_family, adjust_family_by_e
+from repro.judging.verdict import Judged, adjust_family, adjust_family_by_e, joined, judge
 from repro.registry.record import Past
 from repro.specs.claim import Claim, Family
 from repro.stats.anytime import EProcessResult
@@ -54,7 +53,7 @@ class Judgement:
 
 def judge_claim(claim: Claim, evidence: Evidence) -> Judgement:
     """Judge ``claim`` alone."""
-    evidence = settled(claim, evidence)
+    evidence = apply_divergence_policy(claim, evidence)
     canaries = judge_canaries(claim, evidence)
     quality = examine(claim, evidence)
     testable = all(evidence.known(arm) for arm in claim.arms)

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from repro.evidence.base import Evidence
-from repro.expectations.base import EProcess, GroupSequential
 from repro.expectations.kinds import Expectation, kind_of
-from repro.judging.judged import Judged, judge
+from repro.judging.verdict import Judged, judge
 from repro.specs.claim import Claim
 
 
@@ -54,10 +53,10 @@ def left_out(
     without an order in time is judged at once, and has none in a sequential claim. Planned looks
     leave nothing out: without one seed the last of them would not have been reached.
     """
-    if isinstance(claim.sequential, GroupSequential):
+    if claim.sequential and claim.sequential.looks:
         return ()
     in_order = all(evidence.order(arm) != "unknown" for arm in arms)
-    pairs = claim.design == "paired" or (isinstance(claim.sequential, EProcess) and in_order)
+    pairs = claim.design == "paired" or (claim.sequential is not None and in_order)
     return tuple(
         Case(arm, run.number, pairs, dict(_again(claim, evidence, judged, gone, run.number)))
         for arm in (arms[:1] if pairs else arms)

@@ -14,7 +14,7 @@ from repro.judging import document as doc
 from repro.judging.claim_parts import shown_file
 from repro.judging.document_parts import DesignPart
 from repro.judging.interim import reversals
-from repro.judging.judged import Judged, all_must_hold, heading, joined
+from repro.judging.verdict import Judged, all_must_hold, heading, joined
 from repro.schema import numbers as fmt
 from repro.specs.claim import SCALES, All, Claim, Tree
 from repro.stats.planning import seeds_to_settle
@@ -55,25 +55,25 @@ def why(
     is what the claim would be alone, where only its family leaves it undecided.
     """
     deciding = [result.sentence for result in found if result.conclusion == conclusion.value]
+    every = [result.sentence for result in found]
     if alone:
-        head = f"{alone} by itself, but not at its level among the claims of its family."
-        return _after(head, [result.sentence for result in found])
+        return _after(
+            f"{alone} by itself, but not at its level among the claims of its family.", every
+        )
     if conclusion is Conclusion.INCONCLUSIVE and not tree:
         contradicted = [result.sentence for result in found if result.conclusion == "CONTRADICTED"]
         if contradicted:
             return _after(ALONE.format(n=len(found)), contradicted)
     if len(found) == 1 and not tree:
         return found[0].sentence
-    n = _count(len(deciding), conclusion)
-    head = HEADS[conclusion].format(n=n, total=_number(len(found)), others=_confirmed(found))
+    n, total = _count(len(deciding), conclusion), _number(len(found))
+    head = HEADS[conclusion].format(n=n, total=total, others=_confirmed(found))
     if tree:
         head = TREES[conclusion].format(tree=joined_reasons(tree))
     if conclusion is Conclusion.NOT_TESTED:
         return _after(head, _refused_first(found))
     undecided = tree and conclusion is Conclusion.INCONCLUSIVE
-    return _after(
-        head, [result.sentence for result in found] if undecided or not deciding else deciding
-    )
+    return _after(head, every if undecided or not deciding else deciding)
 
 
 def _confirmed(found: Sequence[doc.Result]) -> str:
@@ -87,15 +87,18 @@ def _confirmed(found: Sequence[doc.Result]) -> str:
 
 def _refused_first(found: Sequence[doc.Result]) -> list[str]:
     """The sentence of every part: those without a result by name, then what the others found."""
-    refused = [result for result in found if result.conclusion == "NOT-TESTED"]
-    others = [result for result in found if result.conclusion != "NOT-TESTED"]
-    named = [
-        f"'{result.id}': {result.sentence[:1].lower()}{result.sentence[1:]}" for result in refused
-    ]
-    return [
-        *named,
-        *(f"'{result.id}', {result.conclusion}: {result.sentence}" for result in others),
-    ]
+    refused, others = [], []
+    for result in found:
+        if result.conclusion == "NOT-TESTED":
+            refused.append(f"'{result.id}': {lower(result.sentence)}")
+        else:
+            others.append(f"'{result.id}', {result.conclusion}: {result.sentence}")
+    return [*refused, *others]
+
+
+def lower(sentence: str) -> str:
+    """The sentence as it goes on after a colon."""
+    return f"{sentence[:1].lower()}{sentence[1:]}"
 
 
 def _after(head: str, sentences: Sequence[str]) -> str:
@@ -159,32 +162,31 @@ def what_would_change(
                 more = [_more_seeds(part, claim, evidence, design) for part in deciding]
                 steps += [step for step in more if step is not None]
             if alone is Conclusion.INCONCLUSIVE and all_must_hold(claim):
-                steps += [
-                    _holm(part, claim, len(deciding)) for part in deciding if _contradicted(part)
+                contradicted = [
+                    part for part in deciding if part.conclusion is Conclusion.CONTRADICTED
                 ]
+                steps += [_holm(part, claim, len(deciding)) for part in contradicted]
     else:
         drifted = bool(reversals(claim, judged))
         steps.append(DRIFTED if drifted else _mend(claim, evidence, verdict.validity, file))
     larger = next((scale for scale in claim.declared if SCALES.index(scale) > place), None)
     if larger:
-        command = f"repro verify {file} --scale {larger}"
-        steps.append(doc.ScaleStep(text=LARGER[larger], command=command))
+        steps.append(_step(LARGER[larger], f"repro verify {file} --scale {larger}"))
     return tuple(steps)
 
 
 def _more_looks(claim: Claim, evidence: Evidence, file: str) -> doc.ScaleStep:
     """A sequential claim grows look by look, up to its largest number of seeds."""
-    most = claim.seeds.max or claim.seeds.plan
-    growing = [arm for arm in claim.arms if arm not in evidence.published]
-    if min(len(evidence.arms[arm]) for arm in growing) >= most:
+    most, all_there = _end(claim, evidence)
+    if all_there:
         text = f"The claim ends at {most} seeds per arm, and they are there: it stays undecided."
-        return doc.ScaleStep(text=text, command=None)
-    if all(arm in evidence.tables for arm in growing):
+        return _step(text)
+    if all(arm in evidence.tables for arm in claim.arms if arm not in evidence.published):
         text = f"Add seeds to its table: the claim ends at {most} seeds per arm."
-        return doc.ScaleStep(text=text, command=None)
+        return _step(text)
     text = f"Look again with more seeds: there are {claim.due} per arm, and {most} at most."
     command = f"repro verify {file} --scale {claim.scale} --nightly"
-    return doc.ScaleStep(text=text, command=command)
+    return _step(text, command)
 
 
 def _mend(claim: Claim, evidence: Evidence, validity: Validity, file: str) -> doc.ScaleStep:
@@ -193,18 +195,19 @@ def _mend(claim: Claim, evidence: Evidence, validity: Validity, file: str) -> do
     if validity in (Validity.INCOMPLETE, Validity.STALE):
         runs = [run for replicates in evidence.arms.values() for run in replicates]
         if any(run.state in ("missing", "stale") and run.key for run in runs):
-            return doc.ScaleStep(text="Train the seeds that are missing.", command=command)
+            return _step("Train the seeds that are missing.", command)
         short = [arm for arm in evidence.tables if _lacks_seeds(claim, evidence.arms[arm])]
         if short:
             files = dict.fromkeys(evidence.tables[arm].file for arm in short)
-            text = f"Add the seeds that are missing to {', '.join(files)}."
-            return doc.ScaleStep(text=text, command=None)
-        text = "Too many runs diverged for the declared number of seeds: plan more seeds."
-        return doc.ScaleStep(text=text, command=None)
+            return _step(f"Add the seeds that are missing to {', '.join(files)}.")
+        return _step("Too many runs diverged for the declared number of seeds: plan more seeds.")
     if validity is Validity.NOT_COMPARABLE:
-        text = "Change the arms until they are equal in what the claim declares to be equal."
-        return doc.ScaleStep(text=text, command=None)
+        return _step("Change the arms until they are equal in what the claim declares to be equal.")
     text = "Find out why the control failed or the artefact is damaged, then train again."
+    return _step(text, command)
+
+
+def _step(text: str, command: str | None = None) -> doc.ScaleStep:
     return doc.ScaleStep(text=text, command=command)
 
 
@@ -217,15 +220,11 @@ def _lacks_seeds(claim: Claim, replicates: Sequence[Replicate]) -> bool:
     return len(replicates) < claim.seeds.plan or any(run.state == "missing" for run in replicates)
 
 
-def _contradicted(judged: Judged) -> bool:
-    return judged.conclusion is Conclusion.CONTRADICTED
-
-
 def _test(judged: Judged, claim: Claim) -> doc.ScaleStep:
     """What a test that refused the evidence needs; more seeds only where they would help."""
     help_ = "" if judged.too_few else "More seeds would not help, but what its test asks for: "
     text = f"{heading(judged.expectation, claim)}: {help_}{judged.refused}."
-    return doc.ScaleStep(text=text, command=None)
+    return _step(text)
 
 
 def _family(claim: Claim, alone: Conclusion) -> doc.ScaleStep:
@@ -234,7 +233,7 @@ def _family(claim: Claim, alone: Conclusion) -> doc.ScaleStep:
         f"By itself the claim is {alone}, but not at its level among the {members} claims of its "
         "family: more seeds would tell."
     )
-    return doc.ScaleStep(text=text, command=None)
+    return _step(text)
 
 
 def _holm(judged: Judged, claim: Claim, leaves: int) -> doc.ScaleStep:
@@ -242,7 +241,7 @@ def _holm(judged: Judged, claim: Claim, leaves: int) -> doc.ScaleStep:
         f"{heading(judged.expectation, claim)}: contradicted on its own, but not at its Holm level "
         f"among {leaves} expectations. More seeds would tell."
     )
-    return doc.ScaleStep(text=text, command=None)
+    return _step(text)
 
 
 def _more_seeds(
@@ -255,14 +254,14 @@ def _more_seeds(
     found = settling(judged, claim, evidence)
     if found is None:
         return None
-    text = f"{name}: {found.text[:1].lower()}{found.text[1:]}"
+    text = f"{name}: {lower(found.text)}"
     if found.seeds is not None:
         there = " and ".join(dict.fromkeys(fmt.count(n) for n in result.n))
         text = (
             f"{text.rstrip('.')}, four times in five, if effect and scatter are those found "
             f"here. There are {there} per arm now.{_planned(judged, design)}"
         )
-    return doc.ScaleStep(text=text, command=None)
+    return _step(text)
 
 
 def _planned(judged: Judged, design: tuple[DesignPart, ...]) -> str:
@@ -293,10 +292,8 @@ def settling(judged: Judged, claim: Claim, evidence: Evidence) -> Settling | Non
         return Settling("No number of seeds can settle it: pairs that are out of order stay so.")
     printed = [claim.arms[arm].label for arm in expectation.of if arm in evidence.published]
     if printed:
-        names = " and ".join(printed)
-        return Settling(
-            f"How many seeds would settle it is not computed: printed ones ({names}) cannot grow."
-        )
+        unknown = "How many seeds would settle it is not computed"
+        return Settling(f"{unknown}: printed ones ({' and '.join(printed)}) cannot grow.")
     return _seeds(judged, evidence, result)
 
 
@@ -313,8 +310,7 @@ def _seeds(judged: Judged, evidence: Evidence, result: TestResult) -> Settling:
             "Even a thousand seeds would hardly settle it: the effect found is too close to the "
             "declared limit."
         )
-    many = "pairs of seeds" if result.paired else "seeds per arm"
-    many = f"{fmt.count(seeds)} {many}"
+    many = f"{fmt.count(seeds)} {'pairs of seeds' if result.paired else 'seeds per arm'}"
     chance = "with a chance of 80 %, were effect and scatter as found"
     way = kind_of(expectation).way(expectation, result)
     return Settling(f"About {many} would settle it{way}, {chance}.", seeds)
@@ -326,10 +322,15 @@ def _two(arms: tuple[str, ...]) -> tuple[str, str]:
     return arms[0], arms[1]
 
 
-def _at_looks(claim: Claim, evidence: Evidence) -> str:
-    """A sequential claim grows look by look, up to its largest number of seeds."""
+def _end(claim: Claim, evidence: Evidence) -> tuple[int, bool]:
+    """The largest number of seeds per arm, and whether they are there; printed ones do not grow."""
     most = claim.seeds.max or claim.seeds.plan
-    growing = [arm for arm in claim.arms if arm not in evidence.published]
-    if min(len(evidence.arms[arm]) for arm in growing) >= most:
+    growing = (arm for arm in claim.arms if arm not in evidence.published)
+    return most, min(len(evidence.arms[arm]) for arm in growing) >= most
+
+
+def _at_looks(claim: Claim, evidence: Evidence) -> str:
+    most, all_there = _end(claim, evidence)
+    if all_there:
         return f"All {fmt.count(most)} planned seeds per arm are there, so it stays open."
     return f"More seeds may settle it, up to the planned {fmt.count(most)} per arm."

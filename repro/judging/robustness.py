@@ -13,11 +13,11 @@ from dataclasses import replace
 
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence
-from repro.expectations.base import EProcess, Read
+from repro.expectations.base import Read
 from repro.expectations.kinds import Expectation, kind_of, name_of_test
 from repro.judging.document_parts import Analysis, Choice, Robustness
-from repro.judging.judged import Judged, detail_reader, judge
 from repro.judging.leave_one_out import Case, numbers_of_seeds
+from repro.judging.verdict import Judged, detail_reader, judge
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
 from repro.stats.records import Arm, Sample
@@ -126,7 +126,7 @@ def _in_logs(read: Read) -> Read:
 
 def _priors(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
     how = claim.sequential
-    if not isinstance(how, EProcess):
+    if how is None or how.g is None:
         return
     for g in PRIORS:
         if g != how.g:

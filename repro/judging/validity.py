@@ -8,16 +8,15 @@ such a control is missing, which the verdict says in a flag.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from repro.evidence.base import Evidence
+from repro.evidence.base import Evidence, State
 from repro.expectations.rules import Flag, FlagKind, Validity
 from repro.judging import document as doc
 from repro.judging.interim import reversals
-from repro.judging.judged import Judged
 from repro.judging.quality import SOUND, Quality
-from repro.judging.verdict import roll_up
+from repro.judging.verdict import Judged, roll_up
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim, Sameness
 from repro.specs.configuration import Configuration
@@ -58,12 +57,8 @@ def judge_validity(
 
 def _damaged(evidence: Evidence) -> list[Problem]:
     """What is damaged, by file; of many the first, and how many more there are."""
-    found = [
-        _on_one_line(one.problem)
-        for replicates in evidence.arms.values()
-        for one in replicates
-        if one.state == "damaged"
-    ]
+    runs = (run for replicates in evidence.arms.values() for run in replicates)
+    found = [_on_one_line(run.problem) for run in runs if run.state == "damaged"]
     rest = len(found) - NAMED
     more = [f"{rest} more runs are damaged (`repro runs check` names them)"] if rest > 0 else []
     return [(Validity.INVALID, problem) for problem in (*found[:NAMED], *more)]
@@ -71,46 +66,40 @@ def _damaged(evidence: Evidence) -> list[Problem]:
 
 def _on_one_line(problem: str) -> str:
     """What is wrong with a file, and in brackets what was expected and what to do."""
-    what, *rest = (line.strip() for line in problem.splitlines())
-    return f"{what} ({'; '.join(rest)})" if rest else what
+    mistake, *rest = (line.strip() for line in problem.splitlines())
+    return f"{mistake} ({'; '.join(rest)})" if rest else mistake
 
 
 def _canaries(canaries: tuple[doc.Canary, ...]) -> list[Problem]:
+    said = "canary '{}' failed: expected {}, measured {}"
     return [
-        (
-            Validity.INVALID,
-            f"canary '{one.id}' failed: expected {one.expected}, measured {one.measured}",
-        )
-        for one in canaries
-        if one.state == "failed"
+        (Validity.INVALID, said.format(canary.id, canary.expected, canary.measured))
+        for canary in canaries
+        if canary.state == "failed"
     ]
+
+
+def _in_state(claim: Claim, evidence: Evidence, state: State) -> Iterator[tuple[str, int]]:
+    """How many replicates of each arm are in a state, after `label: n of all runs`."""
+    for arm, replicates in evidence.arms.items():
+        n = sum(run.state == state for run in replicates)
+        yield f"{claim.arms[arm].label}: {n} of {len(replicates)} runs", n
 
 
 def _diverged(claim: Claim, evidence: Evidence) -> list[Problem]:
     """More than the declared policy allows; under ``worst`` every one counts instead."""
     if claim.seeds.diverged == "worst":
         return []
-    allowed = claim.seeds.excludable
-    problems = []
-    for arm, replicates in evidence.arms.items():
-        lost = sum(one.state == "diverged" for one in replicates)
-        if lost > allowed:
-            label = claim.arms[arm].label
-            reason = f"{label}: {lost} of {len(replicates)} runs diverged; {allowed} allowed"
-            problems.append((Validity.INVALID, reason))
-    return problems
+    allowed, lost = claim.seeds.excludable, _in_state(claim, evidence, "diverged")
+    return [
+        (Validity.INVALID, f"{runs} diverged; {allowed} allowed") for runs, n in lost if n > allowed
+    ]
 
 
 def _stale(claim: Claim, evidence: Evidence) -> list[Problem]:
     """Runs of an older revision of a component: their numbers are no longer what it computes."""
-    problems = []
-    for arm, replicates in evidence.arms.items():
-        old = sum(one.state == "stale" for one in replicates)
-        if old:
-            label = claim.arms[arm].label
-            reason = f"{label}: {old} of {len(replicates)} runs are of an older revision"
-            problems.append((Validity.STALE, reason))
-    return problems
+    old = _in_state(claim, evidence, "stale")
+    return [(Validity.STALE, f"{runs} are of an older revision") for runs, n in old if n]
 
 
 def _incomplete(claim: Claim, evidence: Evidence) -> list[Problem]:
@@ -123,10 +112,10 @@ def _incomplete(claim: Claim, evidence: Evidence) -> list[Problem]:
         if arm in evidence.published:
             continue
         label, finished = claim.arms[arm].label, len(evidence.finished(arm))
-        missing = any(one.state == "missing" for one in replicates)
+        missing = any(run.state == "missing" for run in replicates)
         planned = max(claim.seeds.plan, len(replicates))
         if missing or len(replicates) < claim.seeds.plan or finished < claim.seeds.min:
-            diverged = sum(one.state in ("diverged", "imputed") for one in replicates)
+            diverged = sum(run.state in ("diverged", "imputed") for run in replicates)
             reason = f"{label}: {finished} of {planned} seeds"
             reason += f", {diverged} diverged" if diverged else ""
             if not missing and finished < claim.seeds.min <= len(replicates):
@@ -178,7 +167,7 @@ def _same(claim: Claim, name: Sameness) -> list[str]:
     if unknown:
         return [_not_known(name, unknown)]
     first, *others = read.values()
-    if all(one == first for one in others):
+    if all(value == first for value in others):
         return []
     where = f"{name}{_differing(name, read)}"
     return [f"the arms differ in {where}, which the claim declares to be the same"]
@@ -191,7 +180,7 @@ def _differing(name: Sameness, read: Mapping[str, Any]) -> str:
     if name not in ("schedule", "precision"):
         return ""
     first, *others = read.values()
-    settings = [key for key in first if any(one.get(key) != first[key] for one in others)]
+    settings = [key for key in first if any(each.get(key) != first[key] for each in others)]
     return f" ({', '.join(settings)})"
 
 
@@ -251,20 +240,16 @@ def _order(claim: Claim, evidence: Evidence) -> list[Flag]:
     """A sequential claim rests on the order of its seeds, and nobody saw that of a table."""
     if claim.sequential is None:
         return []
-    decisive = {arm for one in claim.expectations if one.role == "decisive" for arm in one.of}
+    decisive = {arm for part in claim.expectations if part.role == "decisive" for arm in part.of}
     tables = {evidence.tables[arm] for arm in evidence.tables if arm in decisive}
     found = []
     for table in sorted(tables, key=lambda each: (each.file, each.order or "")):
-        text = (
-            f"{table.file}: a table has no order in time, so it was judged once, at its last look, "
-            "with all its seeds."
-        )
+        said = "a table has no order in time, so it was judged once, at its last look, with all its"
+        said += " seeds."
         if table.order is not None:
-            text = (
-                f"{table.file}: the order of its seeds is the table's own (column "
-                f"'{table.order}'), declared, not observed."
-            )
-        found.append(Flag(FlagKind.ORDER, text))
+            said = f"the order of its seeds is the table's own (column '{table.order}'), declared, "
+            said += "not observed."
+        found.append(Flag(FlagKind.ORDER, f"{table.file}: {said}"))
     return found
 
 
@@ -288,19 +273,18 @@ def _low(canaries: tuple[doc.Canary, ...]) -> list[Flag]:
     return [
         Flag(
             FlagKind.CANARY,
-            f"{one.statement}: expected {one.expected}, measured {one.measured}, which is lower "
-            "than a model trained normally reaches.",
+            f"{canary.statement}: expected {canary.expected}, measured {canary.measured}, which is "
+            "lower than a model trained normally reaches.",
         )
-        for one in canaries
-        if one.state == "flagged"
+        for canary in canaries
+        if canary.state == "flagged"
     ]
 
 
 def _uncontrolled(claim: Claim, evidence: Evidence, canaries: tuple[doc.Canary, ...]) -> list[Flag]:
     found = []
     for declared, judged in zip(claim.canaries, canaries, strict=True):
-        arms = uncontrolled(declared, claim, evidence)
-        for arm in arms:
+        for arm in uncontrolled(declared, claim, evidence):
             source = "are printed numbers"
             if arm in evidence.tables:
                 source = f"come from a table, {evidence.tables[arm].file}"
@@ -312,21 +296,20 @@ def _uncontrolled(claim: Claim, evidence: Evidence, canaries: tuple[doc.Canary, 
     return found
 
 
+FATES: Mapping[State, str] = {
+    "diverged": "{runs} diverged and excluded by the declared policy",
+    "imputed": "{runs} diverged and counted as worse than any value, by the declared policy",
+    "excluded": "left out, because their pair diverged",
+}
+
+
 def _diverged_caveat(claim: Claim, evidence: Evidence) -> list[Flag]:
     found = []
     for arm, replicates in evidence.arms.items():
-        label = claim.arms[arm].label
-        for state, fate in (
-            ("diverged", "excluded by the declared policy"),
-            ("imputed", "counted as worse than any value, by the declared policy"),
-        ):
-            lost = [one.number for one in replicates if one.state == state]
+        for state, fate in FATES.items():
+            lost = [run.number for run in replicates if run.state == state]
             if lost:
-                runs = fmt.number_of(len(lost), "run")
-                text = f"{label}: {runs} diverged and {fate} ({fmt.seeds(lost)})."
+                said = fate.format(runs=fmt.number_of(len(lost), "run"))
+                text = f"{claim.arms[arm].label}: {said} ({fmt.seeds(lost)})."
                 found.append(Flag(FlagKind.DIVERGED, text))
-        apart = [one.number for one in replicates if one.state == "excluded"]
-        if apart:
-            text = f"{label}: left out, because their pair diverged ({fmt.seeds(apart)})."
-            found.append(Flag(FlagKind.DIVERGED, text))
     return found

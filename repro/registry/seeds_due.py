@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from repro.expectations.base import GroupSequential
 from repro.registry.log import Look
 from repro.specs.claim import Claim
 
@@ -36,7 +35,9 @@ def with_seeds_tonight(
     now = with_seeds_so_far(claim, looks)
     if claim.sequential is None or not looks or not undecided(now):
         return now
-    return claim.at_night(so_far=_next(claim, now.due))
+    most = claim.seeds.max or claim.seeds.plan
+    planned = claim.sequential.looks or (min(now.due + 1, most),)
+    return claim.at_night(so_far=next((n for n in planned if n > now.due), most))
 
 
 def with_every_night(claim: Claim) -> Claim:
@@ -78,11 +79,3 @@ def _last_night(claim: Claim, looks: Sequence[Look]) -> int:
     has, and the audit log will say so when they are compared.
     """
     return min(max(nights(claim, looks), default=-1), len(looks) - 1)
-
-
-def _next(claim: Claim, now: int) -> int:
-    """One pair more, or the next planned look; never beyond the largest number."""
-    most = claim.seeds.max or claim.seeds.plan
-    if isinstance(claim.sequential, GroupSequential):
-        return next((look for look in claim.sequential.looks if look > now), most)
-    return min(now + 1, most)

@@ -115,7 +115,7 @@ def _panel(document: Document, m: MeasurementPart) -> DotPanel:
     values = [r.values[m.key] for a in document.arms for r in a.replicates if m.key in r.values]
     values += [s.mean for a in document.arms for s in a.summaries if s.measurement == m.key]
     ratio = any(r.scale == "ratio" and r.measurement == m.key for r in words.decisive(document))
-    log = (m.kind == "rank" or ratio) and all(value > 0 for value in values)
+    log = (words.spec_of(m).bounded or ratio) and all(value > 0 for value in values)
     axis = f"{m.label}, {'logarithmic axis' if log else f'{m.better} is better'}"
     scale: Scale = "log" if log else "linear"
     place = {arm: i for i, arm in enumerate(_along(document, m))}
@@ -135,7 +135,7 @@ def _dot_row(document: Document, arm: ArmPart, m: MeasurementPart, scale: Scale)
         low, high = summary.mean - (summary.sd or 0.0), summary.mean + (summary.sd or 0.0)
         if arm.printed and summary.sd and (scale == "linear" or low > 0):
             spread = (low, high)
-    bound = float(arm.rank_bound) if m.kind == "rank" and arm.rank_bound else None
+    bound = float(arm.bound) if words.spec_of(m).bounded and arm.bound else None
     note, colour = _row_note(summary, m, arm, scale), words.colour_of(document, arm.id)
     return DotRow(arm.label, note, colour, values, mark, bound, spread)
 
@@ -155,8 +155,8 @@ def _row_note(summary: SummaryPart | None, m: MeasurementPart, arm: ArmPart, sca
         note = f"{fmt.span(low, high)}, geometric mean {words.value(summary.geometric_mean, m)}"
     else:
         note = f"{words.mean_and_sd(summary, m)}, {fmt.number_of(n, 'seed')}"
-    bounded = m.kind == "rank" and arm.rank_bound
-    return f"{note}; bound {fmt.count(arm.rank_bound or 0)}" if bounded else note
+    bounded = words.spec_of(m).bounded and arm.bound
+    return f"{note}; bound {fmt.count(arm.bound or 0)}" if bounded else note
 
 
 def _main_alt(
@@ -174,7 +174,7 @@ def _main_alt(
 
 
 def curve_figures(document: Document) -> tuple[Figure, ...]:
-    """rank(tolerance), one figure for each measurement that has curves."""
+    """One figure for each measurement that has curves."""
     keys = dict.fromkeys(curve.measurement for curve in document.curves)
     return tuple(_curve_figure(document, key, i) for i, key in enumerate(keys))
 
@@ -182,41 +182,37 @@ def curve_figures(document: Document) -> tuple[Figure, ...]:
 def _curve_figure(document: Document, key: str, index: int) -> Figure:
     curves = [curve for curve in document.curves if curve.measurement == key]
     measurement = words.measurement_of(document, key)
-    label = words.upper_first("rank" if measurement is None else measurement.label)
+    label = words.upper_first(key if measurement is None else measurement.label)
+    said = words.spec_of(measurement).curve_words
     lines = tuple(
         CurveLine(
             words.arm_label(document, curve.arm),
             words.colour_of(document, curve.arm),
-            curve.tolerances,
-            tuple(tuple(map(float, row)) for row in curve.ranks),
+            curve.settings,
+            tuple(tuple(map(float, row)) for row in curve.values),
         )
         for curve in curves
     )
-    thresholds = tuple(dict.fromkeys(curve.threshold for curve in curves))
-    across = "tolerance, relative to the largest singular value"
-    plot = CurvePlot(across, label, lines, thresholds, "Press's threshold")
-    said = [f"{label} against the tolerance.", *(_curve_alt(document, curve) for curve in curves)]
-    caption = (
-        "A numerical rank counts the singular values above a threshold, so it depends on the"
-        " threshold: one line a seed. The upright line is the threshold that the verdict uses."
-    )
+    thresholds = tuple(dict.fromkeys(curve.declared for curve in curves))
+    plot = CurvePlot(said.axis, label, lines, thresholds, said.mark)
+    alts = [f"{label} against the {said.setting}.", *(_curve_alt(document, c) for c in curves)]
     name = "curves" if index == 0 else f"curves-{index + 1}"
-    return Figure(name, " ".join(said), caption, plot)
+    return Figure(name, " ".join(alts), said.caption, plot)
 
 
 def _curve_alt(document: Document, curve: CurvePart) -> str:
-    """The curve in words: its counts at both ends and at the tolerance nearest the threshold."""
+    """The curve in words: its counts at both ends and at the setting nearest the declared one."""
     label = words.arm_label(document, curve.arm)
-    if not curve.tolerances or not curve.ranks:
+    if not curve.settings or not curve.values:
         return f"{label}: no curve."
-    order = sorted(range(len(curve.tolerances)), key=curve.tolerances.__getitem__)
-    distance = [abs(curve.tolerances[i] - curve.threshold) for i in order]
+    order = sorted(range(len(curve.settings)), key=curve.settings.__getitem__)
+    distance = [abs(curve.settings[i] - curve.declared) for i in order]
     nearest = order[distance.index(min(distance))]
     said = []
     for i in dict.fromkeys((order[0], nearest, order[-1])):
-        counts = [row[i] for row in curve.ranks]
+        counts = [row[i] for row in curve.values]
         ranks = fmt.span(fmt.count(min(counts)), fmt.count(max(counts)))
-        said.append(f"{ranks} at {fmt.significant(curve.tolerances[i], 2)}")
+        said.append(f"{ranks} at {fmt.significant(curve.settings[i], 2)}")
     return f"{label}: {', '.join(said)}."
 
 

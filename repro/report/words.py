@@ -28,6 +28,8 @@ from repro.judging.document_parts import Strength
 from repro.report.blocks import Badge, Chip, Tone
 from repro.schema import numbers as fmt
 from repro.schema.numbers import DASH, ends, fixed, percent, signed, span
+from repro.trainers.measurement import MeasurementSpec
+from repro.trainers.table import MEASUREMENTS
 
 FACE = "DejaVu Sans"
 INVISIBLE = "\N{ZERO WIDTH SPACE}"
@@ -174,6 +176,13 @@ ICONS = {
 def measurement_of(document: Document, key: str) -> MeasurementPart | None:
     """The measurement with that key; None when the document does not describe it."""
     return next((m for m in document.measurements if m.key == key), None)
+
+
+def spec_of(measurement: MeasurementPart | None) -> type[MeasurementSpec]:
+    """The class of a built-in measurement, which says how it is drawn; else what all have."""
+    if measurement is None or measurement.kind not in MEASUREMENTS.names():
+        return MeasurementSpec
+    return MEASUREMENTS.get(measurement.kind)
 
 
 def summary_of(arm: ArmPart, key: str) -> SummaryPart | None:

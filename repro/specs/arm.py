@@ -115,6 +115,6 @@ class Arm(Spec):
         return self.source.identity(self.configuration)
 
     @property
-    def rank_bound(self) -> int | None:
-        """The bound d + 2, where the arm's own output layer sets one."""
-        return None if self.configuration is None else self.configuration.training().rank_bound
+    def bound(self) -> int | None:
+        """The largest value that the structure of what it trains allows, where one is known."""
+        return None if self.configuration is None else self.configuration.training().bound

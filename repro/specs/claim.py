@@ -366,7 +366,7 @@ class Claim(Spec):
             alpha=self.alpha,
             design=self.design,
             arms={
-                name: ArmFacts(arm.label, arm.first_seed, arm.rank_bound)
+                name: ArmFacts(arm.label, arm.first_seed, arm.bound)
                 for name, arm in self.arms.items()
             },
             measurements={

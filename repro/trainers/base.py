@@ -91,8 +91,8 @@ class Training(Spec):
         return None
 
     @property
-    def rank_bound(self) -> int | None:
-        """Structural bound on the rank of what it predicts, where there is one."""
+    def bound(self) -> int | None:
+        """The largest value that its structure allows, where it is bounded."""
         return None
 
     @property

@@ -41,11 +41,20 @@ class Details(BaseModel):
 
 
 class Curve(NamedTuple):
-    """A measurement at other thresholds than its own: a count at each tolerance."""
+    """A measurement under other settings than the ``declared`` one: a value at each of these."""
 
-    tolerances: tuple[float, ...]
-    counts: tuple[int, ...]
-    threshold: float
+    settings: tuple[float, ...]
+    values: tuple[int, ...]
+    declared: float
+
+
+class CurveWords(NamedTuple):
+    """How a figure of such curves is worded: the setting, its axis, its mark, the caption."""
+
+    setting: str = "setting"
+    axis: str = "setting"
+    mark: str = "as declared"
+    caption: str = "One line a seed. The upright line is the setting that the verdict uses."
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +89,7 @@ class MeasurementSpec(Spec):
     number without any is not measured here. ``controls`` are the kinds of canaries without which
     no expectation may rest on it. ``readings`` are other values of it among its details, each with
     the words that follow "at". ``logarithmic``: its values are compared by their ratio;
-    ``bounded``: the structure of a model may bound them.
+    ``bounded``: the structure of a model may bound them. ``curve_words`` are those of its curves.
     """
 
     trainers: ClassVar[tuple[str, ...]] = ()
@@ -88,6 +97,7 @@ class MeasurementSpec(Spec):
     readings: ClassVar[Mapping[str, str]] = {}
     logarithmic: ClassVar[bool] = False
     bounded: ClassVar[bool] = False
+    curve_words: ClassVar[CurveWords] = CurveWords()
     Details: ClassVar[type[Details]] = Details
 
     kind: str
@@ -143,7 +153,7 @@ class MeasurementSpec(Spec):
         return None
 
     def curve(self, details: Mapping[str, Any]) -> Curve | None:
-        """What it would have been at other thresholds, where it has any."""
+        """What it would have been under other settings, where it has any."""
         return None
 
     def same_elsewhere(self, other: MeasurementSpec) -> bool:

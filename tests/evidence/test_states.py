@@ -14,9 +14,14 @@ from repro.errors import SpecError
 from repro.evidence.base import Evidence, TidyTable
 from repro.evidence.table import frame_table, read_table
 from repro.judging.assemble import check_claim
-from repro.judging.divergence import settled
 from repro.judging.document import Document
-from repro.judging.gather import from_table, measured, read_tables, table_schema
+from repro.judging.gather import (
+    apply_divergence_policy,
+    from_table,
+    measured,
+    read_tables,
+    table_schema,
+)
 from repro.specs.claim import Claim
 from repro.store.runs import RunStore
 from repro.verify import Options, verify_claims
@@ -214,7 +219,7 @@ def test_evidence_with_a_run_that_diverged_goes_to_a_frame_and_back() -> None:
     assert list(frame.columns) == [*HEADER.split(","), "state"]
     again: Evidence = from_table(of, frame_table(frame, names))
     assert again.arms == evidence.arms
-    assert settled(of, again).arms == settled(of, evidence).arms
+    assert apply_divergence_policy(of, again).arms == apply_divergence_policy(of, evidence).arms
     worst = of.model_copy(update={"seeds": of.seeds.model_copy(update={"diverged": "worst"})})
-    imputed = settled(worst, evidence)
+    imputed = apply_divergence_policy(worst, evidence)
     assert from_table(of, frame_table(imputed.table(), names)).arms == evidence.arms

@@ -76,7 +76,7 @@ def _replicate(
     if state != "finished":
         return Replicate(number, key, state, {}, {}, {}, "record.json: damaged")
     own = {name: float(column[number]) for name, column in values.items()}
-    bound = of.arms[arm].rank_bound
+    bound = of.arms[arm].bound
     details = {
         name: rank_details(value, value, value if bound else value * tenfold, known)
         for name, value in own.items()

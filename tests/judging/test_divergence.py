@@ -12,8 +12,8 @@ from repro.evidence.base import State
 from repro.expectations.base import EProcess
 from repro.expectations.kinds import Expectation
 from repro.judging.assemble import check_claim
-from repro.judging.divergence import settled
 from repro.judging.document import Document
+from repro.judging.gather import apply_divergence_policy
 from repro.specs.claim import Claim, Seeds
 from repro.stats.records import beyond
 from tests.judging.evidence import claim, evidence, fair, ranks
@@ -63,7 +63,7 @@ def test_worst_is_worse_than_any_value_of_all_arms() -> None:
     of = declared("worst")
     found = evidence(of, fair(0.1), states=LOST)
     highest = max(fair(0.1)["softmax"]["test_perplexity"])
-    sample = settled(of, found).sample("mos", "test_perplexity")
+    sample = apply_divergence_policy(of, found).sample("mos", "test_perplexity")
     assert sample.n == 10
     assert sample.values[1] == pytest.approx(highest, rel=1e-8)
     assert beyond(sample.values[1], highest)
@@ -77,7 +77,7 @@ def test_worst_of_what_should_be_high_is_the_lowest() -> None:
     """For a rank, where higher is better, a replicate that diverged counts as the lowest."""
     of = claim("mos_rank", seeds=Seeds(min=3, plan=5, diverged="worst"))
     values = ranks((800, 801, 802, 803, 804), moc=30, softmax=31)
-    found = settled(of, evidence(of, values, states={("mos", 4): "diverged"}))
+    found = apply_divergence_policy(of, evidence(of, values, states={("mos", 4): "diverged"}))
     *finished, lost = found.sample("mos", "rank").values
     assert finished == [800, 801, 802, 803]
     assert lost == pytest.approx(30, rel=1e-8)
@@ -160,7 +160,7 @@ def test_when_all_diverge_nothing_is_the_worst() -> None:
 def test_an_excluded_replicate_takes_its_pair_with_it(changes: dict[str, object]) -> None:
     """Where replicates are pairs, the partner of one that diverged is left out and named."""
     of = declared("exclude<=1", **changes)
-    found = settled(of, evidence(of, fair(0.1), states=LOST))
+    found = apply_divergence_policy(of, evidence(of, fair(0.1), states=LOST))
     assert found.sample("softmax", "test_perplexity").replicates == (0, 2, 3, 4, 5, 6, 7, 8, 9)
     for arm in of.arms:
         assert [each.number for each in found.counted(arm)] == [0, 2, 3, 4, 5, 6, 7, 8, 9]
@@ -170,7 +170,7 @@ def test_an_excluded_replicate_takes_its_pair_with_it(changes: dict[str, object]
 def test_in_an_independent_design_every_finished_run_counts() -> None:
     """Replicates of the same number share nothing, so none is left out for another."""
     of = declared("exclude<=1")
-    found = settled(of, evidence(of, fair(0.1), states=LOST))
+    found = apply_divergence_policy(of, evidence(of, fair(0.1), states=LOST))
     assert found.sample("softmax", "test_perplexity").n == 10
 
 
@@ -178,5 +178,5 @@ def test_in_an_independent_design_every_finished_run_counts() -> None:
 def test_settling_twice_changes_nothing(policy: str) -> None:
     """The policy is applied once, however often it is asked for."""
     of = declared(policy, design="paired")
-    once = settled(of, evidence(of, fair(0.1), states=LOST))
-    assert settled(of, once) == once
+    once = apply_divergence_policy(of, evidence(of, fair(0.1), states=LOST))
+    assert apply_divergence_policy(of, once) == once

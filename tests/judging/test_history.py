@@ -12,11 +12,12 @@ from repro.expectations.base import EProcess
 from repro.judging.document import Document
 from repro.judging.registration import control_part, undecided
 from repro.registry.log import Entry, Seen
-from repro.registry.record import Registry, read, record
+from repro.registry.record import Registry
 from repro.registry.seeds_due import with_seeds_so_far, with_seeds_tonight
 from repro.specs.claim import Claim, Seeds
 from repro.store.places import LEDGER
 from tests.judging.nights import Nights, shipped
+from tests.registry.made import read, record
 from tests.test_controls import control
 
 SEED = 20260407

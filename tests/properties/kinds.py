@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from repro.expectations.rules import Conclusion
 from repro.judging.judge import Judgement, judge_claim
-from repro.judging.judged import Judged
+from repro.judging.verdict import Judged
 from repro.specs.claim import Claim
 from tests.judging.made import LOSS, made, seen
 

@@ -7,7 +7,14 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from repro.digest import digest
-from repro.registry.log import Entry
+from repro.registry.log import (
+    AuditLog,
+    Entry,
+    History,
+    Ledger,
+    Look,
+    RegistrationVersion,
+)
 
 CLAIM, SCALE = "fair_mos", "quick"
 FIELDS: dict[str, JsonValue] = {
@@ -35,3 +42,28 @@ def entry(values=VALUES, digest=FIRST, conclusion="INCONCLUSIVE", **other) -> En
 def file(place: Path) -> Path:
     """The file of the ledger."""
     return place / CLAIM / f"{SCALE}.jsonl"
+
+
+def record(place: Path, entry: Entry) -> Look:
+    """A look written down."""
+    return Ledger(place, entry.claim_id, entry.scale).record(entry)
+
+
+def register(place: Path, claim_id: str, scale: str, digest: str, fields) -> None:
+    """Decisive fields written down."""
+    Ledger(place, claim_id, scale).register(digest, fields)
+
+
+def read(place: Path, claim_id: str, scale: str) -> AuditLog:
+    """All entries of a ledger."""
+    return Ledger(place, claim_id, scale).read()
+
+
+def history(place: Path, claim_id: str, scale: str, digest: str) -> History:
+    """The looks of one process, and of the others."""
+    return Ledger(place, claim_id, scale).history(digest)
+
+
+def registrations(place: Path, claim_id: str, scale: str) -> tuple[RegistrationVersion, ...]:
+    """Every registration of a ledger."""
+    return Ledger(place, claim_id, scale).registrations()

@@ -8,8 +8,18 @@ import pytest
 
 from repro.errors import StoreError
 from repro.registry.log import Entry
-from repro.registry.record import history, read, record
-from tests.registry.made import CLAIM, FIRST, MORE, SCALE, VALUES, entry, file
+from tests.registry.made import (
+    CLAIM,
+    FIRST,
+    MORE,
+    SCALE,
+    VALUES,
+    entry,
+    file,
+    history,
+    read,
+    record,
+)
 
 
 @pytest.mark.parametrize("cut", [1, 2, 40])

@@ -10,7 +10,6 @@ import pytest
 
 from repro.errors import StoreError
 from repro.registry.log import History
-from repro.registry.record import history, read, record, register, registrations
 from tests.registry.made import (
     CLAIM,
     FIELDS,
@@ -22,6 +21,11 @@ from tests.registry.made import (
     WIDER,
     entry,
     file,
+    history,
+    read,
+    record,
+    register,
+    registrations,
 )
 
 

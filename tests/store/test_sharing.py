@@ -15,11 +15,10 @@ from pathlib import Path
 import pytest
 
 from repro.errors import StoreError, StoreUnreachableError
-from repro.registry import record
 from repro.store.places import LEDGER
 from repro.store.runs import RunStore
 from repro.store.sealed import MARKER, read_sealed, seal
-from tests.registry.made import CLAIM, FIELDS, FIRST, SCALE
+from tests.registry.made import CLAIM, FIELDS, FIRST, SCALE, register, registrations
 from tests.running.tiny import tiny_run
 from tests.store.filled import RUN, fill, put_run
 
@@ -27,14 +26,14 @@ FILL = (
     "import os, sys\n"
     "os.umask(int(sys.argv[2], 8))\n"
     "from pathlib import Path\n"
-    "from repro.registry.record import register\n"
+    "from repro.registry.log import Ledger\n"
     "from repro.store.runs import RunStore\n"
     "from tests.registry.made import CLAIM, FIELDS, FIRST, SCALE\n"
     "from tests.store.filled import RUN, fill\n"
     "store = RunStore(sys.argv[1])\n"
     "with store.lock(RUN.key):\n"
     "    fill(store)\n"
-    "register(store.root / 'looks', CLAIM, SCALE, FIRST, FIELDS)\n"
+    "Ledger(store.root / 'looks', CLAIM, SCALE).register(FIRST, FIELDS)\n"
 )
 
 
@@ -61,7 +60,7 @@ def test_the_umask_says_who_may_write(tmp_path: Path, umask: str, file: int, fol
 def test_a_marker_that_was_removed_is_made_again_beside_the_ledger(tmp_path: Path) -> None:
     """The folder of the ledger is the store's own; runs and registrations stay as they were."""
     store = fill(RunStore(tmp_path / "store"))
-    record.register(store.root / LEDGER, CLAIM, SCALE, FIRST, FIELDS)
+    register(store.root / LEDGER, CLAIM, SCALE, FIRST, FIELDS)
     marker = store.root / MARKER
     data = bytearray(marker.read_bytes())
     data[data.index(b"id") + 8] ^= 1
@@ -74,7 +73,7 @@ def test_a_marker_that_was_removed_is_made_again_beside_the_ledger(tmp_path: Pat
     assert again.state(RUN.key) == "finished"
     again.put_progress(RUN.key, {})
     assert read_sealed(marker) is not None
-    assert len(record.registrations(store.root / LEDGER, CLAIM, SCALE)) == 1
+    assert len(registrations(store.root / LEDGER, CLAIM, SCALE)) == 1
 
 
 def test_a_store_with_nothing_but_a_ledger_is_one(tmp_path: Path) -> None:

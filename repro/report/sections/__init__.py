@@ -60,7 +60,7 @@ def _numbers(document: Document) -> tuple[Block, ...]:
 
 
 def _arms_table(document: Document) -> TableBlock:
-    bounded = any(arm.rank_bound is not None for arm in document.arms)
+    bounded = any(arm.bound is not None for arm in document.arms)
     counted = any(arm.parameters is not None for arm in document.arms)
     heads = ["Parameters"] if counted else []
     heads += ["Rank bound"] if bounded else []
@@ -71,7 +71,7 @@ def _arms_table(document: Document) -> TableBlock:
         if counted:
             cells.append(fmt.DASH if arm.parameters is None else fmt.count(arm.parameters))
         if bounded:
-            cells.append("none" if arm.rank_bound is None else fmt.count(arm.rank_bound))
+            cells.append("none" if arm.bound is None else fmt.count(arm.bound))
         rows.append((*cells, seeds_of(arm)))
     return TableBlock("The arms", (Column("Arm"), *numbers(*heads)), tuple(rows))
 

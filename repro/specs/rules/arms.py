@@ -212,7 +212,7 @@ def _unbounded(claim: ScaledClaim) -> dict[str, str]:
     known = "no structure is known of arm '{}', which is not trained here"
     found = {name: known.format(name) for name in untrained}
     for name, training in claim.trainings.items():
-        if training.rank_bound is None:
+        if training.bound is None:
             found[name] = f"no structure bounds the rank of arm '{name}'{training.why_unbounded}"
     return found
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from repro.errors import Problem
-from repro.expectations.base import EProcess, GroupSequential
+from repro.expectations.base import Sequential
 from repro.expectations.kinds import KINDS, kind_of
 from repro.schema.messages import listed
 from repro.schema.yaml import Steps
@@ -51,7 +51,7 @@ def _family(claim: ScaledClaim) -> Iterator[Problem]:
             ("family", "members"), mistake, "every claim once", "remove one of the two"
         )
     sequential = claim.file.sequential
-    if family.method == "e_bh" and not isinstance(sequential, EProcess):
+    if family.method == "e_bh" and (sequential is None or sequential.g is None):
         mistake = "e_bh joins e-values, and only the method eprocess_t has them"
         advice = "write `method: holm`, or add `sequential: {method: eprocess_t}`"
         yield claim.problem(("family", "method"), mistake, "one of holm, bh", advice)
@@ -155,21 +155,21 @@ def _sequential(claim: ScaledClaim) -> Iterator[Problem]:
         yield claim.problem(
             claim.steps("seeds"), mistake, "a number of seeds as max", "add `max: ...`"
         )
-    if isinstance(method, EProcess):
-        yield from _first_look(claim, method, seeds)
-    else:
-        yield from _planned_looks(claim, method, seeds)
+    if method.g is not None:
+        yield from _first_look(claim, method.g, seeds)
+    if method.looks:
+        yield from _planned_looks(claim, method.looks, seeds)
 
 
-def _first_look(claim: ScaledClaim, method: EProcess, seeds: Seeds) -> Iterator[Problem]:
+def _first_look(claim: ScaledClaim, g: float, seeds: Seeds) -> Iterator[Problem]:
     """Even an infinite t has an e-value that few seeds and a narrow prior keep small."""
     needed = -math.log(claim.file.alpha)
     paired = claim.design == "paired"
-    largest = _log_largest(seeds.min, method.g, paired=paired)
+    largest = _log_largest(seeds.min, g, paired=paired)
     if largest >= needed:
         return
     more = range(seeds.min + 1, MOST_NUMBERS + 1)
-    least = next((n for n in more if _log_largest(n, method.g, paired=paired) >= needed), None)
+    least = next((n for n in more if _log_largest(n, g, paired=paired) >= needed), None)
     units = "pairs of seeds" if paired else "seeds per arm"
     mistake = (
         f"{seeds.min} {units} cannot decide: the largest e-value is {math.exp(largest):.3g}, "
@@ -187,9 +187,8 @@ def _log_largest(n: int, g: float, *, paired: bool) -> float:
     return (n - 1) * (math.log1p(g * n) / 2 if paired else math.log1p(g * n / 2))
 
 
-def _planned_looks(claim: ScaledClaim, method: GroupSequential, seeds: Seeds) -> Iterator[Problem]:
+def _planned_looks(claim: ScaledClaim, looks: tuple[int, ...], seeds: Seeds) -> Iterator[Problem]:
     steps: Steps = ("sequential", "looks")
-    looks = method.looks
     if any(a >= b for a, b in pairwise(looks)):
         mistake = "the looks do not grow, and each must have new seeds"
         yield claim.problem(steps, mistake, "numbers that grow", "put them in order, each once")
@@ -205,7 +204,7 @@ def _planned_looks(claim: ScaledClaim, method: GroupSequential, seeds: Seeds) ->
         )
 
 
-def _diverged_at_looks(claim: ScaledClaim, method: EProcess | GroupSequential) -> Iterator[Problem]:
+def _diverged_at_looks(claim: ScaledClaim, method: Sequential) -> Iterator[Problem]:
     """What becomes of replicates that diverge must not change what earlier looks saw."""
     steps = (*claim.steps("seeds"), "diverged")
     if claim.seeds.diverged == "worst":
@@ -213,7 +212,7 @@ def _diverged_at_looks(claim: ScaledClaim, method: EProcess | GroupSequential) -
             "the worst value so far changes with later seeds, and with it what looks have seen"
         )
         yield claim.problem(steps, mistake, "invalid, or exclude<=k", "write `exclude<=1`")
-    elif isinstance(method, GroupSequential) and claim.seeds.excludable:
+    elif method.looks and claim.seeds.excludable:
         mistake = "a pair that is left out would leave a planned look without its number of pairs"
         yield claim.problem(steps, mistake, "invalid", "leave it out, or use the method eprocess_t")
 

@@ -15,6 +15,7 @@ from repro.trainers.measurement import (
     ControlledArm,
     ControlOutcome,
     Curve,
+    CurveWords,
     Details,
     Measured,
     MeasurementSpec,
@@ -82,6 +83,13 @@ class Rank(MeasurementSpec):
     }
     logarithmic: ClassVar[bool] = True
     bounded: ClassVar[bool] = True
+    curve_words: ClassVar[CurveWords] = CurveWords(
+        "tolerance",
+        "tolerance, relative to the largest singular value",
+        "Press's threshold",
+        "A numerical rank counts the singular values above a threshold, so it depends on the"
+        " threshold: one line a seed. The upright line is the threshold that the verdict uses.",
+    )
     Details: ClassVar[type[Details]] = RankDetails
 
     kind: Literal["rank"] = "rank"
@@ -118,7 +126,7 @@ class Rank(MeasurementSpec):
             yield "contexts", (mistake, f"at most {rows:,}", advice)
 
     def bound(self, training: Any) -> int | None:
-        return training.rank_bound
+        return training.bound
 
     def largest(self, details: Mapping[str, Any]) -> int | None:
         return min(int(details["rows"]), int(details["columns"]))

@@ -402,7 +402,7 @@ class NetworkTraining(Training):
         return int(self.model.parameters(self.corpus.vocabulary))
 
     @property
-    def rank_bound(self) -> int | None:
+    def bound(self) -> int | None:
         bound: int | None = self.model.rank_bound()
         return bound
 
