@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repro.errors import StoreUnreachableError
-from repro.registry.log import Ledger
+from repro.registry.log import ClaimLog
 from repro.registry.record import Registry
 from repro.registry.seeds_due import with_every_night, with_seeds_so_far
 from repro.running.plan import merged
@@ -45,7 +45,7 @@ def check_runs(store: RunStore, claims: Sequence[Claim] = ()) -> Checked:
     damages: list[str] = []
     for claim_id, scale in _ledgers(store, claims):
         with noting_damage(damages):
-            Ledger(store.root / LEDGER, claim_id, scale).read()
+            ClaimLog(store.root / LEDGER, claim_id, scale).read()
     for key in _chosen(store, claims):
         with noting_damage(damages):
             if store.committed(key):
@@ -78,7 +78,7 @@ def export_runs(
         else:
             there += 1
     for claim_id, scale in _ledgers(store, claims):
-        Ledger(store.root / LEDGER, claim_id, scale).copy_to(target.root / LEDGER)
+        ClaimLog(store.root / LEDGER, claim_id, scale).copy_to(target.root / LEDGER)
     return Exported(copied, there, unfinished)
 
 

@@ -154,7 +154,7 @@ def judge_published(
     claim: Claim, validity: Validity, judged: Judged
 ) -> tuple[part.PublishedPart, ...]:
     """Every printed comparison and ours; only valid evidence at the paper's scale compares."""
-    return tuple(_one(claim, printed, validity, judged) for printed in claim.published)
+    return tuple(_published_part(claim, printed, validity, judged) for printed in claim.published)
 
 
 def overall(claim: Claim, published: tuple[part.PublishedPart, ...]) -> tuple[Agreement, str]:
@@ -163,19 +163,15 @@ def overall(claim: Claim, published: tuple[part.PublishedPart, ...]) -> tuple[Ag
     deciding = [p for p in published if roles[p.expectation] == "decisive"]
     checked = [p for p in deciding if p.agreement != "NOT-CHECKABLE"]
     if not checked:
-        reason = (
-            deciding[0].reason
-            if deciding
-            else "no printed number belongs to a decisive expectation"
-        )
-        return Agreement.NOT_CHECKABLE, reason
+        none = "no printed number belongs to a decisive expectation"
+        return Agreement.NOT_CHECKABLE, deciding[0].reason if deciding else none
     worst = min(checked, key=lambda p: WORST_FIRST.index(Agreement(p.agreement)))
     rest = len(deciding) - len(checked)
     more = f"; {rest} of {len(deciding)} printed comparisons cannot be checked" if rest else ""
     return Agreement(worst.agreement), worst.reason + more
 
 
-def _one(
+def _published_part(
     claim: Claim, printed: Published, validity: Validity, judged: Judged
 ) -> part.PublishedPart:
     agreement, reason = _agreement(claim, printed, validity, judged)
@@ -211,9 +207,7 @@ def _replication(claim: Claim, printed: Published, judged: Judged) -> Replicatio
 
     None where arm a is the paper's own: the measures are those of a new a against b.
     """
-    expectation = next(
-        expectation for expectation in claim.expectations if expectation.id == printed.expectation
-    )
+    expectation = next(each for each in claim.expectations if each.id == printed.expectation)
     if printed.expectation not in judged or not kind_of(expectation).compares_means:
         return None
     try:

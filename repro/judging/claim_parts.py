@@ -5,8 +5,7 @@ from __future__ import annotations
 import platform
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
-from itertools import chain
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -89,9 +88,9 @@ def measurement_parts(claim: Claim) -> tuple[doc.MeasurementPart, ...]:
     """Every measurement of the claim, by its name there."""
     return tuple(
         doc.MeasurementPart(
-            key=name, label=one.label, kind=one.kind, better=one.better, digits=one.digits
+            key=name, label=each.label, kind=each.kind, better=each.better, digits=each.digits
         )
-        for name, one in claim.measurements.items()
+        for name, each in claim.measurements.items()
     )
 
 
@@ -151,12 +150,12 @@ def _summaries(arm: str, claim: Claim, evidence: Evidence) -> tuple[doc.SummaryP
     if arm in evidence.published:
         texts = claim.arms[arm].published or {}
         return tuple(
-            _printed(name, one, texts.get(name)) for name, one in evidence.published[arm].items()
+            _printed(name, each, texts.get(name)) for name, each in evidence.published[arm].items()
         )
     counted = evidence.counted(arm)
     return tuple(
-        _summary(name, one, evidence.sample(arm, name))
-        for name, one in claim.measurements.items()
+        _summary(name, each, evidence.sample(arm, name))
+        for name, each in claim.measurements.items()
         if counted and all(name in replicate.values for replicate in counted)
     )
 
@@ -194,10 +193,10 @@ def _summary(name: str, measurement: Measurement, sample: Sample) -> doc.Summary
 def curves(claim: Claim, evidence: Evidence) -> tuple[doc.CurvePart, ...]:
     """What each measurement would have been at other thresholds, of every arm."""
     found = []
-    for name, one in claim.measurements.items():
+    for name, measurement in claim.measurements.items():
         for arm in claim.arms:
             details = [r.details[name] for r in evidence.finished(arm) if r.details.get(name)]
-            known = [curve for each in details if (curve := one.curve(each)) is not None]
+            known = [curve for each in details if (curve := measurement.curve(each)) is not None]
             grids = {curve.settings for curve in known}
             if len(grids) == 1:  # else they are of matrices of several shapes, and not comparable
                 found.append(
@@ -217,8 +216,9 @@ PACKAGES = ("torch", "numpy", "scipy", "statsmodels", "pandas", "matplotlib", "t
 
 def collect(evidence: Evidence, command: str) -> Provenance:
     """Facts about this judging and about the runs it judged."""
-    runs = [one for one in _every(evidence) if one.provenance]
-    training = [_part(one.provenance, "training") for one in runs]
+    every = [run for runs in evidence.arms.values() for run in runs]
+    runs = [run for run in every if run.provenance]
+    training = [_part(run.provenance, "training") for run in runs]
     threads = {int(_part(t, "settings").get("threads", 1)) for t in training}
     return Provenance(
         created=now(),
@@ -230,10 +230,10 @@ def collect(evidence: Evidence, command: str) -> Provenance:
         cores=cores(),
         devices=tuple(sorted({_device(t) for t in training})),
         threads_per_run=max(threads, default=1),
-        run_seconds={one.key: _seconds(one.provenance) for one in runs},
+        run_seconds={run.key: _seconds(run.provenance) for run in runs},
         command=command,
         code_revision=revision(Path(__file__).parents[2]),
-        without_weights=len({one.key for one in _every(evidence) if one.without_weights}),
+        without_weights=len({run.key for run in every if run.without_weights}),
     )
 
 
@@ -242,25 +242,13 @@ def revision(checkout: Path) -> str:
     git = shutil.which("git")
     if git is None or not (checkout / ".git").exists():
         return ""
-    command = [
-        git,
-        "-C",
-        str(checkout),
-        "describe",
-        "--always",
-        "--abbrev=12",
-        "--dirty=+",
-        "--exclude=*",
-    ]
+    options = ("--always", "--abbrev=12", "--dirty=+", "--exclude=*")
+    command = [git, "-C", str(checkout), "describe", *options]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=True)
     except (OSError, subprocess.SubprocessError):
         return ""
     return done.stdout.strip()
-
-
-def _every(evidence: Evidence) -> Iterator[Replicate]:
-    return chain.from_iterable(evidence.arms.values())
 
 
 def _part(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -99,18 +99,15 @@ def _scatter(expectation: Expectation, claim: Claim) -> Scatter:
         size: float | None = getattr(planned, key)
         if size is not None:
             return Scatter((size,), planned.why)
+    lacking = "the claim plans no {} of '{}' (planned_sd)"
     if planned is not None or paired:
-        return Scatter(
-            (), "", f"the claim plans no {key} of '{expectation.measurement}' (planned_sd)"
-        )
+        return Scatter((), "", lacking.format(key, expectation.measurement))
     for printed in claim.published if claim.scale == "paper" else ():
         if printed.expectation == expectation.id and (
             sds := _printed(expectation, printed, relative=relative)
         ):
             return Scatter(sds, printed.locator)
-    return Scatter(
-        (), "", f"the claim plans no scatter of '{expectation.measurement}' (planned_sd)"
-    )
+    return Scatter((), "", lacking.format("scatter", expectation.measurement))
 
 
 def _printed(expectation: Expectation, printed: Published, *, relative: bool) -> tuple[float, ...]:

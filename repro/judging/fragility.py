@@ -199,22 +199,20 @@ def _test_choice(claim: Claim, analyses: tuple[Robustness, ...]) -> list[Flag]:
 def _ceiling(claim: Claim, evidence: Evidence, judgements: Judgements) -> list[Flag]:
     for judged in judgements:
         expectation = judged.expectation
+        arm, name = expectation.of[0], expectation.measurement
         multiple = kind_of(expectation).scale(expectation) == "ratio"
-        if not multiple or not evidence.detailed(expectation.of[0], expectation.measurement):
+        if not multiple or not evidence.detailed(arm, name):
             continue
-        runs, measurement = (
-            evidence.counted(expectation.of[0]),
-            claim.measurements[expectation.measurement],
-        )
-        known = [measurement.largest(run.details[expectation.measurement]) for run in runs]
+        measurement = claim.measurements[name]
+        known = [measurement.largest(run.details[name]) for run in evidence.counted(arm)]
         largest = [each for each in known if each is not None]
         if not largest:
             continue
-        values = evidence.sample(expectation.of[0], expectation.measurement).values
+        values = evidence.sample(arm, name).values
         if any(v >= CEILING * top for v, top in zip(values, largest, strict=True)):
             span = fmt.span(fmt.count(int(min(values))), fmt.count(int(max(values))))
             text = (
-                f"{claim.arms[expectation.of[0]].label} reaches {span} of at most "
+                f"{claim.arms[arm].label} reaches {span} of at most "
                 f"{fmt.count(max(largest))}, so the ratio can hardly be larger."
             )
             return [Flag(FlagKind.CEILING, text)]
@@ -223,6 +221,8 @@ def _ceiling(claim: Claim, evidence: Evidence, judgements: Judgements) -> list[F
 
 Corner = Mapping[str, tuple[int, int]]
 """arm -> the side to which its means, and its standard deviations, are moved: -1 or 1."""
+
+SIDES = ((-1, -1), (-1, 1), (1, -1), (1, 1))
 
 
 def rounding(claim: Claim, evidence: Evidence, judged: tuple[Judged, ...]) -> list[Flag]:
@@ -235,7 +235,8 @@ def rounding(claim: Claim, evidence: Evidence, judged: tuple[Judged, ...]) -> li
         printed = [arm for arm in part.expectation.of if arm in evidence.published]
         if part.refused or not printed:
             continue
-        for corner in _corners(printed):
+        for chosen in product(SIDES, repeat=len(printed)):
+            corner = dict(zip(printed, chosen, strict=True))
             again = judge(part.expectation, claim, _reader(claim, evidence, corner))
             if not again.refused and again.conclusion is not part.conclusion:
                 whose = " and ".join(claim.arms[arm].label for arm in printed)
@@ -246,12 +247,6 @@ def rounding(claim: Claim, evidence: Evidence, judged: tuple[Judged, ...]) -> li
                 found.append(Flag(FlagKind.ROUNDING, text))
                 break
     return found
-
-
-def _corners(printed: list[str]) -> Iterator[Corner]:
-    sides = tuple((mean, sd) for mean in (-1, 1) for sd in (-1, 1))
-    for chosen in product(sides, repeat=len(printed)):
-        yield dict(zip(printed, chosen, strict=True))
 
 
 def _reader(claim: Claim, evidence: Evidence, corner: Corner) -> Read:
@@ -307,8 +302,8 @@ def strength_of_claim(
     if conclusion in (None, Conclusion.NOT_TESTED):
         return None
     if conclusion is Conclusion.CONTRADICTED and all_must_hold(claim):
-        certain = [part.result is not None and part.result.p is None for part in _against(decisive)]
-        if any(certain):
+        against = [part.result for part in decisive if part.conclusion is conclusion]
+        if any(result is not None and result.p is None for result in against):
             return Strength(one_sided_level=None)
     found = [strength for part in decisive if (strength := strength_of(part)) is not None]
     levels = [each for each in found if each.one_sided_level is not None]
@@ -320,10 +315,6 @@ def strength_of_claim(
     # An e-value of a difference is that of both directions: e-BH has no half to speak of.
     level = claim.alpha if claim.family.method == "e_bh" else weakest.one_sided_level
     return weakest.model_copy(update={"one_sided_level": level, "family": claim.family.method})
-
-
-def _against(decisive: Sequence[Judged]) -> list[Judged]:
-    return [part for part in decisive if part.conclusion is Conclusion.CONTRADICTED]
 
 
 def _looks(result: TestResult) -> Looks:

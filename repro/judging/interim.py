@@ -44,10 +44,10 @@ def sequential_parts(
 ) -> tuple[SequentialPart, ...]:
     """Every decisive expectation of a sequential claim, look by look."""
     return tuple(
-        _part(one.expectation, one.result, claim, evidence)
-        for one in judged
-        if is_sequential(one.expectation, claim.context())
-        and isinstance(one.result, SequentialResult)
+        _part(each.expectation, each.result, claim, evidence)
+        for each in judged
+        if is_sequential(each.expectation, claim.context())
+        and isinstance(each.result, SequentialResult)
     )
 
 
@@ -162,10 +162,10 @@ def _drifts(claim: Claim, judged: Sequence[Judged]) -> list[tuple[Drift, str]]:
     if claim.sequential is None:
         return []
     return [
-        (one.result.drift, f"'{one.expectation.id}': {_said(one.result)}")
-        for one in judged
-        if one.expectation.role == "decisive" and isinstance(one.result, SequentialResult)
-        if one.result.drift != "none"
+        (each.result.drift, f"'{each.expectation.id}': {_said(each.result)}")
+        for each in judged
+        if each.expectation.role == "decisive" and isinstance(each.result, SequentialResult)
+        if each.result.drift != "none"
     ]
 
 

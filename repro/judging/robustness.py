@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence
-from repro.expectations.base import Read
 from repro.expectations.kinds import Expectation, kind_of, name_of_test
 from repro.judging.document_parts import Analysis, Choice, Robustness
 from repro.judging.leave_one_out import Case, numbers_of_seeds
@@ -111,17 +111,14 @@ def _logarithms(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[
     samples = [arm for arm in arms if isinstance(arm, Sample)]
     if len(samples) < 2 or min(min(sample.values) for sample in samples) <= 0:
         return
-    again = judge(expectation, claim, _in_logs(evidence.read))
+    again = judge(expectation, claim, partial(_in_logs, evidence))
     mean = samples[1].geometric_mean
     yield _analysis(declared, again, "scale", "on logarithms", unit=mean)
 
 
-def _in_logs(read: Read) -> Read:
-    def logs(arm: str, measurement: str) -> Arm:
-        known = read(arm, measurement)
-        return known.log() if isinstance(known, Sample) else known
-
-    return logs
+def _in_logs(evidence: Evidence, arm: str, measurement: str) -> Arm:
+    known = evidence.read(arm, measurement)
+    return known.log() if isinstance(known, Sample) else known
 
 
 def _priors(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
@@ -174,7 +171,7 @@ def _schedules(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[A
             }
         except ClaimError:
             return
-        again = judge(expectation, claim, _fixed(samples))
+        again = judge(expectation, claim, partial(_of_arm, samples))
         yield _analysis(declared, again, "schedule", f"{label} {words}")
 
 
@@ -182,9 +179,8 @@ def _mapped(value_of: Callable[[float], float], sample: Sample) -> Sample:
     return replace(sample, values=tuple(map(value_of, sample.values)))
 
 
-def _fixed(samples: Mapping[str, Sample]) -> Read:
-    """Reads these samples, whatever the measurement."""
-    return lambda arm, _measurement: samples[arm]
+def _of_arm(samples: Mapping[str, Sample], arm: str, _measurement: str) -> Arm:
+    return samples[arm]
 
 
 def _seeds(

@@ -164,7 +164,7 @@ ROUND_OFF = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
+class ClaimLog:
     """The audit log of a claim at a scale, below the folder ``place``.
 
     Whatever reads it raises StoreError, naming file and line, for a line that is no entry or that
@@ -263,7 +263,7 @@ class Ledger:
         if not self.read().entries:
             return
         content = read_bytes(self.path) or b""
-        with Ledger(place, self.claim_id, self.scale)._open() as writer:  # noqa: SLF001 - its own
+        with ClaimLog(place, self.claim_id, self.scale)._open() as writer:  # noqa: SLF001 - its own
             if not (content.startswith(writer.content) or writer.content.startswith(content)):
                 mistake = f"holds another history than {self.path}"
                 advice = "export to another folder"

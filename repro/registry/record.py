@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from repro.registry.log import Entry, History, Ledger, RegistrationVersion
+from repro.registry.log import ClaimLog, Entry, History, RegistrationVersion
 from repro.specs.claim import Claim
 from repro.store.places import LEDGER, check_root
 from repro.store.runs import RunStore
@@ -35,9 +35,9 @@ class Registry:
     store: RunStore
     make: bool = True
 
-    def ledger(self, claim: Claim) -> Ledger:
+    def ledger(self, claim: Claim) -> ClaimLog:
         """The ledger of a claim at its scale."""
-        return Ledger(self.store.root / LEDGER, claim.id, claim.scale)
+        return ClaimLog(self.store.root / LEDGER, claim.id, claim.scale)
 
     def writes(self, claim: Claim) -> bool:
         """Whether to write about a claim: a store that can only be read is judged all the same."""

@@ -9,9 +9,9 @@ from pydantic import JsonValue
 from repro.digest import digest
 from repro.registry.log import (
     AuditLog,
+    ClaimLog,
     Entry,
     History,
-    Ledger,
     Look,
     RegistrationVersion,
 )
@@ -46,24 +46,24 @@ def file(place: Path) -> Path:
 
 def record(place: Path, entry: Entry) -> Look:
     """A look written down."""
-    return Ledger(place, entry.claim_id, entry.scale).record(entry)
+    return ClaimLog(place, entry.claim_id, entry.scale).record(entry)
 
 
 def register(place: Path, claim_id: str, scale: str, digest: str, fields) -> None:
     """Decisive fields written down."""
-    Ledger(place, claim_id, scale).register(digest, fields)
+    ClaimLog(place, claim_id, scale).register(digest, fields)
 
 
 def read(place: Path, claim_id: str, scale: str) -> AuditLog:
     """All entries of a ledger."""
-    return Ledger(place, claim_id, scale).read()
+    return ClaimLog(place, claim_id, scale).read()
 
 
 def history(place: Path, claim_id: str, scale: str, digest: str) -> History:
     """The looks of one process, and of the others."""
-    return Ledger(place, claim_id, scale).history(digest)
+    return ClaimLog(place, claim_id, scale).history(digest)
 
 
 def registrations(place: Path, claim_id: str, scale: str) -> tuple[RegistrationVersion, ...]:
     """Every registration of a ledger."""
-    return Ledger(place, claim_id, scale).registrations()
+    return ClaimLog(place, claim_id, scale).registrations()

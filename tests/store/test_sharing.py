@@ -26,14 +26,14 @@ FILL = (
     "import os, sys\n"
     "os.umask(int(sys.argv[2], 8))\n"
     "from pathlib import Path\n"
-    "from repro.registry.log import Ledger\n"
+    "from repro.registry.log import ClaimLog\n"
     "from repro.store.runs import RunStore\n"
     "from tests.registry.made import CLAIM, FIELDS, FIRST, SCALE\n"
     "from tests.store.filled import RUN, fill\n"
     "store = RunStore(sys.argv[1])\n"
     "with store.lock(RUN.key):\n"
     "    fill(store)\n"
-    "Ledger(store.root / 'looks', CLAIM, SCALE).register(FIRST, FIELDS)\n"
+    "ClaimLog(store.root / 'looks', CLAIM, SCALE).register(FIRST, FIELDS)\n"
 )
 
 
