@@ -6,7 +6,7 @@ A user's own results are judged in the same way, without training.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -70,7 +70,7 @@ class Options(RunOptions):
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What was judged, where it was written, what became of the runs, and which failed.
+    """What was judged, what became of the runs, and which failed.
 
     ``stopped`` are the claims that an error stopped: they have no document. They take no other
     claim with them, and count in their families as not judged.
@@ -78,7 +78,6 @@ class Verified:
     """
 
     documents: tuple[Document, ...]
-    written: tuple[Path, ...]
     trained: int
     reused: int
     missing: int
@@ -100,30 +99,31 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     """
     agree_on_families(claims)
     formats = added(options.formats, allow_code=options.allow_code)
-    tables = dict(zip((claim.id for claim in claims), _tables(claims, options), strict=True))
+    tables = _tables(claims, options)
     _make_folder(options.reports)
     registry = Registry(options.store, make=options.train)
     stopped: list[Stopped] = []
-    named = {_subject(claim): claim for claim in claims}
+    named = {subject(claim): claim for claim in claims}
     claims, planned = _planned(claims, registry, options, stopped)
     trained, failures = _trained(planned, claims, options, stopped)
     judged: list[Judgement] = []
     missing: set[str] = set()
     damaged: set[str] = set()
     for claim in claims:
-        with apart(_subject(claim), stopped):
+        with apart(subject(claim), stopped):
             evidence = _evidence(claim, tables[claim.id], options)
             missing |= evidence.keys("missing", "stale")
             damaged |= evidence.keys("damaged")
             judged.append(_judged(claim, evidence, registry, options))
-    documents, written, unwritten = _reported(judged, options, formats, stopped)
+    documents, unwritten = _reported(judged, options, formats, stopped)
     with apart("failed.txt", stopped):
-        written += _failed(stopped, named, options.reports)
+        for each in stopped:
+            if claim := named.get(each.subject):
+                write_failure(each, claim.id, claim.scale, options.reports)
     with apart("index.html", stopped):
-        written.append(write_index(options.reports))
+        write_index(options.reports)
     return Verified(
         documents,
-        tuple(written),
         trained,
         len(planned.runs) - trained - len(missing) - len(damaged),
         len(missing),
@@ -142,10 +142,14 @@ def _planned(
     """
     if options.results is not None:
         return claims, plan_runs((), options.store)
-    claims = _with_seeds_due(claims, registry, options, stopped)
+    claims = with_seeds_due(claims, registry, stopped, tonight=options.nightly)
     planned = plan_runs(claims, options.store, workers=options.workers)
     if options.train:
-        _refuse(claims, planned, options)
+        if not options.allow_code and (found := code_to_run(claims, planned)):
+            raise CodeError({use: code.arm for use, (_, code) in found.items()})
+        if not options.force:
+            refuse_designs([claim for claim in claims if planned.lacks(claim.runs())])
+        require(planned.missing, options)
     for claim in claims:
         registry.register(claim, visible=not planned.lacks(claim.runs()))
     return claims, planned
@@ -168,46 +172,44 @@ def code_to_run(claims: Sequence[Claim], plan: Plan) -> dict[str, tuple[str, Nam
     return found
 
 
-def _subject(claim: Claim) -> str:
+def subject(claim: Claim) -> str:
+    """What messages call a claim at its scale."""
     return f"{claim.id} ({claim.scale})"
 
 
-def _with_seeds_due(
-    claims: Sequence[Claim], registry: Registry, options: Options, stopped: list[Stopped]
-) -> tuple[Claim, ...]:
-    """The claims with the seeds that they should have now, new ones among them at night."""
+def with_seeds_due(
+    claims: Sequence[Claim], registry: Registry, stopped: list[Stopped], *, tonight: bool = False
+) -> list[Claim]:
+    """The claims with the seeds that they should have now, new ones among them ``tonight``."""
     due = []
     for claim in claims:
-        with apart(_subject(claim), stopped, (ReproError, OSError)):
+        with apart(subject(claim), stopped, (ReproError, OSError)):
             looks = registry.history(claim).looks
             due.append(
-                with_seeds_tonight(claim, looks, partial(undecided, store=options.store))
-                if options.nightly
+                with_seeds_tonight(claim, looks, partial(undecided, store=registry.store))
+                if tonight
                 else with_seeds_so_far(claim, looks)
             )
-    return tuple(due)
-
-
-def _refuse(claims: Sequence[Claim], planned: Plan, options: Options) -> None:
-    """Errors before anything is registered, timed or trained.
-
-    CodeError where claims would import code of others, DesignError for a design that could hardly
-    decide, and PreflightError for what training needs and is not there.
-    """
-    if not options.allow_code and (found := code_to_run(claims, planned)):
-        raise CodeError({use: code.arm for use, (_, code) in found.items()})
-    if not options.force:
-        refuse_designs([claim for claim in claims if planned.lacks(claim.runs())])
-    require(planned.missing, options)
+    return due
 
 
 def _trained(
     planned: Plan, claims: Sequence[Claim], options: Options, stopped: list[Stopped]
 ) -> tuple[int, tuple[str, ...]]:
     """Run what is missing; the number of runs done, and what failed in words."""
-    if options.train and planned.missing:
-        with apart("training", stopped, (ReproError, OSError)):
-            return _execute(planned, claims, options)
+    if not options.train or not planned.missing:
+        return 0, ()
+    from repro.running.execute import execute_with
+
+    with apart("training", stopped, (ReproError, OSError)):
+        try:
+            done, failed = execute_with(options, planned.missing)
+            options.store.prepare()  # what is judged next is what was trained
+            return len(done.done), failed
+        except OwnPartError as error:  # a mistake in a configuration, and nothing was run
+            raise OwnPartError(_in_arms(error.found, claims)) from None
+        except DataError as error:
+            return 0, (str(error),)
     return 0, ()
 
 
@@ -216,33 +218,22 @@ def _reported(
     options: Options,
     formats: Sequence[ReportFormat],
     stopped: list[Stopped],
-) -> tuple[tuple[Document, ...], list[Path], tuple[str, ...]]:
-    """The documents, the files of their reports, and what could not be written."""
+) -> tuple[tuple[Document, ...], list[str]]:
+    """Write the reports; the documents, and what could not be written."""
     documents: list[Document] = []
-    written: list[Path] = []
     unwritten: list[str] = []
     for judgement in judged:
         claim = judgement.claim
         folder = options.reports / claim.id / claim.scale
-        with apart(_subject(claim), stopped):
+        with apart(subject(claim), stopped):
             document = document_of(judge_in_family(judgement, judged), command=options.command)
             try:
-                written += write_report(document, folder, formats)
+                write_report(document, folder, formats)
                 (folder / FAILED).unlink(missing_ok=True)
             except OSError as error:
                 unwritten.append(f"{folder}: {error.strerror or error}")
             documents.append(document)
-    return tuple(documents), written, tuple(unwritten)
-
-
-def _failed(
-    stopped: Sequence[Stopped], named: Mapping[str, Claim], reports: Path
-) -> Iterator[Path]:
-    """Write of each claim that an error stopped what became of it, in the place of its report."""
-    for each in stopped:
-        if each.subject in named:
-            claim = named[each.subject]
-            yield from write_failure(each, claim.id, claim.scale, reports / claim.id / claim.scale)
+    return tuple(documents), unwritten
 
 
 def _evidence(claim: Claim, tables: Tables, options: Options) -> Evidence:
@@ -271,13 +262,13 @@ def judge(claim: Claim, frame: pd.DataFrame) -> Document:
     return check_claim(claim, evidence, past=UNDECLARED)
 
 
-def _tables(claims: Sequence[Claim], options: Options) -> list[Tables]:
-    """The tables that the claims read, by arm, read before anything is trained.
+def _tables(claims: Sequence[Claim], options: Options) -> dict[str, Tables]:
+    """The tables that each claim reads, by arm, read before anything is trained.
 
     ClaimError where one file would be the results of several claims, or of none that needs it.
     """
     if options.results is None:
-        return [read_tables(claim) for claim in claims]
+        return {claim.id: read_tables(claim) for claim in claims}
     if len(claims) != 1:
         raise ClaimError(
             f"{options.results}: the results of one claim, and {len(claims)} claims are given\n"
@@ -290,7 +281,7 @@ def _tables(claims: Sequence[Claim], options: Options) -> list[Tables]:
             "  to do: leave --results out"
         )
     table = read_table(options.results, table_schema(claims[0], arms))
-    return [dict.fromkeys(arms, table)]
+    return {claims[0].id: dict.fromkeys(arms, table)}
 
 
 def _make_folder(reports: Path) -> None:
@@ -314,18 +305,3 @@ def _in_arms(found: Mapping[str, str], claims: Sequence[Claim]) -> dict[str, str
                 arms.setdefault((claim.id, mistake), []).append(arm)
     named = {f"{claim}: {', '.join(names)}": mistake for (claim, mistake), names in arms.items()}
     return {where: f"{where}: {mistake}" for where, mistake in named.items()}
-
-
-def _execute(
-    planned: Plan, claims: Sequence[Claim], options: Options
-) -> tuple[int, tuple[str, ...]]:
-    from repro.running.execute import execute_with
-
-    try:
-        done, failed = execute_with(options, planned.missing)
-        options.store.prepare()  # what is judged next is what was trained
-    except OwnPartError as error:  # a mistake in a configuration, and nothing was run
-        raise OwnPartError(_in_arms(error.found, claims)) from None
-    except DataError as error:
-        return 0, (str(error),)
-    return len(done.done), failed

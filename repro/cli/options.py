@@ -80,7 +80,6 @@ Data = Annotated[
 
 
 def open_store(store: Path | None) -> RunStore:
-    """The store that is named, else the default one."""
     from repro.store.runs import RunStore
 
     return RunStore(store) if store is not None else RunStore.default()

@@ -19,7 +19,7 @@ from repro.cli.options import (
     say,
     say_stopped,
 )
-from repro.errors import ReproError, Stopped, apart, gravest
+from repro.errors import Stopped, apart, gravest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,15 +67,10 @@ def plan(
 def _say_plan(claims: Sequence[Claim], options: RunOptions, stopped: list[Stopped]) -> bool:
     """The runs, what is missing for them, and every design; whether one of those is refused."""
     from repro.registry.record import Registry
-    from repro.registry.seeds_due import with_seeds_so_far
     from repro.running.preflight import lacking
-    from repro.verify import code_to_run, plan_runs
+    from repro.verify import code_to_run, plan_runs, subject, with_seeds_due
 
-    registry = Registry(options.store, make=False)
-    now: list[Claim] = []
-    for claim in claims:
-        with apart(f"{claim.id} ({claim.scale})", stopped, (ReproError, OSError)):
-            now.append(with_seeds_so_far(claim, registry.history(claim).looks))
+    now = with_seeds_due(claims, Registry(options.store, make=False), stopped)
     planned = plan_runs(now, options.store, workers=options.workers)
     _say_runs(planned)
     for arm, code in code_to_run(now, planned).values():
@@ -85,7 +80,8 @@ def _say_plan(claims: Sequence[Claim], options: RunOptions, stopped: list[Stoppe
         say(line)
     refused = False
     for claim in now:
-        with apart(f"{claim.id} ({claim.scale})", stopped):
+        with apart(subject(claim), stopped):
+            say(f"\n{subject(claim)}")
             refused |= _say_design(claim, planned)
     return refused
 
@@ -109,7 +105,6 @@ def _say_design(claim: Claim, planned: Plan) -> bool:
     """What the design of a claim could decide; whether it is refused."""
     from repro.judging.design_power import design_parts
 
-    say(f"\n{claim.id} ({claim.scale})")
     refused = False
     for part in design_parts(claim):
         say("\n".join(f"  {line}" for line in _lines(part, claim, planned)))

@@ -159,9 +159,10 @@ def _verify(
 def _traceback(stopped: Stopped, claims: Sequence[Claim], reports: Path) -> str:
     """Where the traceback of a claim that crashed is; empty for anything else."""
     from repro.report.write import FAILED
+    from repro.verify import subject
 
     for claim in claims:
-        if stopped.subject == f"{claim.id} ({claim.scale})":
+        if stopped.subject == subject(claim):
             return str(reports / claim.id / claim.scale / FAILED)
     return ""
 

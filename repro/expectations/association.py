@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from repro.errors import ClaimError, TooFewError
 from repro.expectations import base
-from repro.expectations.base import Context, Declared, Found, Kind, Read, labels, measured, pair
+from repro.expectations.base import Context, Declared, Found, Kind, Read, pair
 from repro.expectations.rules import Finding, by_p, by_sign
 from repro.expectations.sentences import against, both_p, digits, ends, follows, p_words, upper
 from repro.schema import numbers as fmt
@@ -175,9 +175,9 @@ class AssociationKind(Kind[Association]):
         return by_sign(result, sign=CLAIMED[declared.direction])
 
     def statement(self, declared: Association, context: Context) -> str:
-        first, second = measured(declared, context), context.measurements[declared.against].label
+        first, second = context.measured(declared), context.measurements[declared.against].label
         over = f"over {'the means of arms' if declared.points == 'arms' else 'seeds'}: "
-        over += pair(labels(declared, context))
+        over += pair(context.labels(declared))
         if declared.within is not None:
             over += f", within {declared.within.low:g} to {declared.within.high:g}"
         size = "not zero" if declared.direction == "different" else f"{declared.direction}"
@@ -193,7 +193,7 @@ class AssociationKind(Kind[Association]):
 
     def effect_label(self, declared: Association, context: Context) -> str:
         second = context.measurements[declared.against].label
-        return f"{NAMES[declared.method]} of {measured(declared, context)} with {second}"
+        return f"{NAMES[declared.method]} of {context.measured(declared)} with {second}"
 
     def sentence(self, declared: Association, context: Context, found: Found) -> str:
         limits = [0.0, *(limit.value for limit in self.limits(declared, context))]

@@ -5,17 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    ClassVar,
-    Generic,
-    Literal,
-    TypeAlias,
-    TypedDict,
-    TypeVar,
-)
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, TypedDict, TypeVar
 
 from pydantic import Field
 
@@ -157,6 +147,18 @@ class Context:
         """The level and the design."""
         return {"alpha": self.alpha, "paired": self.paired}
 
+    def labels(self, declared: Declared) -> list[str]:
+        """The labels of the arms of an expectation."""
+        return [self.arms[arm].label for arm in declared.of]
+
+    def measurement(self, declared: Declared) -> MeasurementFacts:
+        """What is known of the measurement of an expectation."""
+        return self.measurements[declared.measurement]
+
+    def measured(self, declared: Declared) -> str:
+        """The label of the measurement of an expectation."""
+        return self.measurement(declared).label
+
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
@@ -190,7 +192,7 @@ def unfitting_test(test: str, context: Context) -> Iterator[Mistake]:
         yield Mistake(("test",), mistake, "paired", advice)
 
 
-Read: TypeAlias = Callable[[str, str], Arm]
+Read = Callable[[str, str], Arm]
 """(arm, name of a measurement) -> what is known of its values: a sample, or a summary."""
 
 
@@ -439,16 +441,6 @@ class Found:
     result: TestResult
     interval: IntervalPart | None
     conclusion: Conclusion | None
-
-
-def measured(declared: Declared, context: Context) -> str:
-    """The label of the measurement of an expectation."""
-    return context.measurements[declared.measurement].label
-
-
-def labels(declared: Declared, context: Context) -> list[str]:
-    """The labels of the arms of an expectation."""
-    return [context.arms[arm].label for arm in declared.of]
 
 
 def pair(names: list[str]) -> str:

@@ -7,17 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from repro.expectations import base
-from repro.expectations.base import (
-    PAIRED_TESTS,
-    Context,
-    Declared,
-    Found,
-    Pair,
-    labels,
-    measured,
-    pair,
-    unfitting_test,
-)
+from repro.expectations.base import PAIRED_TESTS, Context, Declared, Found, Pair, pair
 from repro.expectations.exact import least_pairs, least_splits
 from repro.expectations.rules import (
     WITHOUT_INTERVAL,
@@ -141,7 +131,7 @@ class DifferenceKind(MeansKind[Difference]):
         return conclude_difference(result, direction=declared.direction, smallest_effect=smallest)
 
     def statement(self, declared: Difference, context: Context) -> str:
-        names, value = labels(declared, context), measured(declared, context)
+        names, value = context.labels(declared), context.measured(declared)
         if declared.rule == "as_published":
             return headed(value, f"the paper's own rule, {_own(declared)}, on {pair(names)}")
         if declared.direction == "different":
@@ -149,7 +139,7 @@ class DifferenceKind(MeansKind[Difference]):
         least = ""
         if declared.smallest_effect is not None:
             least = f" by more than {margin_words(declared.smallest_effect)}"
-        side = claimed_side(declared.direction, context.measurements[declared.measurement].better)
+        side = claimed_side(declared.direction, context.measurement(declared).better)
         return headed(value, f"{names[0]} is {declared.direction} ({side}) than {names[1]}{least}")
 
     def name_of_test(self, declared: Difference, context: Context) -> str:
@@ -157,7 +147,7 @@ class DifferenceKind(MeansKind[Difference]):
         return f"{NAMES[declared.test]}, {sided}".removeprefix("the ")
 
     def effect_label(self, declared: Difference, context: Context) -> str:
-        names, value = labels(declared, context), measured(declared, context)
+        names, value = context.labels(declared), context.measured(declared)
         if declared.test == "brunner_munzel":
             return f"{value}, share of pairs in which {names[0]} is higher than {names[1]}"
         return f"{value}, {names[0]} minus {names[1]}"
@@ -169,12 +159,12 @@ class DifferenceKind(MeansKind[Difference]):
         return super().sentence(declared, context, found)
 
     def found(self, declared: Difference, context: Context, found: Found) -> str:
-        names, value = labels(declared, context), measured(declared, context)
+        names, value = context.labels(declared), context.measured(declared)
         if declared.test == "brunner_munzel":
             chance = f"{fmt.share(found.result.effect)} of pairs of seeds"
             reach = ends(found.interval, (0.5,), digits(fmt.share, 3))
             return headed(value, f"{names[0]} is higher than {names[1]} in {chance}{reach}")
-        shown = context.measurements[declared.measurement].digits
+        shown = context.measurement(declared).digits
         limits = [limit.value for limit in self.limits(declared, context)]
         said = difference_words(found.result, names, value, digits(fmt.fixed, shown))
         return f"{said}{ends(found.interval, (0.0, *limits), digits(fmt.plus, shown))}"
@@ -203,7 +193,7 @@ class DifferenceKind(MeansKind[Difference]):
 
     def mistakes(self, declared: Difference, context: Context) -> Iterator[base.Mistake]:
         if declared.role == "decisive" or declared.test in PAIRED_TESTS:
-            yield from unfitting_test(declared.test, context)
+            yield from base.unfitting_test(declared.test, context)
         if declared.rule == "as_published":
             yield from _published_rule(declared)
         if declared.tails == 1 and declared.direction == "different":
@@ -360,7 +350,7 @@ def _at_looks(declared: Difference, context: Context) -> Iterator[base.Mistake]:
 
 
 def _compared(declared: Difference, context: Context, found: Found) -> Compared:
-    measurement, result = context.measurements[declared.measurement], found.result
+    measurement, result = context.measurement(declared), found.result
     ranks = declared.test == "brunner_munzel"
     return Compared(
         a=context.arms[declared.of[0]].label,

@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from repro.errors import ClaimError
 from repro.expectations import base
-from repro.expectations.base import (
-    Context,
-    Declared,
-    Found,
-    Kind,
-    Read,
-    arms_of,
-    labels,
-    measured,
-)
+from repro.expectations.base import Context, Declared, Found, Kind, Read, arms_of
 from repro.expectations.ratio import LeastRatioKind, RatioClaim, least_ratio
 from repro.expectations.rules import Finding, by_interval, by_p, certain
 from repro.expectations.sentences import both_p, follows, headed
@@ -76,24 +67,24 @@ class SeparationKind(LeastRatioKind[Separation]):
         return by_p(result)
 
     def statement(self, declared: Separation, context: Context) -> str:
-        a, b = labels(declared, context)
+        a, b = context.labels(declared)
         said = f"{a} is above {least_ratio(declared.at_least)} {b} in every {_unit(context)}"
-        return headed(measured(declared, context), f"{said} of seeds")
+        return headed(context.measured(declared), f"{said} of seeds")
 
     def name_of_test(self, declared: Separation, context: Context) -> str:
         return f"complete separation{' of pairs' if context.paired else ''}, exact"
 
     def effect_label(self, declared: Separation, context: Context) -> str:
-        a, b = labels(declared, context)
-        share = f"{measured(declared, context)}, share of {_unit(context)}s"
+        a, b = context.labels(declared)
+        share = f"{context.measured(declared)}, share of {_unit(context)}s"
         return f"{share} in which {a} is above {least_ratio(declared.at_least)} {b}"
 
     def sentence(self, declared: Separation, context: Context, found: Found) -> str:
-        (a, b), unit = labels(declared, context), _unit(context)
+        (a, b), unit = context.labels(declared), _unit(context)
         pairs = found.result.n[0] * found.result.n[1]
         held = round(found.result.effect * pairs)
         said = f"{a} is above {least_ratio(declared.at_least)} {b}"
-        said = headed(measured(declared, context), f"{said} in {held} of {pairs} {unit}s of seeds")
+        said = headed(context.measured(declared), f"{said} in {held} of {pairs} {unit}s of seeds")
         p, contrary = both_p(found.result)
         therefore = follows(
             found,
@@ -183,10 +174,10 @@ class BoundKind(Kind[Bound]):
         return by_interval(result, edge_is_claimed=True)
 
     def statement(self, declared: Bound, context: Context) -> str:
-        (name,) = labels(declared, context)
+        (name,) = context.labels(declared)
         kept = f"{name} keeps within {_bound_words(declared, context)}"
         often = "every seed" if declared.share is None else f"more than {_least(declared)} of seeds"
-        return headed(measured(declared, context), f"{kept} in {often}")
+        return headed(context.measured(declared), f"{kept} in {often}")
 
     def name_of_test(self, declared: Bound, context: Context) -> str:
         if declared.share is None:
@@ -194,14 +185,14 @@ class BoundKind(Kind[Bound]):
         return "exact binomial test with the Clopper-Pearson interval"
 
     def effect_label(self, declared: Bound, context: Context) -> str:
-        arm = labels(declared, context)[0]
-        return f"{measured(declared, context)}, share of seeds within the bound: {arm}"
+        arm = context.labels(declared)[0]
+        return f"{context.measured(declared)}, share of seeds within the bound: {arm}"
 
     def sentence(self, declared: Bound, context: Context, found: Found) -> str:
-        (name,) = labels(declared, context)
+        (name,) = context.labels(declared)
         inside, n = round(found.result.effect * found.result.n[0]), found.result.n[0]
         kept = f"{name} keeps within {_bound_words(declared, context)} in {inside} of {n} seeds"
-        interval, said = found.interval, headed(measured(declared, context), kept)
+        interval, said = found.interval, headed(context.measured(declared), kept)
         if declared.share is not None and interval is not None:
             low, high = (fmt.share(end or 0.0) for end in (interval.low, interval.high))
             said += f", so {low} to {high} of all seeds would"

@@ -7,15 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar
 
 from repro.expectations import base
-from repro.expectations.base import (
-    Context,
-    Declared,
-    Found,
-    Pair,
-    labels,
-    measured,
-    pair,
-)
+from repro.expectations.base import Context, Declared, Found, Pair, pair
 from repro.expectations.rules import Conclusion, Finding, by_interval
 from repro.expectations.sentences import (
     OTHER,
@@ -77,22 +69,22 @@ class MarginKind(MeansKind[M]):
         return "difference" if declared.margin.relative is None else "relative"
 
     def effect_label(self, declared: M, context: Context) -> str:
-        (a, b), value = labels(declared, context), measured(declared, context)
+        (a, b), value = context.labels(declared), context.measured(declared)
         return f"{value}, {a} {'minus' if declared.margin.relative is None else 'relative to'} {b}"
 
     def found(self, declared: M, context: Context, found: Found) -> str:
-        size, shown = declared.margin.size, context.measurements[declared.measurement].digits
+        size, shown = declared.margin.size, context.measurement(declared).digits
         change, text = digits(fmt.plus, shown), digits(fmt.fixed, shown)
         if declared.margin.relative is not None:
             change, text = fmt.relative, relative_size
-        names, value = labels(declared, context), measured(declared, context)
+        names, value = context.labels(declared), context.measured(declared)
         said = difference_words(found.result, names, value, text)
         return f"{said}{ends(found.interval, (-size, size), change)}"
 
     def therefore(self, declared: M, context: Context, found: Found) -> str:
         if found.conclusion is None:
             return ""
-        measurement = context.measurements[declared.measurement]
+        measurement = context.measurement(declared)
         relative = declared.margin.relative is not None
         pair = Compared(
             a=context.arms[declared.of[0]].label,
@@ -147,7 +139,7 @@ class EquivalenceKind(MarginKind[Equivalence]):
 
     def statement(self, declared: Equivalence, context: Context) -> str:
         said = f"differ by less than {margin_words(declared.margin)}"
-        return headed(measured(declared, context), f"{pair(labels(declared, context))} {said}")
+        return headed(context.measured(declared), f"{pair(context.labels(declared))} {said}")
 
     def against_margin(self, declared: Equivalence, pair: Compared, found: Found) -> str:
         """Inside both margins, beyond one of them, or across one."""
@@ -190,7 +182,7 @@ class OneSidedKind(MarginKind[OneSided]):
     def test_at_once(self, declared: OneSided, context: Context, a: Arm, b: Arm) -> TestResult:
         from repro.stats import t_tests as stats
 
-        better, size = context.measurements[declared.measurement].better, declared.margin.size
+        better, size = context.measurement(declared).better, declared.margin.size
         if declared.margin.relative is not None:
             relative = {
                 "better": stats.non_superiority_relative,
@@ -204,13 +196,13 @@ class OneSidedKind(MarginKind[OneSided]):
         from repro.stats import stopping as ask
 
         asked = {"better": ask.non_superiority, "worse": ask.non_inferiority}[self.side]
-        return asked(declared.margin.size, context.measurements[declared.measurement].better)
+        return asked(declared.margin.size, context.measurement(declared).better)
 
     def statement(self, declared: OneSided, context: Context) -> str:
-        a, b = labels(declared, context)
+        a, b = context.labels(declared)
         size = margin_words(declared.margin)
         return headed(
-            measured(declared, context), f"{a} is not {self.side} than {b} by {size} or more"
+            context.measured(declared), f"{a} is not {self.side} than {b} by {size} or more"
         )
 
     def against_margin(self, declared: OneSided, pair: Compared, found: Found) -> str:
@@ -253,7 +245,7 @@ class OneSidedKind(MarginKind[OneSided]):
 
     def _sign(self, declared: OneSided, context: Context) -> int:
         """Of the effect on that side: a minus b is negative where a is better and lower is."""
-        better = -1 if context.measurements[declared.measurement].better == "lower" else 1
+        better = -1 if context.measurement(declared).better == "lower" else 1
         return better if self.side == "better" else -better
 
 

@@ -8,18 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from repro.expectations import base
-from repro.expectations.base import (
-    Context,
-    Declared,
-    Found,
-    Kind,
-    Read,
-    labels,
-    measured,
-    pair,
-    samples_of,
-    unfitting_test,
-)
+from repro.expectations.base import Context, Declared, Found, Kind, Read, pair, samples_of
 from repro.expectations.rules import Finding, by_p
 from repro.expectations.sentences import (
     against,
@@ -71,7 +60,7 @@ class TrendKind(Kind[Trend]):
     no_power = "no power is computed for a trend over several arms"
 
     def mistakes(self, declared: Trend, context: Context) -> Iterator[base.Mistake]:
-        return unfitting_test(declared.test, context)
+        return base.unfitting_test(declared.test, context)
 
     def by_order(self, declared: Trend) -> bool:
         return declared.test not in OF_SLOPE
@@ -97,14 +86,14 @@ class TrendKind(Kind[Trend]):
         return by_p(result)
 
     def statement(self, declared: Trend, context: Context) -> str:
-        said = f"{WORDS[declared.direction]} along {pair(labels(declared, context))}"
-        return headed(measured(declared, context), said)
+        said = f"{WORDS[declared.direction]} along {pair(context.labels(declared))}"
+        return headed(context.measured(declared), said)
 
     def name_of_test(self, declared: Trend, context: Context) -> str:
         return f"{NAMES[declared.test]}, one-sided"
 
     def effect_label(self, declared: Trend, context: Context) -> str:
-        value = measured(declared, context)
+        value = context.measured(declared)
         if declared.test in OF_SLOPE:
             return f"slope of the mean {value}, from one arm to the next"
         if declared.test == "jonckheere":
@@ -116,9 +105,9 @@ class TrendKind(Kind[Trend]):
         return f"{self._found(declared, context, found)}. {_trend(declared, found)}".rstrip()
 
     def _found(self, declared: Trend, context: Context, found: Found) -> str:
-        result, value = found.result, measured(declared, context)
+        result, value = found.result, context.measured(declared)
         if declared.test in OF_SLOPE:
-            shown = context.measurements[declared.measurement].digits
+            shown = context.measurement(declared).digits
             side = "rises" if result.effect > 0 else "falls"
             step = fmt.fixed(abs(result.effect), shown)
             said = f"the mean {side} by {step} from arm to arm, on average"
@@ -185,7 +174,7 @@ class OrderingKind(Kind[Ordering]):
     def statement(self, declared: Ordering, context: Context) -> str:
         sign = " < " if declared.direction == "increasing" else " > "
         return headed(
-            measured(declared, context), f"in order, {sign.join(labels(declared, context))}"
+            context.measured(declared), f"in order, {sign.join(context.labels(declared))}"
         )
 
     def name_of_test(self, declared: Ordering, context: Context) -> str:
@@ -194,15 +183,15 @@ class OrderingKind(Kind[Ordering]):
         return "one-sided Welch tests of all pairs, Holm"
 
     def effect_label(self, declared: Ordering, context: Context) -> str:
-        return f"{measured(declared, context)}, the step with the least evidence"
+        return f"{context.measured(declared)}, the step with the least evidence"
 
     def sentence(self, declared: Ordering, context: Context, found: Found) -> str:
         from repro.stats.trends import OrderingResult
 
-        result, names = found.result, labels(declared, context)
+        result, names = found.result, context.labels(declared)
         a, b = expect(result, OrderingResult).weakest
-        shown = context.measurements[declared.measurement].digits
-        value, text = measured(declared, context), digits(fmt.fixed, shown)
+        shown = context.measurement(declared).digits
+        value, text = context.measured(declared), digits(fmt.fixed, shown)
         said = difference_words(result, [names[b], names[a]], value, text)
         said += ends(found.interval, (0.0,), digits(fmt.plus, shown))
         pairs = len(names) * (len(names) - 1) // 2

@@ -11,7 +11,7 @@ from pydantic import Discriminator, Field, Tag
 
 from repro.errors import TooFewError
 from repro.expectations import base
-from repro.expectations.base import Context, Declared, Found, Kind, Pair, Read, labels
+from repro.expectations.base import Context, Declared, Found, Kind, Pair, Read
 from repro.expectations.rules import Finding, by_p
 from repro.expectations.sentences import against, both_p, follows
 from repro.schema import numbers as fmt
@@ -106,7 +106,7 @@ class ProportionKind(Kind[Proportion]):
         from repro.stats.counts import paired_outcomes
 
         a, b = (_units(declared, context, read, arm) for arm in declared.of)
-        _require_partners(labels(declared, context), a, b)
+        _require_partners(context.labels(declared), a, b)
         return paired_outcomes(
             a, b, clusters=_clusters(declared, a), more_than=declared.more_than, alpha=context.alpha
         )
@@ -115,7 +115,7 @@ class ProportionKind(Kind[Proportion]):
         return by_p(result)
 
     def statement(self, declared: Proportion, context: Context) -> str:
-        a, b = labels(declared, context)
+        a, b = context.labels(declared)
         share, name = fmt.percent(declared.more_than), _name(declared, context)
         return f"Over {name}: {a} beats {b} in more than {share}, ties left out"
 
@@ -125,13 +125,13 @@ class ProportionKind(Kind[Proportion]):
         return "sign-flip test of whole clusters, one-sided, ties left out"
 
     def effect_label(self, declared: Proportion, context: Context) -> str:
-        a, b = labels(declared, context)
+        a, b = context.labels(declared)
         return f"{_name(declared, context)}, share in which {a} beats {b}"
 
     def sentence(self, declared: Proportion, context: Context, found: Found) -> str:
         from repro.stats.counts import OutcomesResult
 
-        (a, b), units = labels(declared, context), expect(found.result, OutcomesResult)
+        (a, b), units = context.labels(declared), expect(found.result, OutcomesResult)
         said = f"Over {_name(declared, context)}: {a} beats {b} in {units.wins}"
         ties = f", {fmt.number_of(units.ties, 'tie')} left out" if units.ties else ""
         return f"{said} and loses in {units.losses}{ties}. {_therefore(declared, found)}".rstrip()
@@ -232,7 +232,7 @@ def _therefore(declared: Proportion, found: Found) -> str:
 def _name(declared: Proportion, context: Context) -> str:
     if declared.also:
         return f"{len(declared.reads)} measurements"
-    return f"the units of {context.measurements[declared.measurement].label}"
+    return f"the units of {context.measured(declared)}"
 
 
 def _units(declared: Proportion, context: Context, read: Read, arm: str) -> Sample:

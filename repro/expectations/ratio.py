@@ -6,17 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from repro.expectations import base
-from repro.expectations.base import (
-    Context,
-    Declared,
-    Found,
-    Kind,
-    Pair,
-    Read,
-    arms_of,
-    labels,
-    measured,
-)
+from repro.expectations.base import Context, Declared, Found, Kind, Pair, Read, arms_of
 from repro.expectations.rules import Finding, conclude_ratio
 from repro.expectations.sentences import against, apart, digits, follows, headed
 from repro.schema import numbers as fmt
@@ -84,22 +74,22 @@ class RatioKind(LeastRatioKind[Ratio]):
         return conclude_ratio(result)
 
     def statement(self, declared: Ratio, context: Context) -> str:
-        a, b = labels(declared, context)
+        a, b = context.labels(declared)
         said = f"{a} is at least {least_ratio(declared.at_least)} {b}"
-        return headed(measured(declared, context), said)
+        return headed(context.measured(declared), said)
 
     def name_of_test(self, declared: Ratio, context: Context) -> str:
         test = "paired t-test" if context.paired else "Welch's t-test"
         return f"{test} on logarithms, one-sided (ratio of geometric means)"
 
     def effect_label(self, declared: Ratio, context: Context) -> str:
-        a, b = labels(declared, context)
-        return f"{measured(declared, context)}, {a} / {b}"
+        a, b = context.labels(declared)
+        return f"{context.measured(declared)}, {a} / {b}"
 
     def sentence(self, declared: Ratio, context: Context, found: Found) -> str:
-        a, b = labels(declared, context)
+        a, b = context.labels(declared)
         effect, reach = _texts(found.result, found.interval, declared.at_least.value)
-        said = headed(measured(declared, context), f"{a} is {effect} times {b}{reach}")
+        said = headed(context.measured(declared), f"{a} is {effect} times {b}{reach}")
         less = f"{a} looks less than {least_ratio(declared.at_least)} {b}"
         return f"{said}. {_therefore(declared, less, found)}".rstrip()
 

@@ -14,17 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from repro.errors import ClaimError, TooFewError
-from repro.expectations.base import (
-    Context,
-    Declared,
-    E,
-    EProcess,
-    Found,
-    Kind,
-    Read,
-    arms_of,
-    measured,
-)
+from repro.expectations.base import Context, Declared, E, EProcess, Found, Kind, Read, arms_of
 from repro.expectations.rules import Finding, conclude_sequential
 from repro.expectations.sentences import upper
 from repro.stats.records import Arm, Sample, TestResult, expect, require_sample
@@ -180,7 +170,7 @@ class MeansKind(Kind[E]):
         early, said = _at_crossing(found), self.found(declared, context, found)
         if early is None:
             return f"{said}. {self.therefore(declared, context, found)}".rstrip()
-        value = upper(measured(declared, context))
+        value = upper(context.measured(declared))
         head, pairs = f"{value}: ", expect(found.result, SequentialResult).decided_at
         at_look = self.found(declared, context, early).removeprefix(head)
         first = f"{value}, first {pairs} pairs: {at_look}"

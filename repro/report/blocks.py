@@ -48,12 +48,10 @@ class Column:
 
 
 def texts(*labels: str) -> tuple[Column, ...]:
-    """Columns of text."""
     return tuple(Column(label) for label in labels)
 
 
 def numbers(*labels: str) -> tuple[Column, ...]:
-    """Columns of numbers."""
     return tuple(Column(label, "number") for label in labels)
 
 
@@ -152,7 +150,6 @@ class ReportView:
     footer: str
 
     def figures(self) -> tuple[Figure, ...]:
-        """Every picture, in order."""
         blocks = [self.figure, *(b for section in self.sections for b in section.blocks)]
         return tuple(block for block in blocks if isinstance(block, Figure))
 

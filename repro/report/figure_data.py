@@ -174,7 +174,6 @@ def _main_alt(
 
 
 def curve_figures(document: Document) -> tuple[Figure, ...]:
-    """One figure for each measurement that has curves."""
     keys = dict.fromkeys(curve.measurement for curve in document.curves)
     return tuple(_curve_figure(document, key, i) for i, key in enumerate(keys))
 

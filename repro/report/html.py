@@ -74,5 +74,4 @@ def _figure(shown: Figure) -> Markup:
 
 
 def _variables(theme: dict[str, str]) -> str:
-    """CSS custom properties of a theme."""
     return ";".join(f"--{name}:{colour}" for name, colour in theme.items())

@@ -7,6 +7,7 @@ missing, and both words stand in the message. Invalid evidence is an error.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
 from repro.judging.document import Document, Result, VerdictPart
@@ -17,22 +18,30 @@ from repro.report.sections.expectations import level_said
 from repro.report.sections.interim_looks import looks_said
 from repro.schema import numbers as fmt
 
+Case = tuple[str, str, tuple[str, str, str] | None]
+"""Name and output; of one that does not pass an element, the word that was found, a message."""
+
 
 def junit(document: Document) -> str:
     """The test suite of a claim, with a trailing newline."""
-    suite = ET.Element("testsuite", name=fmt.clean(_name(document)))
-    _validity_case(suite, document)
-    _verdict_case(suite, document)
-    for result in words.decisive(document):
-        _expectation_case(suite, document, result)
-    return _text(suite)
+    verdict, place = document.verdict, f"{document.claim.id}.{document.scale.name}"
+    found, message = _compared(verdict, verdict)
+    failure = None if verdict.as_expected else ("failure", found, message)
+    cases = [
+        ("validity and controls", _checks_said(document), None),
+        ("verdict of the claim", message, failure),
+        *(_expectation(document, result) for result in words.decisive(document)),
+    ]
+    if verdict.validity != "VALID":
+        kind = "error" if verdict.validity == "INVALID" else "failure"
+        why = f"{verdict.validity}: {verdict.validity_reason}"
+        cases = [(name, said, (kind, verdict.validity, why)) for name, said, _ in cases]
+    return _text(place, cases)
 
 
 def junit_error(name: str, why: str) -> str:
     """The test suite of a claim (`claim.scale`) that could not be judged: one error."""
-    suite = ET.Element("testsuite", name=fmt.clean(name))
-    _outcome(_case(suite, name, "judged", why), "error", "NOT-JUDGED", why)
-    return _text(suite)
+    return _text(name, [("judged", why, ("error", "NOT-JUDGED", why))])
 
 
 JUNIT = ReportFormat(
@@ -43,7 +52,16 @@ JUNIT = ReportFormat(
 )
 
 
-def _text(suite: ET.Element) -> str:
+def _text(place: str, cases: Iterable[Case]) -> str:
+    suite = ET.Element("testsuite", name=fmt.clean(place))
+    for name, said, outcome in cases:
+        case = ET.SubElement(suite, "testcase", classname=fmt.clean(place), name=fmt.clean(name))
+        if outcome is not None:
+            kind, word, message = outcome
+            element = ET.SubElement(case, kind, message=fmt.clean(message))
+            if kind != "skipped":
+                element.set("type", word)
+        ET.SubElement(case, "system-out").text = fmt.clean(said)
     for name, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(name, str(len(suite.findall(f"testcase/{kind}"))))
     suite.set("tests", str(len(suite.findall("testcase"))))
@@ -54,50 +72,12 @@ def _text(suite: ET.Element) -> str:
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
 
 
-def _name(document: Document) -> str:
-    return f"{document.claim.id}.{document.scale.name}"
-
-
-def _case(suite: ET.Element, place: str, name: str, said: str) -> ET.Element:
-    case = ET.SubElement(suite, "testcase", classname=fmt.clean(place), name=fmt.clean(name))
-    ET.SubElement(case, "system-out").text = fmt.clean(said)
-    return case
-
-
-def _outcome(case: ET.Element, kind: str, word: str, message: str) -> None:
-    element = ET.Element(kind, message=fmt.clean(message))
-    if kind != "skipped":
-        element.set("type", word)
-    case.insert(0, element)
-
-
-def _validity_case(suite: ET.Element, document: Document) -> None:
+def _checks_said(document: Document) -> str:
     verdict = document.verdict
     reason = f": {verdict.validity_reason}" if verdict.validity_reason else ""
     controls = [f"{c.statement}: {c.state}, {c.measured}" for c in document.canaries]
     chips = [f"{chip.label}: {chip.badge.word}" for chip in words.cautions(document)]
-    said = "; ".join([f"{verdict.validity}{reason}", *controls, *chips])
-    case = _case(suite, _name(document), "validity and controls", said)
-    if verdict.validity != "VALID":
-        _unusable(case, document)
-
-
-def _unusable(case: ET.Element, document: Document) -> None:
-    """Evidence that carries no conclusion: an error where it is invalid, else a failure."""
-    verdict = document.verdict
-    kind = "error" if verdict.validity == "INVALID" else "failure"
-    _outcome(case, kind, verdict.validity, f"{verdict.validity}: {verdict.validity_reason}")
-
-
-def _verdict_case(suite: ET.Element, document: Document) -> None:
-    """What the claim comes to, as its file expects or not."""
-    verdict = document.verdict
-    found, message = _compared(verdict, verdict)
-    case = _case(suite, _name(document), "verdict of the claim", message)
-    if verdict.validity != "VALID":
-        _unusable(case, document)
-    elif not verdict.as_expected:
-        _outcome(case, "failure", found, message)
+    return "; ".join([f"{verdict.validity}{reason}", *controls, *chips])
 
 
 def _compared(verdict: VerdictPart, part: VerdictPart | Result) -> tuple[str, str]:
@@ -111,7 +91,7 @@ def _expected(verdict: VerdictPart) -> str:
     return verdict.expected or "CONFIRMED"
 
 
-def _expectation_case(suite: ET.Element, document: Document, result: Result) -> None:
+def _expectation(document: Document, result: Result) -> Case:
     """How many analyses agree, how often it was looked at, where its test loses its level."""
     verdict, name = document.verdict, result.id
     found, message = _compared(verdict, result)
@@ -120,11 +100,9 @@ def _expectation_case(suite: ET.Element, document: Document, result: Result) -> 
     facts += [agreement_of_analyses(part) for part in several if part.expectation == name]
     facts += [looks_said(part) for part in document.sequential if part.expectation == name]
     facts += [level_said(part) for part in document.levels if part.expectation == name]
-    case = _case(suite, _name(document), name, " ".join(facts))
-    if verdict.validity != "VALID":
-        _unusable(case, document)
-    elif verdict.as_expected:
-        if found not in (_expected(verdict), "CONFIRMED"):
-            _outcome(case, "skipped", found, f"the claim is as expected; {message}")
-    elif found != _expected(verdict):
-        _outcome(case, "failure", found, message)
+    outcome = None
+    if not verdict.as_expected and found != _expected(verdict):
+        outcome = ("failure", found, message)
+    elif verdict.as_expected and found not in (_expected(verdict), "CONFIRMED"):
+        outcome = ("skipped", found, f"the claim is as expected; {message}")
+    return name, " ".join(facts), outcome

@@ -47,7 +47,7 @@ class Line:
 
 def line(document: Document, link: str = "") -> Line:
     """A document as a row; ``link`` is the address of its page as seen from the table."""
-    d = tidy(document)
+    d: Document = tidied(document)
     verdict = d.verdict
     concluded = verdict.conclusion is not None and verdict.validity == "VALID"
     errs = concluded and d.family is None  # all decisive tests must confirm
@@ -88,8 +88,7 @@ def _level(result: Result) -> float:
 
 
 def view(document: Document) -> ReportView:
-    """The report as finished text, in the order in which it is read."""
-    d = tidy(document)
+    d: Document = tidied(document)
     verdict = words.headline(d.verdict, d.scale.name)
     lead, _, rest = d.scale.notice.partition(". ")
     return ReportView(
@@ -113,22 +112,17 @@ def view(document: Document) -> ReportView:
     )
 
 
-def tidy(document: Document) -> Document:
-    """The same document with text that every format can hold, and its mappings in order."""
-    tidied: Document = _tidied(document)
-    return tidied
-
-
-def _tidied(value: Any) -> Any:
+def tidied(value: Any) -> Any:
+    """The same with text that every format can hold, and its mappings in order."""
     if isinstance(value, str):
         return fmt.clean(value)
     if isinstance(value, BaseModel):
-        parts = {name: _tidied(getattr(value, name)) for name in type(value).model_fields}
+        parts = {name: tidied(getattr(value, name)) for name in type(value).model_fields}
         return value.model_copy(update=parts)
     if isinstance(value, Mapping):
-        items = ((_tidied(key), _tidied(item)) for key, item in value.items())
+        items = ((tidied(key), tidied(item)) for key, item in value.items())
         return dict(sorted(items, key=lambda item: str(item[0])))
-    return type(value)(map(_tidied, value)) if isinstance(value, list | tuple) else value
+    return type(value)(map(tidied, value)) if isinstance(value, list | tuple) else value
 
 
 def seeds(document: Document) -> str:

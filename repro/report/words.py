@@ -36,7 +36,6 @@ INVISIBLE = "\N{ZERO WIDTH SPACE}"
 
 
 def fonts() -> Path:
-    """The folder of the fonts that come with matplotlib."""
     import matplotlib as mpl  # noqa: PLC0415 - a document is read without it
 
     return Path(mpl.get_data_path()) / "fonts" / "ttf"
@@ -174,7 +173,6 @@ ICONS = {
 
 
 def measurement_of(document: Document, key: str) -> MeasurementPart | None:
-    """The measurement with that key; None when the document does not describe it."""
     return next((m for m in document.measurements if m.key == key), None)
 
 
@@ -191,12 +189,10 @@ def summary_of(arm: ArmPart, key: str) -> SummaryPart | None:
 
 
 def arm_label(document: Document, arm_id: str) -> str:
-    """What a reader calls an arm."""
     return next((arm.label for arm in document.arms if arm.id == arm_id), arm_id)
 
 
 def decisive(document: Document) -> tuple[Result, ...]:
-    """The expectations that count."""
     return tuple(r for r in document.results if r.role == "decisive")
 
 
@@ -207,7 +203,6 @@ def digits_of(document: Document, result: Result | None) -> int:
 
 
 def upper_first(text: str) -> str:
-    """The text with a capital at its start."""
     return text[:1].upper() + text[1:]
 
 
@@ -218,7 +213,6 @@ def colour_of(document: Document, arm_id: str) -> str:
 
 
 def result_of(document: Document, expectation: str) -> Result | None:
-    """The tested expectation with that id; None when the document does not hold it."""
     return next((result for result in document.results if result.id == expectation), None)
 
 
@@ -240,12 +234,10 @@ def scale_of(result: Result | None) -> str:
 
 
 def badge(word: str) -> Badge:
-    """The word of a verdict with its tone and icon."""
     return Badge(word, *BADGES[word])
 
 
 def conclusion(word: str | None, strength: Strength | None = None) -> Badge:
-    """A conclusion with its strength, or none."""
     found = NO_CONCLUSION if word is None else badge(word)
     return Badge(with_strength(found.word, strength), found.tone, found.icon)
 

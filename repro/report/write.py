@@ -39,6 +39,7 @@ WORD = 5_000
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 _ENDLESS = re.compile(rf"\S{{{WORD + 1}}}")
+_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[][{}]', re.DOTALL)
 
 Location = tuple[int | str, ...]
 """The steps to a value inside a document."""
@@ -105,7 +106,7 @@ def read_document(path: Path) -> Document:
     return document
 
 
-def write_failure(stopped: Stopped, claim: str, scale: str, folder: Path) -> list[Path]:
+def write_failure(stopped: Stopped, claim: str, scale: str, reports: Path) -> None:
     """Write what became of a claim that has no verdict: for a reader, and for a build server.
 
     A report that is there is older, and stays; the index names the failure instead of it.
@@ -113,7 +114,8 @@ def write_failure(stopped: Stopped, claim: str, scale: str, folder: Path) -> lis
     text = f"{stopped.why}\n" + (f"\n{stopped.trace}" if stopped.trace else "")
     told = {FAILED: text.encode("utf-8", "backslashreplace")}
     files = told | failures(f"{claim}.{scale}", stopped.why)
-    return [replace(folder / name, content) for name, content in files.items()]
+    for name, content in files.items():
+        replace(reports / claim / scale / name, content)
 
 
 def write_index(folder: Path) -> Path:
@@ -176,20 +178,13 @@ def _read(path: Path) -> str:
 
 def _refuse_depth(path: Path, text: str) -> None:
     """Refuse nesting that no report has before a parser meets it; brackets in strings count not."""
-    depth, inside, escaped = 0, False, False
-    for i, c in enumerate(text):
-        if inside:
-            inside, escaped = escaped or c != '"', not escaped and c == "\\"
-        elif c == '"':
-            inside = True
-        elif c in "[{":
-            depth += 1
-            if depth > DEEPEST:
-                before = text[:i]
-                row, column = before.count("\n") + 1, i - before.rfind("\n")
-                raise _wrong(path, "the report is nested too deeply", "", row, column)
-        elif c in "]}":
-            depth -= 1
+    depth = 0
+    for found in _STRING_OR_BRACKET.finditer(text):
+        depth += (found[0] in "[{") - (found[0] in "]}")
+        if depth > DEEPEST:
+            before = text[: found.start()]
+            row, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+            raise _wrong(path, "the report is nested too deeply", "", row, column)
 
 
 def _refuse_sizes(path: Path, text: str) -> None:
@@ -225,8 +220,8 @@ def _position(text: str) -> tuple[int, int]:
         json.loads(text)
     except json.JSONDecodeError as error:
         return error.lineno, error.colno
-    except (RecursionError, ValueError):
-        return 1, 1
+    except ValueError:
+        pass
     return 1, 1
 
 

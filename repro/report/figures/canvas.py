@@ -191,7 +191,6 @@ class Canvas:
         self, xs: Sequence[float], ys: Sequence[float], colour: str, width: float = 0.8,
         dash: Any = "-", opacity: float = 1.0,
     ) -> None:  # fmt: skip
-        """A line through points."""
         self.axes.plot(
             xs, ys, color=PRINT[colour], linewidth=width, linestyle=dash, alpha=opacity,
             solid_capstyle="round", solid_joinstyle="round", clip_on=False,

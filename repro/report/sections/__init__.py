@@ -20,7 +20,6 @@ from repro.schema import numbers as fmt
 
 
 def sections(document: Document) -> tuple[Section, ...]:
-    """Every section that has something to say."""
     d = document
     uncheckable = all(printed.agreement == "NOT-CHECKABLE" for printed in d.published)
     made = (

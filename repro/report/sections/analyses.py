@@ -150,7 +150,6 @@ def _called(analysis: Analysis, declared: Analysis) -> str:
 
 
 def several_analyses(document: Document) -> list[Robustness]:
-    """What has another analysis than the declared one."""
     return [part for part in document.robustness if len(part.analyses) > 1]
 
 

@@ -77,7 +77,6 @@ def _claim_pairs(document: Document) -> Pairs:
 
 
 def _trained(document: Document) -> list[ArmPart]:
-    """The arms that have a configuration."""
     return [arm for arm in document.arms if arm.configuration is not None]
 
 
