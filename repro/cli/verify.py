@@ -145,7 +145,7 @@ def _verify(
     append(summary, "")
     verified = verify_claims(claims, options)
     if options.results is not None and scale is None:
-        _say_scale(claims)
+        _say_scale(claims[0])
     for failure in verified.failures:
         say(f"failed: {failure}", err=True)
     for stopped in verified.stopped:
@@ -167,13 +167,12 @@ def _traceback(stopped: Stopped, claims: Sequence[Claim], reports: Path) -> str:
     return ""
 
 
-def _say_scale(claims: Sequence[Claim]) -> None:
+def _say_scale(claim: Claim) -> None:
     """By whose margins a user's own results are judged, where nobody has said."""
-    for claim in claims:
-        if len(claim.declared) > 1:
-            others = ", ".join(scale for scale in claim.declared if scale != claim.scale)
-            text = f"judged by the margins of the {claim.scale} scale; --scale for {others}"
-            say(f"{claim.id}: {text}", err=True)
+    others = ", ".join(scale for scale in claim.declared if scale != claim.scale)
+    if others:
+        text = f"judged by the margins of the {claim.scale} scale; --scale for {others}"
+        say(f"{claim.id}: {text}", err=True)
 
 
 def _report_verdicts(

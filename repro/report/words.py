@@ -27,7 +27,6 @@ from repro.judging.document import (
 from repro.judging.document_parts import Strength
 from repro.report.blocks import Badge, Chip, Tone
 from repro.schema import numbers as fmt
-from repro.schema.numbers import DASH, ends, fixed, percent, signed, span
 from repro.trainers.measurement import MeasurementSpec
 from repro.trainers.table import MEASUREMENTS
 
@@ -325,7 +324,7 @@ def cautions(document: Document) -> tuple[Chip, ...]:
 
 def value(number: float, measurement: MeasurementPart) -> str:
     """A measured value as its measurement is printed."""
-    return fixed(number, measurement.digits)
+    return fmt.fixed(number, measurement.digits)
 
 
 def mean_and_sd(summary: SummaryPart, measurement: MeasurementPart) -> str:
@@ -334,21 +333,21 @@ def mean_and_sd(summary: SummaryPart, measurement: MeasurementPart) -> str:
     The deviation has one digit more where whole numbers would hide it.
     """
     if summary.as_printed is not None:
-        return signed(summary.as_printed)
+        return fmt.signed(summary.as_printed)
     mean = value(summary.mean, measurement)
     if summary.sd is None:
         return mean
     digits = 1 if measurement.digits == 0 and 0 < summary.sd < 10 else measurement.digits
-    return f"{mean} ± {fixed(summary.sd, digits)}"
+    return f"{mean} ± {fmt.fixed(summary.sd, digits)}"
 
 
 def value_range(summary: SummaryPart, measurement: MeasurementPart) -> str:
     """`56.10 to 56.61`: from the least to the largest value, of an arm whose values are known."""
     if summary.low is None or summary.high is None:
-        return DASH
-    return span(value(summary.low, measurement), value(summary.high, measurement))
+        return fmt.DASH
+    return fmt.span(value(summary.low, measurement), value(summary.high, measurement))
 
 
 def interval(given: IntervalPart, scale: str, digits: int) -> str:
     """`90% interval +0.11 to +0.42`."""
-    return f"{percent(given.level)} interval {ends(given.low, given.high, scale, digits)}"
+    return f"{fmt.percent(given.level)} interval {fmt.ends(given.low, given.high, scale, digits)}"

@@ -18,7 +18,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from repro.errors import Place, Problem, SpecError, Stopped
-from repro.files import NotRegularError, TooLargeError, read_bytes, try_lock, write_atomically
+from repro.files import (
+    NotRegularError,
+    TooLargeError,
+    place_of_offset,
+    read_bytes,
+    try_lock,
+    write_atomically,
+)
 from repro.judging.document import Document
 from repro.report.formats import ReportFormat, failures, page, rendered
 from repro.report.view import Line, line
@@ -91,10 +98,10 @@ def read_document(path: Path) -> Document:
     try:
         document = Document.model_validate_json(text)
     except ValidationError as error:
-        position = _position(text)
+        place = _place_of_syntax_error(path, text)
         problems = [
             Problem(
-                Place(str(path), *position),
+                place,
                 _where(item["loc"]) + item["msg"],
                 "a report.json, as `repro verify` writes it",
                 "give the path of one or of its folder; `repro verify` writes it anew",
@@ -154,11 +161,9 @@ def _first_line(path: Path) -> str:
         return str(error.strerror)
 
 
-def _wrong(
-    path: Path, mistake: str, expected: str = "", line: int = 1, column: int = 1
-) -> SpecError:
+def _wrong(path: Path, mistake: str, expected: str = "", place: Place | None = None) -> SpecError:
     advice = "run `repro verify` again: it writes the report anew from the stored runs"
-    return SpecError([Problem(Place(str(path), line, column), mistake, expected, advice)])
+    return SpecError([Problem(place or Place(str(path)), mistake, expected, advice)])
 
 
 def _read(path: Path) -> str:
@@ -182,9 +187,8 @@ def _refuse_depth(path: Path, text: str) -> None:
     for found in _STRING_OR_BRACKET.finditer(text):
         depth += (found[0] in "[{") - (found[0] in "]}")
         if depth > DEEPEST:
-            before = text[: found.start()]
-            row, column = before.count("\n") + 1, len(before) - before.rfind("\n")
-            raise _wrong(path, "the report is nested too deeply", "", row, column)
+            place = place_of_offset(text, found.start(), str(path))
+            raise _wrong(path, "the report is nested too deeply", place=place)
 
 
 def _refuse_sizes(path: Path, text: str) -> None:
@@ -214,15 +218,14 @@ def _leaves(value: Any, steps: Location) -> Iterator[tuple[Location, Any]]:
         yield steps, value
 
 
-def _position(text: str) -> tuple[int, int]:
-    """Line and column of a JSON syntax error; the start of the file for anything else."""
+def _place_of_syntax_error(path: Path, text: str) -> Place:
+    """Where JSON goes wrong; the start of the file for anything else."""
     try:
         json.loads(text)
-    except json.JSONDecodeError as error:
-        return error.lineno, error.colno
-    except ValueError:
-        pass
-    return 1, 1
+    except ValueError as error:
+        if isinstance(error, json.JSONDecodeError):
+            return Place(str(path), error.lineno, error.colno)
+    return Place(str(path))
 
 
 def _where(location: Location) -> str:

@@ -161,10 +161,12 @@ def curve(sheet: Canvas, plot: CurvePlot) -> float:
     """Every arm in its own colour and dashes; both axes are logarithmic."""
     top = heading(sheet, plot.y_label)
     top = _legend(sheet, plot, top) + 4
-    points = [
-        (x, y) for line in plot.lines for ys in line.replicates
-        for x, y in zip(line.xs, ys, strict=False) if x > 0 and y > 0
-    ]  # fmt: skip
+    drawn = [
+        (i, sorted((x, y) for x, y in zip(line.xs, ys, strict=False) if x > 0 and y > 0))
+        for i, line in enumerate(plot.lines)
+        for ys in line.replicates
+    ]
+    points = [point for _, shown in drawn for point in shown]
     if not points:
         return sheet.lines(0, top, ["no curve"], SMALL, colour="muted")
     limits = [t for t in plot.thresholds if t > 0]
@@ -178,7 +180,10 @@ def curve(sheet: Canvas, plot: CurvePlot) -> float:
     upright_ticks(sheet, on, up)
     for limit in limits:
         sheet.line([on.at(limit)] * 2, [up.right, bottom], "warn", 1.2, DASHED)
-    _curve_lines(sheet, plot, on, up)
+    for i, shown in drawn:
+        xs, heights = [on.at(x) for x, _ in shown], [up.at(y) for _, y in shown]
+        opacity = 1.0 if len(plot.lines[i].replicates) == 1 else 0.75
+        sheet.line(xs, heights, plot.lines[i].colour, 1.4, DASHES[i % len(DASHES)], opacity)
     return tick_row(sheet, on, bottom, plot.x_label)
 
 
@@ -188,15 +193,6 @@ def _legend(sheet: Canvas, plot: CurvePlot, top: float) -> float:
         sheet.line([1, 25], [y, y], line.colour, 1.8, DASHES[i % len(DASHES)])
         top = sheet.lines(32, top, wrap(line.label, SMALL, sheet.width - 36, 2), SMALL)
     return top
-
-
-def _curve_lines(sheet: Canvas, plot: CurvePlot, on: Axis, up: Axis) -> None:
-    for i, line in enumerate(plot.lines):
-        opacity = 1.0 if len(line.replicates) == 1 else 0.75
-        for ys in line.replicates:
-            shown = sorted((x, y) for x, y in zip(line.xs, ys, strict=False) if x > 0 and y > 0)
-            xs, heights = [on.at(x) for x, _ in shown], [up.at(y) for _, y in shown]
-            sheet.line(xs, heights, line.colour, 1.4, DASHES[i % len(DASHES)], opacity)
 
 
 def looks(sheet: Canvas, plot: LooksPlot) -> float:

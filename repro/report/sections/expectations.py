@@ -276,7 +276,13 @@ def registration(document: Document) -> tuple[Block, ...]:
         columns = (Column("Change"), Column("Fields of the claim", "code"), Column("When"))
         blocks.append(TableBlock("Changes of what decides", columns, rows))
     if part.earlier_processes:
-        blocks.append(Paragraph(_earlier(part.earlier_processes)))
+        many = fmt.number_of(part.earlier_processes, "other version")
+        text = (
+            f"{many} of this claim {'was' if part.earlier_processes == 1 else 'were'} looked at "
+            "before. Looking began anew with each version and no earlier look counts, but seeds "
+            "that had been seen are looked at again."
+        )
+        blocks.append(Paragraph(text))
     return tuple(blocks)
 
 
@@ -289,14 +295,6 @@ def _registered(part: RegistrationPart) -> str:
     return (
         f"{said} It has not been changed since. What was tried in other stores, or with other "
         "recipes, is not on record here."
-    )
-
-
-def _earlier(n: int) -> str:
-    those = "other version of this claim was" if n == 1 else "other versions of this claim were"
-    return (
-        f"{fmt.count(n)} {those} looked at before. Looking began anew with each version and no "
-        "earlier look counts, but seeds that had been seen are looked at again."
     )
 
 

@@ -67,13 +67,8 @@ def _claim_pairs(document: Document) -> Pairs:
         "independent": "independent: no arm shares randomness with another",
         "paired": "paired: replicates of the same number share their randomness",
     }[claim.design]
-    pairs = (
-        ("Claim", claim.id),
-        ("Claim file", claim.file),
-        ("Paper", claim.source.paper),
-        ("Design", design),
-    )
-    return Pairs(pairs)
+    paper = ("Paper", claim.source.paper)
+    return Pairs((("Claim", claim.id), ("Claim file", claim.file), paper, ("Design", design)))
 
 
 def _trained(document: Document) -> list[ArmPart]:
@@ -81,7 +76,6 @@ def _trained(document: Document) -> list[ArmPart]:
 
 
 def _sources(document: Document) -> TableBlock:
-    """Where the values of every arm are from, when not all were trained."""
     rows = []
     for arm in document.arms:
         table = (fmt.DASH, fmt.DASH) if arm.table is None else (arm.table.file, arm.table.sha256)
