@@ -118,8 +118,8 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     documents, unwritten = _reported(judged, options, formats, stopped)
     with apart("failed.txt", stopped):
         for each in stopped:
-            if claim := named.get(each.subject):
-                write_failure(each, claim.id, claim.scale, options.reports)
+            if failed := named.get(each.subject):
+                write_failure(each, failed.id, failed.scale, options.reports)
     with apart("index.html", stopped):
         write_index(options.reports)
     return Verified(
