@@ -13,6 +13,7 @@ from repro.audit.audit_file import (
     LoadedAudit,
     PrintedMoments,
     PrintedPair,
+    PrintedPoints,
     PrintedTable,
     load_audit,
 )
@@ -24,6 +25,7 @@ from repro.audit.comparison import (
     PrintedArm,
     PrintedComparison,
     fails,
+    noted,
     printed,
     rows_of,
 )
@@ -105,13 +107,9 @@ def _audited(row: AuditRow, assumed: Assumed, family: Adjusted, rounding: Roundi
         rounding=rounding,
         equals_rounded=row.equals_rounded(variant) if by_t else None,
         condition=judged.condition,
-        findings=_noted(findings(row, variant, judged, family), comparison.note),
+        findings=noted(findings(row, variant, judged, family), comparison.note),
         details={"locator": comparison.locator} if comparison.locator else {},
     )
-
-
-def _noted(findings: Iterable[str], note: str | None) -> tuple[str, ...]:
-    return (*findings, note) if note else tuple(findings)
 
 
 CLAIMS = (".yaml", ".yml")
@@ -202,6 +200,9 @@ def _audit_entries(loaded: LoadedAudit) -> Audit:
     """Every entry of an audit; its comparisons are judged together."""
     spec, document, tables = loaded.audit, loaded.document, loaded.tables
 
+    def points(entry: PrintedPoints) -> tuple[Audited, ...]:
+        return audit_points(entry, tables[entry.file] if entry.file else {})
+
     def rows(section: str, check: Callable[[Any], Audited]) -> Iterator[Audited]:
         return _made(document, section, getattr(spec, section), lambda entry: (check(entry),))
 
@@ -212,9 +213,7 @@ def _audit_entries(loaded: LoadedAudit) -> Audit:
     tested = audit(comparisons, rounding=spec.rounding, other_n=spec.other_n)
     found = (
         *tested,
-        *_made(
-            document, "points", spec.points, lambda p: audit_points(p, tables.get(p.file or "", {}))
-        ),
+        *_made(document, "points", spec.points, points),
         *rows("wins", lambda entry: wins(entry, tables[entry.file])),
         *rows("spectra", lambda entry: spectrum(entry, tables[entry.file])),
         *rows("derived", derived),
@@ -235,7 +234,7 @@ def _audit_claim(claim: Claim, document: YamlDocument) -> Audit:
     rows = tuple(tested.get(name) or _not_checkable(name, entry) for name, entry in entries)
     if not rows:
         said = "this claim says of no printed number what was published"
-        rows = (Audited(claim.id, Grade.NOT_CHECKABLE, "claim", findings=(said,)),)
+        rows = (Audited(id=claim.id, grade=Grade.NOT_CHECKABLE, kind="claim", findings=(said,)),)
     return Audit(claim.title, claim.file, rows, tuple(table_findings(tuple(tested.values()))))
 
 
@@ -261,23 +260,28 @@ def _made(
 
 def _of_table(table: PrintedTable) -> Iterator[PrintedComparison]:
     """A comparison of every row with the baseline: A is the row."""
-    baseline = _arm(table.rows[table.baseline], table.n)
+    baseline = table.rows[table.baseline]
     for name, row in table.rows.items():
         if name != table.baseline:
-            yield _compared(table, f"{table.id}_{name}", (_arm(row, table.n), baseline), row.p)
+            yield _compared(table, f"{table.id}_{name}", (row, baseline), table.n, row.p)
 
 
 def _of_pair(pair: PrintedPair) -> Iterator[PrintedComparison]:
-    a, b = (_arm(arm, None) for arm in pair.arms.values())
-    yield _compared(pair, pair.id, (a, b), pair.p)
+    yield _compared(pair, pair.id, pair.arms.values(), None, pair.p)
 
 
 def _compared(
-    entry: PrintedTable | PrintedPair, name: str, arms: tuple[PrintedArm, PrintedArm], p: str | None
+    entry: PrintedTable | PrintedPair,
+    name: str,
+    arms: Iterable[PrintedMoments],
+    n: int | None,
+    p: str | None,
 ) -> PrintedComparison:
+    a, b = (PrintedArm.read(arm.mean, arm.sd, arm.n or n) for arm in arms)
     return PrintedComparison(
         name,
-        *arms,
+        a,
+        b,
         printed(p),
         alpha=entry.alpha,
         test=entry.test,
@@ -287,10 +291,6 @@ def _compared(
         locator=entry.locator,
         note=entry.note,
     )
-
-
-def _arm(moments: PrintedMoments, n: int | None) -> PrintedArm:
-    return PrintedArm.read(moments.mean, moments.sd, moments.n or n)
 
 
 def _published(claim: Claim, name: str, entry: Published) -> Iterator[PrintedComparison]:
@@ -321,8 +321,8 @@ def _published(claim: Claim, name: str, entry: Published) -> Iterator[PrintedCom
 def _not_checkable(name: str, entry: Published) -> Audited:
     arms = ", ".join(f"{arm} {numbers.mean}" for arm, numbers in entry.arms.items())
     said = f"{len(entry.arms)} arm is printed ({arms}); a comparison needs two"
-    findings, details = _noted([said], entry.note), {"locator": entry.locator}
-    return Audited(name, Grade.NOT_CHECKABLE, findings=findings, details=details)
+    findings, details = noted([said], entry.note), {"locator": entry.locator}
+    return Audited(id=name, grade=Grade.NOT_CHECKABLE, findings=findings, details=details)
 
 
 def _distinct(names: list[str]) -> list[str]:

@@ -1,7 +1,6 @@
 """Audit files: printed numbers that are to be checked against each other, and how they are loaded.
 
-An audit is about what a document prints. Every number is a text, because how it was rounded is
-part of it. Each kind of entry is checked in one way.
+Every number is a text, because how it was rounded is part of it.
 """
 
 from __future__ import annotations
@@ -132,11 +131,16 @@ class PrintedPlace(Spec):
     value: Decimal
 
 
-class SameQuantity(Spec):
-    """One quantity, printed in several places."""
+class _Quantity(Spec):
+    """An entry that says in words which quantity it is about."""
 
     id: Name
     what: Label
+
+
+class SameQuantity(_Quantity):
+    """One quantity, printed in several places."""
+
     places: Annotated[tuple[PrintedPlace, ...], Field(min_length=2)]
     note: Reason | None = None
 
@@ -153,22 +157,18 @@ class Part(Whole):
     """The printed mean and standard deviation of some of them."""
 
 
-class Pooled(Spec):
+class Pooled(_Quantity):
     """A part and the one run that was added to it must give the whole; ``run`` is that run."""
 
-    id: Name
-    what: Label
     whole: Whole
     part: Part
     run: PrintedPlace | None = None
     note: Reason | None = None
 
 
-class SingleRun(Spec):
+class SingleRun(_Quantity):
     """A run that was printed alone, among others of which mean, sd and n are printed."""
 
-    id: Name
-    what: Label
     run: PrintedPlace
     others: Whole
     note: Reason | None = None
@@ -197,14 +197,12 @@ class FromProduct(Spec):
 Derivation = Annotated[FromDifference | FromProduct, Field(discriminator="kind")]
 
 
-class Derived(Spec):
+class Derived(_Quantity):
     """A printed number that should follow from others, by one of the derivations at least.
 
     ``other_quantities`` are derivations that it might have been confused with.
     """
 
-    id: Name
-    what: Label
     locator: Locator
     value: Decimal
     sources: Annotated[tuple[Derivation, ...], Field(min_length=1)]
@@ -212,11 +210,9 @@ class Derived(Spec):
     note: Reason | None = None
 
 
-class StatedBound(Spec):
+class StatedBound(_Quantity):
     """A bound that the document states, and printed values that must keep it."""
 
-    id: Name
-    what: Label
     locator: Locator
     at_most: Decimal | None = None
     at_least: Decimal | None = None
@@ -301,11 +297,7 @@ class LoadedAudit:
 
 
 def load_audit(document: YamlDocument) -> LoadedAudit:
-    """The audit that a document holds.
-
-    SpecError with every mistake of its shape; for one of the right shape, with every mistake of
-    what it says and of its CSV files.
-    """
+    """The audit of a document; SpecError with every mistake in its shape, or else in its words."""
     audit = validated(document, AuditFile)
     problems: list[Problem] = []
     tables = _tables(document, audit, problems)
@@ -340,18 +332,8 @@ def _tables(
     return tables
 
 
-SECTIONS = (
-    "tables",
-    "comparisons",
-    "points",
-    "same_quantity",
-    "pooled",
-    "single_runs",
-    "derived",
-    "bounds",
-    "wins",
-    "spectra",
-)
+KEYS = tuple(AuditFile.model_fields)
+SECTIONS = KEYS[KEYS.index("tables") :]
 """The lists of an audit; the ids in all of them together are different."""
 
 RANGES: Mapping[object, tuple[float, float, str]] = {
@@ -409,9 +391,7 @@ def _ids(audit: AuditFile) -> Iterator[tuple[str, Steps]]:
                         yield f"{entry.id}_{row}", (*steps, "rows", row)
                 continue
             yield entry.id, (*steps, "id")
-            for number, window in enumerate(
-                entry.windows if isinstance(entry, PrintedPoints) else ()
-            ):
+            for number, window in enumerate(getattr(entry, "windows", ())):
                 yield window.id, (*steps, "windows", number, "id")
 
 

@@ -24,28 +24,23 @@ from repro.stats.records import Summary, check_alpha
 
 
 class Grade(StrEnum):
-    """How a printed p-value stands to the numbers it was printed with; the first that applies.
+    """How a printed p-value stands to the numbers it was printed with: the first that applies.
 
-    *Assumed* is the declared test, else the one variant that fits the whole table, else Welch;
-    its *interval* holds every p that the unrounded numbers could have given; a *match* is an
-    overlap of a variant's interval with the printed p's own rounding interval. A p is significant
-    when it is at most alpha.
+    *Assumed* is the declared test, else the one variant that fits the whole table, else Welch.
+    Its *interval* holds every p that the unrounded numbers could have given. A variant *matches*
+    where its interval overlaps what is printed as p, and is *admissible* where it keeps to the
+    declared test and tails.
 
-    - DECISION-INCONSISTENT: no admissible variant matches, and the printed p and the whole
-      interval of the assumed test lie on opposite sides of alpha. Admissible are variants that
-      keep to the test and tails that the table declares. A one-sided p above one half is of a
-      test that the difference went against.
-    - DECISION-FRAGILE: alpha lies inside the interval of the assumed test, unless it is paired.
-    - INCONSISTENT: no variant matches; the decision is the same.
-    - NOT-BY-T-TEST: no variant matches (or, where the decision is the other one, none that is
-      admissible), and nothing says which test was used: neither does the table declare it, nor do
-      its p-values equal, digit by digit, those of one test on the printed numbers. A rank,
-      permutation or paired test might give the printed p.
-    - CONSISTENT-IF(x): the assumed test does not match, a variant that differs in x does; or
-      it is paired and matches only for the correlation x of the arms, which is not printed.
+    - DECISION-INCONSISTENT: nothing admissible matches, and the printed p and the whole interval
+      of the assumed test lie on opposite sides of alpha.
+    - DECISION-FRAGILE: alpha lies inside that interval, unless the test is paired.
+    - INCONSISTENT: nothing matches; the decision is the same.
+    - NOT-BY-T-TEST: as DECISION-INCONSISTENT or INCONSISTENT, but neither a declaration nor the
+      digits of the printed p-values say which test was used.
+    - CONSISTENT-IF(x): only a variant that differs in x matches, or a paired test with the
+      correlation x of the arms.
     - CONSISTENT: the assumed test matches.
-    - NOT-CHECKABLE: a number is not printed, or the declared test needs the value of every
-      replicate. Never a failure.
+    - NOT-CHECKABLE: a number is not printed, or the test needs every value. Never a failure.
     """
 
     DECISION_INCONSISTENT = "DECISION-INCONSISTENT"
@@ -268,7 +263,12 @@ def rows_of(comparisons: Sequence[PrintedComparison], other_n: Sequence[int]) ->
     mentioned = {n for each in comparisons for arm in each.arms if (n := arm.n) is not None}
     intervals = _intervals(comparisons, mentioned | set(other_n))
     return [
-        AuditRow(each, _lacks(each), found, _matches(each, found))
+        AuditRow(
+            comparison=each,
+            lacks=_lacks(each),
+            intervals=found,
+            matches=tuple(v for v, span in found.items() if each.p and _overlap(span, each.p)),
+        )
         for each, found in zip(comparisons, intervals, strict=True)
     ]
 
@@ -330,11 +330,6 @@ def _lacks(comparison: PrintedComparison) -> tuple[str, ...]:
     )
 
 
-def _matches(comparison: PrintedComparison, found: Mapping[Variant, Span]) -> tuple[Variant, ...]:
-    p = comparison.p
-    return () if p is None else tuple(each for each, span in found.items() if _overlap(span, p))
-
-
 def _overlap(span: Span, p: PrintedNumber) -> bool:
     return span[0] <= p.high and p.low <= span[1]
 
@@ -350,9 +345,9 @@ def _summary(arm: PrintedArm, variant: Variant) -> Summary:
 Value = bool | int | float | str | tuple[float, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Audited:
-    """One printed statement and what was found about it.
+    """One printed statement and what was found about it, in the order of the JSON.
 
     Rows that are no comparison of two means (``kind``: "correlation", "disagreement", ...)
     leave the fields of a comparison at their defaults and keep their own numbers in
@@ -366,31 +361,36 @@ class Audited:
     """
 
     id: str
-    grade: Grade
-    kind: str = "comparison"
     p_printed: str | None = None
     p_interval: tuple[float, float] | None = None
     p_student: float | None = None
     p_welch: float | None = None
     matches: tuple[str, ...] = ()
+    grade: Grade
+    condition: str = ""
     decision_survives_rounding: bool | None = None
     holm: float | None = None
-    bh: float | None = None
     smallest_confirmable_margin: float | None = None
     assumed: str | None = None
     assumed_why: str = ""
+    bh: float | None = None
     alpha: float | None = None
     family: str | None = None
     rounding: str = "round"
     equals_rounded: bool | None = None
-    condition: str = ""
-    findings: tuple[str, ...] = ()
+    kind: str = "comparison"
     details: Mapping[str, Value] = field(default_factory=dict, hash=False)
+    findings: tuple[str, ...] = ()
 
     @property
     def grade_text(self) -> str:
         """The grade as it is printed: CONSISTENT-IF with what it takes."""
         return f"{self.grade}({self.condition})" if self.condition else str(self.grade)
+
+
+def noted(findings: Iterable[str], note: str | None) -> tuple[str, ...]:
+    """The findings, and last the note of the entry, if it has one."""
+    return (*findings, note) if note else tuple(findings)
 
 
 @dataclass(frozen=True, slots=True)

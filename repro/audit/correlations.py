@@ -13,9 +13,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from repro.audit.audit_file import PrintedAxis, PrintedCorrelation, PrintedPoints, PrintedWindow
-from repro.audit.comparison import Audited, Grade, Value
+from repro.audit.comparison import Audited, Grade, Value, noted
 from repro.errors import ClaimError
 from repro.evidence.published import PrintedNumber, Rounding
+from repro.schema.rows import Columns
 from repro.stats.coefficients import (
     FEWEST,
     correlate_weighted,
@@ -59,24 +60,24 @@ class Correlation:
         return self.interval[0] <= self.predicted <= self.interval[1]
 
 
-def audit_points(entry: PrintedPoints, columns: Mapping[str, Sequence[str]]) -> tuple[Audited, ...]:
+def audit_points(entry: PrintedPoints, columns: Columns) -> tuple[Audited, ...]:
     """One row for all points and one for each window; ``columns`` are the cells of the file."""
     x, y = turned_points(entry, columns)
     if x.constant or y.constant or x.n < 3:
         constant = next((axis.label for s, axis in ((x, entry.x), (y, entry.y)) if s.constant), "")
         why = f"{constant} does not vary" if constant else f"{x.n} points have no correlation"
         ids = (entry.id, *(window.id for window in entry.windows))
-        said = (f"{entry.printed.locator}: {why}", *([entry.note] if entry.note else []))
-        uncheckable = Audited(entry.id, Grade.NOT_CHECKABLE, "correlation", findings=said)
-        return tuple(replace(uncheckable, id=name) for name in ids)
+        said = noted([f"{entry.printed.locator}: {why}"], entry.note)
+        return tuple(
+            Audited(id=name, grade=Grade.NOT_CHECKABLE, kind="correlation", findings=said)
+            for name in ids
+        )
     found: dict[Selection, Correlation] = {"strict": correlation(x, y)}
     whole = _row(entry.id, entry.printed, found, _words(entry), entry.note)
     return (whole, *(_window_row(entry, window, x, y) for window in entry.windows))
 
 
-def turned_points(
-    entry: PrintedPoints, columns: Mapping[str, Sequence[str]]
-) -> tuple[Sample, Sample]:
+def turned_points(entry: PrintedPoints, columns: Columns) -> tuple[Sample, Sample]:
     """The x and y of all points, turned so that more is better."""
     pairs = entry.values or ()
     if entry.file is not None:
@@ -133,7 +134,8 @@ def _window_row(entry: PrintedPoints, window: PrintedWindow, x: Sample, y: Sampl
     try:
         found = selections(window, entry.y, x, y)
     except ClaimError as error:
-        return Audited(window.id, Grade.NOT_CHECKABLE, "correlation", findings=(str(error),))
+        why, kind = (str(error),), "correlation"
+        return Audited(id=window.id, grade=Grade.NOT_CHECKABLE, kind=kind, findings=why)
     words = f"{_words(entry)}, from {window.low} to {window.high}"
     return _row(window.id, window, found, words, entry.note)
 
@@ -166,9 +168,8 @@ def _row(
         *(f"{words}: {_said(each, EDGES[selection])}" for selection, each in found.items()),
         _comparison(printed, row, found),
         *(_selection_alone(each, EDGES[selection]) for selection, each in found.items()),
-        note,
     )
-    return replace(row, findings=tuple(filter(None, findings)))
+    return replace(row, findings=noted(filter(None, findings), note))
 
 
 def _grade(

@@ -25,7 +25,7 @@ from repro.audit.audit_file import (
     StatedBound,
     Wins,
 )
-from repro.audit.comparison import Audited, Grade, Value
+from repro.audit.comparison import Audited, Grade, Value, noted
 from repro.audit.p_range import Span
 from repro.errors import ClaimError
 from repro.evidence.published import PrintedNumber
@@ -49,7 +49,7 @@ def _row(
         id=entry.id,
         grade=Grade.CONSISTENT if agree else Grade.INCONSISTENT,
         kind=kind,
-        findings=_findings([f"{entry.what}: {said}"], entry.note),
+        findings=noted([f"{entry.what}: {said}"], entry.note),
         details=details,
     )
 
@@ -95,7 +95,7 @@ def derived(entry: Derived) -> Audited:
         kind="derived",
         matches=matches,
         condition=condition,
-        findings=_findings([said], entry.note),
+        findings=noted([said], entry.note),
         details={
             "value": value,
             "nearest": min(values, key=lambda name: abs(values[name] - value)),
@@ -257,10 +257,6 @@ def _shown(span: Span) -> str:
     return f"[{span[0]:.6g}, {span[1]:.6g}]"
 
 
-def _findings(said: Sequence[str], note: str | None) -> tuple[str, ...]:
-    return (*said, note) if note else tuple(said)
-
-
 PRECISION = float(np.finfo(np.float32).eps)
 """The rounding unit of the numbers whose rank is printed; single precision, as in the papers."""
 
@@ -292,7 +288,7 @@ def spectrum(entry: Spectrum, columns: Mapping[str, Sequence[str]]) -> Audited:
         id=entry.id,
         grade=Grade.INCONSISTENT if wrong else Grade.CONSISTENT,
         kind="spectrum",
-        findings=_findings(findings, entry.note),
+        findings=noted(findings, entry.note),
         details={**details, "wrong": ", ".join(wrong) or None},
     )
 
@@ -351,7 +347,7 @@ def wins(entry: Wins, columns: Mapping[str, Sequence[str]]) -> Audited:
         grade=grade,
         kind="wins",
         condition=condition,
-        findings=_findings([said, *starmap(_unlike, unlike)], entry.note),
+        findings=noted([said, *starmap(_unlike, unlike)], entry.note),
         details={
             "cells": len(cells),
             "exact": exact,

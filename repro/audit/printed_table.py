@@ -1,7 +1,6 @@
 """A table of printed comparisons (CSV) -> comparisons, or every mistake in it at once.
 
-One comparison a row; every cell is read as the text that it is. Rows and columns are counted
-as a spreadsheet does: the header is row 1, and a column is where it stands in the header.
+Rows and columns are counted as a spreadsheet does: the header is row 1.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from repro.audit.comparison import (
 from repro.errors import ClaimError, Place, Problem, SpecError
 from repro.evidence.published import MAX_CHARACTERS, PrintedNumber
 from repro.files import fatal, place_of_offset, read_text
-from repro.schema.rows import CsvRow, Mistakes, rows_of
+from repro.schema.rows import MOST, CsvRow, Mistakes, rows_of
 from repro.stats.records import check_alpha
 
 REQUIRED = ("id", "mean_a", "sd_a", "n_a", "mean_b", "sd_b", "n_b", "p")
@@ -35,9 +34,6 @@ COLUMNS = (*REQUIRED, *OPTIONAL)
 MAX_ROWS = 2_000
 MAX_ID = 100
 MAX_DIGITS = 9
-
-MOST = 100
-"""No more mistakes than this are named, of however bad a table."""
 
 
 def read_table(path: Path) -> tuple[PrintedComparison, ...]:
@@ -120,11 +116,8 @@ def _columns(header: Sequence[str], file: str, row: int) -> tuple[dict[str, int]
 
 def _unknown(place: Place, name: str, header: Sequence[str]) -> Problem:
     if len(header) == 1 and any(sign in name for sign in ";\t"):
-        mistake, expected = (
-            "one column only, with semicolons or tabs in it",
-            "commas between the columns",
-        )
-        return Problem(place, mistake, expected, "save the table with commas")
+        mistake = "one column only, with semicolons or tabs in it"
+        return Problem(place, mistake, "commas between the columns", "save the table with commas")
     close = difflib.get_close_matches(name.lower()[:50], COLUMNS, n=1)
     hint = f"; did you mean {close[0]}?" if close else ""
     mistake = f"unknown column {name[:50]!r}{hint}" if name else "a column without a name"

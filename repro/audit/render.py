@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import textwrap
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import PurePath
 from typing import Any
+from unicodedata import category
 
 from repro.audit.comparison import LEGEND, Audit, Audited, Grade
 from repro.audit.findings import NAMED, number, span_text
@@ -30,26 +31,12 @@ def to_json(audits: Sequence[Audit]) -> str:
 
 
 def _object(audit: Audit, row: Audited) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "p_printed": row.p_printed,
-        "p_interval": row.p_interval,
-        "p_student": row.p_student,
-        "p_welch": row.p_welch,
-        "matches": row.matches,
+    values = {each.name: getattr(row, each.name) for each in fields(row)}
+    del values["assumed_why"], values["condition"]
+    return values | {
         "grade": row.grade_text,
-        "decision_survives_rounding": row.decision_survives_rounding,
-        "holm": row.holm,
-        "smallest_confirmable_margin": row.smallest_confirmable_margin,
         "assumed": {"variant": row.assumed, "why": row.assumed_why} if row.assumed else None,
-        "bh": row.bh,
-        "alpha": row.alpha,
-        "family": row.family,
-        "rounding": row.rounding,
-        "equals_rounded": row.equals_rounded,
-        "kind": row.kind,
         "details": dict(row.details),
-        "findings": row.findings,
         "table": {"title": audit.title, "source": audit.source, "findings": audit.findings},
     }
 
@@ -65,7 +52,9 @@ def to_text(audits: Sequence[Audit], width: int) -> str:
         lines += [*_table(audit, width), ""]
     rows = [row for audit in audits for row in audit.rows]
     counts = Counter(row.grade for row in rows)
-    lines += [line for grade in Grade if counts[grade] for line in _legend(grade, width)]
+    for grade in (each for each in Grade if counts[each]):
+        name = f"{grade}(x)" if grade is Grade.CONSISTENT_IF else grade
+        lines += _wrapped(f"{name}: {LEGEND[grade]}", "", width, hanging="  ")
     total = ", ".join(f"{counts[grade]} {grade}" for grade in Grade if counts[grade])
     many = "statement" if len(rows) == 1 else "statements"
     lines += ["", *_in_doubt(audits, width)]
@@ -134,19 +123,10 @@ def _shown(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _legend(grade: Grade, width: int) -> Iterator[str]:
-    name = f"{grade}(x)" if grade is Grade.CONSISTENT_IF else str(grade)
-    yield from _wrapped(f"{name}: {LEGEND[grade]}", "", width, hanging="  ")
-
-
 def _wrapped(text: str, indent: str, width: int, hanging: str = "") -> list[str]:
     """Lines of at most ``width`` characters, without what a terminal would obey."""
-    shown = "".join("\N{REPLACEMENT CHARACTER}" if _obeyed(sign) else sign for sign in text)
-    following = indent + hanging
-    return textwrap.wrap(
-        shown, width, initial_indent=indent, subsequent_indent=following, drop_whitespace=True
+    # The categories C* of Unicode: control, format, surrogate, private and unassigned.
+    shown = "".join(
+        "\N{REPLACEMENT CHARACTER}" if category(sign)[0] == "C" else sign for sign in text
     )
-
-
-def _obeyed(sign: str) -> bool:
-    return unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Co", "Cn")
+    return textwrap.wrap(shown, width, initial_indent=indent, subsequent_indent=indent + hanging)

@@ -24,11 +24,9 @@ STATES: Mapping[str, RunState] = {
     "killed": "diverged",
     "running": "missing",
 }
-"""What a column `state` may say, and what becomes of the run: whatever ended without a value is
-for the claim's policy on runs that diverge."""
+"""What a column `state` may say: a run that ended without a value is treated as diverged."""
 
 MAX_DIGITS = 1_000
-"""A longer cell is not a number."""
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
 
@@ -56,8 +54,7 @@ def badly_sized(cell: str, number: float) -> Literal["large", "small"] | None:
 def time_of(cell: str) -> tuple[str, float] | None:
     """What sort of time a cell holds, and that time as a number; None for none.
 
-    A number of any unit, or a date of ISO 8601 with or without a time of day and a zone: sorts
-    that cannot be set in one order.
+    The sorts are a number of any unit, and a date of ISO 8601 with and without a zone.
     """
     number = number_of(cell)
     if number is not None:

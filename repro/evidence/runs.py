@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from repro.trainers.measurement import MeasurementSpec
 
 
-LARGEST_LOSS = 700.0
-"""Losses in nats whose exponential is still a number."""
+LARGEST_LOSS = 700.0  # nats, whose exponential is still a number
 
 
 class Runs(EvidenceSource):

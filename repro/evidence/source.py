@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -45,19 +45,18 @@ class Facts:
     first_seed: int = 0
 
 
-ConfigurationFinder: TypeAlias = Callable[
-    [YamlDocument, Steps, str, Mapping[str, Any]], tuple[Facts | None, tuple[Problem, ...]]
-]
-"""Takes an arm's place in a claim, the configuration it names, and what it overrides."""
-
-
 @dataclass(frozen=True, slots=True)
 class DeclaredAt:
-    """Where a source stands in a claim file, and what its names may stand for."""
+    """Where a source stands in a claim file, and what its names may stand for.
+
+    ``find_configuration`` takes that place, the name of a configuration, and what is overridden.
+    """
 
     document: YamlDocument
     steps: Steps
-    find_configuration: ConfigurationFinder
+    find_configuration: Callable[
+        [YamlDocument, Steps, str, Mapping[str, Any]], tuple[Facts | None, tuple[Problem, ...]]
+    ]
 
     @property
     def folder(self) -> Path:

@@ -1,9 +1,7 @@
 """A user's own results, a tidy CSV or a pandas frame: arm, seed, measurement, value.
 
-Read strictly, because a value that is taken for another arm or seed changes a verdict without a
-sign: every mistake is named with its row (the line of a file, the position in a frame, from 0) and
-its column, all at once. Other columns, and measurements that are not declared, are left unread,
-and the report says so.
+Every mistake is named, all at once, with its row (the line of a file, the position in a frame) and
+its column. Other columns and undeclared measurements are left unread, and the report says so.
 """
 
 from __future__ import annotations
@@ -46,10 +44,7 @@ MAX_BYTES = 20_000_000
 MAX_SEED = 2**53
 
 MAX_SEEDS = 10_000
-"""No arm has more replicates than this, as none could be planned with more."""
-
 NAMED = 5
-"""No more than so many columns or measurements that are left unread are named."""
 
 _SEED = re.compile(r"0|[1-9][0-9]{0,15}")
 
@@ -78,11 +73,7 @@ class TableFile(EvidenceSource):
 
 
 def read_table(path: Path, schema: TableSchema) -> TidyTable:
-    """The table in a CSV file; SpecError with every mistake in it.
-
-    Lines end as on any system, a byte-order mark is allowed, and cells may be separated by
-    semicolons or tabs: spreadsheets write all of them.
-    """
+    """The table in a CSV file, as any spreadsheet writes it; SpecError with every mistake in it."""
     text = read_text(path, "a CSV file", MAX_BYTES)
     source = TableSource(path.name, _sha256(text))
     mistakes = Mistakes(str(path))
@@ -102,8 +93,7 @@ FRAME = "a pandas frame"
 def frame_table(frame: pd.DataFrame, schema: TableSchema) -> TidyTable:
     """The table in a frame; SpecError with every mistake in it.
 
-    Its digest is that of the CSV with the same rows, numbers written so that they read back
-    exactly.
+    Its digest is that of a CSV with the same rows, its numbers written to read back exactly.
     """
     header = tuple(str(name) for name in frame.columns)
     starts = tuple(range(1, len(header) + 1))
@@ -138,7 +128,7 @@ class _Unread:
 
     row: int
     column: int
-    rows: int = 1
+    rows: int = 0
 
 
 @dataclass(slots=True)
@@ -186,10 +176,8 @@ class _Reader:
 
     def _kept(self, arm: str) -> dict[int, dict[str, float]]:
         """The values of an arm by seed, without the seeds that are lost."""
-        lost = self.lost.get(arm, {})
-        return {
-            seed: values for seed, values in self.found.get(arm, {}).items() if seed not in lost
-        }
+        found, lost = self.found.get(arm, {}), self.lost.get(arm, {})
+        return {seed: values for seed, values in found.items() if seed not in lost}
 
     # the header
 
@@ -275,10 +263,9 @@ class _Reader:
             return name
         if not name:
             self._refuse(row, "arm", EMPTY, listed(known), choose(name, known))
-        elif name in self.not_ours:
-            self.not_ours[name].rows += 1
-        elif len(self.not_ours) < MAX_SEEDS:
-            self.not_ours[name] = _Unread(row.number, row.starts[self.columns["arm"]])
+        elif name in self.not_ours or len(self.not_ours) < MAX_SEEDS:
+            place = _Unread(row.number, row.starts[self.columns["arm"]])
+            self.not_ours.setdefault(name, place).rows += 1
         return None
 
     def _measurement(self, row: CsvRow) -> str:
@@ -316,12 +303,11 @@ class _Reader:
         size = badly_sized(cell, number)
         if size is None:
             return number
+        text = f"'{short(cell)}' is too {size} to compute with"
         expected = f"0, or a size from {SMALLEST:g} to {LARGEST:g}"
         unit = "larger" if size == "large" else "smaller"
         advice = f"correct it, or write every value in a {unit} unit"
-        self._refuse(
-            row, "value", f"'{short(cell)}' is too {size} to compute with", expected, advice
-        )
+        self._refuse(row, "value", text, expected, advice)
         return None
 
     def _count(self, row: CsvRow, arm: str, seed: int) -> None:
@@ -359,11 +345,8 @@ class _Reader:
     def _other_measurement(self, row: CsvRow, arm: str, seed: int, name: str) -> None:
         if len(self.ignored) < MAX_SEEDS:
             self.ignored[f"measurement '{short(name)}'"] = None
-        if (arm, seed) in self.others:
-            self.others[arm, seed][1].rows += 1
-        else:
-            place = _Unread(row.number, row.starts[self.columns["measurement"]])
-            self.others[arm, seed] = (name, place)
+        place = _Unread(row.number, row.starts[self.columns["measurement"]])
+        self.others.setdefault((arm, seed), (name, place))[1].rows += 1
 
     def _once(self, row: CsvRow, arm: str, seed: int, measurement: str) -> bool:
         before = self.first.setdefault((arm, seed, measurement), row.number)
@@ -392,10 +375,7 @@ class _Reader:
         for (arm, seed), (name, place) in self.others.items():
             if seed in self.found.get(arm, {}) or seed in self.lost.get(arm, {}):
                 continue
-            if name in places:
-                places[name].rows += place.rows
-            else:
-                places[name] = replace(place)
+            places.setdefault(name, replace(place, rows=0)).rows += place.rows
         known = self.schema.measurements
         for name, place in places.items():
             text = f"the claim has no measurement '{short(name)}'"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import math
@@ -58,10 +59,7 @@ class Trial:
         return 0 if per_run is None else per_run.epochs * self.search.spec.seeds
 
     def runs(self, name: str = "") -> tuple[PlannedRun, ...]:
-        """A run per seed, without any measurement: validation losses are in the history.
-
-        ``name`` is what a reader calls the trial.
-        """
+        """A run per seed, labelled by ``name``, without any measurement."""
         training, spec = self.configuration.training(), self.search.spec
         return tuple(
             PlannedRun(
@@ -77,15 +75,16 @@ class Trial:
 def trials(
     search: Search, stage: Stage, values: Values, layers: tuple[Changes, ...]
 ) -> list[Trial]:
-    """The trials of a stage around what the stages before have chosen."""
-    return [Trial(search, stage.id, layers, changes) for changes in _changes(stage, values)]
+    """The trials of a stage around what the stages before have chosen.
 
-
-def _changes(stage: Stage, values: Values) -> list[Changes]:
-    """What each trial of a stage changes, in the order of the grid, the last path fastest."""
+    They are in the order of the grid, the last path fastest.
+    """
+    changes: list[Changes] = [{}]
     if stage.design == "cross":
-        return [dict(zip(values, each, strict=True)) for each in product(*values.values())]
-    return [{}, *({path: value} for path, tried in values.items() for value in tried)]
+        changes = [dict(zip(values, each, strict=True)) for each in product(*values.values())]
+    else:
+        changes += [{path: value} for path, tried in values.items() for value in tried]
+    return [Trial(search, stage.id, layers, each) for each in changes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +131,8 @@ def ranked(outcomes: Sequence[TrialOutcome]) -> list[TrialOutcome]:
 def kept(stage: Stage, values: Values, outcomes: Sequence[TrialOutcome]) -> dict[str, list[Any]]:
     """The values of each path that the next stage takes, in the order of the grid.
 
-    A value is as good as the best trial of the stage that tried it; one that has none without a
-    divergence is never kept, and a path of which that is true of all is left out: it stays what
-    it was.
+    A value is as good as the best trial of the stage that tried it without a divergence. A value
+    without such a trial is never kept, and a path without such a value is left out.
     """
     sound = [each for each in outcomes if not each.diverged]
     result = {}
@@ -150,8 +148,7 @@ def kept(stage: Stage, values: Values, outcomes: Sequence[TrialOutcome]) -> dict
     return result
 
 
-MOST_PRICED = 10_000
-"""Settings that are looked at one by one although they are too many; more are only counted."""
+MOST_PRICED = 10_000  # settings beyond the budget; more are counted, but not looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,30 +306,22 @@ def tune(search: Search, options: RunOptions) -> Tuned:
     for stage in search.spec.stages:
         values = dict(stage.grid) if stage.grid is not None else values
         found = trials(search, stage, values, layers)
-        _stay_in_budget(search, [*(each.trial for each in done), *found])
+        settings = distinct([*(each.trial for each in done), *found])
+        epochs = sum(trial.epochs for trial in settings)
+        if problems := over_budget(search, len(settings), epochs):
+            raise SpecError(problems)
         try:
             _train(distinct(found), options)
         except CodeError as error:
-            raise CodeError(_placed(error.found, search)) from None
+            places = {code.use: code.arm for code in search.code}
+            located = {use: places.get(use, search.document.file) for use in error.found}
+            raise CodeError(located) from None
         outcomes = [outcome(trial, options.store) for trial in found]
         done += outcomes
         best = Tuned(search, tuple(done)).best.trial
         layers = (*best.layers, best.changes)
         values = dict(kept(stage, values, outcomes)) if stage.keep else values
     return Tuned(search, tuple(done))
-
-
-def _placed(found: Mapping[str, str], search: Search) -> dict[str, str]:
-    """The same code, with the place in the search file that leads to it."""
-    places = {code.use: code.arm for code in search.code}
-    return {use: places.get(use, search.document.file) for use in found}
-
-
-def _stay_in_budget(search: Search, found: Sequence[Trial]) -> None:
-    """Refuse a stage whose settings, now that they are known, take more than was declared."""
-    settings = distinct(found)
-    if problems := over_budget(search, len(settings), sum(trial.epochs for trial in settings)):
-        raise SpecError(problems)
 
 
 def _train(found: Sequence[Trial], options: RunOptions) -> None:
@@ -381,7 +370,11 @@ def write_tuned(tuned: Tuned, folder: Path) -> list[Path]:
     files = {folder / f"{name}.yaml": chosen, folder / f"{name}.csv": table.getvalue()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        missing = [path for path, text in files.items() if not _is_there(path, text)]
+        missing = [path for path in files if not path.exists()]
+        for path, text in files.items():
+            if path not in missing and path.read_bytes() != text.encode():
+                mistake = "there is another one, which is never overwritten"
+                raise FileExistsError(errno.EEXIST, mistake, str(path))
         for path in missing:
             with path.open("x", encoding="utf-8") as stream:
                 stream.write(files[path])
@@ -391,10 +384,7 @@ def write_tuned(tuned: Tuned, folder: Path) -> list[Path]:
 
 
 def document(tuned: Tuned) -> dict[str, Any]:
-    """The chosen configuration as it is written: how it was found, and why each value.
-
-    A base that was chosen on the test split makes what is built on it so chosen too.
-    """
+    """The chosen configuration as it is written: how it was found, and why each value."""
     search, best = tuned.search, tuned.best
     spec, base, chosen = search.spec, search.base, best.trial.configuration
     settings, values = len(tuned.outcomes), _values(tuned, best)
@@ -406,16 +396,13 @@ def document(tuned: Tuned) -> dict[str, Any]:
         for path, why in chosen.assumed.items()
         if not any(overlap(path, tried) for tried in values)
     }
-    before = ""
-    if base.tuning is not None:
-        count, split = f"{base.tuning.settings:,}", base.tuning.selected_on
-        before = f"; its base was chosen among {count} before, on {split}"
-    tuning = Tuning(
-        settings=settings + (0 if base.tuning is None else base.tuning.settings),
-        selected_on="valid" if base.tuning is None else base.tuning.selected_on,
-        source=f"search '{spec.search}', root {spec.root}: {spec.source}"[: 600 - len(before)]
-        + before,
-    )
+    source = f"search '{spec.search}', root {spec.root}: {spec.source}"
+    tuning = Tuning(settings=settings, selected_on="valid", source=source[:600])
+    if base.tuning is not None:  # a base chosen on the test split makes this so chosen too
+        tried, split = base.tuning.settings, base.tuning.selected_on
+        before = f"; its base was chosen among {tried:,} before, on {split}"
+        source = source[: 600 - len(before)] + before
+        tuning = Tuning(settings=settings + tried, selected_on=split, source=source)
     update = {
         "title": f"{base.title}, tuned by {spec.search}",
         "assumed": assumed | dict.fromkeys(_there(chosen, values), reason),
@@ -457,12 +444,3 @@ def _lines(data: dict[str, Any], indent: str = "") -> Iterator[str]:
             yield from _lines(value, f"{indent}  ")
         else:
             yield f"{indent}{key}: {json.dumps(value, ensure_ascii=False)}"
-
-
-def _is_there(path: Path, text: str) -> bool:
-    """Whether a file has this text already; FileExistsError if it has another."""
-    if not path.exists():
-        return False
-    if path.read_bytes() != text.encode():
-        raise FileExistsError(17, "there is another one, which is never overwritten", str(path))
-    return True

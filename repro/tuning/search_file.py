@@ -110,12 +110,8 @@ class Search:
         sheet = changed(self.base, changes, self.document.place(("stages", number)))
         if sheet.configuration is None:
             words = "; ".join(f"{path} {shown(value)}" for path, value in changes[-1].items())
-            raise RuleError(
-                [
-                    replace(problem, what=f"setting {words}: {problem.what}")
-                    for problem in sheet.problems
-                ]
-            )
+            head = f"setting {words}: "
+            raise RuleError([replace(each, what=head + each.what) for each in sheet.problems])
         return sheet.configuration
 
 
@@ -186,10 +182,8 @@ def _stages(document: YamlDocument, spec: SearchFile) -> Iterator[Problem]:
             advice = "add a grid here, or `keep: 2` to the stage before"
             yield document.problem(steps, mistake, expected, advice)
         if stage.keep is not None and not (after and after[0].grid is None):
-            mistake, expected = (
-                "no stage takes the values that are kept",
-                "a next stage without a grid",
-            )
+            mistake = "no stage takes the values that are kept"
+            expected = "a next stage without a grid"
             yield document.problem((*steps, "keep"), mistake, expected, "remove it", key=True)
 
 
@@ -200,21 +194,17 @@ def _values(document: YamlDocument, spec: SearchFile, base: Configuration) -> It
         steps: Steps = ("stages", number, "grid")
         for path, other in combinations(grid, 2):
             if overlap(path, other):
-                mistake, advice = (
-                    f"'{other}' and '{path}' change the same values",
-                    "write them as mappings of one",
-                )
-                yield document.problem(
-                    steps, mistake, "paths that are apart", advice, at=(other,), key=True
-                )
+                mistake = f"'{other}' and '{path}' change the same values"
+                expected, advice = "paths that are apart", "write them as mappings of one"
+                yield document.problem(steps, mistake, expected, advice, at=(other,), key=True)
         for path, values in grid.items():
+            tried: Steps = (*steps, path)
             for position, value in enumerate(values):
                 if any(value == before for before in values[:position]):
                     mistake, advice = f"{shown(value)} is there twice", "remove one of the two"
-                    yield document.problem(
-                        (*steps, path), mistake, "every value once", advice, at=(position,)
-                    )
-                yield from _value(base, path, value, document.place((*steps, path, position)))
+                    at = (position,)
+                    yield document.problem(tried, mistake, "every value once", advice, at=at)
+                yield from _value(base, path, value, document.place((*tried, position)))
 
 
 def _value(base: Configuration, path: str, value: Any, place: Place) -> Iterator[Problem]:

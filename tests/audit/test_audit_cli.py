@@ -256,14 +256,21 @@ def test_thirty_rows_take_less_than_a_second(table):
 
 def test_what_a_terminal_would_obey_is_not_printed():
     """Control and bidi characters of a title are replaced, not sent."""
-    row = Audited("x\N{RIGHT-TO-LEFT OVERRIDE}y", Grade.CONSISTENT, findings=("a\x1b[2Jb",))
+    row = Audited(
+        id="x\N{RIGHT-TO-LEFT OVERRIDE}y", grade=Grade.CONSISTENT, findings=("a\x1b[2Jb",)
+    )
     text = to_text([Audit("title\x07", "file.yaml", (row,))], 80)
     assert not set(text) & {"\x1b", "\x07", "\N{RIGHT-TO-LEFT OVERRIDE}"}
 
 
 def test_a_row_of_another_kind_is_printed_with_its_numbers():
     """A row without a sentence shows its details; its JSON has the same keys."""
-    row = Audited("r", Grade.CONSISTENT, "correlation", details={"pearson": -0.212, "n": 26})
+    row = Audited(
+        id="r",
+        grade=Grade.CONSISTENT,
+        kind="correlation",
+        details={"pearson": -0.212, "n": 26},
+    )
     audits = [Audit("Figure 2", "figure.yaml", (row,))]
     assert "pearson -0.212; n 26" in to_text(audits, 80)
     (read,) = json.loads(to_json(audits))

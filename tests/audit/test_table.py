@@ -9,9 +9,10 @@ import random
 import pytest
 
 from repro.audit.audit import audit_paths
-from repro.audit.printed_table import COLUMNS, MAX_ROWS, MOST, REQUIRED, read_table
+from repro.audit.printed_table import COLUMNS, MAX_ROWS, REQUIRED, read_table
 from repro.audit.render import to_json
 from repro.errors import SpecError
+from repro.schema.rows import MOST
 from tests.audit.parthiban import EIGHT, as_csv, comparisons
 
 HEADER = "id,mean_a,sd_a,n_a,mean_b,sd_b,n_b,p"
