@@ -15,6 +15,7 @@ from repro.audit.audit_file import (
     PrintedPair,
     PrintedPoints,
     PrintedTable,
+    Tested,
     load_audit,
 )
 from repro.audit.comparison import (
@@ -271,26 +272,15 @@ def _of_pair(pair: PrintedPair) -> Iterator[PrintedComparison]:
 
 
 def _compared(
-    entry: PrintedTable | PrintedPair,
+    entry: Tested,
     name: str,
     arms: Iterable[PrintedMoments],
     n: int | None,
     p: str | None,
 ) -> PrintedComparison:
     a, b = (PrintedArm.read(arm.mean, arm.sd, arm.n or n) for arm in arms)
-    return PrintedComparison(
-        name,
-        a,
-        b,
-        printed(p),
-        alpha=entry.alpha,
-        test=entry.test,
-        tails=entry.tails,
-        family=entry.family,
-        items=entry.items,
-        locator=entry.locator,
-        note=entry.note,
-    )
+    said = {key: getattr(entry, key) for key in Tested.model_fields} | {"id": name}
+    return PrintedComparison(a=a, b=b, p=printed(p), **said)
 
 
 def _published(claim: Claim, name: str, entry: Published) -> Iterator[PrintedComparison]:

@@ -52,7 +52,7 @@ class TableRow(PrintedMoments):
     p: PrintedP | None = None
 
 
-class _Tested(Spec):
+class Tested(Spec):
     """What is known of a test: only what the document says, so mostly little.
 
     ``items`` is the size of the test set, where the means are shares (or percentages) of it.
@@ -68,7 +68,7 @@ class _Tested(Spec):
     note: Reason | None = None
 
 
-class PrintedTable(_Tested):
+class PrintedTable(Tested):
     """Rows compared with one of them; ``n`` is that of every row which names none."""
 
     n: Seeds | None = None
@@ -76,7 +76,7 @@ class PrintedTable(_Tested):
     rows: Annotated[dict[Name, TableRow], Field(min_length=2)]
 
 
-class PrintedPair(_Tested):
+class PrintedPair(Tested):
     """Two printed means and the p-value of their comparison."""
 
     arms: Annotated[dict[Name, PrintedMoments], Field(min_length=2, max_length=2)]

@@ -26,21 +26,12 @@ from repro.stats.records import Summary, check_alpha
 class Grade(StrEnum):
     """How a printed p-value stands to the numbers it was printed with: the first that applies.
 
-    *Assumed* is the declared test, else the one variant that fits the whole table, else Welch.
-    Its *interval* holds every p that the unrounded numbers could have given. A variant *matches*
-    where its interval overlaps what is printed as p, and is *admissible* where it keeps to the
-    declared test and tails.
-
-    - DECISION-INCONSISTENT: nothing admissible matches, and the printed p and the whole interval
-      of the assumed test lie on opposite sides of alpha.
-    - DECISION-FRAGILE: alpha lies inside that interval, unless the test is paired.
-    - INCONSISTENT: nothing matches; the decision is the same.
-    - NOT-BY-T-TEST: as DECISION-INCONSISTENT or INCONSISTENT, but neither a declaration nor the
-      digits of the printed p-values say which test was used.
-    - CONSISTENT-IF(x): only a variant that differs in x matches, or a paired test with the
-      correlation x of the arms.
-    - CONSISTENT: the assumed test matches.
-    - NOT-CHECKABLE: a number is not printed, or the test needs every value. Never a failure.
+    ``LEGEND`` says what each means. The *assumed* test is the declared one, else the one variant
+    that fits the whole table, else Welch; its *interval* holds every p that the unrounded numbers
+    could have given. A variant *reproduces* p where its interval overlaps what is printed, and is
+    *admissible* where it keeps to the declared test and tails. The decision is *the other one*
+    where the printed p and the whole interval of the assumed test lie on opposite sides of alpha.
+    A paired test is never DECISION-FRAGILE, and reproduces p only if the arms have a correlation.
     """
 
     DECISION_INCONSISTENT = "DECISION-INCONSISTENT"

@@ -39,17 +39,6 @@ class Box:
     n_b: int
 
 
-def feasible(boxes: Sequence[Box], variant: Variant) -> list[Span]:
-    """The least and the greatest p of ``variant`` over each box.
-
-    For a paired test the correlation of the two arms is unknown too: any is possible.
-    """
-    if not boxes:
-        return []
-    with np.errstate(all="ignore"):
-        return _spans(_Arrays(boxes, variant), variant)
-
-
 class _Arrays:
     """The boxes as arrays (R,), deviations and sizes as the variant takes them."""
 
@@ -65,7 +54,13 @@ class _Arrays:
             self.sd_b *= np.sqrt(self.n_b / (self.n_b - 1))[:, None]
 
 
-def _spans(arrays: _Arrays, variant: Variant) -> list[Span]:
+@np.errstate(all="ignore")
+def feasible(boxes: Sequence[Box], variant: Variant) -> list[Span]:
+    """The least and the greatest p of ``variant`` over each box, of which there is at least one.
+
+    For a paired test the correlation of the two arms is unknown too: any is possible.
+    """
+    arrays = _Arrays(boxes, variant)
     crosses = arrays.low < 0
     near = np.maximum(arrays.low, 0)
     least, most = _extreme(arrays, arrays.high, -1), _extreme(arrays, near, 1)

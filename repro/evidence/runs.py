@@ -58,13 +58,12 @@ class Runs(EvidenceSource):
 def _replicate(
     measurements: Mapping[str, MeasurementSpec], run: RunSpec, store: RunStore
 ) -> Replicate:
-    key = run.key
     try:
         return _read(measurements, run, store)
     except StoreUnreachableError:
         raise
     except StoreError as error:
-        return Replicate(run.replicate, key, "damaged", {}, {}, {}, str(error))
+        return Replicate(run.replicate, run.key, "damaged", {}, {}, {}, str(error))
 
 
 def _read(measurements: Mapping[str, MeasurementSpec], run: RunSpec, store: RunStore) -> Replicate:

@@ -9,10 +9,9 @@ import json
 import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, product
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -203,10 +202,8 @@ def plan_search(search: Search, *, workers: int | None = None) -> SearchPlan:
     began with the base. One without a grid is priced by the dearest setting of the stage whose
     values it keeps. Raises SpecError for settings that do not fit together.
     """
-    sizes = _sizes(search)
-    both = zip(search.spec.stages, sizes, strict=True)
-    plans = [StagePlan(stage.id, stage.design, settings) for stage, settings in both]
-    if sum(sizes) <= max(search.spec.budget.settings, MOST_PRICED):
+    plans = _counted(search)
+    if sum(plan.settings for plan in plans) <= max(search.spec.budget.settings, MOST_PRICED):
         plans = _priced(search, plans)
     return SearchPlan(search, tuple(plans), workers or cores())
 
@@ -235,9 +232,9 @@ def distinct(found: Sequence[Trial]) -> list[Trial]:
     return list(first.values())
 
 
-def _sizes(search: Search) -> list[int]:
-    """How many trials each stage has at most."""
-    sizes: list[int] = []
+def _counted(search: Search) -> list[StagePlan]:
+    """The plans without their costs: how many trials each stage has at most."""
+    plans = []
     counts: list[int] = []
     keep = None
     for stage in search.spec.stages:
@@ -245,9 +242,10 @@ def _sizes(search: Search) -> list[int]:
             counts = [len(values) for values in stage.grid.values()]
         elif keep is not None:
             counts = [min(keep, count) for count in counts]
-        sizes.append(prod(counts) if stage.design == "cross" else 1 + sum(counts))
+        settings = math.prod(counts) if stage.design == "cross" else 1 + sum(counts)
+        plans.append(StagePlan(stage.id, stage.design, settings))
         keep = stage.keep
-    return sizes
+    return plans
 
 
 def _priced(search: Search, plans: Sequence[StagePlan]) -> list[StagePlan]:
@@ -262,7 +260,7 @@ def _priced(search: Search, plans: Sequence[StagePlan]) -> list[StagePlan]:
         work = [sum(cost(run).total for run in trial.runs()) for trial in known]
         if stage.grid is None or settings > len(known):
             epochs, work = [max(epochs)] * settings, [max(work)] * settings
-        priced.append(StagePlan(plan.id, plan.design, settings, sum(epochs), sum(work)))
+        priced.append(replace(plan, settings=settings, epochs=sum(epochs), work=sum(work)))
     return priced
 
 
