@@ -41,10 +41,15 @@ def run_sequential(
     declared: Declared, asked: Question, context: Context, a: Arm, b: Arm
 ) -> SequentialResult:
     """The result after all seeds so far; ClaimError while there are too few for a first look."""
+    from repro.stats.anytime import balanced
+
     arms = aligned(declared, context, a, b)
-    if not in_order(arms):
-        return _at_once(asked, context, arms)
-    return at_looks(asked, context, arms, looks_so_far(context, arms))
+    if in_order(arms):
+        return at_looks(asked, context, arms, looks_so_far(context, arms))
+    fewest = min(arm.n for arm in (balanced(*arms) if context.paired else arms))
+    if fewest < context.min_seeds:
+        raise ClaimError(f"{fewest} seeds are fewer than the first look needs")
+    return at_looks(asked, context, arms, None)
 
 
 def in_order(arms: tuple[Sample, Sample]) -> bool:
@@ -97,9 +102,9 @@ def looks_so_far(context: Context, arms: tuple[Sample, Sample]) -> tuple[int, ..
 
 
 def at_looks(
-    asked: Question, context: Context, arms: tuple[Sample, Sample], looks: tuple[int, ...]
+    asked: Question, context: Context, arms: tuple[Sample, Sample], looks: tuple[int, ...] | None
 ) -> SequentialResult:
-    """The result at the last of ``looks``."""
+    """The result at the last of ``looks``; of all seeds together where ``looks`` is None."""
     from repro.stats.anytime import sequential
     from repro.stats.group_sequential import group_obf
 
@@ -109,22 +114,6 @@ def at_looks(
     if isinstance(how, EProcess):
         return sequential(*arms, asked, looks=looks, g=how.g, **context.level)
     return group_obf(*arms, asked, looks=looks, planned_looks=how.looks, **context.level)
-
-
-def _at_once(asked: Question, context: Context, arms: tuple[Sample, Sample]) -> SequentialResult:
-    """The result of all seeds together, in whatever order they are numbered."""
-    from repro.stats.anytime import balanced, single_look
-    from repro.stats.group_sequential import group_obf_single_look
-
-    how = context.sequential
-    fewest = min(arm.n for arm in (balanced(*arms) if context.paired else arms))
-    if how is None:
-        raise ClaimError("this claim is not sequential")
-    if fewest < context.min_seeds:
-        raise ClaimError(f"{fewest} seeds are fewer than the first look needs")
-    if isinstance(how, EProcess):
-        return single_look(*arms, asked, g=how.g, **context.level)
-    return group_obf_single_look(*arms, asked, planned_looks=how.looks, **context.level)
 
 
 def chance_of_more(

@@ -38,7 +38,6 @@ from repro.stats.stopping import (
     Decision,
     Question,
     SequentialResult,
-    crossing_of,
     drift,
     first_crossing,
 )
@@ -229,7 +228,7 @@ def sequential(
     b: Sample,
     question: Question,
     *,
-    looks: Sequence[int],
+    looks: Sequence[int] | None,
     alpha: float = 0.05,
     g: float = 1.0,
     paired: bool = False,
@@ -244,39 +243,20 @@ def sequential(
     ``p`` and ``p_opposite`` are anytime p-values, the smallest over the looks; ``interval`` is
     that of the last look, and so are ``e`` and ``e_opposite`` (for e-BH; of a margin it is
     ``one_sided_e_value``, valid however one stops and slightly below ``1/p``).
+    ``looks`` is None for samples whose order in time is not known: then all replicates are one
+    look, valid also if they were added until it sufficed; of arms of unequal size it is that of
+    Welch's t with its own degrees of freedom.
     ``ClaimError`` for bad looks, fewer than two pairs, and where neither arm varies at the last.
     """
     check_alpha(alpha)
-    contrast = difference_of_pairs if paired else student_contrast
-    found = contrasts(*balanced(a, b), looks, contrast)
+    if looks is None and not paired:
+        contrast = (student_contrast if a.n == b.n else welch_contrast)(a, b)
+        return _result(question, {min(a.n, b.n): _Look(contrast, (a.n, b.n), g)}, alpha, ())
+    pair = balanced(a, b)
+    looks = [pair[0].n] if looks is None else looks
+    found = contrasts(*pair, looks, difference_of_pairs if paired else student_contrast)
     taken = {n: _Look(each, (n, None if paired else n), g) for n, each in found.items()}
     return _result(question, taken, alpha, unpaired(a, b))
-
-
-def single_look(
-    a: Sample,
-    b: Sample,
-    question: Question,
-    *,
-    alpha: float = 0.05,
-    g: float = 1.0,
-    paired: bool = False,
-) -> EProcessResult:
-    """The e-value of all replicates together, for samples whose order in time is not known.
-
-    It is what ``sequential`` says at its last look, of that look alone, and valid also if
-    replicates were added until it sufficed. Of arms of unequal size it is the e-value of Welch's
-    t with its own degrees of freedom. Fields as for ``sequential``; ``ClaimError`` for fewer than
-    two replicates in an arm, and where neither arm varies.
-    """
-    check_alpha(alpha)
-    if paired:
-        first, second = balanced(a, b)
-        look = _Look(difference_of_pairs(first, second), (first.n, None), g)
-        return _result(question, {first.n: look}, alpha, unpaired(a, b))
-    contrast = student_contrast(a, b) if a.n == b.n else welch_contrast(a, b)
-    look = _Look(contrast, (a.n, b.n), g)
-    return _result(question, {min(a.n, b.n): look}, alpha, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,6 +303,7 @@ def _result(
     seen = [each.evidence(question) for each in found.values()]
     n, last = list(found.items())[-1]
     claimed, contrary = last.e_now(question)
+    decided, decided_at, crossing = first_crossing(question, intervals)
     return EProcessResult(
         test="eprocess_t",
         effect=last.contrast.effect,
@@ -340,7 +321,9 @@ def _result(
         kind=question.kind,
         looks=tuple(found),
         drift=drift(question, intervals, last.contrast),
-        **crossing_of(question, intervals),
+        decided=decided,
+        decided_at=decided_at,
+        crossing=crossing,
         left_out=left_out,
         g=last.g,
         e=claimed,

@@ -235,16 +235,13 @@ def bootstrap_interval(x: Array, y: Array, method: Method, level: float) -> Inte
 class RestrictedRange:
     """A correlation inside a window of y, and what the choice of the window alone predicts.
 
-    ``u`` is the standard deviation of y inside the window over that of all points.
     ``interval`` is that of the observed coefficient; ``None`` for a perfect one.
     """
 
     full: float
     observed: float
     predicted: float
-    n: int
     n_window: int
-    u: float
     interval: Interval | None
 
 
@@ -280,9 +277,7 @@ def restricted(
         full=full,
         observed=observed,
         predicted=restricted_r(full, u),
-        n=x.n,
         n_window=window[0].n,
-        u=u,
         interval=fisher_interval("pearson", observed, window[0].n, level),
     )
 
@@ -308,30 +303,17 @@ def leave_one_out(x: Sample, y: Sample, *, method: Method) -> tuple[float, float
     return float(without.min()), float(without.max()), x.replicates[int(moved.argmax())]
 
 
-def compare_independent(
-    r1: float, n1: int, r2: float, n2: int, *, alpha: float = 0.05
-) -> ComparedCorrelations:
-    """Two-sided test that the correlations of two separate sets of points are equal.
-
-    ``effect`` and ``interval`` (level ``1 - alpha``) are the difference of Fisher's z, to
-    which p belongs. ``difference`` is the plain one, with its interval (Zou 2007).
-    ``ClaimError`` unless both lie between -1 and 1, and for fewer than four points.
-    Fisher 1921.
-    """
-    for r, n in ((r1, n1), (r2, n2)):
-        _check(n, r)
-    se = math.sqrt(1 / (n1 - 3) + 1 / (n2 - 3))
-    return _comparison("compare_independent", (r1, r2), (n1, n2), se, 0.0, alpha)
-
-
 def compare_dependent(
     r_xy: float, r_zy: float, r_xz: float, n: int, *, alpha: float = 0.05
 ) -> ComparedCorrelations:
     """Two-sided test that x and z correlate equally with y, all three at the same points.
 
-    Result and errors as ``compare_independent``; also ``ClaimError`` for three correlations
-    that no data can have together. Meng, Rosenthal & Rubin 1992; Zou 2007.
+    ``effect`` and ``interval`` (level ``1 - alpha``) are the difference of Fisher's z, to which p
+    belongs; ``difference`` is the plain one. ``ClaimError`` unless all lie between -1 and 1, for
+    fewer than four points, and for three correlations that no data can have together.
+    Meng, Rosenthal & Rubin 1992; Zou 2007.
     """
+    check_alpha(alpha)
     _check(n, r_xy, r_zy, r_xz)
     if 1 + 2 * r_xy * r_zy * r_xz < r_xy**2 + r_zy**2 + r_xz**2:
         raise ClaimError(f"no data have the correlations {r_xy}, {r_zy} and {r_xz} together")
@@ -341,42 +323,26 @@ def compare_dependent(
     se = math.sqrt(2 * (1 - r_xz) * h / (n - 3))
     together = (r_xz - r_xy * r_zy / 2) * (1 - r_xy**2 - r_zy**2 - r_xz**2) + r_xz**3
     correlation = together / ((1 - r_xy**2) * (1 - r_zy**2))
-    return _comparison("compare_dependent", (r_xy, r_zy), (n, n), se, correlation, alpha)
-
-
-def _comparison(
-    test: str,
-    r: tuple[float, float],
-    n: tuple[int, int],
-    se: float,
-    correlation: float,
-    alpha: float,
-) -> ComparedCorrelations:
-    check_alpha(alpha)
-    effect = math.atanh(r[0]) - math.atanh(r[1])
+    effect = math.atanh(r_xy) - math.atanh(r_zy)
     reach = -float(ndtri(alpha / 2)) * se
     return ComparedCorrelations(
-        test=test,
+        test="compare_dependent",
         effect=effect,
         alpha=alpha,
-        n=n if test == "compare_independent" else n[:1],
+        n=(n,),
         interval=Interval(effect - reach, effect + reach, 1 - alpha),
         p=2 * float(ndtr(-abs(effect) / se)),
         statistic=effect / se,
         se=se,
         alternative="two-sided",
-        difference=r[0] - r[1],
-        difference_interval=_zou(r, n, correlation, 1 - alpha),
+        difference=r_xy - r_zy,
+        difference_interval=_zou((r_xy, r_zy), n, correlation, 1 - alpha),
     )
 
 
-def _zou(
-    r: tuple[float, float], n: tuple[int, int], correlation: float, level: float
-) -> tuple[float, float]:
+def _zou(r: tuple[float, float], n: int, correlation: float, level: float) -> tuple[float, float]:
     """Interval of a difference of correlations from their own intervals (Zou 2007)."""
-    first, second = (
-        known(fisher_interval("pearson", *each, level)) for each in zip(r, n, strict=True)
-    )
+    first, second = (known(fisher_interval("pearson", each, n, level)) for each in r)
 
     def reach(lower: float, other: float) -> float:
         return math.sqrt(max(0.0, lower**2 + other**2 - 2 * correlation * lower * other))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -40,24 +40,18 @@ MOST_PERMUTED = 9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssociationResult(TestResult):
-    """The result of an association: its coefficient, how p and interval were computed, clusters."""
+    """The result of an association: its coefficient, how p was computed, clusters."""
 
     method: Method
     p_method: str
-    interval_method: IntervalMethod | None
     clusters: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MagnitudeResult(TestResult):
-    """The result of a bound on a correlation's size.
-
-    ``confirmable_bound`` is the one that these data could just have confirmed: the smallest
-    upper bound, or the largest lower one.
-    """
+    """The result of a bound on a correlation's size."""
 
     method: Method
-    confirmable_bound: float
 
 
 def association(
@@ -108,7 +102,6 @@ def association(
         alternative="two-sided",
         method=method,
         p_method=p_method,
-        interval_method=interval if clusters is None else None,
         clusters=None if clusters is None else len(set(clusters)),
     )
 
@@ -198,26 +191,22 @@ def magnitude(
     size = np.array(r)
     inside = float(p_within(size, n, bound, method))
     beyond = float(p_beyond(size, n, bound, method))
-    interval = _interval(r, n, method, alpha)
     if at_most is not None:
         p, opposite, low, high = inside, beyond, -bound, bound
-        confirmable = max(-interval.low, interval.high)
     else:
         p, opposite, low, high = beyond, inside, bound, None
-        confirmable = _largest_bound(r, n, method, alpha)
     return MagnitudeResult(
         test="magnitude",
         effect=r,
         alpha=alpha,
         n=(n,),
-        interval=interval,
+        interval=_interval(r, n, method, alpha),
         p=p,
         p_opposite=opposite,
         se=standard_error(method, n, bound),
         low=low,
         high=high,
         method=method,
-        confirmable_bound=confirmable,
     )
 
 
@@ -230,28 +219,15 @@ def _only_bound(at_most: float | None, at_least: float | None) -> float:
 
 def _interval(r: float, n: int, method: Method, alpha: float) -> Interval:
     """The coefficients that neither one-sided test rejects."""
-
-    def end(target: float) -> float:
-        return _root(
-            lambda rho: float(p_above(np.array(r), n, rho, method)) - target, -PERFECT, PERFECT
-        )
-
-    return Interval(end(alpha), end(1 - alpha), 1 - 2 * alpha)
-
-
-def _largest_bound(r: float, n: int, method: Method, alpha: float) -> float:
-    """The largest bound that the size exceeds at this level; 0 where it exceeds none."""
-
-    def excess(bound: float) -> float:
-        return float(p_beyond(np.array(r), n, bound, method)) - alpha
-
-    return _root(excess, 0.0, PERFECT) if excess(0.0) < 0 else 0.0
-
-
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
     from scipy.optimize import brentq  # noqa: PLC0415 - a quarter of a second, seldom needed
 
-    return float(brentq(function, low, high, xtol=math.ulp(1.0)))
+    def end(target: float) -> float:
+        def excess(rho: float) -> float:
+            return float(p_above(np.array(r), n, rho, method)) - target
+
+        return float(brentq(excess, -PERFECT, PERFECT, xtol=math.ulp(1.0)))
+
+    return Interval(end(alpha), end(1 - alpha), 1 - 2 * alpha)
 
 
 DRAWS = 9999

@@ -20,7 +20,7 @@ from repro.errors import ClaimError
 from repro.stats.anytime import Array, balanced, contrasts, unpaired
 from repro.stats.contrast import Contrast, difference_of_pairs, welch_contrast
 from repro.stats.records import Interval, Sample, check_alpha
-from repro.stats.stopping import Question, SequentialResult, crossing_of, drift
+from repro.stats.stopping import Question, SequentialResult, drift, first_crossing
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(256)
 _REACH = 9.0
@@ -74,7 +74,7 @@ def group_obf(
     b: Sample,
     question: Question,
     *,
-    looks: Sequence[int],
+    looks: Sequence[int] | None,
     planned_looks: Sequence[int],
     alpha: float = 0.05,
     paired: bool = False,
@@ -86,41 +86,27 @@ def group_obf(
     The interval is that of the last look, widened so that those of all looks together have
     level ``1 - alpha`` (repeated intervals, Jennison & Turnbull 1989; ``1 - 2 alpha`` for a
     margin). ``p`` and ``p_opposite`` are the levels at which a boundary would have been
-    reached by now, at least 1e-10. ``ClaimError`` for looks beyond the
-    plan, and as for ``welch`` or ``paired``.
+    reached by now, at least 1e-10.
+
+    ``looks`` is None for samples whose order in time is not known: then all replicates are tested
+    once, at the nominal level of the last planned look that the smaller arm has reached.
+    ``ClaimError`` for looks beyond the plan, before the first, and as for ``welch`` or ``paired``.
     """
     check_alpha(alpha)
     contrast = difference_of_pairs if paired else welch_contrast
+    if looks is None:
+        left_out = unpaired(a, b) if paired else ()
+        a, b = balanced(a, b) if paired else (a, b)
+        reached = [n for n in planned_looks if n <= min(a.n, b.n)]
+        if not reached:
+            raise ClaimError(f"{min(a.n, b.n)} seeds are fewer than the first look needs")
+        once = _result({reached[-1]: contrast(a, b)}, question, reached, planned_looks, alpha)
+        sizes = (a.n, b.n)
+        return replace(once, n=sizes, looks=(reached[-1],), left_out=left_out, paired=paired)
     pairs = balanced(a, b)
     found = contrasts(*pairs, looks, contrast)
     result = _result(found, question, looks, planned_looks, alpha)
     return replace(result, left_out=unpaired(a, b), waiting=pairs[0].n - looks[-1], paired=paired)
-
-
-def group_obf_single_look(
-    a: Sample,
-    b: Sample,
-    question: Question,
-    *,
-    planned_looks: Sequence[int],
-    alpha: float = 0.05,
-    paired: bool = False,
-) -> GroupResult:
-    """The t-test of all replicates, for samples whose order in time is not known.
-
-    Its level is the nominal one of the last planned look that the smaller arm has reached, which
-    holds for one look, and for the plan. ``ClaimError`` as for ``group_obf``, and before the first
-    look.
-    """
-    check_alpha(alpha)
-    left_out = unpaired(a, b) if paired else ()
-    a, b = balanced(a, b) if paired else (a, b)
-    looks = [n for n in planned_looks if n <= min(a.n, b.n)]
-    if not looks:
-        raise ClaimError(f"{min(a.n, b.n)} seeds are fewer than the first look needs")
-    contrast = difference_of_pairs(a, b) if paired else welch_contrast(a, b)
-    result = _result({looks[-1]: contrast}, question, looks, planned_looks, alpha)
-    return replace(result, n=(a.n, b.n), looks=(looks[-1],), left_out=left_out, paired=paired)
 
 
 def _result(
@@ -137,6 +123,7 @@ def _result(
     intervals = {n: _repeated(each, nominal[n], level) for n, each in found.items()}
     n, last = list(found.items())[-1]
     inside, outside = _normal_scores(question, found, looks)
+    decided, decided_at, crossing = first_crossing(question, intervals)
     return GroupResult(
         test="group_obf",
         effect=last.effect,
@@ -153,7 +140,9 @@ def _result(
         kind=question.kind,
         looks=tuple(looks),
         drift=drift(question, intervals, last),
-        **crossing_of(question, intervals),
+        decided=decided,
+        decided_at=decided_at,
+        crossing=crossing,
         maximum=planned_looks[-1],
         unplanned=tuple(sorted(set(looks) - set(planned_looks))),
         boundary=bounds[n],

@@ -48,16 +48,9 @@ DRAWS = 99_999
 _ROUND_OFF = 1e-9  # statistics that differ by less, relatively, are equal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PermutationResult(TestResult):
-    """The result of a permutation test: ``splits`` were tried, all of them where it is exact."""
-
-    splits: int
-
-
 def permutation(
     a: Arm, b: Arm, *, alternative: Alternative = "two-sided", alpha: float = 0.05
-) -> PermutationResult:
+) -> TestResult:
     """Permutation test: is the difference of the means larger than splits at random give it?
 
     The statistic is Welch's t; exact only if the arms are alike but for their place (3:1
@@ -89,9 +82,8 @@ def _permuted(
     alternative: Alternative,
     alpha: float,
     splits: int,
-) -> PermutationResult:
-    exact = splits <= MOST_SPLITS
-    return PermutationResult(
+) -> TestResult:
+    return TestResult(
         test=test,
         effect=contrast.effect,
         alpha=alpha,
@@ -101,8 +93,7 @@ def _permuted(
         statistic=contrast.statistic(),
         alternative=alternative,
         paired=test == "paired_permutation",
-        exact=exact,
-        splits=splits if exact else DRAWS,
+        exact=splits <= MOST_SPLITS,
     )
 
 
@@ -160,7 +151,7 @@ def _refuse_few(n_a: int, n_b: int, splits: int, alternative: Alternative, alpha
 
 def paired_permutation(
     a: Arm, b: Arm, *, alternative: Alternative = "two-sided", alpha: float = 0.05
-) -> PermutationResult:
+) -> TestResult:
     """Is the mean difference larger than exchanging the arms within pairs gives it?
 
     Exact where without a difference the differences within pairs are symmetric; they need not be
@@ -275,14 +266,6 @@ def _checked(a: Arm, b: Arm) -> tuple[Sample, Sample]:
 Direction: TypeAlias = Literal["higher", "lower"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeparationResult(TestResult):
-    """The result of a separation; ``gap`` (below 0: overlap) is in the units of the measurement."""
-
-    separated: bool
-    gap: float
-
-
 def separation(
     a: Arm,
     b: Arm,
@@ -291,7 +274,7 @@ def separation(
     factor: float = 1.0,
     alpha: float = 0.05,
     paired: bool = False,
-) -> SeparationResult:
+) -> TestResult:
     """Exact test that every replicate of A lies beyond every replicate of B.
 
     ``higher``: the smallest of A exceeds ``factor`` times the largest of B; ``lower``:
@@ -321,7 +304,7 @@ def separation(
     separated = beyond(min(upper.values), factor * max(lower.values))
     reversed_ = beyond(min(lower.values), max(upper.values))
     pairs = _pairs_beyond(upper.values, [factor * y for y in lower.values])
-    return SeparationResult(
+    return TestResult(
         test="separation",
         effect=pairs / (first.n * second.n),
         alpha=alpha,
@@ -330,8 +313,6 @@ def separation(
         p_opposite=chance if reversed_ else 1.0,
         paired=paired,
         exact=True,
-        separated=separated,
-        gap=min(upper.values) - factor * max(lower.values),
     )
 
 

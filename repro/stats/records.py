@@ -252,15 +252,11 @@ class Sample:
         """The sample with one replicate left out; ``ClaimError`` if it is absent or the last."""
         if replicate not in self.replicates:
             raise ClaimError(f"there is no replicate {replicate} to leave out")
-        kept = [
-            (value, number)
-            for value, number in zip(self.values, self.replicates, strict=True)
-            if number != replicate
-        ]
+        place = self.replicates.index(replicate)
         return replace(
             self,
-            values=tuple(value for value, _ in kept),
-            replicates=tuple(number for _, number in kept),
+            values=self.values[:place] + self.values[place + 1 :],
+            replicates=self.replicates[:place] + self.replicates[place + 1 :],
             diverged=tuple(number for number in self.diverged if number != replicate),
         )
 

@@ -185,9 +185,7 @@ class SmallTelescopes:
     """
 
     d33: float
-    test: OriginalTest
     p: float
-    refuted: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +195,7 @@ class FixedEffect:
     ``se`` is the textbook's, which takes the weights as known. ``interval`` and ``p`` allow for
     their being estimated (Meier 1953): with five seeds per arm they cover .95 where the
     textbook's cover .90. ``q_p`` refers Q to F with the degrees of freedom of the prediction
-    interval, so that it is below alpha exactly where our effect lies outside that;
-    ``q_p_chi_squared`` is the textbook's, too small for a few seeds.
+    interval, so that it is below alpha exactly where our effect lies outside that.
     """
 
     effect: float
@@ -207,7 +204,6 @@ class FixedEffect:
     p: float
     q: float
     q_p: float
-    q_p_chi_squared: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +269,7 @@ def replicate(
     same_sign = first.effect * second.effect > 0
     shared = printed[1].standard_error ** 2 if shared_baseline else 0.0
     variances = (first.se / second.se) ** 2
-    telescopes = small_telescopes(printed, second, alpha=alpha, original_test=original_test)
+    telescopes = small_telescopes(printed, second, original_test=original_test)
     fixed = fixed_effect(printed, our_arms, level, prediction.df, shared_baseline=shared_baseline)
     notes = ((SHARED, shared_baseline), (PAIRED, paired))
     return Replication(
@@ -300,17 +296,12 @@ def _study(contrast: Contrast, tested: Contrast, level: float) -> Study:
 
 
 def small_telescopes(
-    original: tuple[Summary, Summary],
-    ours: Contrast,
-    *,
-    alpha: float = 0.05,
-    original_test: OriginalTest = "welch",
+    original: tuple[Summary, Summary], ours: Contrast, *, original_test: OriginalTest = "welch"
 ) -> SmallTelescopes:
     """Simonsohn's test of whether our effect is smaller than the original could have detected.
 
     ``d33`` takes the original's spreads as the true ones, its sizes, and its two-sided test
-    at .05 whatever ``alpha`` is; our own test is that of ``ours``, one-sided at ``alpha``.
-    ``ClaimError`` for another test. Simonsohn 2015.
+    at .05; our own test is that of ``ours``. ``ClaimError`` for another test. Simonsohn 2015.
     """
     powers = {"welch": power_difference, "student": power_student}
     if original_test not in powers:
@@ -320,7 +311,7 @@ def small_telescopes(
     size = known(detectable(lambda effect: powers[original_test](design, effect), design.se, 1 / 3))
     sign = -1.0 if a.mean < b.mean else 1.0
     p = ours.p_less(size) if sign > 0 else ours.p_greater(-size)
-    return SmallTelescopes(sign * size, original_test, p, p <= alpha)
+    return SmallTelescopes(sign * size, p)
 
 
 def fixed_effect(
@@ -356,7 +347,6 @@ def fixed_effect(
         p=pooled.p_two_sided(),
         q=q,
         q_p=float(fdtrc(1, df, q)),
-        q_p_chi_squared=math.erfc(math.sqrt(q / 2)),
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, TypedDict
+from typing import Literal, TypeAlias
 
 from repro.errors import ClaimError
 from repro.stats.contrast import Contrast
@@ -130,9 +130,7 @@ class SequentialResult(TestResult):
     """The result at the last look so far; ``looks`` are numbers of pairs.
 
     ``decided`` is the first crossing, at ``decided_at`` pairs, where the interval was
-    ``crossing``; it stands whatever came later. ``decided_now`` is what the last interval would
-    decide by itself. ``running`` is what the intervals of all looks have in common, ``left_out``
-    the replicates without a partner.
+    ``crossing``; it stands whatever came later. ``left_out`` are the replicates without a partner.
     """
 
     kind: Kind
@@ -140,9 +138,7 @@ class SequentialResult(TestResult):
     drift: Drift
     decided: Decision | None
     decided_at: int | None
-    decided_now: Decision | None
     crossing: Interval | None
-    running: Interval | None
     left_out: tuple[int, ...] = ()
 
     @property
@@ -150,40 +146,15 @@ class SequentialResult(TestResult):
         return tails_of(self.kind)
 
 
-class Crossing(TypedDict):
-    """What the intervals of all looks say of the decision: fields of ``SequentialResult``."""
-
-    decided: Decision | None
-    decided_at: int | None
-    decided_now: Decision | None
-    crossing: Interval | None
-    running: Interval | None
-
-
 def first_crossing(
     question: Question, intervals: Mapping[int, Interval]
-) -> tuple[Decision | None, int | None]:
-    """What was decided first, and at how many pairs; twice None while nothing is."""
+) -> tuple[Decision | None, int | None, Interval | None]:
+    """What was decided first, at how many pairs, and by which interval; None while nothing is."""
     for n, interval in intervals.items():
         decision = question.decide(interval)
         if decision is not None:
-            return decision, n
-    return None, None
-
-
-def crossing_of(question: Question, intervals: Mapping[int, Interval]) -> Crossing:
-    """The first crossing with its interval, what the last one decides, and what all share."""
-    decided, decided_at = first_crossing(question, intervals)
-    last = list(intervals.values())[-1]
-    low = max(each.low for each in intervals.values())
-    high = min(each.high for each in intervals.values())
-    return {
-        "decided": decided,
-        "decided_at": decided_at,
-        "decided_now": question.decide(last),
-        "crossing": None if decided_at is None else intervals[decided_at],
-        "running": Interval(low, high, last.level) if low <= high else None,
-    }
+            return decision, n, interval
+    return None, None, None
 
 
 def stop(result: TestResult, *, chance: float | None = None) -> Stop | None:
@@ -219,13 +190,13 @@ def drift(question: Question, intervals: Mapping[int, Interval], last: Contrast)
     reversed, and anything but ``none`` at most .2 % (.5 % with standard deviations 3:1); of
     planned looks at most .02 % anything (20,000 draws at each of 40 effects and questions).
     """
-    decided, decided_at = first_crossing(question, intervals)
+    decided, _, before = first_crossing(question, intervals)
     low = max(each.low for each in intervals.values())
     high = min(each.high for each in intervals.values())
     apart: Drift = "apart" if low > high else "none"
-    if decided_at is None:
+    if before is None:
         return apart
-    before, now = intervals[decided_at], list(intervals.values())[-1]
+    now = list(intervals.values())[-1]
     sides = [_side(before, border) for border in question.borders]
     if question.decide(now) is not None and (
         question.decide(now) != decided

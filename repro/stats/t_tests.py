@@ -312,23 +312,16 @@ def _check_relative(relative: float, *, above_zero: bool = False) -> None:
         raise ClaimError(f"a relative margin lies between 0 and 1 (0.01 is 1 %), not {relative}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RatioResult(TestResult):
-    """The result of a ratio; ``constant_arm`` is the one whose values are all the same."""
-
-    constant_arm: Literal["a", "b", "both"] | None
-
-
 def ratio_of_geometric_means(
     a: Arm, b: Arm, *, at_least: float, alpha: float = 0.05, paired: bool = False
-) -> RatioResult:
+) -> TestResult:
     """One-sided t-test on logarithms: is A at least ``at_least`` times B?
 
     Effect and interval (level ``1 - 2 alpha``) are ratios; ``statistic``, ``df`` and ``se``
     belong to the logarithms. On arithmetic means the test would lose its level. Where both
     arms are constant nothing is left to chance: the result is ``exact`` and there is
     neither interval nor p. Where one is, the other alone gives the error and its ``n - 1``
-    degrees of freedom, and ``constant_arm`` names it.
+    degrees of freedom.
 
     ``ClaimError`` for a summary, for pairs as ``paired``, for values not above 0, for fewer than
     two replicates in an arm, and for a ratio that is not positive. statistics.md 1.3, 2.1.
@@ -340,7 +333,7 @@ def ratio_of_geometric_means(
     log_a, log_b = first.log(), second.log()
     if min(first.n, second.n) < 2:
         raise TooFewError("a ratio needs at least two replicates in each arm")
-    result = RatioResult(
+    result = TestResult(
         test="ratio",
         effect=first.geometric_mean / second.geometric_mean,
         alpha=alpha,
@@ -348,7 +341,6 @@ def ratio_of_geometric_means(
         low=at_least,
         paired=paired,
         exact=first.constant and second.constant,
-        constant_arm=_constant_arm(first, second),
     )
     if result.exact:
         return result
@@ -364,12 +356,6 @@ def ratio_of_geometric_means(
         df=contrast.df,
         se=contrast.se,
     )
-
-
-def _constant_arm(a: Sample, b: Sample) -> Literal["a", "b", "both"] | None:
-    if a.constant:
-        return "both" if b.constant else "a"
-    return "b" if b.constant else None
 
 
 def _exp(logarithm: float) -> float:

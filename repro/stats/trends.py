@@ -20,10 +20,8 @@ from scipy.special import ndtr
 from repro.errors import ClaimError, TooFewError
 from repro.stats.coefficients import Array
 from repro.stats.contrast import Contrast, mean_difference, paired_contrast, satterthwaite
-from repro.stats.multiplicity import holm
 from repro.stats.records import (
     Arm,
-    Interval,
     Sample,
     Summary,
     TestResult,
@@ -52,18 +50,9 @@ def _as_claimed(direction: Direction, rising: P, falling: P) -> tuple[P, P]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderingResult(TestResult):
-    """The result of an order: for each pair of arms, by position, its step and one-sided p.
-
-    ``steps`` and their simultaneous intervals are in the units of the measurement, ``weakest``
-    is the pair with the least evidence, which effect and interval belong to.
-    """
+    """The result of an order; ``weakest`` is the pair of arms that effect and interval are of."""
 
     weakest: tuple[int, int]
-    pairs: tuple[tuple[int, int], ...]
-    steps: tuple[float, ...]
-    step_intervals: tuple[Interval, ...]
-    step_p: tuple[float, ...]
-    step_p_adjusted: tuple[float, ...]
 
 
 def ordering(
@@ -75,9 +64,8 @@ def ordering(
     come before it. ``p_opposite`` is the smallest adjusted p of a pair the other way round,
     so one reversed pair contradicts. ``effect``, with its interval of level ``1 - 2 alpha``,
     is the step of the pair with the least evidence, later minus earlier arm, in the units of
-    the measurement; ``weakest`` is that pair by position.
-    The simultaneous intervals err by ``alpha`` over the number of pairs on each side
-    (Bonferroni). Summaries will do, but of arms ``paired`` by seed.
+    the measurement; ``weakest`` is that pair by position. Summaries will do, but of arms
+    ``paired`` by seed.
     ``ClaimError`` for fewer than two arms, and as ``welch`` or ``paired``. Holm 1979.
     """
     check_alpha(alpha)
@@ -92,7 +80,6 @@ def ordering(
     ]
     up = [contrast.p_greater() for contrast in contrasts]
     p, reverse = _as_claimed(direction, up, [contrast.p_less() for contrast in contrasts])
-    intervals = [contrast.interval(1 - 2 * alpha / len(pairs)) for contrast in contrasts]
     weakest = p.index(max(p))
     return OrderingResult(
         test="ordering",
@@ -104,11 +91,6 @@ def ordering(
         p_opposite=float(smallest_holm(np.array(reverse))),
         paired=paired,
         weakest=pairs[weakest],
-        pairs=tuple(pairs),
-        steps=tuple(contrast.effect for contrast in contrasts),
-        step_intervals=tuple(intervals),
-        step_p=tuple(p),
-        step_p_adjusted=holm(p),
     )
 
 

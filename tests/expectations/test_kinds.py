@@ -193,9 +193,7 @@ def test_a_sequential_verdict_is_its_first_crossing(test):
             drift="none",
             decided=decided,
             decided_at=None,
-            decided_now=None,
             crossing=None,
-            running=None,
         )
         assert conclude_sequential(own) == Finding(conclusion, 0.3, 0.6)
 

@@ -14,7 +14,7 @@ from repro.stats.contrast import RelativeDifference
 from repro.stats.correlation import association, magnitude
 from repro.stats.multiplicity import holm
 from repro.stats.records import Sample, p_values
-from repro.stats.t_tests import paired, ratio_of_geometric_means
+from repro.stats.t_tests import paired
 
 
 def test_round_off_is_no_variation_of_pairs():
@@ -95,18 +95,6 @@ def test_a_strong_correlation_is_never_beyond_one():
     for sign in (1, -1):
         found = correlate(x, sign * x * 3.3 + 0.1, "pearson")
         assert float(np.abs(found).max()) <= 1
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "arm"),
-    [((2.0, 2.0), (1.0, 1.5), "a"), ((2.0, 2.5), (1.0, 1.0), "b"), ((2.0, 2.5), (1.0, 1.5), None)],
-)
-def test_a_ratio_names_the_constant_arm(a, b, arm):
-    """
-    The arm whose replicates all agree is named, if there is one.
-    """
-    found = ratio_of_geometric_means(Sample.of(*a), Sample.of(*b), at_least=1.0)
-    assert found.constant_arm == arm
 
 
 def test_a_constant_arm_has_its_first_value_as_its_mean():

@@ -23,8 +23,8 @@ from repro.stats.records import Interval, Sample, Summary
 from repro.stats.replication import replicate
 from repro.stats.stopping import (
     Question,
-    crossing_of,
     difference,
+    drift,
     equivalence,
     non_inferiority,
     non_superiority,
@@ -143,11 +143,10 @@ def test_what_a_question_asserts():
 
 def test_intervals_that_touch_have_a_point_in_common():
     """
-    The running intersection of two intervals with one common end is that point.
+    Two intervals with one common end are not apart.
     """
     intervals = {3: Interval(0.0, 1.0, 0.95), 4: Interval(1.0, 2.0, 0.95)}
-    found = crossing_of(difference("higher"), intervals)
-    assert found["running"] == Interval(1.0, 1.0, 0.95)
+    assert drift(difference("higher"), intervals, Contrast(1.5, 0.25, 6)) == "none"
 
 
 @pytest.mark.parametrize("shared", [False, True])

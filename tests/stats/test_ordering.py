@@ -33,9 +33,6 @@ def test_every_pair_is_scipys_and_statsmodels():
         for a, b in ((LOW, MIDDLE), (LOW, HIGH), (MIDDLE, HIGH))
     ]
     adjusted = multipletests(theirs, method="holm")[1]
-    assert result.pairs == ((0, 1), (0, 2), (1, 2))
-    assert result.step_p == pytest.approx(theirs, rel=1e-9)
-    assert result.step_p_adjusted == pytest.approx(adjusted, rel=1e-9)
     assert result.p == pytest.approx(max(adjusted), rel=1e-9)
 
 
@@ -47,9 +44,6 @@ def test_the_weakest_pair_is_the_effect():
     alone = welch(HIGH, MIDDLE, alternative="greater", alpha=0.04)
     assert result.weakest == (1, 2)
     assert (result.effect, result.interval) == (alone.effect, alone.interval)
-    wider = welch(HIGH, MIDDLE, alternative="greater", alpha=0.04 / 3).interval
-    last = result.step_intervals[2]
-    assert (last.low, last.high) == pytest.approx((known(wider).low, known(wider).high))
     assert result.n == (4, 4, 4)
 
 

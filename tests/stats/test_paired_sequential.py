@@ -16,14 +16,12 @@ from repro.stats.anytime import (
     one_sided_e_value,
     predicted_power,
     sequential,
-    single_look,
     threshold,
 )
 from repro.stats.group_sequential import (
     boundaries,
     conditional_power,
     group_obf,
-    group_obf_single_look,
 )
 from repro.stats.planning import PlannedSequential, power_of_test
 from repro.stats.records import Sample, known
@@ -155,7 +153,7 @@ def test_a_pair_without_its_partner_is_left_out():
     found = sequential(a, b.without(4), DIFFERENT, looks=[5, 6, 7, 8], paired=True)
     assert found.left_out == (4,)
     assert found.n == (8, 8)
-    once = single_look(a, b.without(4), DIFFERENT, paired=True)
+    once = sequential(a, b.without(4), DIFFERENT, looks=None, paired=True)
     assert once.left_out == (4,)
     assert once.e == found.e
 
@@ -191,7 +189,7 @@ def test_planned_looks_take_the_paired_t():
     assert (found.df, found.paired) == (19, True)
     assert (found.decided == "confirmed") == (theirs.pvalue <= found.nominal)
     turned = Sample(b.values[::-1], b.replicates[::-1])
-    once = group_obf_single_look(a, turned, DIFFERENT, planned_looks=[10, 20], paired=True)
+    once = group_obf(a, turned, DIFFERENT, looks=None, planned_looks=[10, 20], paired=True)
     assert known(once.interval) == known(found.interval)
 
 

@@ -82,7 +82,7 @@ def test_ten_and_ten_are_still_exact():
     """
     a, b = Sample.of(*range(10, 20)), Sample.of(*range(10))
     result = permutation(a, b)
-    assert (result.alternative, result.exact, result.splits) == ("two-sided", True, 184_756)
+    assert (result.alternative, result.exact) == ("two-sided", True)
     assert result.p == pytest.approx(2 / 184_756)
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from repro.stats.anytime import sequential
-from repro.stats.coefficients import compare_dependent, compare_independent
+from repro.stats.coefficients import compare_dependent
 from repro.stats.correlation import association, magnitude
 from repro.stats.counts import paired_outcomes, sign_test
 from repro.stats.group_sequential import group_obf
@@ -23,7 +23,6 @@ RECORDS: Records = [
             "alternative": "two-sided",
             "method": "pearson",
             "p_method": "t",
-            "interval_method": "fisher_z",
             "clusters": None,
         },
     ),
@@ -37,7 +36,6 @@ RECORDS: Records = [
             "alternative": "two-sided",
             "method": "spearman",
             "p_method": "exact",
-            "interval_method": "fisher_z",
             "clusters": None,
         },
     ),
@@ -51,7 +49,6 @@ RECORDS: Records = [
             "alternative": "two-sided",
             "method": "kendall",
             "p_method": "exact",
-            "interval_method": "fisher_z",
             "clusters": None,
         },
     ),
@@ -65,7 +62,6 @@ RECORDS: Records = [
             "alternative": "two-sided",
             "method": "pearson",
             "p_method": "cluster permutation, exact",
-            "interval_method": None,
             "clusters": 6,
         },
     ),
@@ -75,7 +71,7 @@ RECORDS: Records = [
         (6,),
         0.92,
         (-0.9, 0.9),
-        {"method": "pearson", "confirmable_bound": NUMBER},
+        {"method": "pearson"},
     ),
     (
         lambda: magnitude(A, C, at_least=0.2, method="spearman", alpha=0.04),
@@ -83,15 +79,7 @@ RECORDS: Records = [
         (6,),
         0.92,
         (0.2, None),
-        {"method": "spearman", "confirmable_bound": NUMBER},
-    ),
-    (
-        lambda: compare_independent(0.5, 12, 0.2, 9, alpha=0.04),
-        "compare_independent",
-        (12, 9),
-        0.96,
-        (None, None),
-        {"alternative": "two-sided", "difference": NUMBER, "difference_interval": NUMBER},
+        {"method": "spearman"},
     ),
     (
         lambda: compare_dependent(0.5, 0.2, 0.1, 9, alpha=0.04),
@@ -131,14 +119,7 @@ RECORDS: Records = [
         (5, 6),
         0.92,
         (None, None),
-        {
-            "weakest": (0, 1),
-            "pairs": ((0, 1),),
-            "steps": NUMBER,
-            "step_intervals": NUMBER,
-            "step_p": NUMBER,
-            "step_p_adjusted": NUMBER,
-        },
+        {"weakest": (0, 1)},
     ),
     (
         lambda: sign_test(7, 2, 1, alpha=0.04),
@@ -176,9 +157,7 @@ RECORDS: Records = [
             "kind": "difference",
             "decided": None,
             "decided_at": None,
-            "decided_now": None,
             "crossing": None,
-            "running": NUMBER,
             "drift": "none",
             "looks": (3, 4, 6),
             "g": NUMBER,
@@ -198,9 +177,7 @@ RECORDS: Records = [
             "kind": "equivalence",
             "decided": None,
             "decided_at": None,
-            "decided_now": None,
             "crossing": None,
-            "running": NUMBER,
             "drift": "none",
             "looks": (3, 4),
             "maximum": 6,

@@ -9,7 +9,6 @@ from repro.errors import ClaimError
 from repro.stats.anytime import balanced, contrasts, e_value
 from repro.stats.coefficients import (
     compare_dependent,
-    compare_independent,
     leave_one_out,
     restricted,
 )
@@ -110,10 +109,10 @@ REFUSALS: list[tuple[Callable[[], object], str]] = [
         "pearson without one of 4 points has too few of them",
     ),
     (
-        lambda: compare_independent(1.0, 9, 0.5, 9),
+        lambda: compare_dependent(1.0, 0.5, 0.5, 9),
         "correlations that can be compared lie between -1 and 1, not 1.0",
     ),
-    (lambda: compare_independent(0.5, 3, 0.5, 9), "a correlation needs at least 4 points, not 3"),
+    (lambda: compare_dependent(0.5, 0.2, 0.1, 3), "a correlation needs at least 4 points, not 3"),
     (
         lambda: compare_dependent(0.9, -0.9, 0.9, 9),
         "no data have the correlations 0.9, -0.9 and 0.9 together",

@@ -51,7 +51,7 @@ def test_a_failed_replication():
     found = replicate(ORIGINAL, (OURS[1], OURS[0]))
     assert (found.compatible, found.same_sign, found.significant) == (False, False, False)
     assert not found.covered
-    assert found.small_telescopes.refuted
+    assert found.small_telescopes.p <= 0.05
     assert known(found.sceptical).golden > 0.5
 
 
@@ -64,7 +64,6 @@ def test_the_q_test_of_the_manual():
     original = Summary(n, 2.0, sd), Summary(n, 0.0, sd)
     ours = Summary(n, 0.5, sd / 2), Summary(n, 0.0, sd / 2)
     found = replicate(original, ours).fixed_effect
-    assert found.q_p_chi_squared == pytest.approx(0.1797125, abs=1e-7)
     assert found.q_p == pytest.approx(0.1797125, abs=1e-5)
 
 
@@ -80,7 +79,6 @@ def test_the_fixed_effect_of_statsmodels():
     assert found.fixed_effect.effect == pytest.approx(expected.mean_effect_fe)
     assert found.fixed_effect.se == pytest.approx(expected.sd_eff_w_fe)
     assert found.fixed_effect.q == pytest.approx(expected.q)
-    assert found.fixed_effect.q_p_chi_squared == pytest.approx(stats.chi2.sf(expected.q, 1))
 
 
 def test_a_shared_baseline_is_counted_once():
@@ -182,7 +180,6 @@ def test_d33_has_a_third_of_the_power(n):
     """
     original = Summary(n, 1.0, 2.0), Summary(n, 0.0, 2.0)
     found = small_telescopes(original, Contrast(0.0, 1.0, 9), original_test="student")
-    assert found.test == "student"
     power = TTestIndPower().power(found.d33 / 2, n, 0.025, alternative="larger")
     assert power == pytest.approx(1 / 3, abs=1e-6)
     if n == 20:
@@ -216,8 +213,7 @@ def test_small_telescopes_look_the_way_of_the_original():
     assert found.d33 == -swapped.d33 < 0
     assert found.p == swapped.p
     none = Summary(20, 57.2, 0.15), Summary(20, 57.2, 0.15)
-    assert replicate(ORIGINAL, none).small_telescopes.refuted
-    assert not found.refuted
+    assert replicate(ORIGINAL, none).small_telescopes.p <= 0.05 < found.p
 
 
 def test_two_and_a_half_times_the_sample():

@@ -8,8 +8,8 @@ from scipy import stats
 
 from repro.errors import ClaimError
 from repro.stats import stopping as ask
-from repro.stats.anytime import e_value, one_sided_e_value, sequential, single_look
-from repro.stats.group_sequential import boundaries, group_obf, group_obf_single_look
+from repro.stats.anytime import e_value, one_sided_e_value, sequential
+from repro.stats.group_sequential import boundaries, group_obf
 from repro.stats.records import Sample, known
 
 SEED = 20_261_122
@@ -30,7 +30,7 @@ def drawn(n_a: int, n_b: int, shift: float = 0.0, sd: float = 1.0) -> tuple[Samp
 def test_one_look_is_the_last_look_of_the_process(question: ask.Question) -> None:
     """With equal sizes everything but p is what the process says after the same pairs."""
     a, b = drawn(12, 12, 0.7)
-    once = single_look(a, b, question)
+    once = sequential(a, b, question, looks=None)
     process = sequential(a, b, question, looks=range(4, 13))
     assert (once.e, once.e_opposite) == (process.e, process.e_opposite)
     assert [(one.g, one.e) for one in once.sensitivity] == [
@@ -56,17 +56,21 @@ def question_e(a: Sample, b: Sample, question: ask.Question) -> float:
 def test_the_order_of_the_values_means_nothing() -> None:
     """Sorted either way the result is the same to round-off."""
     a, b = drawn(20, 20)
-    worst = single_look(
-        Sample.of(*sorted(a.values, reverse=True)), Sample.of(*sorted(b.values)), HIGHER
-    )
-    assert worst.p == pytest.approx(single_look(a, b, HIGHER).p, rel=1e-9)
-    lowest = group_obf_single_look(
+    worst = sequential(
         Sample.of(*sorted(a.values, reverse=True)),
         Sample.of(*sorted(b.values)),
         HIGHER,
+        looks=None,
+    )
+    assert worst.p == pytest.approx(sequential(a, b, HIGHER, looks=None).p, rel=1e-9)
+    lowest = group_obf(
+        Sample.of(*sorted(a.values, reverse=True)),
+        Sample.of(*sorted(b.values)),
+        HIGHER,
+        looks=None,
         planned_looks=LOOKS,
     )
-    plain = group_obf_single_look(a, b, HIGHER, planned_looks=LOOKS)
+    plain = group_obf(a, b, HIGHER, looks=None, planned_looks=LOOKS)
     assert lowest.p == pytest.approx(plain.p, rel=1e-9)
 
 
@@ -99,7 +103,7 @@ def test_arms_of_unequal_size_keep_the_level(n_a: int, n_b: int, sd: float) -> N
 def test_a_result_of_unequal_arms_uses_welch() -> None:
     """Effect, degrees of freedom and e are those of Welch's t over all replicates."""
     a, b = drawn(6, 15, 2.0, 3.0)
-    result = single_look(a, b, HIGHER)
+    result = sequential(a, b, HIGHER, looks=None)
     welch = stats.ttest_ind(a.values, b.values, equal_var=False)
     assert result.n == (6, 15)
     assert result.statistic == pytest.approx(welch.statistic)
@@ -113,7 +117,7 @@ def test_a_result_of_unequal_arms_uses_welch() -> None:
 def test_planned_looks_leave_the_level_of_the_last_one_reached(n: int, reached: int) -> None:
     """All replicates are tested, at the nominal level of a look that the smaller arm reached."""
     a, b = drawn(n, n + 2, 1.0)
-    result = group_obf_single_look(a, b, HIGHER, planned_looks=LOOKS)
+    result = group_obf(a, b, HIGHER, looks=None, planned_looks=LOOKS)
     times = tuple(look / 20 for look in LOOKS if look <= reached)
     nominal = 2 * stats.norm.sf(boundaries(times, 0.05)[-1])
     assert result.nominal == pytest.approx(nominal)
@@ -127,7 +131,7 @@ def test_planned_looks_leave_the_level_of_the_last_one_reached(n: int, reached: 
 def test_planned_looks_at_the_end_agree_with_the_plan() -> None:
     """At the last planned look one look has the boundary of the plan."""
     a, b = drawn(20, 20, 0.8)
-    once = group_obf_single_look(a, b, HIGHER, planned_looks=LOOKS)
+    once = group_obf(a, b, HIGHER, looks=None, planned_looks=LOOKS)
     plan = group_obf(a, b, HIGHER, looks=LOOKS, planned_looks=LOOKS)
     assert once.boundary == plan.boundary
     assert once.interval == plan.interval
@@ -138,4 +142,4 @@ def test_before_the_first_look_nothing_is_tested() -> None:
     """Four seeds of an arm do not reach a first look at five."""
     a, b = drawn(4, 20)
     with pytest.raises(ClaimError, match="4 seeds are fewer than the first look needs"):
-        group_obf_single_look(a, b, HIGHER, planned_looks=LOOKS)
+        group_obf(a, b, HIGHER, looks=None, planned_looks=LOOKS)
