@@ -35,7 +35,6 @@ from repro.stats.contrast import (
 )
 from repro.stats.records import Arm, Interval, Sample, check_alpha
 from repro.stats.stopping import (
-    Decision,
     Question,
     SequentialResult,
     drift,
@@ -196,18 +195,17 @@ def _first(sample: Sample, n: int) -> Sample:
 
 
 SENSITIVITY = (0.25, 1.0, 4.0)
-"""Variances of the prior for which the result is shown as well as for the declared one."""
+"""Variances of the prior for which the result is shown, too."""
 
 PATHS = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class OtherPrior:
-    """The e-value at the last look, and the first crossing, with a prior of another variance."""
+    """The e-value at the last look, with a prior of another variance."""
 
     g: float
     e: float
-    decided: Decision | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,10 +259,7 @@ def sequential(
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """The contrast of the replicates so far, how many of each arm, and the prior's variance.
-
-    The second size is None where the replicates are pairs.
-    """
+    """The contrast so far, its sizes (the second None for pairs), and the prior's variance."""
 
     contrast: Contrast
     sizes: tuple[int, int | None]
@@ -328,7 +323,9 @@ def _result(
         g=last.g,
         e=claimed,
         e_opposite=contrary,
-        sensitivity=tuple(_with_prior(question, found, alpha, g) for g in SENSITIVITY),
+        sensitivity=tuple(
+            OtherPrior(g, replace(last, g=g).e_now(question)[0]) for g in SENSITIVITY
+        ),
     )
 
 
@@ -368,15 +365,6 @@ def predicted_power(
     reach = least * se
     excluded = [np.abs(effect - border) >= reach for border in question.borders]
     return float(np.mean(np.any(np.all(excluded, axis=0), axis=1)))
-
-
-def _with_prior(
-    question: Question, found: Mapping[int, _Look], alpha: float, g: float
-) -> OtherPrior:
-    other = {n: replace(each, g=g) for n, each in found.items()}
-    intervals = {n: each.interval(question, alpha) for n, each in other.items()}
-    e = list(other.values())[-1].e_now(question)[0]
-    return OtherPrior(g, e, first_crossing(question, intervals)[0])
 
 
 def _continue(arm: Sample, sizes: Array, rng: np.random.Generator) -> tuple[Array, Array]:

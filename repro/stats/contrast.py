@@ -2,11 +2,10 @@
 
 The interval and all p-values of one test come from one contrast, so they cannot disagree.
 
-That mean A lies above ``(1 + r)`` times mean B is tested as it stands, by the contrast
+That mean A lies above ``(1 + r)`` times mean B is tested by the contrast
 ``mean A - (1 + r) mean B``: the observed mean of B is no margin, for it has an error too
-(statistics.md 2.2). Paired arms are a single sample of differences, seed by seed, whose spread
-is all the error that there is: each test of them is Student's of one sample, exact for normal
-differences whatever the spreads and the correlation of the arms (statistics.md 1.1).
+(statistics.md 2.2). Paired arms are a single sample of differences, seed by seed: each test of
+them is Student's of one sample (statistics.md 1.1).
 """
 
 from __future__ import annotations
@@ -327,11 +326,7 @@ def mean_difference(a: Arm, b: Arm, *, paired: bool, test: str) -> Contrast:
 
 @dataclass(frozen=True, slots=True)
 class PairedRelativeDifference:
-    """The mean difference A minus B of pairs as a share of the size of mean B.
-
-    That it lies beyond ``relative`` times mean B is the one-sample test of
-    ``a - (1 + relative) b``, seed by seed, which is exact.
-    """
+    """The mean difference A minus B of pairs as a share of the size of mean B."""
 
     a: Sample
     b: Sample

@@ -123,9 +123,9 @@ class MeasuredRate:
 class CellDesign:
     """What of the evidence says which measured cells it resembles.
 
-    ``n`` replicates in the smaller arm (or points, or units), ``others`` in the larger; the
-    smaller arm's standard deviation over the larger one's, ``None`` where it is not known. The
-    ``shapes`` that are seen in the values: ``lognormal`` (skewed), ``collapsed`` (a few far away).
+    ``n`` replicates in the smaller arm (or points, or units), ``others`` in the larger;
+    ``sd_ratio`` is the smaller arm's over the larger one's, ``None`` where it is not known.
+    ``shapes`` may hold ``lognormal`` (skewed) and ``collapsed`` (a few far away).
     """
 
     n: int

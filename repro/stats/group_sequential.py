@@ -32,15 +32,11 @@ SMALLEST_P = 1e-10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupResult(SequentialResult):
-    """The result of planned looks, all alpha being spent at ``maximum`` pairs.
+    """The result of planned looks.
 
-    ``boundary`` is the z that decides at the last look, ``nominal`` its two-sided level, and
-    ``waiting`` the number of pairs after it.
+    ``nominal`` is the two-sided level of the last look, ``waiting`` the number of pairs after it.
     """
 
-    maximum: int
-    unplanned: tuple[int, ...]
-    boundary: float
     nominal: float
     waiting: int = 0
 
@@ -82,7 +78,7 @@ def group_obf(
     """Welch's (or the paired) t-test at each of ``looks``, in pairs, against its nominal level.
 
     All alpha is spent at the last of ``planned_looks``. A planned look may be left out and
-    another added, as long as no result decides which; ``unplanned`` names those.
+    another added, as long as no result decides which.
     The interval is that of the last look, widened so that those of all looks together have
     level ``1 - alpha`` (repeated intervals, Jennison & Turnbull 1989; ``1 - 2 alpha`` for a
     margin). ``p`` and ``p_opposite`` are the levels at which a boundary would have been
@@ -117,8 +113,8 @@ def _result(
     alpha: float,
 ) -> GroupResult:
     times = _times(looks, planned_looks)
-    bounds = dict(zip(looks, boundaries(times, question.tails * alpha), strict=True))
-    nominal = {n: 2 * float(ndtr(-bound)) for n, bound in bounds.items()}
+    bounds = zip(looks, boundaries(times, question.tails * alpha), strict=True)
+    nominal = {n: 2 * float(ndtr(-bound)) for n, bound in bounds}
     level = 1 - question.tails * alpha
     intervals = {n: _repeated(each, nominal[n], level) for n, each in found.items()}
     n, last = list(found.items())[-1]
@@ -143,9 +139,6 @@ def _result(
         decided=decided,
         decided_at=decided_at,
         crossing=crossing,
-        maximum=planned_looks[-1],
-        unplanned=tuple(sorted(set(looks) - set(planned_looks))),
-        boundary=bounds[n],
         nominal=nominal[n],
     )
 

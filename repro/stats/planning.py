@@ -304,7 +304,7 @@ class PlannedShare(PlannedTest):
         return self.least ** self.n[0], "even if every replicate agrees"
 
     def refused(self) -> str:
-        """Not for its number: one replicate may do."""
+        """Never for its number: a single replicate may do."""
         return self.beyond_reach()
 
     def seeds(self, power: float) -> int | None:

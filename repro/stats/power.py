@@ -98,8 +98,7 @@ class PowerDesign:
 class PairedDesign:
     """Pairs with normal differences: their true standard deviation, their number, the level.
 
-    The standard deviations of the arms do not tell that of the differences. ``alpha`` as for
-    ``PowerDesign``. ``ClaimError`` for fewer than two pairs and an ``sd`` not above 0.
+    ``ClaimError`` for fewer than two pairs and an ``sd`` not above 0.
     """
 
     sd: float
@@ -143,10 +142,9 @@ def power_difference(design: Design, effect: float, *, smallest_effect: float = 
 
 
 def power_student(design: PowerDesign, effect: float, *, smallest_effect: float = 0.0) -> float:
-    """As ``power_difference``, for Student's test with its pooled variance.
+    """As ``power_difference``, for Student's test.
 
-    With equal standard deviations it is the noncentral t of the textbooks (``TTestIndPower`` of
-    statsmodels, one-sided at half the level); this holds for unequal ones, too.
+    ``TTestIndPower`` of statsmodels is the special case of equal standard deviations.
     """
     reach, weights = design.half_widths(design.alpha / 2, pooled=True)
     return _share_above(design, effect - smallest_effect, reach, weights)
@@ -162,10 +160,7 @@ def power_above(design: Design, effect: float, border: float) -> float:
 
 
 def power_ratio(design: Design, ratio: float, *, at_least: float) -> float:
-    """Chance of confirming *at least ``at_least`` times* when the true ratio is ``ratio``.
-
-    Normal logarithms, whose standard deviations are the design's.
-    """
+    """Chance of confirming *at least ``at_least`` times*; the design's sds are of logarithms."""
     if not (ratio > 0 and at_least > 0):
         raise ClaimError("ratios lie above 0")
     return power_above(design, math.log(ratio), math.log(at_least))
@@ -185,8 +180,7 @@ def seeds_needed(
 ) -> int | None:
     """Replicates in each arm that give ``power`` at least ``target``; ``None`` if ``cap`` do not.
 
-    ``power`` maps a design to a chance that grows with its size, as all functions here do
-    when the truth lies where the claim says. The design's own sizes are ignored.
+    ``power`` maps a design to a chance that grows with its size; its own sizes are ignored.
     """
     return smallest_size(lambda n: power(design.balanced(n)), target=target, cap=cap)
 
@@ -194,10 +188,7 @@ def seeds_needed(
 def smallest_size(
     power: Callable[[int], float], *, target: float = 0.80, cap: int = 1000
 ) -> int | None:
-    """The smallest size from 2 on that gives ``power`` at least ``target``, by bisection.
-
-    ``None`` if ``cap`` does not suffice.
-    """
+    """The smallest size from 2 to ``cap`` with ``power`` at least ``target``; ``None`` if none."""
     check_target(target)
     low, high = 1, 2
     while power(high) < target:
@@ -215,9 +206,8 @@ def detectable(
 ) -> float | None:
     """The smallest size at which ``power`` reaches ``target``, to the relative precision.
 
-    ``power`` maps a size above 0 (an effect, a margin) to a chance that grows with it; ``unit``
-    is a scale for the search, such as the standard error. ``None`` where a million units do
-    not suffice.
+    ``power`` grows with the size, which is above 0; ``unit`` is a scale for the search, such as
+    the standard error. ``None`` where a million units do not suffice.
     """
     check_target(target)
     high = unit

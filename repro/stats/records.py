@@ -129,8 +129,7 @@ ROUND_OFF = 1e-12
 """Values whose relative spread is no larger than this are one value, summed in another order."""
 
 Order: TypeAlias = Literal["numbers", "declared", "unknown"]
-"""What tells in which order the replicates of a sample came: their numbers; their places in the
-sample, where their table declares an order; or nothing, as in a table that declares none."""
+"""What tells the order in which replicates came: numbers, places in the sample, or nothing."""
 
 
 def beyond(a: float, b: float) -> bool:

@@ -115,13 +115,10 @@ def predict(
 
     ``theta_o ± t sqrt(se_o² + se_r²)``, with Welch-Satterthwaite degrees of freedom over all
     four arms; covers .945 to .950 at n = 3, 5, 10. Each pair is (A, B). Where B is the same
-    printed baseline in both (``shared_baseline``) it cancels, and only A has an error. Where
-    ours are ``paired`` by replicate our error is that of the mean of the differences; the
-    original's arms count as independent all the same. An arm without variance counts as exact.
-
-    A ``ratio`` is computed on logarithms. For an arm known only by its summary the logarithm of
-    the mean is used, with standard error ``sd / (mean sqrt(n))`` (delta method): good to a per
-    cent while sd/mean stays below about 0.15.
+    printed baseline in both (``shared_baseline``) only A has an error; where ours are ``paired``
+    by replicate, only their differences. The original's arms always count as independent.
+    A ``ratio`` is computed on logarithms; of a summary by the delta method, with standard error
+    ``sd / (mean sqrt(n))``: good to a per cent while sd/mean stays below about 0.15.
 
     ``ClaimError`` for an arm whose variance is unknown, where no arm varies, for pairs that the
     paired t-test refuses, and for pairs with a shared baseline; of a ratio also for a mean or
@@ -245,15 +242,11 @@ def replicate(
 ) -> Replication:
     """Compares our difference of means (or ratio A over B) with the original's.
 
-    Each pair is (A, B). Intervals have the level ``1 - alpha``; the small-telescopes test is
-    one-sided at ``alpha``. ``original_test`` is the one the paper used: its p and z, and the
-    power of its design, are that test's; ours are always Welch's, or, where our arms are
-    ``paired`` by replicate, the paired t-test's, while the original's arms still count as
-    independent. Where B is the same printed baseline in both (``shared_baseline``) the two
-    effects share its error, which every part allows for but the sceptical p-value, which is left
-    out. A ``ratio`` is compared on logarithms, taken as in ``predict``. ``ClaimError`` where a
-    variance is unknown, where both arms of a pair are constant, and as for ``predict``.
-    statistics.md 1.9.
+    Pairs, ratios, ``shared_baseline`` and ``paired`` are as for ``predict``. Intervals have the
+    level ``1 - alpha``. ``original_test`` is the one the paper used: its p and z, and the power of
+    its design, are that test's. With a shared baseline there is no sceptical p-value.
+    ``ClaimError`` where a variance is unknown, where both arms of a pair are constant, and as for
+    ``predict``. statistics.md 1.9.
     """
     level = 1 - check_alpha(alpha)
     prediction = predict(

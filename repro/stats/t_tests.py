@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from repro.errors import ClaimError, TooFewError
@@ -110,17 +109,15 @@ def yuen(
     return _mean_test("yuen", contrast, (a, b), alternative, alpha)
 
 
-TESTS: Mapping[str, Callable[..., TestResult]] = MappingProxyType(
-    {
-        "welch": welch,
-        "student": student,
-        "paired": paired,
-        "permutation": permutation,
-        "paired_permutation": paired_permutation,
-        "brunner_munzel": brunner_munzel,
-        "yuen": yuen,
-    }
-)
+TESTS: Mapping[str, Callable[..., TestResult]] = {
+    "welch": welch,
+    "student": student,
+    "paired": paired,
+    "permutation": permutation,
+    "paired_permutation": paired_permutation,
+    "brunner_munzel": brunner_munzel,
+    "yuen": yuen,
+}
 """Each name that a claim file may use, with its test of ``(a, b, *, alternative, alpha)``."""
 
 
@@ -231,12 +228,10 @@ def tost_relative(
     """Two one-sided tests: do the means differ by less than ``relative`` times mean B?
 
     Each margin is a contrast, ``mean A - (1 ± relative) mean B``, with Welch's degrees of
-    freedom or, of pairs, taken seed by seed; the observed mean of B is no margin, for it has an
-    error. Effect, interval (level
-    ``1 - 2 alpha``), ``low``, ``high`` and the smallest confirmable margin are shares of mean
-    B; ``statistic``, ``df`` and ``se`` are those of the contrast that decides. ``ClaimError``
-    unless ``0 < relative < 1``, where mean B is not safely different from 0, and as for
-    ``welch`` or ``paired``. statistics.md 1.2, 2.2.
+    freedom or, of pairs, taken seed by seed. Effect, interval (level ``1 - 2 alpha``), ``low``,
+    ``high`` and the smallest confirmable margin are shares of mean B; ``statistic``, ``df`` and
+    ``se`` are those of the contrast that decides. ``ClaimError`` unless ``0 < relative < 1``,
+    where mean B is not safely different from 0, and as for ``tost``. statistics.md 1.2, 2.2.
     """
     _check_relative(relative, above_zero=True)
     asked = ask.equivalence(-relative, relative)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
+from itertools import accumulate, combinations, pairwise
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -181,7 +181,7 @@ def jonckheere(values: Array, sizes: Sizes) -> Array:
 
 def _rising(values: Array, sizes: Sizes) -> float:
     doubled = 0
-    for start, end in _bounds(sizes)[1:]:
+    for start, end in pairwise(accumulate(sizes)):
         earlier = np.sort(values[:start])
         for side in ("left", "right"):
             doubled += int(np.searchsorted(earlier, values[start:end], side).sum())
@@ -293,11 +293,6 @@ def _kendall(values: Array, sizes: Sizes, direction: Direction) -> tuple[float, 
 
 def _pairs(sizes: Sizes) -> int:
     return (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
-
-
-def _bounds(sizes: Sizes) -> list[tuple[int, int]]:
-    ends = [sum(sizes[: place + 1]) for place in range(len(sizes))]
-    return [(end - size, end) for end, size in zip(ends, sizes, strict=True)]
 
 
 def _check(
