@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, get_args
 
 import torch
 from torch import Tensor
@@ -18,7 +18,7 @@ from repro.trainers.language_model.precision import products_in
 from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.recipe import Products
 from repro.trainers.language_model.regularisation import (
-    LOCKED_STREAMS,
+    LockedPlace,
     Regularisation,
     activation_penalty,
     temporal_penalty,
@@ -106,7 +106,7 @@ def _drawn(run: RunSpec, size: Size, device: torch.device) -> dict[str, Tensor]:
         drawn[f"weight {window}"] = regularisation.weight(matrix_GH)
         drawn[f"embedding noise {window}"] = regularisation.embed(words_TB, zeros_VE)
         drawn[f"embedding {window}"] = regularisation.embed(words_TB, zeros_VE + 1)
-        for place in LOCKED_STREAMS:
+        for place in get_args(LockedPlace):
             drawn[f"{place} {window}"] = regularisation.locked(place, ones_TBH)
     return drawn
 

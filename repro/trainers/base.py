@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
-from typing import Annotated, Any, ClassVar, Protocol, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -35,16 +35,6 @@ def older_revisions(components: Iterable[str]) -> Iterator[dict[str, int]]:
         named = dict(zip(current, combination, strict=True))
         if named != current:
             yield {name: revision for name, revision in named.items() if revision > 1}
-
-
-class HasTraining(Protocol):
-    """A run, as far as its configuration is asked for."""
-
-    @property
-    def training(self) -> Training: ...
-
-    @property
-    def key(self) -> str: ...
 
 
 class TrainerName(Spec):
@@ -101,7 +91,7 @@ class Training(Spec):
         return ""
 
     @classmethod
-    def of(cls, run: HasTraining) -> Self:
+    def of(cls, run: Any) -> Self:
         """The configuration of a run, which is of this class; ValueError if it is not."""
         if not isinstance(run.training, cls):
             raise ValueError(  # noqa: TRY004 - a run of another trainer is a value, not a type
@@ -119,8 +109,6 @@ class Training(Spec):
         """SHA-256 of the identity."""
         return digest(self.identity())
 
-
-RUN_SCHEMA = 1
 
 STEP = 1e8
 """What a training step costs however small the model, in floating-point operations: some 3 ms."""

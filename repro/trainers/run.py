@@ -13,7 +13,7 @@ from pydantic import Field
 
 from repro.digest import digest
 from repro.schema.base import Spec
-from repro.trainers.base import RUN_SCHEMA, older_revisions
+from repro.trainers.base import older_revisions
 from repro.trainers.table import AnyTraining, Measurable
 
 
@@ -32,7 +32,7 @@ class RunSpec(Spec):
     def identity(self, revisions: Mapping[str, int] | None = None) -> dict[str, Any]:
         """The document that is hashed into the key."""
         return {
-            "schema": RUN_SCHEMA,
+            "schema": 1,
             "training": self.training.identity(revisions),
             "replicate": self.replicate,
             "root": self.root,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias, Union
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, Union
 
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
@@ -18,19 +18,7 @@ from repro.trainers.measurement import (
     Reported,
 )
 
-
-class Trains(Protocol):
-    """A trainer, as far as documents depend on it: what it reads, and what it recognises."""
-
-    @property
-    def Spec(self) -> type[Training]:  # noqa: N802 - a class
-        """What a configuration for it holds."""
-
-    def recognises(self, document: dict[str, Any]) -> bool:
-        """Whether a configuration that names no trainer is for this one."""
-
-
-TRAINERS: Table[type[Trains]] = Table(
+TRAINERS: Table[type[Any]] = Table(
     "repro.trainers",
     {
         "language_model": "repro.trainers.language_model.trainer:LanguageModels",
@@ -39,7 +27,7 @@ TRAINERS: Table[type[Trains]] = Table(
 )
 
 
-def trainer_for(document: object) -> Trains:
+def trainer_for(document: object) -> Any:
     """The trainer that a configuration names, or else the built-in one that recognises it.
 
     DataError where what it names is not there.
@@ -57,7 +45,7 @@ def trainer_for(document: object) -> Trains:
     return next((each for each in every if each.recognises(document)), TRAINERS.get(first)())
 
 
-def _of_its_trainer(value: object) -> object:
+def _of_its_trainer(value: object) -> Any:
     """A resolved configuration as JSON, read by the trainer that it is for."""
     if isinstance(value, Training):
         return value

@@ -21,7 +21,6 @@ from typing import (
     Protocol,
     TypeAlias,
     TypeVar,
-    cast,
 )
 
 from repro.machine import package_version, processor
@@ -254,12 +253,13 @@ def facts(
 
 def trainer_of(training: Training) -> Trainer[Any]:
     """The trainer of a configuration."""
-    return cast("Trainer[Any]", TRAINERS.get(training.trained_by)())
+    trainer: Trainer[Any] = TRAINERS.get(training.trained_by)()
+    return trainer
 
 
 def trainer_of_folder(folder: Path) -> Trainer[Any]:
     """The built-in trainer that reads the corpus in a folder; the first where none does."""
-    trainers = [cast("Trainer[Any]", TRAINERS.get(name)()) for name in TRAINERS.names()]
+    trainers: list[Trainer[Any]] = [TRAINERS.get(name)() for name in TRAINERS.names()]
     return next((each for each in trainers if each.describes(folder)), trainers[0])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,10 +60,10 @@ def test_an_unreadable_checkpoint_is_the_stores(
     checkpoint = store.working_folder(planned.run) / "checkpoint.safetensors"
     checkpoint.write_text("whole")
 
-    def fail(_: Path) -> bytes:
+    def fail(*_: object, **__: object) -> None:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr("repro.trainers.language_model.checkpoint._content", fail)
+    monkeypatch.setattr("repro.trainers.language_model.checkpoint.opened", fail)
     (outcome,) = do(store, planned)
     assert outcome.error == "StoreUnreachableError"
     assert checkpoint.read_text() == "whole"

@@ -14,9 +14,9 @@ from repro.trainers.language_model.checkpoint import (
     FILE_NAME,
     Checkpoint,
     EpochRecord,
-    _sha256,
     load_checkpoint,
     save_checkpoint,
+    sha256_of,
 )
 
 KEY = "a" * 64
@@ -164,7 +164,7 @@ STATE = {
 
 def seal(path, text, tensors):
     """A checkpoint whose digest is right, whatever it says."""
-    path.write_bytes(save(tensors, {"state": text, "sha256": _sha256(text, tensors)}))
+    path.write_bytes(save(tensors, {"state": text, "sha256": sha256_of(text, tensors)}))
 
 
 @pytest.mark.parametrize(

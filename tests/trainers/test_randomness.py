@@ -55,7 +55,7 @@ def test_streams_of_different_indices_are_uncorrelated():
 def test_an_unknown_stream_is_an_error():
     """A misspelt stream names those that exist."""
     with pytest.raises(ValueError, match=r"unknown stream 'initial'; known: init, window_length"):
-        Streams(small.run()).open("initial")  # type: ignore[arg-type]
+        Streams(small.run()).open("initial")
 
 
 @pytest.mark.parametrize(("stream", "expected"), GOLDEN.items(), ids=str)

@@ -6,7 +6,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -52,28 +52,25 @@ class Bleu(MeasurementSpec):
         return f"{NAMES[self.split]} BLEU-{self.order} {self.side}"
 
     def measure(self, subject: Any) -> Measured:
-        """Mean over a split's responses; details are both sides, and what was answered.
+        """Mean over a split's responses; an unknown word is a word like any other.
 
-        An unknown word is a word like any other, in answers and references.
+        Of the answers to one context, precision is the mean and recall the maximum, as in the
+        code of Zhao et al. 2017.
         """
-        scores: list[PrecisionRecall] = []
-        complete: list[float] = []
-        lengths: list[int] = []
+        precisions, recalls = [], []
+        found = []
         for answers, reference in subject.answered(self.split, self.beam):
-            found = [answer.words for answer in answers]
-            scores.append(precision_recall(found, [reference], self.order, self.smoothing))
-            complete += [answer.complete for answer in answers]
-            lengths += [len(answer) for answer in found]
-        sides = {
-            side: statistics.fmean(getattr(score, side) for score in scores)
-            for side in ("precision", "recall")
-        }
+            scores = [bleu(a.words, [reference], self.order, self.smoothing) for a in answers]
+            precisions.append(statistics.fmean(scores))
+            recalls.append(max(scores))
+            found += answers
+        sides = {"precision": statistics.fmean(precisions), "recall": statistics.fmean(recalls)}
         details = {
             **sides,
-            "responses": len(scores),
-            "answers": len(lengths),
-            "mean_length": statistics.fmean(lengths),
-            "complete": statistics.fmean(complete),
+            "responses": len(recalls),
+            "answers": len(found),
+            "mean_length": statistics.fmean(len(answer.words) for answer in found),
+            "complete": statistics.fmean(answer.complete for answer in found),
         }
         return Measured(sides[self.side], details)
 
@@ -102,28 +99,6 @@ Tokens = Sequence[Hashable]
 
 K = 5.0
 """The constant of smoothing 4, set empirically (Chen and Cherry 2014)."""
-
-
-class PrecisionRecall(NamedTuple):
-    """Mean BLEU of several responses to one context, from 0 to 1."""
-
-    precision: float
-    recall: float
-
-
-def precision_recall(
-    hypotheses: Sequence[Tokens], references: Sequence[Tokens], order: int, smoothing: Smoothing
-) -> PrecisionRecall:
-    """BLEU of each hypothesis against each reference, summed up over one and over the other.
-
-    Precision is the mean over hypotheses of the best reference's BLEU, recall the mean over
-    references of the best hypothesis's. With one reference that is the mean and the maximum over
-    hypotheses, as in the code of Zhao et al. 2017: there recall is never below precision.
-    """
-    scores = [[bleu(h, [r], order, smoothing) for r in references] for h in hypotheses]
-    best_references = [max(row) for row in scores]
-    best_hypotheses = [max(column) for column in zip(*scores, strict=True)]
-    return PrecisionRecall(statistics.fmean(best_references), statistics.fmean(best_hypotheses))
 
 
 def bleu(

@@ -6,7 +6,6 @@ divergence, checkpoints) is that of language models. Then: what a measurement ca
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ from repro.trainers.dialog.corpus import (
 )
 from repro.trainers.dialog.model import DialogModel, Response, begin, respond
 from repro.trainers.dialog.spec import Beam, DialogRecipe, DialogTrainingSpec
-from repro.trainers.language_model.checkpoint import TrainedRun
+from repro.trainers.language_model.checkpoint import TrainedRun, sha256_of
 from repro.trainers.language_model.evaluation import full_precision, loss_over, rows_of
 from repro.trainers.language_model.optimiser import Average
 from repro.trainers.language_model.randomness import Streams
@@ -225,7 +224,8 @@ class OnDialogs(Subject):
     def answered(self, split: Split, beam: Beam) -> Answered:
         """The answers to each context of a split, and the words of what was said."""
         part, words = self.corpus.split(split), tuple(self.corpus.words)
-        return _answered(_sha256(self.model), self.model, part, beam, words)
+        weights = {name: weight.cpu() for name, weight in self.model.state_dict().items()}
+        return _answered(sha256_of("", weights), self.model, part, beam, words)
 
 
 @lru_cache(maxsize=1)
@@ -241,14 +241,6 @@ def _answered(
         answers = respond(model, begin_1BD, beam, start=start, end=end)
         found.append((answers, tuple(here.utterance(example.response)[1:-1].tolist())))
     return found
-
-
-def _sha256(model: DialogModel) -> str:
-    """SHA-256 of all weights."""
-    summary = hashlib.sha256()
-    for tensor in model.state_dict().values():
-        summary.update(tensor.detach().cpu().numpy().tobytes())
-    return summary.hexdigest()
 
 
 SUBJECT = OnDialogs

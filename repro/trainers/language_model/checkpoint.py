@@ -150,7 +150,7 @@ def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
     }
     header = set(CheckpointState.model_fields)
     state = canonical_json(checkpoint.model_dump(mode="json", include=header))
-    content = save(tensors, {"state": state, "sha256": _sha256(state, tensors)})
+    content = save(tensors, {"state": state, "sha256": sha256_of(state, tensors)})
     folder.mkdir(exist_ok=True)
     write_atomically(folder / FILE_NAME, content)
 
@@ -164,7 +164,8 @@ def load_checkpoint(folder: Path, run_key: str) -> tuple[Checkpoint | None, str 
     """
     path = folder / FILE_NAME
     try:
-        content = _content(path)
+        with opened(path, follow=False) as stream:
+            content = stream.read()
     except FileNotFoundError:
         return None, None
     try:
@@ -183,18 +184,12 @@ def load_checkpoint(folder: Path, run_key: str) -> tuple[Checkpoint | None, str 
     return checkpoint, None
 
 
-def _content(path: Path) -> bytes:
-    """The bytes of a file; no link is followed, and a pipe is not waited for."""
-    with opened(path, follow=False) as stream:
-        return stream.read()
-
-
 def _read(content: bytes) -> Checkpoint:
     """The checkpoint in a file's content; one of ``_DAMAGE`` if it is not whole."""
     tensors = load(content)  # it has looked at the length of the header
     length = int.from_bytes(content[:8], "little")
     header = json.loads(content[8 : 8 + length])["__metadata__"]
-    if _sha256(header["state"], tensors) != header["sha256"]:
+    if sha256_of(header["state"], tensors) != header["sha256"]:
         raise ValueError("its content does not have the SHA-256 that it states")
     state = CheckpointState.model_validate_json(header["state"])
     groups: dict[str, Any] = {group: {} for group in GROUPS}
@@ -208,7 +203,7 @@ def _read(content: bytes) -> Checkpoint:
     return Checkpoint(**dict(state), **groups)
 
 
-def _sha256(state: str, tensors: Mapping[str, Tensor]) -> str:
+def sha256_of(state: str, tensors: Mapping[str, Tensor]) -> str:
     summary = hashlib.sha256(state.encode())
     for name in sorted(tensors):
         tensor = tensors[name]

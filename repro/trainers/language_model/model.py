@@ -33,9 +33,6 @@ from repro.trainers.language_model.randomness import (
 from repro.trainers.language_model.regularisation import QUIET, LockedPlace, Regularisation
 from repro.trainers.language_model.spec import Model
 
-OWN_TRUNK = "repro.trainers.language_model.custom:own_trunk"
-"""What makes a user's own trunk of its specification, and checks it."""
-
 LayerState = tuple[Tensor, Tensor]
 """Hidden and cell state of one layer, (1, B, H) each."""
 
@@ -380,5 +377,6 @@ def build_trunk(model: Model, dtype: torch.dtype) -> Trunk | OwnTrunk:
     """The trunk that a specification names, its parameters empty."""
     if model.trunk is None:
         return Trunk(model, dtype)
-    trunk: OwnTrunk = load_object(OWN_TRUNK)(model, model.trunk, dtype)
+    own_trunk = load_object("repro.trainers.language_model.custom:own_trunk")
+    trunk: OwnTrunk = own_trunk(model, model.trunk, dtype)
     return trunk

@@ -1,22 +1,6 @@
 """What a seed controls: one stream of random numbers for each purpose, and initial values.
 
-==================  =====================  ==================================================
-stream              index                  decides
-==================  =====================  ==================================================
-init                name of a parameter    its value before training
-window_length       epoch                  the lengths of the training windows
-batch_order         epoch                  the order in which responses are read
-embedding_dropout   epoch                  which words are dropped from the lookup
-embedding_noise     epoch                  the noise added to looked-up vectors
-input_dropout       epoch                  the mask on the first layer's input
-hidden_dropout      epoch                  the masks between layers
-output_dropout      epoch                  the mask on the last layer's output
-latent_dropout      epoch                  the mask on the mixtures' latent contexts
-weight_dropout      epoch                  the masks on the recurrent matrices
-dynamic_evaluation  name of a measurement  the same, where they stay dropped in a measurement
-==================  =====================  ==================================================
-
-Nothing else is random, and the global generators of Python, numpy and torch are
+Nothing but `STREAM_NAMES` is random, and the global generators of Python, numpy and torch are
 neither read nor changed. A stream is opened anew each epoch, so a training that goes on from
 a checkpoint needs no saved generator.
 
@@ -31,7 +15,7 @@ of torch's own layers draw from the global generator: modules say the distributi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal, get_args
+from typing import Any
 
 import numpy as np
 import torch
@@ -40,21 +24,19 @@ from torch import nn
 from repro.digest import digest
 from repro.trainers.run import RunSpec
 
-StreamName = Literal[
-    "init",
-    "window_length",
-    "batch_order",
-    "embedding_dropout",
-    "embedding_noise",
-    "input_dropout",
-    "hidden_dropout",
-    "output_dropout",
-    "latent_dropout",
-    "weight_dropout",
-    "dynamic_evaluation",
-]
-
-STREAM_NAMES: Final[tuple[str, ...]] = get_args(StreamName)
+STREAM_NAMES = (
+    "init",  # the value of a parameter before training, by its name
+    "window_length",  # the lengths of the training windows, by epoch, as all that follow
+    "batch_order",  # the order in which responses are read
+    "embedding_dropout",  # which words are dropped from the lookup
+    "embedding_noise",  # the noise added to looked-up vectors
+    "input_dropout",  # the mask on the first layer's input
+    "hidden_dropout",  # the masks between layers
+    "output_dropout",  # the mask on the last layer's output
+    "latent_dropout",  # the mask on the mixtures' latent contexts
+    "weight_dropout",  # the masks on the recurrent matrices
+    "dynamic_evaluation",  # the same, where they stay dropped in a measurement, by its name
+)
 
 
 def philox(identity: Any) -> np.random.Generator:
@@ -77,8 +59,8 @@ class Streams:
             "replicate": run.replicate,
         }
 
-    def open(self, name: StreamName, *index: int | str) -> np.random.Generator:
-        """The stream at its beginning. Raises ValueError for a name that is not in the table."""
+    def open(self, name: str, *index: int | str) -> np.random.Generator:
+        """The stream at its beginning. Raises ValueError for a name that is not among them."""
         if name not in STREAM_NAMES:
             raise ValueError(f"unknown stream '{name}'; known: {', '.join(STREAM_NAMES)}")
         return philox({**self._identity, "stream": name, "index": list(index)})

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from repro.trainers.language_model.randomness import StreamName, Streams
+from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.recipe import Schedule
 
 LockedPlace = Literal["input", "hidden", "output", "latent"]
-
-LOCKED_STREAMS: Final[dict[LockedPlace, StreamName]] = {
-    "input": "input_dropout",
-    "hidden": "hidden_dropout",
-    "output": "output_dropout",
-    "latent": "latent_dropout",
-}
 
 
 class Regularisation:
@@ -34,12 +27,12 @@ class Regularisation:
         self,
         probabilities: dict[str, float],
         noise: float,
-        open_stream: Callable[[StreamName], np.random.Generator],
+        open_stream: Callable[[str], np.random.Generator],
     ) -> None:
         self._probabilities = probabilities
         self._noise = noise
         self._open = open_stream
-        self._streams: dict[StreamName, np.random.Generator] = {}
+        self._streams: dict[str, np.random.Generator] = {}
 
     @classmethod
     def of_epoch(cls, recipe: Schedule, streams: Streams, epoch: int) -> Self:
@@ -69,7 +62,7 @@ class Regularisation:
         p = self._probabilities.get(place, 0.0)
         if not p:
             return x_TBH
-        mask_1BH = _mask(self._stream(LOCKED_STREAMS[place]), (1, *x_TBH.shape[1:]), p)
+        mask_1BH = _mask(self._stream(f"{place}_dropout"), (1, *x_TBH.shape[1:]), p)
         return x_TBH * mask_1BH.to(x_TBH)
 
     def weight(self, weight: Tensor) -> Tensor:
@@ -81,13 +74,13 @@ class Regularisation:
         dropped: Tensor = _WeightDrop.apply(weight, keep, 1 / (1 - p))  # type: ignore[no-untyped-call]
         return dropped
 
-    def _stream(self, name: StreamName) -> np.random.Generator:
+    def _stream(self, name: str) -> np.random.Generator:
         if name not in self._streams:
             self._streams[name] = self._open(name)
         return self._streams[name]
 
 
-def _no_stream(name: StreamName) -> np.random.Generator:
+def _no_stream(name: str) -> np.random.Generator:
     raise AssertionError(f"evaluation asked for random numbers: {name}")
 
 

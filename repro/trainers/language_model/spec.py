@@ -17,7 +17,6 @@ from repro.trainers.base import Training
 from repro.trainers.language_model.recipe import Recipe
 
 LSTM = ("input_weight", "recurrent_weight", "input_bias", "recurrent_bias")
-MIXTURE = ("latent_weight", "latent_bias", "prior_weight")
 
 
 def parameter_names(model: Model) -> tuple[str, ...]:
@@ -259,7 +258,7 @@ class Mixture(OutputSpec):
         return self.components * (decoder_size * (context_size + 1) + context_size)
 
     def trained(self) -> tuple[str, ...]:
-        return tuple(f"mixture.{name}" for name in MIXTURE)
+        return ("mixture.latent_weight", "mixture.latent_bias", "mixture.prior_weight")
 
 
 class MoC(Mixture):

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from repro.trainers.language_model.checkpoint import (
     Checkpoint,
@@ -319,7 +319,8 @@ class TrainingReplicate(Generic[M, R]):
             if not (losses.by_token < LARGEST_LOSS and valid_loss < LARGEST_LOSS):  # true for NaN
                 self.diverged = self.epoch
             elif valid_loss < self.best_loss:
-                self.best_epoch, self.best = self.epoch, _copy(self.model)
+                self.best_epoch = self.epoch
+                self.best = {name: x.clone() for name, x in self.model.state_dict().items()}
         if self.diverged is None:
             self._record(losses, valid_loss, tokens)
         if self.folder is not None:
@@ -364,10 +365,6 @@ class TrainingReplicate(Generic[M, R]):
             optimiser={} if self.optimiser is None else self.optimiser.moments,
             optimiser_steps=None if self.optimiser is None else self.optimiser.steps,
         )
-
-
-def _copy(model: nn.Module) -> Weights:
-    return {name: tensor.clone() for name, tensor in model.state_dict().items()}
 
 
 def build(spec: TrainingSpec) -> LanguageModel:

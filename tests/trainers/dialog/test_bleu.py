@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from repro.trainers.dialog.bleu import bleu, matched, precision_recall, smoothed_precisions
+from repro.trainers.dialog.bleu import bleu, matched, smoothed_precisions
 
 # Papineni et al. 2002, examples 1 and 2
 CANDIDATE_1 = (
@@ -125,32 +125,3 @@ def test_a_response_of_one_word():
     """ln 1 is 0: nothing is filled in, and the average alone smooths."""
     assert precisions("yeah", ["yeah"], 2, "chen_cherry_7") == pytest.approx([1, 1 / 3])
     assert precisions("yeah", ["no"], 2, "chen_cherry_7") == pytest.approx([1 / 3, 1 / 9])
-
-
-def test_precision_and_recall_by_hand():
-    """Two responses, two references, single words: scores 1, 1/2 and 0, 1/2."""
-    result = precision_recall(words("a b", "c d"), words("a b", "d b"), 1, "none")
-    assert result == pytest.approx(((1 + 1 / 2) / 2, (1 + 1 / 2) / 2))
-    more = precision_recall(words("a b", "a b"), words("a b", "c d"), 1, "none")
-    assert more.precision == pytest.approx(1)
-    assert more.recall == pytest.approx(1 / 2)
-
-
-def test_one_reference_gives_mean_and_maximum():
-    """The definition of Zhao et al. 2017, where recall is never below precision."""
-    hypotheses, reference = words("a b c", "a x y", "x y z"), words("a b c d")
-    scores = [bleu(one, reference, 2, "add_one") for one in hypotheses]
-    result = precision_recall(hypotheses, reference, 2, "add_one")
-    assert result.precision == pytest.approx(sum(scores) / 3)
-    assert result.recall == max(scores) > result.precision
-
-
-def test_order_and_repetition_of_references_do_not_matter_to_precision():
-    """Precision takes the best reference, wherever it stands."""
-    hypotheses, references = words("a b c", "b c"), words("a b", "c b a", "b c")
-    once = precision_recall(hypotheses, references, 2, "chen_cherry_7")
-    again = precision_recall(
-        hypotheses[::-1], [*references[::-1], references[0]], 2, "chen_cherry_7"
-    )
-    assert again.precision == pytest.approx(once.precision)
-    assert again.recall != pytest.approx(once.recall)
