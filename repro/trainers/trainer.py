@@ -87,8 +87,7 @@ class Finished:
     """A run that was trained, with what it leaves: weights, files of any other kind, or both.
 
     ``history`` has a row an epoch, or none. ``diverged`` is the epoch that ended it without a
-    model; such a run leaves nothing else. ``best_epoch`` is that of the weights. ``notes`` are
-    sentences for the provenance.
+    model; such a run leaves nothing else. ``notes`` are sentences for the provenance.
     """
 
     run: RunSpec

@@ -173,12 +173,10 @@ def load_dialogs(spec: DialogCorpus, data: Path | None) -> DialogData:
 
 
 def describe_dialogs(folder: Path, *, last_unused: bool = False) -> DialogCorpus:
-    """The specification of the dialogs in ``folder``: their counts and digests.
+    """The specification of the dialogs in ``folder``; DataError where they cannot be a corpus.
 
-    With the 10,000 most frequent words of train, and as long utterances and contexts as a
-    corpus has by default; with ``last_unused`` the last utterance of a dialog is no response.
-    Raises DataError when a file is missing, holds no dialogs, or has no response, and when the
-    folder's name is not one that a corpus can have.
+    With the 10,000 most frequent words of train, and the default lengths of utterances and
+    contexts; with ``last_unused`` the last utterance of a dialog is no response.
     """
     digests, lengths = {}, {}
     words: tuple[str, ...] = ()

@@ -98,15 +98,6 @@ class Bridge(Initialised):
         return F.linear(x, self.weight, self.bias)
 
 
-class Written(NamedTuple):
-    """What the decoder makes of words of responses."""
-
-    context: Tensor
-    """(1, N, D), one row per word in packed order: what the output layer sees."""
-    state: Tensor
-    """(1, B, D), where each response goes on."""
-
-
 class DialogModel(nn.Module):
     """Utterances so far and words of the response -> distribution of its next word.
 
@@ -140,15 +131,17 @@ class DialogModel(nn.Module):
 
     def write(
         self, words: PackedSequence, state_1BD: Tensor, regularisation: Regularisation = QUIET
-    ) -> Written:
-        """Contexts of the words after each of ``words``, from the states of their responses."""
+    ) -> tuple[Tensor, Tensor]:
+        """Contexts (1, N, D) after each of ``words``, in packed order, and states to go on from."""
         read, after_1BD = self.decoder(self._embed(words, regularisation), state_1BD)
-        return Written(regularisation.locked("output", read.data.unsqueeze(0)), after_1BD)
+        return regularisation.locked("output", read.data.unsqueeze(0)), after_1BD
 
     def forward(self, batch: Batch, regularisation: Regularisation = QUIET) -> Tensor:
         """Contexts (1, N, D) of all words that a batch predicts, in packed order."""
-        state_1BD = self.encode(batch, regularisation)
-        return self.write(batch.inputs, state_1BD, regularisation).context
+        context_1ND, _ = self.write(
+            batch.inputs, self.encode(batch, regularisation), regularisation
+        )
+        return context_1ND
 
     def loss(self, batch: Batch, regularisation: Regularisation = QUIET) -> Tensor:
         """Mean negative log-probability of a batch's predicted words, a scalar in nats."""
@@ -204,13 +197,10 @@ def respond(
 ) -> list[Response]:
     """The ``beam.kept`` best responses that a beam search finds, the best first.
 
-    ``begin_1BD`` (1, 1, D) is one encoded context; ``start`` and ``end`` are the numbers of
-    ``<s>`` and ``</s>``. In each step the ``beam.size`` most probable of all continuations by one
-    word are kept; one that ends leaves the beam, which is narrower from there on (Sutskever et
-    al. 2014). It is over when none is left, or after ``beam.longest`` predictions; what has not
-    ended by then competes as it is. (It stops before where nothing could change any more: a score
-    only falls.) Scores are not divided by lengths. A beam of one is the
-    greedy choice.
+    ``begin_1BD`` (1, 1, D) is one encoded context. In each step the ``beam.size`` most probable of
+    all continuations by one word are kept; one that ends leaves the beam, which is narrower from
+    there on (Sutskever et al. 2014). After ``beam.longest`` predictions what has not ended competes
+    as it is. Scores are not divided by lengths.
     """
     live = _Live(
         torch.full((1, 1), start, device=begin_1BD.device),
@@ -231,7 +221,7 @@ def respond(
 
 
 def _decided(found: list[Response], live: _Live, kept: int) -> bool:
-    """Whether as many as are kept have ended already, none with a lower score than any live one."""
+    """Whether nothing can change any more, since a score only falls."""
     scores = sorted((response.score for response in found), reverse=True)
     return len(scores) >= kept and scores[kept - 1] >= float(live.scores.max())
 
@@ -240,13 +230,13 @@ def _continued(model: DialogModel, live: _Live, width: int) -> _Live:
     """The ``width`` best continuations of all hypotheses by one word."""
     words_BT, scores_B, state_1BD = live
     last = PackedSequence(words_BT[:, -1], torch.tensor([len(words_BT)]))
-    written = model.write(last, state_1BD)
-    log_p_BV = model.output.log_probabilities(written.context).squeeze(0).double()
+    context_1BD, after_1BD = model.write(last, state_1BD)
+    log_p_BV = model.output.log_probabilities(context_1BD).squeeze(0).double()
     scores_BV = scores_B.unsqueeze(1) + log_p_BV
     best_B, places_B = scores_BV.flatten().topk(min(width, scores_BV.numel()))
     parents_B, words_B = places_B // model.vocabulary, places_B % model.vocabulary
     grown_BT = torch.cat([words_BT[parents_B], words_B.unsqueeze(1)], dim=1)
-    return _Live(grown_BT, best_B, written.state[:, parents_B])
+    return _Live(grown_BT, best_B, after_1BD[:, parents_B])
 
 
 def _chosen(live: _Live, mask_B: Tensor) -> _Live:

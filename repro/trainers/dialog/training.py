@@ -54,9 +54,8 @@ BATCH = 60
 class AdamOptimiser:
     """p <- p - rate m / (sqrt(v) + epsilon), m and v running means of g and g squared.
 
-    Both are divided by 1 - beta^t, t counting from 1, because they begin with zero. The clip
-    bounds the norm over all gradients together. Every parameter that is trained has the recipe's
-    rate, but those that the output layer has a rate for. Reference: Kingma and Ba 2015.
+    Both are divided by 1 - beta^t, t counting from 1. The clip bounds the norm over all gradients
+    together. The output layer's own rates go before the recipe's. Reference: Kingma and Ba 2015.
     """
 
     def __init__(self, model: DialogModel, recipe: DialogRecipe) -> None:
@@ -110,10 +109,7 @@ def train(
 ) -> list[TrainedRun[DialogModel]]:
     """Train each run of ``batch``, one after the other, and return them in the same order.
 
-    ``folders`` gives each run the place of its checkpoint, or None for no checkpoint. A run
-    whose folder holds one goes on from there and ends, on a CPU, with the same bits as if it
-    had never stopped. Raises ValueError when the corpus is not that of the runs, StoreError when
-    a folder holds the checkpoint of another run.
+    From checkpoints, and with the errors, of training language models.
     """
     for run in batch:
         check_vocabulary(run, DialogTrainingSpec.of(run).corpus.vocabulary, corpus)

@@ -8,12 +8,7 @@ goes into an affine map and comes out of it; G the gates of a layer, 4 H; P the 
 R and n depend on the module: in ``fused_loss`` n is the rows of one chunk and R = n K its rows of
 logits; in ``model`` R is the replicates and n those that still run at a step.
 
-Reading order, from the text to the trained model:
-
-1. the text: ``corpus``, with a synthetic language that needs no files;
-2. chance and numbers: ``randomness``, ``regularisation``, ``precision``;
-3. ``output``: ``layer`` with ``fused_loss``; ``plif``, ``mixtures``;
-4. ``model``; ``custom`` takes in a user's classes;
-5. training: ``optimiser``, ``checkpoint``, ``training``;
-6. ``evaluation``; what is measured: ``perplexity``, ``rank`` with ``spectrum``.
+Reading order: ``corpus``; ``randomness``, ``regularisation``, ``precision``; ``fused_loss``,
+``output``; ``model``; ``optimiser``, ``checkpoint``, ``training``; ``evaluation``; ``perplexity``,
+``rank`` with ``spectrum``.
 """

@@ -1,9 +1,8 @@
 """What training reports; and all that affects its continuation, in one file.
 
 A safetensors file: the raw weights, their running mean, the best weights, what the optimiser
-remembers, and in its header the rest as JSON with a SHA-256 over everything. Written to a sibling
-and moved into place, so a reader meets the old file or the new one. Random streams need no state
-(see ``randomness``).
+remembers, and in its header the rest as JSON with a SHA-256 over everything. Random streams need
+no state (see ``randomness``).
 """
 
 from __future__ import annotations
@@ -52,8 +51,7 @@ class TrainedRun(Generic[M]):
     """One replicate after training.
 
     ``diverged`` is the epoch in which a loss no longer had a finite perplexity; it is not in the
-    history, and ``model`` then holds the best weights before it. ``best_epoch`` 0 means that no
-    epoch was finished and the model is untrained. ``notes`` are sentences for the provenance.
+    history, and ``model`` holds the best weights before it. ``best_epoch`` 0: it is untrained.
     """
 
     run: RunSpec

@@ -2,18 +2,13 @@
 
 Of the synthetic language everything is known: probabilities, entropy, true rank.
 
-Generator version 1. Each word v has a vector B(v), standard normal in ``dimension`` dimensions,
-and a frequency 1 / (v + 10), as in Zipf's law. What follows the word w is one of K topics with
-equal shares; topic k looks for words along the direction A_k(w) = R_k B(w), where R_k is a
-normal matrix of variance 1 / dimension:
-
-    P*(v | w) = 1/K sum_k softmax_v(sharpness / sqrt(dimension) A_k(w) . B(v) - log(v + 10)).
-
-The products have standard deviation ``sharpness``. One topic alone would have
-log-probabilities of rank dimension + 2; the logarithm of the mixture has (nearly) full rank.
-The vectors serve for reading and for predicting, as the tied embedding of a language model does,
-so that a small model can learn something of the language from a short text. Each split is a
-walk of its own that starts in the stationary distribution.
+Version 1 of the generator makes a `SyntheticCorpus`: the vectors B(v) are standard normal in
+``dimension`` dimensions, and the matrices R_k normal of variance 1 / dimension, so that the
+products A_k(w) . B(v) / sqrt(dimension) have standard deviation 1. One topic alone would have
+log-probabilities of rank dimension + 2; the logarithm of the mixture has (nearly) full rank. The
+vectors serve for reading and for predicting, as a tied embedding does, so that a small model can
+learn something from a short text. Each split is a walk of its own that starts in the
+stationary distribution.
 """
 
 from __future__ import annotations
@@ -86,8 +81,7 @@ def conditional_matrix(spec: SyntheticCorpus) -> Matrix:
 def stationary_distribution(spec: SyntheticCorpus) -> Matrix:
     """Long-run frequency of each word, (V,): the fixed point of q = q P*, by iteration.
 
-    Raises DataError when the iteration has not come to an end, as in a language that
-    (nearly) falls apart, or goes round in a circle.
+    Raises DataError for a language that (nearly) falls apart, or goes round in a circle.
     """
     conditional_VV = conditional_matrix(spec)
     q_V = np.full(spec.vocabulary, 1 / spec.vocabulary)
@@ -189,9 +183,9 @@ class CorpusData(Splits[Tensor]):
 def load_corpus(spec: Corpus, data: Path | None) -> CorpusData:
     """Read (or sample) a corpus; the last two are kept.
 
-    ``data`` is the folder of $REPRO_DATA, which holds ``<name>/{train,valid,test}.txt``; a
-    synthetic corpus does not need it. Words are numbered by first appearance in train, then
-    valid, then test. Raises DataError when a file is missing or is not what ``spec`` states.
+    ``data`` is the folder of $REPRO_DATA; a synthetic corpus does not need it. Words are numbered
+    by first appearance in train, then valid, then test. Raises DataError when a file is missing or
+    is not what ``spec`` states.
     """
     if isinstance(spec, SyntheticCorpus):
         train, valid, test = (torch.from_numpy(sample_text(spec, split)) for split in SPLITS)
@@ -249,11 +243,7 @@ def _read_text(spec: TextCorpus, data: Path | None) -> CorpusData:
 
 
 def describe(folder: Path, unit: Literal["characters"] | None = None) -> TextCorpus:
-    """The specification of the corpus in ``folder``: its counts and digests.
-
-    Raises DataError when a file is missing, is empty, or is no text, and when the folder's name
-    is not one that a corpus can have.
-    """
+    """The specification of the corpus in ``folder``; DataError where it cannot be one."""
     numbers: dict[str, int] = {}
     tokens, digests = {}, {}
     for split in SPLITS:

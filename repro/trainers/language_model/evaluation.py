@@ -49,10 +49,9 @@ def full_precision() -> AbstractContextManager[None]:
 def mean_loss(model: LanguageModel, tokens: Tensor, batch_size: int) -> tuple[float, int]:
     """Mean negative log-likelihood in nats a predicted token, and how many were predicted.
 
-    ``tokens`` (N,) are read in ``batch_size`` parallel streams from a zero state; the first
-    word of each stream and the last N mod B words are not predicted. The reference code divides
-    by one more a stream (-0.03 in perplexity on PTB).
-    Raises DataError when the text is too short for so many streams.
+    ``tokens`` (N,) are read in ``batch_size`` parallel streams from a zero state; the first word of
+    each stream and the last N mod B words are not predicted. The reference code divides by one more
+    a stream (-0.03 in perplexity on PTB). DataError for a text too short for so many streams.
     """
     return loss_over(model.output, contexts(model, tokens, batch_size))
 
@@ -125,10 +124,8 @@ def dynamic_perplexity(
 ) -> tuple[float, dict[str, Any]]:
     """Perplexity of a split under dynamic evaluation (`perplexity.Dynamic`), and facts about it.
 
-    A segment's loss is counted before the weights learn from it; ``model`` stays as it is. Facts:
-    tokens and segments of the split, segments of the statistics, and the share of parameters whose
-    decay was cut to 1. Raises ClaimError when the weights run away, DataError when a text is too
-    short for its streams.
+    ``model`` stays as it is. ``decay_cut`` is the share of parameters whose decay was cut to 1.
+    Raises ClaimError when the weights run away, DataError when a text is too short for its streams.
     """
     how = measurement.dynamic
     if how is None:

@@ -1,11 +1,9 @@
 """Losses over a large vocabulary whose memory does not grow with tokens x components x words.
 
-The rows are processed in chunks. In the *forward* pass each chunk's logits, probabilities and
-gradients are computed one after the other in a buffer that the next chunk uses again; only
-the gradients of the inputs are kept, and the backward pass scales them. The arithmetic is the
-same as that of the plain formula.
+In the *forward* pass each chunk of rows has its logits, probabilities and gradients computed in a
+buffer that the next chunk uses again; only the gradients of the inputs are kept, and the backward
+pass scales them. The arithmetic is that of the plain formula.
 
-Large chunks cost less: each reads the decoder's matrix twice and adds to its whole gradient.
 Where ``products: bf16`` is in force, factors and products are rounded to 8 significant bits, by
 up to 2^-8 of their size. A token's loss is then wrong by up to 3 x 2^-7 of its largest
 sum |h w|, to no side, so that a mean is right to three digits; gradients by 0.2 to 4 %.

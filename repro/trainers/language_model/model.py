@@ -2,13 +2,10 @@
 
 The trunk is that of AWD-LSTM (Merity et al. 2018): embedded words to contexts, through LSTM layers.
 
-One replicate alone waits for its own steps: each is a small product that needs the one before.
-Here a step of all replicates is one batched product, and the waiting is shared. What waits for
-nothing, the products with a layer's inputs and the gradients of its matrices, is large enough
-alone and is done replicate by replicate: no number of one can reach another.
-
-Windows may differ in length. The longest comes first in the batch, so that those which still
-run at a step are its first n; nothing is computed for those that have ended.
+A step of all replicates is one batched product. What waits for no step before, the products with a
+layer's inputs and the gradients of its matrices, is done replicate by replicate: no number of one
+can reach another. The longest window comes first in the batch, so that those which still run at a
+step are its first n.
 """
 
 from __future__ import annotations
@@ -63,9 +60,7 @@ def recur(
 class _Recurrence(torch.autograd.Function):
     """The steps and their way back, with time outermost in memory: a step is one block.
 
-    No step waits for the device, and for the same lengths the kernels are the same: each of the
-    two loops is what a CUDA graph could capture. The places of a replicate that has ended are
-    memory that is never written, and that no result depends on.
+    The places of a replicate that has ended are never written, and no result depends on them.
     """
 
     @staticmethod
@@ -314,10 +309,7 @@ class OwnTrunk(Initialised):
 
 
 def detached(state: Any) -> Any:
-    """The same state, cut off from the graph of the window that produced it.
-
-    A tensor, or a tuple of states: that of AWD-LSTM, or of a user's own trunk.
-    """
+    """A state, a tensor or a tuple of states, cut off from the graph of its window."""
     return state.detach() if isinstance(state, Tensor) else tuple(map(detached, state))
 
 
@@ -337,10 +329,9 @@ class LanguageModel(nn.Module):
     """Words so far -> distribution of the next word.
 
     The embedding is the decoder's matrix, ``output.weight``, or with a free decoder a matrix of
-    its own, ``embedding.weight``. The trunk is that of AWD-LSTM, a ``Trunk``, or a user's
-    ``OwnTrunk``. Parameters are empty until ``initialise`` or a checkpoint fills them. Without a
-    ``regularisation`` every method is evaluation: the module has no mode, and ``train()`` and
-    ``eval()`` change no number.
+    its own, ``embedding.weight``. Parameters are empty until ``initialise`` or a checkpoint fills
+    them. Without a ``regularisation`` every method is evaluation; ``train()`` and ``eval()`` change
+    no number.
     """
 
     def __init__(self, model: Model, vocabulary: int, dtype: torch.dtype = torch.float32) -> None:

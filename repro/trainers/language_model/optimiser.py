@@ -14,11 +14,7 @@ from repro.trainers.language_model.recipe import Recipe
 
 
 class Sgd:
-    """p <- p - rate (g + weight_decay p), after the gradients' global norm is clipped.
-
-    Every parameter that is trained has its rate by ``learning_rates``. The clip bounds the norm
-    over all gradients together; weight decay is added after it.
-    """
+    """p <- p - rate (g + weight_decay p), the norm of all gradients together clipped before."""
 
     def __init__(self, model: LanguageModel, recipe: Recipe) -> None:
         rates = learning_rates(model, recipe)
@@ -44,10 +40,9 @@ class Sgd:
 def learning_rates(model: LanguageModel, recipe: Recipe) -> dict[str, float]:
     """The rate of every parameter that is trained, by its name, before a step's factor.
 
-    That of the longest name in the recipe's ``learning_rates`` which is the parameter's or
-    begins it up to a dot; those that the output layer has for parameters of its own count as if
-    they stood there, unless they do; else the recipe's ``learning_rate``. Raises DataError for a
-    name in the recipe that no such parameter has.
+    That of the longest name which is the parameter's or begins it up to a dot, in the recipe's
+    ``learning_rates`` and those of the output layer (of the same name, the recipe's); else the
+    recipe's ``learning_rate``. Raises DataError for a name in the recipe that no parameter has.
     """
     trained = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
     of_output = model.output.learning_rates().items()
@@ -77,9 +72,8 @@ def _beginnings(name: str) -> list[str]:
 class Average:
     """Running mean of the weights from the second step after the switch on.
 
-    The first step's weights stand for the mean until the second's replace them: this is
-    ``torch.optim.ASGD`` with ``lambd=0, t0=0``, but for one thing. There a change of the
-    learning rate takes effect one step late; here only where the recipe says ``rate: late``.
+    The first step's weights stand for the mean until the second's replace them. This is
+    ``torch.optim.ASGD`` with ``lambd=0, t0=0``, but for the rate, late only with ``rate: late``.
     """
 
     def __init__(self, model: nn.Module) -> None:

@@ -165,11 +165,7 @@ class Perplexity(MeasurementSpec):
         return None if self.split == "train" else (f"validation {self.quantity}", self.in_unit)
 
     def cost(self, training: Any) -> float:
-        """One pass over the split; none in training mode.
-
-        Dynamic evaluation trains on the split and passes over the training text, in short
-        segments; after each segment of the split every parameter moves.
-        """
+        """Of passes over the split, or over it and the training text where it learns."""
         if self.mode == "training":
             return 0.0
         weights, tokens = training.multiplied_weights, training.tokens(self.split)
@@ -187,9 +183,9 @@ def training_perplexity(
 ) -> float:
     """The papers' train perplexity: dropout on, raw iterates, over the best checkpoint's epoch.
 
-    Every token has equal weight, or every window. The papers' code gives equal weight to every
-    window of an interval of 200 steps and to every interval; so it differs from ``window`` only by
-    the last, shorter interval. StoreError for a history that is older than the number asked for.
+    The papers' code gives equal weight to every window of an interval of 200 steps and to every
+    interval, so it differs from ``window`` only by the last, shorter interval. StoreError for a
+    history that is older than the number asked for.
     """
     record = next(record for record in history if record.epoch == best_epoch)
     loss = record.train_loss if weight is None else record.window_loss

@@ -1,16 +1,10 @@
 """The precision of the matrix products in training, where a recipe declares one.
 
-==========  ===============================================================================
-absent      products of the parameters' own precision
-``bf16``    both factors are rounded to bfloat16 (8 significant bits), and so is the product
-``tf32``    on a GPU both factors are rounded to TF32 (11 bits); on a CPU it changes nothing
-==========  ===============================================================================
-
-It holds for the products of the trunk and of the output layer in training steps, and nowhere
-else: every evaluation is in full precision, because a matrix of rounded log-probabilities looks
-like one of full rank. Parameters, the sums of gradients, log-sum-exp and losses keep their
-precision; sums inside a product are float32. A library's bf16 LSTM rounds its states at each
-step too. A processor without bfloat16 computes the same, slowly.
+``bf16`` rounds both factors and the product to bfloat16 (8 significant bits). ``tf32`` rounds both
+factors to TF32 (11 bits) on a GPU, and changes nothing on a CPU. Only products of the trunk and of
+the output layer in training steps are rounded: a matrix of rounded log-probabilities looks like one
+of full rank. Parameters, sums of gradients, log-sum-exp and losses keep their precision; sums
+inside a product are float32.
 """
 
 from __future__ import annotations

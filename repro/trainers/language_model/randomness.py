@@ -4,9 +4,8 @@ Nothing but `STREAM_NAMES` is random, and the global generators of Python, numpy
 neither read nor changed. A stream is opened anew each epoch, so a training that goes on from
 a checkpoint needs no saved generator.
 
-All numbers are drawn by numpy's Philox, keyed by 128 bits of a SHA-256, and moved to the
-device: torch's generator on a CPU keeps 32 bits of its seed, too few for streams by the
-thousand to stay distinct, and that on a GPU would make the device a part of the run.
+All numbers are drawn by numpy's Philox, keyed by 128 bits of a SHA-256, and moved to the device:
+torch's generator keeps 32 bits of its seed on a CPU, and would make a GPU a part of the run.
 
 Parameters are created empty and filled here, one stream a parameter, because the constructors
 of torch's own layers draw from the global generator: modules say the distribution.

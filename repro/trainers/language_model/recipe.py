@@ -61,10 +61,7 @@ class NoAveraging(Spec):
 
 
 Rate = Literal["late"]
-"""Which factor (window length, decay) the rate of an averaged step has: absent, its own.
-
-``late``, as in torch's ASGD: that of the averaged step before, the first its own.
-"""
+"""An averaged step has the rate's factor of the one before, as in torch's ASGD; absent, its own."""
 
 Products = Literal["bf16", "tf32"]
 """A precision of matrix products below that of their factors: bfloat16, or a GPU's TF32."""
@@ -167,11 +164,7 @@ class Schedule(Spec):
         return self
 
     def proper_epochs(self, losses: Sequence[float]) -> int:
-        """Epochs of training proper, before fine-tuning, as far as ``losses`` tell.
-
-        Those of the recipe, unless its early stop has ended them: after the first epoch that is
-        ``patience`` epochs later than the best so far and than the switch to averaging.
-        """
+        """Epochs of training proper, before fine-tuning, as far as ``losses`` tell of a `Stop`."""
         if self.stop is None:
             return self.epochs
         best, counted_from, averaging = math.inf, 0, False

@@ -2,26 +2,18 @@
 
 The matrix, contexts x vocabulary (M x V), is reduced as its rows are produced:
 
-- Gram matrix in float64, then its eigenvalues. Exact to count singular values above 3e-7 of the
-  largest, whatever M; holds V^2 numbers two to three times. For float32 log-probabilities, whose
-  threshold is 1e-6 and more. A Gram matrix in float32 is always wrong, and so is anything after
-  rounding log-probabilities to bf16.
-- Streamed QR in float64, then singular values of the factor. Exact for every threshold, at a
-  multiple of the work; for float64 log-probabilities, and for matrices so small that a tenth of
-  the threshold is beyond the Gram matrix.
-
-Threshold: Press et al. (2007), 1/2 sqrt(M + V + 1) sigma_1 eps, with the eps of the precision
-in which the log-probabilities were produced.
+- to its Gram matrix in float64, then eigenvalues: exact to count singular values above 3e-7 of the
+  largest; holds V^2 numbers two to three times. For float32 log-probabilities, whose threshold is
+  1e-6 and more. A Gram matrix in float32 is always wrong.
+- by streamed QR in float64, then singular values of the factor: exact for every threshold, at a
+  multiple of the work. For float64, and for matrices so small that a tenth of the threshold is
+  beyond the Gram matrix.
 
 A rank of rounded numbers is that of the rounding: bfloat16 adds noise of about 0.02 nats to every
-entry, which alone lifts a matrix of rank 42 to full Press rank. Two signs are looked for, in the
-first row of every block:
-
-- the row equals its own rounding to bfloat16 or float16: log-probabilities were rounded;
-- its values coincide: logits were rounded before their normaliser was subtracted. Values that many
-  entries share, as where a layer clips its logits, are no sign.
-
-An honest row of float32 equals its rounding with a chance of about 2^-13 an entry.
+entry, which alone lifts a matrix of rank 42 to full Press rank. The first row of every block shows
+it: it equals its own rounding (log-probabilities were rounded; an honest row of float32 does with a
+chance of about 2^-13 an entry), or its values coincide (logits were rounded before their normaliser
+was subtracted; values that many entries share, as where a layer clips its logits, are no sign).
 """
 
 from __future__ import annotations
@@ -52,7 +44,10 @@ Spectrum = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def press_threshold(rows: int, columns: int, dtype: torch.dtype) -> float:
-    """Press's threshold relative to the largest singular value."""
+    """Press's threshold relative to the largest singular value (Press et al. 2007).
+
+    1/2 sqrt(M + V + 1) eps, eps that of the precision in which log-probabilities were produced.
+    """
     return 0.5 * float(np.sqrt(rows + columns + 1.0)) * torch.finfo(dtype).eps
 
 
@@ -133,13 +128,12 @@ class KnownRankLayer(OutputLayer):
 def known_rank_rows(
     threshold: float, columns: int, dtype: torch.dtype, device: torch.device = CPU
 ) -> Iterator[Tensor]:
-    """Rows of a matrix whose numerical rank at the relative ``threshold`` is KNOWN_RANK.
+    """Rows of a matrix whose numerical rank at the relative ``threshold`` is known.
 
     It has that many singular values from 1 down to three times the threshold, as many again from
     a third of it down, and nothing else: a threshold that is wrong by a factor of three, lost
-    rows, or rounding of products or entries to half precision give another count. Its rows come by
-    the road of a model's: contexts times a decoder's matrix in the precision of the parameters,
-    block by block. Two and a half blocks of rows, from chunks that are no divisor of a block.
+    rows, or rounding give another count. Its rows come as a model's do: contexts times a decoder's
+    matrix. Two and a half blocks of rows, from chunks that are no divisor of a block.
     """
     generator = torch.Generator().manual_seed(20180430)
     rank = known_rank_of(columns)
@@ -194,10 +188,7 @@ def rank_of(
 ) -> tuple[float, dict[str, Any], Spectrum]:
     """Press rank of ``rows`` rows of log-probabilities that ``output`` gives, facts, the spectrum.
 
-    Of all, or of as many as ``contexts``, those that are read first; DataError if there are fewer,
-    or if they were rounded to a lower precision. Facts: shape, threshold, counts at a tenth and at
-    ten times the threshold, the curve rank(tolerance), and the control: a matrix of known rank
-    through the same reduction.
+    Of all, or of the first ``contexts``; DataError if there are fewer, or if they were rounded.
     """
     dtype, columns = output.weight.dtype, len(output.weight)
     if contexts is not None and rows < contexts:

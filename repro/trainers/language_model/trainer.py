@@ -1,8 +1,4 @@
-"""The trainer of language models: what it costs, what it needs, how it trains and measures.
-
-And `Networks`, what it has in common with the trainer of dialog models. Which settings change
-nothing, and which texts are too short, is said here too.
-"""
+"""The trainer of language models, and `Networks`: what that of dialog models has in common."""
 
 from __future__ import annotations
 
@@ -20,7 +16,7 @@ from repro.trainers.base import LEAST_TOKENS, STEP, too_short
 from repro.trainers.devices import numerics
 from repro.trainers.language_model.recipe import Recipe, WindowLength
 from repro.trainers.language_model.spec import Model, Own, TextCorpus, TrainingSpec, parts
-from repro.trainers.measurement import Measured, MeasurementSpec
+from repro.trainers.measurement import NAMES, Measured, MeasurementSpec
 from repro.trainers.run import RunSpec
 from repro.trainers.trainer import (
     PROCESS_MEMORY,
@@ -48,8 +44,6 @@ SCHEDULE = (
 
 PRECISION = ("precision", "products")
 """The settings of a recipe that say how numbers are rounded."""
-
-SPLITS = ("train", "valid", "test")
 
 
 class Networks(Trainer[Any]):
@@ -117,7 +111,7 @@ class Networks(Trainer[Any]):
         """The first thing that is wrong with the files of its corpus."""
         name, sha256 = spec.corpus.name, spec.corpus.sha256
         need = f"needs the corpus {name}"
-        names = [f"{name}/{split}.{self.ending}" for split in SPLITS]
+        names = [f"{name}/{split}.{self.ending}" for split in NAMES]
         if data is None:
             first, second, third = names
             return f"{need}: set REPRO_DATA to the folder that has {first}, {second} and {third}"

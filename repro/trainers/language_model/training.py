@@ -1,11 +1,10 @@
 """Training: draw a window, forward, backward, clip, step; evaluate; keep the best.
 
-The loop is a loop; what varies is in the recipe. A run's numbers depend on its specification
-and corpus alone. A run that diverges ends there, and that is recorded, not raised.
+A run that diverges ends there, and that is recorded, not raised.
 
 Replicates of one configuration may go through the loop together. Each then has its own model,
-windows, masks, loss, step, average, best weights and stop, as it has alone; the recurrence,
-whose steps wait for each other, is one batched model (see ``model``).
+windows, masks, loss, step, average, best weights and stop, as it has alone; the recurrence is one
+batched model (see ``model``).
 """
 
 from __future__ import annotations
@@ -76,12 +75,10 @@ def train(
     ``together``: the runs are replicates of one configuration, and are trained in step with each
     other as one batched model. Their numbers are then the same but for round-off.
 
-    ``folders`` gives each run the place of its checkpoint, or None for no checkpoint. A run
-    whose folder holds one goes on from there and ends, on a CPU, with the same bits as if it
-    had never stopped; after a stop in other company than before, the same but for round-off.
-    Raises ValueError when the corpus is not that of the runs or runs that are to be trained
-    together differ in more than their seeds, StoreError when a folder holds the checkpoint of
-    another run, DataError when the text is too short.
+    A run whose folder holds a checkpoint goes on from there and ends, on a CPU, with the same bits
+    as if it had never stopped, unless its company is another. Raises ValueError when the corpus is
+    not that of the runs or runs to be trained together differ in more than their seeds, StoreError
+    when a folder holds the checkpoint of another run, DataError when the text is too short.
     """
     for run in batch:
         check_vocabulary(run, TrainingSpec.of(run).corpus.vocabulary, corpus)

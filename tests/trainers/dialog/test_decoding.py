@@ -26,7 +26,7 @@ def encoded(model, number=4):
 def scored(model, begin, words):
     """Log-probability of each of some predicted words, by teacher forcing."""
     inputs = packed([torch.tensor([START, *words[:-1]])])
-    log_p = model.output.log_probabilities(model.write(inputs, begin).context).squeeze(0)
+    log_p = model.output.log_probabilities(model.write(inputs, begin)[0]).squeeze(0)
     return log_p[range(len(words)), list(words)]
 
 

@@ -20,10 +20,8 @@ class OutputLayer(Initialised):
     """Contexts -> distributions over the vocabulary.
 
     ``weight`` (V, E) is the decoder's matrix and, tied, the embedding of the words; ``bias``
-    (V,) is the decoder's. E is the size of the decoder: where it is free (``decoder: free``, and
-    in dialog models) that may be another than the embedding's, and is D but for mixtures and a
-    user's own. Subclasses are finite for logits up to 1e4 in size, in the precision
-    of their parameters.
+    (V,) is the decoder's. E is the size of the decoder: D but for mixtures and a user's own.
+    Subclasses are finite for logits up to 1e4 in size, in the precision of their parameters.
     """
 
     def __init__(self, vocabulary: int, embedding_size: int, dtype: torch.dtype) -> None:
@@ -122,10 +120,8 @@ class SigSoftmaxOutput(PointwiseOutput):
 class GssOutput(PointwiseOutput):
     """p(v) proportional to exp(f(w_v . h + b_v)), f increasing with a smooth bend at c.
 
-    f(z) = z + (k - 1) log sigmoid(z - c). That is the published k (z - c) + c -
-    (k - 1) log(1 + e^(z - c)), by log sigmoid(x) = x - log(1 + e^x), with nothing that overflows.
-    The slope of f is 1 far above c and k far below it. k = 1 is Softmax, (c, k) = (0, 2) is
-    SigSoftmax. Reference: Parthiban et al. 2021.
+    f(z) = z + (k - 1) log sigmoid(z - c), which is the published k (z - c) + c -
+    (k - 1) log(1 + e^(z - c)) with nothing that overflows. Reference: Parthiban et al. 2021.
     """
 
     def __init__(self, vocabulary: int, embedding_size: int, spec: Gss, dtype: torch.dtype) -> None:

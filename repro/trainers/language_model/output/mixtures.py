@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import reduce
-from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -18,17 +17,8 @@ from repro.trainers.language_model.randomness import Distribution, Initialised, 
 from repro.trainers.language_model.regularisation import QUIET, Regularisation
 
 
-class Mixed(NamedTuple):
-    """K latent contexts of each position and their shares."""
-
-    latent: Tensor
-    """(T, B, K, E)."""
-    log_prior: Tensor
-    """(T, B, K), logarithm of the shares, which sum to 1 over K."""
-
-
 class LatentMixture(Initialised):
-    """Context -> tanh of K affine maps, and K shares from a linear map without bias.
+    """Context -> tanh of K affine maps, and the logarithm of K shares, without bias.
 
     Shapes: ``(T, B, D)`` -> ``(T, B, K, E)`` and ``(T, B, K)``. One locked mask (1, B, K E)
     drops entries of the latent contexts. The shares' product, a small one, is not
@@ -49,12 +39,11 @@ class LatentMixture(Initialised):
         """The default of a linear layer with D inputs."""
         return all_uniform(self, self.prior_weight.shape[1])
 
-    def forward(self, context_TBD: Tensor, regularisation: Regularisation) -> Mixed:
-        """Latent contexts and log-shares of each position."""
+    def forward(self, context_TBD: Tensor, regularisation: Regularisation) -> tuple[Tensor, Tensor]:
         latent = torch.tanh(linear(context_TBD, self.latent_weight, self.latent_bias))
         latent = regularisation.locked("latent", latent)
         log_prior = F.log_softmax(F.linear(context_TBD, self.prior_weight), dim=-1)
-        return Mixed(latent.unflatten(-1, (self.components, -1)), log_prior)
+        return latent.unflatten(-1, (self.components, -1)), log_prior
 
 
 class MixtureOutput(OutputLayer):
@@ -117,10 +106,10 @@ class MoSOutput(MixtureOutput):
     def loss(
         self, context_TBD: Tensor, targets_TB: Tensor, regularisation: Regularisation = QUIET
     ) -> Tensor:
-        mixed = self.mixture(context_TBD, regularisation)
+        latent_TBKE, log_prior_TBK = self.mixture(context_TBD, regularisation)
         return mixture_loss(
-            mixed.latent.flatten(0, 1),
-            mixed.log_prior.flatten(0, 1),
+            latent_TBKE.flatten(0, 1),
+            log_prior_TBK.flatten(0, 1),
             self.weight,
             self.bias,
             targets_TB.flatten(),
@@ -128,7 +117,7 @@ class MoSOutput(MixtureOutput):
         )
 
     def log_probabilities(self, context_TBD: Tensor) -> Tensor:
-        """(T, B, D) -> (T, B, V), in nats; components are added one at a time."""
+        """One component is added at a time: all together would be K times as large."""
         latent_TBKE, log_prior_TBK = self.mixture(context_TBD, QUIET)
         components = zip(latent_TBKE.unbind(2), log_prior_TBK.split(1, dim=2), strict=True)
         total_TBV = reduce(

@@ -22,9 +22,7 @@ class PlifOutput(PointwiseOutput):
     it goes on with the slope of the end piece. ``frozen`` slopes stay as they were drawn.
     On a GPU the slopes' gradient is summed in no fixed order, so learned slopes do not repeat
     bit for bit there. Reference: Ganea et al. 2019 and the supplement of Parthiban et al. 2021.
-
-    With m the mean of the slopes w, f(z) = m (z + bound) + jitter(z) forward, and m times w / m
-    backward. ``only`` keeps one of m, jitter and w / m; see ``effect``.
+    ``only`` keeps one of three effects; see ``effect``.
     """
 
     def __init__(
