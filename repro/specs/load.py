@@ -10,7 +10,7 @@ loading looks at a document again.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -24,7 +24,7 @@ from repro.expectations.base import OwnExpectation
 from repro.expectations.kinds import OthersExpectation, kind_of_others
 from repro.files import claims, is_folder, resolved
 from repro.plugins import allowing_code, require_consent, version_of
-from repro.schema.messages import MOST, listed, problems_of, validated
+from repro.schema.messages import MOST, choose, listed, problems_of, validated
 from repro.schema.yaml import Steps, YamlDocument, read_document
 from repro.specs.arm import SourceOfOthers
 from repro.specs.claim import SCALES, Claim, ClaimFile, ScaleName
@@ -106,7 +106,13 @@ def _files(where: Sequence[Path], problems: list[Problem]) -> list[Path]:
     """The files, each once; folders without a claim are problems."""
     files: dict[Path, Path] = {}
     for given in where:
-        path = _packaged(given)
+        path = given
+        if not given.suffix and len(given.parts) == 1 and not given.exists():
+            ids = _packaged()
+            if given.name not in ids:
+                problems.append(_unknown(given, ids))
+                continue
+            path = ids[given.name]
         inside = [path]
         if is_folder(path):
             inside = sorted(p for p in path.glob("*.yaml") if not p.name.startswith("."))
@@ -119,13 +125,22 @@ def _files(where: Sequence[Path], problems: list[Problem]) -> list[Path]:
     return list(files.values())
 
 
-def _packaged(path: Path) -> Path:
-    """The claim that came with repro and has this id, where nothing else goes by the name."""
-    if path.suffix or len(path.parts) != 1 or path.exists():
-        return path
-    named = (f"{path}.yaml", f"{path}.claim.yaml")
-    found = (file for name in named for file in sorted(claims().rglob(name)))
-    return next((file for file in found if "configurations" not in file.parts), path)
+def _packaged() -> dict[str, Path]:
+    """The files that came with repro, configurations apart, by the ids that they are named after."""
+    found: dict[str, Path] = {}
+    for file in sorted(claims().rglob("*.yaml")):
+        if "configurations" not in file.relative_to(claims()).parts:
+            found.setdefault(file.stem.removesuffix(".claim"), file)
+    return found
+
+
+def _unknown(given: Path, packaged: Mapping[str, Path]) -> Problem:
+    """That an argument without a suffix and a folder is no file and no id of a claim."""
+    audits_and_searches = ("published", "searches")
+    ids = [name for name, at in packaged.items() if at.parent.name not in audits_and_searches]
+    mistake = "cannot be read: no such file or directory"
+    expected = f"a readable file, or the id of a packaged claim: {', '.join(sorted(ids))}"
+    return Problem(Place(str(given)), mistake, expected, choose(given.name, ids))
 
 
 def _same_id(

@@ -298,6 +298,24 @@ def test_a_packaged_claim_is_known_by_its_id(tmp_path, monkeypatch):
         load_claims([Path("mos_rank")])
 
 
+def test_an_unknown_id_is_told_the_ids_of_packaged_claims(tmp_path, monkeypatch):
+    """The nearest where one is near; audits, searches and patterns of names are none of them."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SpecError) as near:
+        load_claims([Path("mos_rnk")])
+    assert str(near.value) == (
+        "mos_rnk:1:1: cannot be read: no such file or directory\n"
+        "  expected: a readable file, or the id of a packaged claim: fair_mos, fair_mos_nightly, "
+        "lms_plif_regularization, low_rank_language, mos_rank, softmax_control\n"
+        "  to do: did you mean 'mos_rank'?"
+    )
+    for name in ("nosuch", "mos*"):
+        with pytest.raises(SpecError, match=r"packaged claim: fair_mos, .*\n  to do: "):
+            load_claims([Path(name)])
+    with pytest.raises(SpecError, match="expected: a readable file\n  to do: check the path"):
+        load_claims([Path("folder/nosuch")])
+
+
 def test_a_name_of_configurations_is_no_claim(tmp_path, monkeypatch):
     """What lies among the configurations is never taken for a claim."""
     monkeypatch.chdir(tmp_path)
