@@ -23,6 +23,5 @@ def digest(value: Any) -> str:
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of the bytes of a file."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Literal
 
 from repro import files as resources
 from repro.errors import ReproError
-from repro.machine import cores, package_version
+from repro.machine import cores, free_disk, package_version
 from repro.store.runs import RunStore
 from repro.store.sealed import noting_damage
 
@@ -73,7 +72,7 @@ def _store(place: Path) -> Diagnosis:
     parent = next(p for p in (place, *place.parents) if p.exists())
     if not os.access(parent, os.W_OK):
         return Diagnosis("problem", f"store {place} cannot be written", "give another with --store")
-    free = shutil.disk_usage(parent).free
+    free = free_disk(parent)
     if damaged:
         found = f"store {place}: {damaged} of {runs} runs are damaged"
         return Diagnosis("problem", found, f"repro runs check --store {place}")

@@ -59,10 +59,7 @@ class SpecError(ReproError):
 
 
 class ShapeError(SpecError):
-    """A document has the wrong shape: no YAML, unknown keys, missing or wrong values.
-
-    Its rules were not checked.
-    """
+    """A document has the wrong shape, such as an unknown key; its rules were not checked."""
 
 
 class RuleError(SpecError):

@@ -37,12 +37,10 @@ def folder(name: str, package: Path = PACKAGE) -> Path:
 
 
 def templates() -> Path:
-    """The report templates."""
     return folder("templates")
 
 
 def template(name: str) -> str:
-    """The text of one report template."""
     return (templates() / name).read_text(encoding="utf-8")
 
 
@@ -193,7 +191,6 @@ def leads_out(file: Path, folder: Path) -> bool:
 
 
 def place_of_offset(text: str, offset: int, file: str) -> Place:
-    """The place of a character."""
     before = text[:offset]
     return Place(file, before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
 

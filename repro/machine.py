@@ -26,7 +26,6 @@ def package_version(package: str) -> str:
 
 @cache
 def processor() -> str:
-    """The name of the processor."""
     with suppress(OSError), Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as lines:
         names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
         if name := next(names, ""):
@@ -40,16 +39,10 @@ def cores() -> int:
         count = len(os.sched_getaffinity(0))
     else:
         count = os.cpu_count() or 1
-    return max(1, min(count, _quota(count)))
-
-
-def _quota(otherwise: int) -> int:
-    """Cores that the control group allows, rounded up."""
-    try:
+    with suppress(OSError, ValueError, ZeroDivisionError):
         quota, period = QUOTA.read_text(encoding="ascii").split()
-        return -(-int(quota) // int(period))
-    except (OSError, ValueError, ZeroDivisionError):
-        return otherwise
+        count = min(count, -(-int(quota) // int(period)))
+    return max(1, count)
 
 
 def available_memory(

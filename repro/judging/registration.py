@@ -68,8 +68,6 @@ def _entry(judgement: Judgement, store: RunStore) -> Entry:
     if claim.control is not None:
         evidence = gather(with_every_night(claim), store)
     return Entry(
-        claim_id=claim.id,
-        scale=claim.scale,
         digest=claim.digest(),
         values=_values(evidence),
         results={each.expectation.id: _numbers(each.result) for each in judgement.decisive},

@@ -34,6 +34,7 @@ from repro.machine import now
 from repro.schema.base import Spec
 from repro.store.sealed import (
     JSON_LIMIT,
+    KEY,
     damaged,
     is_folder,
     make_folder,
@@ -97,8 +98,6 @@ class Registration(Spec):
 class Entry:
     """What one look saw and said; the log adds number and digests."""
 
-    claim_id: str
-    scale: str
     digest: str
     values: Seen
     results: Numbers
@@ -153,7 +152,6 @@ class History:
 
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_DIGEST = re.compile(r"[0-9a-f]{64}")
 BEFORE = "before"
 _KEPT = "the ledger as it was written; it is append-only"
 _ADVICE = "restore the file from a copy; to remove it would hide what was looked at"
@@ -177,7 +175,6 @@ class ClaimLog:
 
     @property
     def path(self) -> Path:
-        """Where its file is."""
         for name in (self.claim_id, self.scale):
             if not _NAME.fullmatch(name):
                 raise StoreError(
@@ -320,7 +317,7 @@ class LogWriter:
 
 def _checked(digest: str) -> str:
     """The digest itself, or StoreError for anything else."""
-    if not _DIGEST.fullmatch(digest):
+    if not KEY.fullmatch(digest):
         raise StoreError(f"{digest[:80]!r} is no digest: 64 hexadecimal digits")
     return digest
 
@@ -383,12 +380,9 @@ def _encode(path: Path, document: Mapping[str, Any]) -> bytes:
     try:
         return canonical_json(document).encode("ascii")
     except (TypeError, ValueError, RecursionError) as error:
-        raise damaged(
-            path,
-            f"an entry cannot be written as JSON: {error}",
-            "finite numbers, texts, lists and mappings",
-            "leave it out",
-        ) from error
+        mistake = f"an entry cannot be written as JSON: {error}"
+        expected = "finite numbers, texts, lists and mappings"
+        raise damaged(path, mistake, expected, "leave it out") from error
 
 
 def _edits(entries: Sequence[Look | Registration]) -> tuple[RegistrationVersion, ...]:
@@ -456,12 +450,10 @@ def _compare(path: Path, look: Look, values: Seen) -> None:
         gone = [number for number in arm.replicates if number not in now]
         how = f"replicate {gone[0]} is gone" if gone else "a value is another one"
         if gone or _arm(path, {number: now[number] for number in arm.replicates}) != arm:
-            raise damaged(
-                path,
-                f"look {look.number} saw other values of arm {name!r}: {how}",
-                "every value that was looked at, unchanged; new ones may only be added",
-                "restore the runs or results as they were looked at",
-            )
+            mistake = f"look {look.number} saw other values of arm {name!r}: {how}"
+            expected = "every value that was looked at, unchanged; new ones may only be added"
+            advice = "restore the runs or results as they were looked at"
+            raise damaged(path, mistake, expected, advice)
 
 
 def _changes(before: JsonValue, after: JsonValue, path: str = "") -> Iterator[str]:

@@ -36,7 +36,6 @@ class Registry:
     make: bool = True
 
     def ledger(self, claim: Claim) -> ClaimLog:
-        """The ledger of a claim at its scale."""
         return ClaimLog(self.store.root / LEDGER, claim.id, claim.scale)
 
     def writes(self, claim: Claim) -> bool:
@@ -48,7 +47,6 @@ class Registry:
         return all(os.access(place, os.W_OK) for place in places if place.exists())
 
     def history(self, claim: Claim) -> History:
-        """The looks at a claim at its scale."""
         check_root(self.store.root)
         return self.ledger(claim).history(claim.digest())
 

@@ -50,10 +50,8 @@ def with_every_night(claim: Claim) -> Claim:
 def nights(claim: Claim, looks: Sequence[Look]) -> dict[int, Look]:
     """The nights of a negative control that were judged, each with the first look at it.
 
-    A night is a block of fresh seeds, numbered from 0, not a line of the ledger. Judged again,
-    by another version of the program, say, it is the same night, and the first judgement counts,
-    as the first crossing of a sequential claim does: nobody can judge a night until it fits.
-    What was said later stays on record.
+    A night is a block of fresh seeds, numbered from 0. Judged again, it is the same night, and the
+    first judgement counts: nobody can judge a night until it fits.
     """
     found: dict[int, Look] = {}
     for look in looks:

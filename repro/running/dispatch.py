@@ -1,6 +1,6 @@
-"""Tasks: made from what is missing, given out, waited for, perhaps given out again.
+"""Tasks: made from what is missing, given out, waited for.
 
-That is when another process held a run, or when a task of several killed its process.
+One is given out again when another process held a run, or when several runs killed its process.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ BUSY_SECONDS = 2.0
 TICK_SECONDS = 1.0
 _FOR_ALL = {kind.__name__: kind for kind in (DeviceError, StoreUnreachableError)}
 _QUIETLY = suppress(Exception)  # a terminal that is gone, nonsense in progress.json: no errors
-Futures = dict[Future[tuple[Outcome, ...]], Task]
 
 
 class Dispatch:
@@ -52,7 +51,7 @@ class Dispatch:
         self._watch = None
         if isinstance(executor, ProcessPool):
             self._watch = Watch(store, executor, time.monotonic, limit)
-        self._pending: Futures = {}
+        self._pending: dict[Future[tuple[Outcome, ...]], Task] = {}
         self._busy: list[tuple[float, Task]] = []
         self._outcomes: list[Outcome] = []
         self._missing: dict[Hashable, Outcome] = {}
@@ -102,7 +101,6 @@ class Dispatch:
         self._collect()
 
     def _collect(self) -> None:
-        """Take what is done."""
         for future in [future for future in self._pending if future.done()]:
             task = self._pending.pop(future)
             if isinstance(future.exception(), WorkerLostError) and len(task.runs) > 1:
@@ -164,7 +162,6 @@ def _result(future: Future[tuple[Outcome, ...]], task: Task) -> tuple[Outcome, .
 
 
 def _words(outcome: Outcome) -> str:
-    """What became of a run, for a reader."""
     match outcome.status:
         case "trained" | "measured":
             others = f" with {outcome.together - 1} more" if outcome.together > 1 else ""

@@ -13,7 +13,6 @@ from repro.machine import available_memory, cores
 from repro.running.plan import remaining
 from repro.running.pool import ProcessPool
 from repro.store.runs import RunStore
-from repro.trainers.base import Training
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import PROCESS_MEMORY, memory, replicate_memory, trainer_of
 
@@ -148,20 +147,16 @@ class Group:
 
     runs: tuple[PlannedRun, ...]
 
-    @property
-    def training(self) -> Training:
-        """The configuration that they share."""
-        return self.runs[0].run.training
-
     def together(self, at_once: int, available: float) -> int:
         """Replicates in a model: as many as ``at_once`` tasks may have, in equal parts.
 
         ``available`` is in bytes, for each of the tasks. 1 where the trainer trains replicates in
         turn in any case.
         """
-        if not trainer_of(self.training).batched(self.training):
+        training = self.runs[0].run.training
+        if not trainer_of(training).batched(training):
             return 1
-        each = replicate_memory(self.training)
+        each = replicate_memory(training)
         room = max(0.0, available - PROCESS_MEMORY) / each
         most = max(1, int(min(room, MOST_TOGETHER)))
         parts = max(-(-len(self.runs) // most), min(at_once, len(self.runs)))

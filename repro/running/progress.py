@@ -60,7 +60,13 @@ class _Teller(Reporter):
 
     def stuck(self, stuck: Sequence[Stuck]) -> None:
         for each in stuck:
-            self._say(no_progress(each, self._label(each.key)))
+            since = time.strftime("%H:%M:%S", time.localtime(time.time() - each.seconds))
+            doing = f", {each.doing}" if each.doing else ""
+            self._say(
+                f"no progress since {since} ({duration(each.seconds)}): {self._label(each.key)}, "
+                f"process {each.process}{doing}; "
+                f"`kill -9 {each.process}` starts it again from its checkpoint"
+            )
 
     def _label(self, key: str) -> str:
         return self._labels.get(key, key[:12])
@@ -146,16 +152,6 @@ def choose_reporter(labels: Mapping[str, str], stream: TextIO | None = None) -> 
     if stream.isatty() and not dumb and not os.environ.get("CI"):
         return LiveReporter(labels, stream)
     return PlainReporter(labels, stream)
-
-
-def no_progress(stuck: Stuck, label: str) -> str:
-    """Which run makes no progress since when, which process works on it, and what can be done."""
-    since = time.strftime("%H:%M:%S", time.localtime(time.time() - stuck.seconds))
-    doing = f", {stuck.doing}" if stuck.doing else ""
-    return (
-        f"no progress since {since} ({duration(stuck.seconds)}): {label}, process {stuck.process}"
-        f"{doing}; `kill -9 {stuck.process}` starts it again from its checkpoint"
-    )
 
 
 def outlook(snapshot: Snapshot) -> str:
@@ -258,21 +254,16 @@ class Tracker:
 
     def _read(self, progress: Mapping[str, Any], work: Cost) -> tuple[float, str]:
         if progress.get("phase") == "measuring":
-            name = str(progress.get("measurement"))
-            return self._measured(work, name), f"measuring {self._labels.get(name, '')}".rstrip()
+            name, names = str(progress.get("measurement")), list(work.measurements)
+            before = names[: names.index(name)] if name in names else []
+            done = work.training + sum(work.measurements[each] for each in before)
+            return done / work.total, f"measuring {self._labels.get(name, '')}".rstrip()
         done, in_all = number(progress.get("tokens_done")), number(progress.get("tokens_in_all"))
         share = min(1.0, done / in_all) * work.training / work.total if in_all else 0.0
         if "epoch" not in progress:
             return share, "starting"
         epoch, epochs = number(progress["epoch"]), number(progress.get("epochs"))
         return share, f"epoch {epoch:.0f}/{epochs:.0f}"
-
-    @staticmethod
-    def _measured(work: Cost, current: str) -> float:
-        """Measurements are taken in their order: those before the current one are done."""
-        names = list(work.measurements)
-        before = names[: names.index(current)] if current in names else []
-        return (work.training + sum(work.measurements[name] for name in before)) / work.total
 
 
 IDLE_SECONDS = 60.0
@@ -316,11 +307,6 @@ class _Seen:
     spent: float
     worked: float
 
-    def shift(self, seconds: float) -> None:
-        self.began += seconds
-        self.moved += seconds
-        self.worked += seconds
-
 
 class Watch:
     """Looks at the tasks that a pool works on; ``limit`` is in seconds per run, None for none."""
@@ -340,9 +326,10 @@ class Watch:
     def look(self, pending: Mapping[Future[tuple[Outcome, ...]], Task]) -> list[Stuck]:
         """End what is over its limit; gives what is stuck, once a minute at most."""
         now = self._clock()
-        if now - self._looked > ABSENT_SECONDS:
-            for seen in self._seen.values():
-                seen.shift(now - self._looked)
+        absent = now - self._looked
+        for seen in self._seen.values() if absent > ABSENT_SECONDS else ():
+            seen.began, seen.moved = seen.began + absent, seen.moved + absent
+            seen.worked += absent
         self._looked = now
         self._seen = {future: seen for future, seen in self._seen.items() if future in pending}
         stuck = [found for each in list(pending.items()) if (found := self._stuck(*each, now))]

@@ -156,7 +156,6 @@ def _may_do_better(trial: dict[str, Outcome]) -> bool:
 
 
 def _together(task: Task, batch: Batch) -> int:
-    """How many runs of a batch are one model."""
     return len(batch) if task.choice.engine == "batched" else 1
 
 
@@ -201,7 +200,6 @@ def _corpus(task: Task, planned: PlannedRun) -> Any:
 
 
 def _put(store: RunStore, trained: Finished) -> None:
-    """Commit a trained run."""
     store.put_run(
         trained.run,
         history=trained.history,
@@ -308,7 +306,6 @@ class Ledger:
         self._write({"phase": "training", **kept}, force=True)  # a reader sees no step back
 
     def training(self, state: Progress) -> None:
-        """Training tells where it is."""
         if self._from_epoch is None:
             self._from_epoch = state.epoch
             sessions = self._all_sessions()  # written again at the end, so not durable
@@ -321,7 +318,6 @@ class Ledger:
         self._keep({**self._session(), **told, **self._facts}, {})
 
     def begin_measurement(self, measurement: Measurable) -> None:
-        """Notes that a measurement starts."""
         self._start, self._started = time.monotonic(), now()
         name = measurement.key
         document = {"phase": "measuring", "measurement": name, "label": measurement.label}

@@ -32,7 +32,6 @@ from repro.schema.yaml import Steps, YamlDocument
 
 
 def pattern(text: Any) -> str:
-    """The pattern of a constrained text."""
     return str(get_args(text)[1].pattern)
 
 
@@ -186,7 +185,7 @@ MOST = 200
 """No step reports more problems than this: nobody would read them."""
 
 Words = tuple[str, str, str]
-"""What, expected, advice."""
+"""Mistake, expected, advice."""
 
 
 def problems_of(
@@ -295,7 +294,6 @@ class _Found:
                 self.holder, self.type = here, entry_type(here)
 
     def problem(self, document: YamlDocument) -> Problem:
-        """The error in our words."""
         mistake, expected, advice = self._words(document)
         key = self.is_key or self.kind == "extra_forbidden"
         if self.kind in {"missing", "union_tag_not_found"}:

@@ -31,7 +31,7 @@ _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 
 def plain_scalar(text: str) -> Scalar:
-    """The value of a scalar without quotes; raises ValueError(what, expected, advice)."""
+    """The value of a scalar without quotes; raises ValueError(mistake, expected, advice)."""
     if text in _NULL:
         return None
     if text in _TRUE or text in _FALSE:
@@ -282,11 +282,8 @@ class _Builder:
     def scalar(self, event: yaml.ScalarEvent, steps: Steps) -> Scalar:
         found = _FORBIDDEN.search(event.value)
         if found:
-            mistake, expected = (
-                f"character U+{ord(found[0]):04X} is not allowed",
-                "visible characters",
-            )
-            self.refuse(event, steps, mistake, expected, "remove the escape")
+            mistake = f"character U+{ord(found[0]):04X} is not allowed"
+            self.refuse(event, steps, mistake, "visible characters", "remove the escape")
             return None
         if event.style is not None:
             return str(event.value)

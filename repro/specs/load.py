@@ -126,7 +126,7 @@ def _files(where: Sequence[Path], problems: list[Problem]) -> list[Path]:
 
 
 def _packaged() -> dict[str, Path]:
-    """The files that came with repro, configurations apart, by the ids that they are named after."""
+    """The files that came with repro, configurations apart, by their ids."""
     found: dict[str, Path] = {}
     for file in sorted(claims().rglob("*.yaml")):
         if "configurations" not in file.relative_to(claims()).parts:

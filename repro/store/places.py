@@ -139,15 +139,12 @@ def confirm_root(root: Path, identity: str) -> None:
 
 
 def _unreachable(root: Path, error: OSError) -> StoreError:
+    advice = "to do: set REPRO_STORE to a folder"
     if error.errno == errno.ENOTDIR or isinstance(error, FileExistsError):
-        return StoreUnreachableError(
-            f"{root}: the run store is not a folder\n  to do: set REPRO_STORE to a folder"
-        )
+        return StoreUnreachableError(f"{root}: the run store is not a folder\n  {advice}")
     if error.errno == errno.ELOOP:
-        return StoreUnreachableError(
-            f"{root}: the run store is a link that leads nowhere\n"
-            "  to do: set REPRO_STORE to a folder"
-        )
+        nowhere = f"{root}: the run store is a link that leads nowhere"
+        return StoreUnreachableError(f"{nowhere}\n  {advice}")
     return out_of_reach(root, error)
 
 

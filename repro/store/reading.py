@@ -81,7 +81,6 @@ class StoreReader:
         return "started" if started else "missing"
 
     def record(self, key: str) -> RunRecord:
-        """The record of a committed run."""
         record = self.committed(key)
         if record is None:
             raise StoreError(f"{self.folder(key)}: no finished run is here\n  to do: train it")
@@ -133,7 +132,8 @@ class StoreReader:
         path = self._measurement_path(key, measurement)
         if record is None or not is_folder(path.parent):
             return None
-        document = read_sealed(path, f"remove {path} (it is then measured again)")
+        advice = f"remove {path} (it is then measured again)"
+        document = read_sealed(path, advice)
         if document is None:
             return None
         stored = _validate(StoredMeasurement, path, document)
@@ -141,7 +141,6 @@ class StoreReader:
         if stored.run != key or not same:
             raise damaged(path, "is about another run or measurement", f"{measurement!r} of {key}")
         if wrong := wrong_detail(measurement, stored.value, stored.details):
-            advice = f"remove {path} (it is then measured again)"
             raise damaged(path, wrong, f"the details of a {measurement.kind}", advice)
         if record.state == "diverged" or stored.weights != record.measured_of():
             raise damaged(path, "was taken from other weights", "those of record.json")

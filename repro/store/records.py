@@ -66,8 +66,7 @@ class RunRecord(Spec):
 
     ``best_epoch`` (from 1) is the epoch of the stored weights, ``epochs`` how many were trained,
     ``diverged`` the epoch in which the loss stopped being a number. ``without_weights``: it
-    was exported without its files of weights and spectra; absent when it was not. Their digests
-    stay: what was measured is tied to the weights that it was measured of.
+    was exported without its files of weights and spectra, whose digests stay.
     """
 
     schema_version: Literal[1] = Field(default=1, alias="schema")

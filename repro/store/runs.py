@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 class RunStore(StoreReader):
     """A folder of runs. Opening one touches nothing; the folder appears with the first write.
 
-    Whoever writes holds the run's ``lock``; readers need nothing. ``identity`` is that of the
-    store that is meant: a writer that finds another, or none, raises StoreUnreachableError.
+    ``identity`` is that of the store that is meant: a writer that finds another, or none, raises
+    StoreUnreachableError.
     """
 
     def __init__(self, root: Path | str, identity: str | None = None) -> None:
@@ -176,7 +176,6 @@ class RunStore(StoreReader):
     def put_provenance(
         self, key: str, document: Mapping[str, JsonValue], *, durable: bool = True
     ) -> None:
-        """Replace what is known of the circumstances of a run."""
         path = self._run_folder(key) / PROVENANCE
         write_atomically(path, seal(dict(document)), durable=durable)
 
@@ -186,7 +185,6 @@ class RunStore(StoreReader):
         write_atomically(self._run_folder(key) / PROGRESS, data, durable=False)
 
     def put_error(self, key: str, text: str) -> None:
-        """Keep the text of what went wrong in a run."""
         data = text.encode("utf-8", "replace")
         write_atomically(self._run_folder(key) / ERROR, data, durable=False)
 
@@ -198,7 +196,7 @@ class RunStore(StoreReader):
     def drop_checkpoint(self, key: str) -> None:
         """Remove the checkpoint of a committed run: hundreds of megabytes that nobody reads."""
         if self.committed(key) is not None:
-            _remove(_checkpoints(self.folder(key)))
+            _remove(list(self.folder(key).glob("checkpoint*")))
 
     def sweep(self, key: str) -> None:
         """Remove writes of earlier processes that were cut off; call it only under ``lock``."""
@@ -220,14 +218,10 @@ class RunStore(StoreReader):
                     self.tidy(key)
 
 
-def _checkpoints(folder: Path) -> list[Path]:
-    return list(folder.glob("checkpoint*"))
-
-
 def _rubbish(folder: Path) -> list[Path]:
     """The files of a committed run that are of no more use."""
     files = [path for path in (folder / PROGRESS, folder / ERROR) if exists(path)]
-    return [*_cut_off(folder), *_checkpoints(folder), *files]
+    return [*_cut_off(folder), *folder.glob("checkpoint*"), *files]
 
 
 def _cut_off(folder: Path) -> list[Path]:

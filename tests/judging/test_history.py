@@ -52,8 +52,8 @@ def look(nights: Nights, of: Claim, blocks: Sequence[int], version: str) -> None
         name: {arm.first_seed + n: {"ppl": nights.values[name][n]} for n in held}
         for name, arm in of.arms.items()
     }
-    entry = Entry(of.id, of.scale, of.digest(), values, {}, "INCONCLUSIVE", version)
-    record(nights.store.root / LEDGER, entry)
+    entry = Entry(of.digest(), values, {}, "INCONCLUSIVE", version)
+    record(nights.store.root / LEDGER, entry, of.id, of.scale)
 
 
 def due(nights: Nights, of: Claim) -> tuple[Claim, Claim]:

@@ -32,7 +32,7 @@ MORE = {"mos": {**VALUES["mos"], 3: 56.0}, "softmax": {**VALUES["softmax"], 3: 5
 
 def entry(values=VALUES, digest=FIRST, conclusion="INCONCLUSIVE", **other) -> Entry:
     """A look at some values."""
-    fields = {"claim_id": CLAIM, "scale": SCALE, "version": "0.1.0", "time": "2026-01-01T00:00:00"}
+    fields = {"version": "0.1.0", "time": "2026-01-01T00:00:00"}
     results = {"not_better": {"e": 2.5, "p": None}}
     return Entry(
         digest=digest, values=values, results=results, conclusion=conclusion, **fields | other
@@ -44,9 +44,9 @@ def file(place: Path) -> Path:
     return place / CLAIM / f"{SCALE}.jsonl"
 
 
-def record(place: Path, entry: Entry) -> Look:
+def record(place: Path, entry: Entry, claim_id: str = CLAIM, scale: str = SCALE) -> Look:
     """A look written down."""
-    return ClaimLog(place, entry.claim_id, entry.scale).record(entry)
+    return ClaimLog(place, claim_id, scale).record(entry)
 
 
 def register(place: Path, claim_id: str, scale: str, digest: str, fields) -> None:

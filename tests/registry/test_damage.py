@@ -108,7 +108,7 @@ def test_no_name_leads_out_of_the_folder(tmp_path, name):
         with pytest.raises(StoreError, match="cannot name a ledger"):
             read(place, *names)
         with pytest.raises(StoreError, match="cannot name a ledger"):
-            record(place, entry(claim_id=names[0], scale=names[1]))
+            record(place, entry(), *names)
     with pytest.raises(StoreError, match="is no digest"):
         record(place, entry(digest="../" + FIRST))
     assert not (tmp_path / "escape").exists()
@@ -146,7 +146,7 @@ def test_what_json_cannot_hold_is_refused(tmp_path):
     with pytest.raises(StoreError, match=r"not_better\.e"):
         record(
             tmp_path,
-            Entry(CLAIM, SCALE, FIRST, VALUES, {"not_better": {"e": float("inf")}}, "x", "0"),
+            Entry(FIRST, VALUES, {"not_better": {"e": float("inf")}}, "x", "0"),
         )
     assert file(tmp_path).read_bytes() == b""
     assert record(tmp_path, entry()).number == 1

@@ -155,8 +155,8 @@ def test_claims_and_scales_have_ledgers_of_their_own(tmp_path):
     A look of one scale or claim is no look of another.
     """
     record(tmp_path, entry())
-    record(tmp_path, entry(scale="paper"))
-    record(tmp_path, entry(claim_id="other"))
+    record(tmp_path, entry(), scale="paper")
+    record(tmp_path, entry(), claim_id="other")
     assert len(read(tmp_path, CLAIM, SCALE).entries) == 1
     assert len(read(tmp_path, CLAIM, "paper").entries) == 1
 

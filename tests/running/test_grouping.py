@@ -44,7 +44,7 @@ def test_replicates_are_parted_evenly(
 def test_memory_bounds_a_batch() -> None:
     """As many replicates as fit beside the process itself, one at least."""
     group = group_of(10)
-    each = replicate_memory(group.training)
+    each = replicate_memory(group.runs[0].run.training)
     assert group.together(1, PROCESS_MEMORY + 5.5 * each) == 5
     assert group.together(1, PROCESS_MEMORY + 3.5 * each) == 3
     assert group.together(1, 0.0) == 1

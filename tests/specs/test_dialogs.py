@@ -115,7 +115,7 @@ def test_replicates_are_trained_in_turn() -> None:
     group = Group(runs)
     assert group.together(1, 1e15) == 1
     assert len(group.parts(1)) == 4
-    assert 0.1e9 < replicate_memory(group.training) < 5e9
+    assert 0.1e9 < replicate_memory(group.runs[0].run.training) < 5e9
 
 
 def test_what_is_declared_equal_is_compared(tmp_path: Path) -> None:
