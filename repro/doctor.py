@@ -103,7 +103,6 @@ def _corpora(data: Path | None) -> Iterator[Diagnosis]:
         texts = [f"{name}/{split}.txt" for split in ("train", "valid", "test")]
         missing = [text for text in texts if not (data / text).is_file()]
         if missing:
-            files = ", ".join(missing)
-            yield Diagnosis("note", f"corpus {name}: {files} not in {data}")
+            yield Diagnosis("note", f"corpus {name}: {', '.join(missing)} not in {data}")
         else:
             yield Diagnosis("ok", f"corpus {name} in {data}")

@@ -225,9 +225,7 @@ class ClaimLog:
     def record(self, entry: Entry) -> Look:
         """Append a look and return it; a look that only repeats the last is not written again.
 
-        A repeat saw the same and says the same up to round-off, by the same version of the
-        program. What another version says of the same values is recorded as well.
-
+        A repeat says the same of the same up to round-off, by the same version of the program.
         ``StoreError`` if a value that an earlier look of this process saw is now another one or
         gone, and for values that cannot be recorded.
         """
@@ -269,10 +267,7 @@ class ClaimLog:
 
     @contextmanager
     def _open(self) -> Iterator[LogWriter]:
-        """Wait for the lock, then read what is there; the file is made if it is missing.
-
-        The folder that ``place`` is in, that of a store, has to be there.
-        """
+        """Lock the file, made if it is missing, and read it; the store has to be there."""
         path = self.path
         make_folder(self.place)
         make_folder(path.parent)

@@ -73,7 +73,6 @@ def _night(claim: Claim, look: Look) -> int:
 def _last_night(claim: Claim, looks: Sequence[Look]) -> int:
     """The last night of a negative control that was judged; -1 before the first.
 
-    There were never more nights than looks. What lies beyond are seeds that the claim no longer
-    has, and the audit log will say so when they are compared.
+    There were never more nights than looks: beyond are seeds that the claim no longer has.
     """
     return min(max(nights(claim, looks), default=-1), len(looks) - 1)

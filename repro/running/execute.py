@@ -163,10 +163,7 @@ def _opened(engine: EngineName | Executor, workers: int) -> Iterator[Executor]:
 
 
 def _sorted(plan: Iterable[PlannedRun], store: RunStore) -> tuple[list[Outcome], list[PlannedRun]]:
-    """What is known of a plan already, and what is to be done, the longest first.
-
-    Damaged evidence is a failure here, and is not trained over.
-    """
+    """What is known already, damage as a failure, and what is to be done, the longest first."""
     known: list[Outcome] = []
     todo: list[PlannedRun] = []
     for planned in plan:

@@ -254,7 +254,8 @@ class Tracker:
 
     def _read(self, progress: Mapping[str, Any], work: Cost) -> tuple[float, str]:
         if progress.get("phase") == "measuring":
-            name, names = str(progress.get("measurement")), list(work.measurements)
+            name = str(progress.get("measurement"))
+            names = list(work.measurements)  # taken in this order
             before = names[: names.index(name)] if name in names else []
             done = work.training + sum(work.measurements[each] for each in before)
             return done / work.total, f"measuring {self._labels.get(name, '')}".rstrip()
@@ -327,9 +328,11 @@ class Watch:
         """End what is over its limit; gives what is stuck, once a minute at most."""
         now = self._clock()
         absent = now - self._looked
-        for seen in self._seen.values() if absent > ABSENT_SECONDS else ():
-            seen.began, seen.moved = seen.began + absent, seen.moved + absent
-            seen.worked += absent
+        if absent > ABSENT_SECONDS:
+            for seen in self._seen.values():
+                seen.began += absent
+                seen.moved += absent
+                seen.worked += absent
         self._looked = now
         self._seen = {future: seen for future, seen in self._seen.items() if future in pending}
         stuck = [found for each in list(pending.items()) if (found := self._stuck(*each, now))]
