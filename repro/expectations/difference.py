@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from repro.expectations import base
@@ -22,6 +23,7 @@ from repro.expectations.sentences import (
     against,
     both_p,
     claimed_side,
+    compared,
     difference_words,
     digits,
     ends,
@@ -350,16 +352,11 @@ def _at_looks(declared: Difference, context: Context) -> Iterator[base.Mistake]:
 
 
 def _compared(declared: Difference, context: Context, found: Found) -> Compared:
-    measurement, result = context.measurement(declared), found.result
-    ranks = declared.test == "brunner_munzel"
-    return Compared(
-        a=context.arms[declared.of[0]].label,
-        better=measurement.better,
-        effect=result.effect - 0.5 if ranks else result.effect,
-        interval=None if ranks else found.interval,
-        limits=() if declared.smallest_effect is None else (declared.smallest_effect.size,),
-        text=digits(fmt.fixed, measurement.digits),
-    )
+    limits = () if declared.smallest_effect is None else (declared.smallest_effect.size,)
+    pair = compared(declared, context, found, limits)
+    if declared.test == "brunner_munzel":
+        return replace(pair, effect=pair.effect - 0.5, interval=None)
+    return pair
 
 
 def _differs(pair: Compared, found: Found) -> str:

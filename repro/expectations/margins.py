@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from repro.expectations import base
 from repro.expectations.base import Context, Declared, Found, Pair, pair
@@ -13,6 +14,7 @@ from repro.expectations.sentences import (
     OTHER,
     Compared,
     against,
+    compared,
     difference_words,
     digits,
     ends,
@@ -32,32 +34,33 @@ if TYPE_CHECKING:
     from repro.stats.stopping import Question
 
 
-class Equivalence(Declared):
+class MarginClaim(Declared):
+    """That the difference of a and b lies within a margin, on both sides or on one."""
+
+    kind: str
+    of: Pair
+    margin: Margin
+
+
+class Equivalence(MarginClaim):
     """The means of a and b differ by less than the margin; two one-sided tests."""
 
     kind: Literal["equivalence"]
-    of: Pair
-    margin: Margin
 
 
-class NonSuperiority(Declared):
+class NonSuperiority(MarginClaim):
     """a is not better than b by the margin or more; one-sided."""
 
     kind: Literal["non_superiority"]
-    of: Pair
-    margin: Margin
 
 
-class NonInferiority(Declared):
+class NonInferiority(MarginClaim):
     """a is not worse than b by the margin or more; one-sided."""
 
     kind: Literal["non_inferiority"]
-    of: Pair
-    margin: Margin
 
 
-M = TypeVar("M", bound=Equivalence | NonSuperiority | NonInferiority)
-OneSided: TypeAlias = NonSuperiority | NonInferiority
+M = TypeVar("M", bound=MarginClaim)
 
 
 class MarginKind(MeansKind[M]):
@@ -84,16 +87,9 @@ class MarginKind(MeansKind[M]):
     def therefore(self, declared: M, context: Context, found: Found) -> str:
         if found.conclusion is None:
             return ""
-        measurement = context.measurement(declared)
-        relative = declared.margin.relative is not None
-        pair = Compared(
-            a=context.arms[declared.of[0]].label,
-            better=measurement.better,
-            effect=found.result.effect,
-            interval=found.interval,
-            limits=(declared.margin.size,),
-            text=relative_size if relative else digits(fmt.fixed, measurement.digits),
-        )
+        pair = compared(declared, context, found, (declared.margin.size,))
+        if declared.margin.relative is not None:
+            pair = replace(pair, text=relative_size)
         return self.against_margin(declared, pair, found)
 
     def mistakes(self, declared: M, context: Context) -> Iterator[base.Mistake]:
@@ -174,12 +170,12 @@ class EquivalenceKind(MarginKind[Equivalence]):
         return PlannedMargin(**plan.design(context), low=-size, high=size)
 
 
-class OneSidedKind(MarginKind[OneSided]):
+class OneSidedKind(MarginKind[MarginClaim]):
     """a is not better than b by the margin or more; or, the other way, not worse."""
 
     side: ClassVar[Literal["better", "worse"]]
 
-    def test_at_once(self, declared: OneSided, context: Context, a: Arm, b: Arm) -> TestResult:
+    def test_at_once(self, declared: MarginClaim, context: Context, a: Arm, b: Arm) -> TestResult:
         from repro.stats import t_tests as stats
 
         better, size = context.measurement(declared).better, declared.margin.size
@@ -192,20 +188,20 @@ class OneSidedKind(MarginKind[OneSided]):
         plain = {"better": stats.non_superiority, "worse": stats.non_inferiority}
         return plain[self.side](a, b, margin=size, better=better, **context.level)
 
-    def question(self, declared: OneSided, context: Context) -> Question:
+    def question(self, declared: MarginClaim, context: Context) -> Question:
         from repro.stats import stopping as ask
 
         asked = {"better": ask.non_superiority, "worse": ask.non_inferiority}[self.side]
         return asked(declared.margin.size, context.measurement(declared).better)
 
-    def statement(self, declared: OneSided, context: Context) -> str:
+    def statement(self, declared: MarginClaim, context: Context) -> str:
         a, b = context.labels(declared)
         size = margin_words(declared.margin)
         return headed(
             context.measured(declared), f"{a} is not {self.side} than {b} by {size} or more"
         )
 
-    def against_margin(self, declared: OneSided, pair: Compared, found: Found) -> str:
+    def against_margin(self, declared: MarginClaim, pair: Compared, found: Found) -> str:
         """Short of the margin, beyond it, or across it."""
         margin = margin_words(declared.margin)
         asserted = f"not {self.side} by {margin} or more"
@@ -222,14 +218,16 @@ class OneSidedKind(MarginKind[OneSided]):
             return against(f"{pair.a} looks {self.side} by more than {margin}", pair.reach())
         return f"That it is {asserted} is not shown{pair.reaches(self.side)}."
 
-    def name_of_test(self, declared: OneSided, context: Context) -> str:
+    def name_of_test(self, declared: MarginClaim, context: Context) -> str:
         test = "paired t-test" if context.paired else "Welch's t-test"
         return f"{test} against the margin, one-sided{_of_contrast(declared)}"
 
-    def limits(self, declared: OneSided, context: Context) -> tuple[base.LimitPart, ...]:
+    def limits(self, declared: MarginClaim, context: Context) -> tuple[base.LimitPart, ...]:
         return (margin_limit(self._sign(declared, context), declared.margin),)
 
-    def planned(self, declared: OneSided, context: Context, plan: base.PlannedSeeds) -> PlannedTest:
+    def planned(
+        self, declared: MarginClaim, context: Context, plan: base.PlannedSeeds
+    ) -> PlannedTest:
         """A gain below the margin, or above minus the margin; an e-process must find the margin."""
         from repro.stats.planning import PlannedMargin, PlannedSequential
 
@@ -240,10 +238,10 @@ class OneSidedKind(MarginKind[OneSided]):
             return PlannedMargin(**design, high=size)
         return PlannedMargin(**design, low=-size)
 
-    def claimed(self, declared: OneSided, context: Context) -> base.Side:
+    def claimed(self, declared: MarginClaim, context: Context) -> base.Side:
         return "above" if self._sign(declared, context) < 0 else "below"
 
-    def _sign(self, declared: OneSided, context: Context) -> int:
+    def _sign(self, declared: MarginClaim, context: Context) -> int:
         """Of the effect on that side: a minus b is negative where a is better and lower is."""
         better = -1 if context.measurement(declared).better == "lower" else 1
         return better if self.side == "better" else -better
@@ -263,5 +261,5 @@ class NonInferiorityKind(OneSidedKind):
     side = "worse"
 
 
-def _of_contrast(declared: Equivalence | NonSuperiority | NonInferiority) -> str:
+def _of_contrast(declared: MarginClaim) -> str:
     return "" if declared.margin.relative is None else ", of a contrast with a share of b"

@@ -213,3 +213,18 @@ class Compared:
 
     def _end(self, value: float) -> str:
         return f"{self.size(value)} {self._side(value)}" if value else "no difference"
+
+
+def compared(
+    declared: base.Declared, context: base.Context, found: Found, limits: tuple[float, ...]
+) -> Compared:
+    """The two arms of an expectation compared, in the units of the measurement."""
+    measurement = context.measurement(declared)
+    return Compared(
+        a=context.labels(declared)[0],
+        better=measurement.better,
+        effect=found.result.effect,
+        interval=found.interval,
+        limits=limits,
+        text=digits(fmt.fixed, measurement.digits),
+    )

@@ -147,15 +147,9 @@ class PlannedSd(Spec):
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
-        sizes = (
-            self.sd,
-            self.relative_sd,
-            self.sd_of_differences,
-            self.relative_sd_of_differences,
-        )
-        if sum(size is not None for size in sizes) != 1:
-            message = "a planned scatter has one size: sd, relative_sd, sd_of_differences or "
-            raise ValueError(message + "relative_sd_of_differences")
+        *others, last = sizes = [key for key in PlannedSd.model_fields if key != "why"]
+        if sum(getattr(self, key) is not None for key in sizes) != 1:
+            raise ValueError(f"a planned scatter has one size: {', '.join(others)} or {last}")
         return self
 
 

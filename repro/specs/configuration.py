@@ -225,7 +225,7 @@ def not_there(document: YamlDocument, steps: Steps, error: DataError) -> Problem
     """A part of others that is not there, as a mistake at the place that names it."""
     mistake, _, rest = str(error).partition("\n  expected: ")
     expected, _, advice = rest.partition("\n  to do: ")
-    return Problem(document.place(steps), f"{document.name(steps)}: {mistake}", expected, advice)
+    return document.problem(steps, mistake, expected, advice)
 
 
 def code_named(claim: YamlDocument) -> dict[str, str]:
@@ -256,11 +256,11 @@ def _assumed(document: YamlDocument, configuration: Configuration) -> Iterator[P
     paths = list(dotted(values))
     for path in configuration.assumed:
         if path not in paths:
-            place = document.key_place(("assumed", path))
             guess = closest(path, paths)
             advice = f"did you mean '{guess}'?" if guess else "remove it, or correct the path"
-            mistake = f"assumed: the configuration has no value '{path}'"
-            yield Problem(place, mistake, "a dotted path, such as recipe.clip", advice)
+            mistake = f"the configuration has no value '{path}'"
+            expected = "a dotted path, such as recipe.clip"
+            yield document.problem(("assumed",), mistake, expected, advice, at=(path,), key=True)
 
 
 def _below(value: Any, steps: Steps) -> Iterator[Steps]:
@@ -324,18 +324,18 @@ def _find(beside: Path, name: str) -> Path | list[Path]:
 
 
 def _not_found(claim: YamlDocument, steps: Steps, name: str, folders: list[Path]) -> Problem:
-    place, key = claim.place(steps), claim.name(steps)
     if any((folder / f"{name}.yaml").is_file() for folder in folders):
-        mistake = f"{key}: configuration '{name}' is a link that leads elsewhere"
-        return Problem(place, mistake, "a file below configurations/", "put the file itself there")
+        mistake = f"configuration '{name}' is a link that leads elsewhere"
+        advice = "put the file itself there"
+        return claim.problem(steps, mistake, "a file below configurations/", advice)
     known = {
         path.relative_to(folder).with_suffix("").as_posix()
         for folder in folders
         for path in folder.glob("*/**/*.yaml")
     }
     expected = f"a file {Path(claim.file).parent / 'configurations' / name}.yaml"
-    mistake = f"{key}: there is no configuration '{name}'"
-    return Problem(place, mistake, expected, choose(name, known))
+    mistake = f"there is no configuration '{name}'"
+    return claim.problem(steps, mistake, expected, choose(name, known))
 
 
 def overlap(path: str, changed: str) -> bool:

@@ -147,11 +147,10 @@ def _same_id(
     document: YamlDocument, file: ClaimFile, places: dict[str, Place]
 ) -> Iterator[Problem]:
     """A claim that goes by the name of one before it; ``places`` are those of all names so far."""
-    place = document.place(("id",))
     if file.id in places:
-        mistake = f"id: '{file.id}' is the id of another claim, {places[file.id]}"
-        yield Problem(place, mistake, "an id of its own", "rename one of the two")
-    places.setdefault(file.id, place)
+        mistake = f"'{file.id}' is the id of another claim, {places[file.id]}"
+        yield document.problem(("id",), mistake, "an id of its own", "rename one of the two")
+    places.setdefault(file.id, document.place(("id",)))
 
 
 def _read(document: YamlDocument) -> ClaimFile:
@@ -204,12 +203,11 @@ def _of_others(
     data = document.get(*steps)
     key = "use" if "use" in data else "kind"
     require_consent(data[key])
-    here = (*steps, key)
     try:
         use, model = class_of(data[key])
         version = version_of(use)
     except DataError as error:
-        problems.append(not_there(document, here, error))
+        problems.append(not_there(document, (*steps, key), error))
         return None
     try:
         found = model.model_validate_json(json.dumps({**data, "use": use}))
@@ -217,10 +215,9 @@ def _of_others(
         problems += problems_of(error, model, document, steps)
         return None
     if found.version and found.version != version:
-        here = (*steps, "version")
-        mistake = f"{document.name(here)}: version {version} of {use} is here, not {found.version}"
+        mistake = f"version {version} of {use} is here, not {found.version}"
         advice = "compare them; then write the one that is here, or leave the line out"
-        problems.append(Problem(document.place(here), mistake, version, advice))
+        problems.append(document.problem((*steps, "version"), mistake, version, advice))
     return found.model_copy(update={"version": version})
 
 
@@ -234,15 +231,14 @@ def _claim(
         scaled[each], found = scale_claim(document, file, each, configurations)
         problems += found
         problems += islice(broken_rules(scaled[each]), MOST)
-    there, place = file.scales.declared, document.key_place(("scales",))
+    there = file.scales.declared
     if not there:
-        advice = "add `paper: {notice: ...}`, or a smaller scale"
-        mistake = "scales: the claim has no scale"
-        problems.append(Problem(place, mistake, listed(SCALES), advice))
+        mistake, advice = "the claim has no scale", "add `paper: {notice: ...}`, or a smaller scale"
+        problems.append(document.problem(("scales",), mistake, listed(SCALES), advice, key=True))
     if scale and there and not problems and scale not in there:
-        mistake = f"scales: the claim has no scale '{scale}'"
+        mistake = f"the claim has no scale '{scale}'"
         advice = f"ask for {there[-1]}, or add the scale"
-        problems.append(Problem(place, mistake, listed(there), advice))
+        problems.append(document.problem(("scales",), mistake, listed(there), advice, key=True))
     if problems:
         raise RuleError(list(dict.fromkeys(problems)))
     return scaled[scale or there[0]].resolved()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from repro.errors import Place, Problem
+from repro.errors import Problem
 from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.messages import choose, listed
 from repro.schema.yaml import Steps, YamlDocument
@@ -36,8 +36,9 @@ def references(document: YamlDocument, file: ClaimFile) -> Iterator[Problem]:
         steps = ("published", position)
         yield from names.unknown("expectation", (*steps, "expectation"), published.expectation)
         yield from names.unknown_keys("arm", (*steps, "arms"), published.arms)
-    for steps, part in _levels(file):
-        yield from _of_level(names, steps, part)
+    yield from _of_level(names, (), file)
+    for scale in file.scales.declared:
+        yield from _of_level(names, ("scales", scale), getattr(file.scales, scale))
     yield from _same_ids(document, "expectations", names.known["expectation"])
     yield from _same_ids(document, "canaries", [canary.id for canary in file.canaries])
     if file.combine is not None:
@@ -55,13 +56,6 @@ def _of_level(names: _Names, steps: Steps, part: ClaimFile | Scale) -> Iterator[
             yield from names.unknown_keys(kind, (*steps, key), getattr(part, key))
 
 
-def _levels(file: ClaimFile) -> Iterator[tuple[Steps, ClaimFile | Scale]]:
-    """The top level and each scale, and where it is written."""
-    yield (), file
-    for scale in file.scales.declared:
-        yield ("scales", scale), getattr(file.scales, scale)
-
-
 @dataclass(frozen=True, slots=True)
 class _Names:
     """The names that a file defines, by what they are of."""
@@ -75,19 +69,21 @@ class _Names:
             for position, each in enumerate(named):
                 yield from self.unknown(kind, (*steps, position), each)
         elif isinstance(named, str) and named not in self.known[kind]:
-            within = steps[:-1] if isinstance(steps[-1], int) else steps
-            yield self._unknown(kind, named, within, self.document.place(steps))
+            end = len(steps) - isinstance(steps[-1], int)
+            yield self._unknown(kind, named, steps[:end], at=steps[end:])
 
     def unknown_keys(self, kind: str, steps: Steps, keys: Iterable[str]) -> Iterator[Problem]:
         """A problem for each key there that is no such name."""
         for key in keys:
             if key not in self.known[kind]:
-                yield self._unknown(kind, key, steps, self.document.key_place((*steps, key)))
+                yield self._unknown(kind, key, steps, at=(key,), key=True)
 
-    def _unknown(self, kind: str, name: str, steps: Steps, place: Place) -> Problem:
-        known = self.known[kind]
-        mistake = f"{self.document.name(steps)}: there is no {kind} '{name}'"
-        return Problem(place, mistake, listed(known), choose(name, known))
+    def _unknown(
+        self, kind: str, name: str, steps: Steps, *, at: Steps, key: bool = False
+    ) -> Problem:
+        known, mistake = self.known[kind], f"there is no {kind} '{name}'"
+        expected, advice = listed(known), choose(name, known)
+        return self.document.problem(steps, mistake, expected, advice, at=at, key=key)
 
 
 def _same_arm(document: YamlDocument, steps: Steps, expectation: Expectation) -> Iterator[Problem]:
@@ -102,7 +98,7 @@ def _same_arm(document: YamlDocument, steps: Steps, expectation: Expectation) ->
             advice = "remove one of the two, or name another arm"
         else:
             continue
-        yield Problem(document.place(steps), f"{document.name(steps)}: {mistake}", expected, advice)
+        yield document.problem(steps, mistake, expected, advice)
 
 
 def _same_ids(document: YamlDocument, key: str, ids: Iterable[str]) -> Iterator[Problem]:
@@ -110,11 +106,9 @@ def _same_ids(document: YamlDocument, key: str, ids: Iterable[str]) -> Iterator[
     for position, name in enumerate(ids):
         steps: Steps = (key, position, "id")
         if name in first:
-            line = document.place(first[name]).line
-            mistake = f"{key}: '{name}' is the id of two, first on line {line}"
-            yield Problem(
-                document.place(steps), mistake, "an id of its own", "rename one of the two"
-            )
+            mistake = f"'{name}' is the id of two, first on line {document.place(first[name]).line}"
+            expected, advice = "an id of its own", "rename one of the two"
+            yield document.problem((key,), mistake, expected, advice, at=steps[1:])
         first.setdefault(name, steps)
 
 
@@ -126,26 +120,23 @@ def _combined(
     roles = {expectation.id: expectation.role for expectation in expectations}
     decisive = [name for name, role in roles.items() if role == "decisive"]
     used: set[str] = set()
+    once = "every decisive expectation once"
     for steps, name in _leaves(("combine",), tree):
-        where = f"{document.name(steps[:-1])}: "
+        branch, at = steps[:-1], steps[-1:]
         yield from names.unknown("expectation", steps, name)
         if roles.get(name) == "context":
-            mistake = f"{where}'{name}' is shown as context, and decides nothing"
+            mistake = f"'{name}' is shown as context, and decides nothing"
             advice = "remove it, or leave `role: context` out of it"
-            yield Problem(document.place(steps), mistake, listed(decisive), advice)
+            yield document.problem(branch, mistake, listed(decisive), advice, at=at)
         elif name in used:
-            mistake, expected = (
-                f"{where}'{name}' is joined twice",
-                "every decisive expectation once",
-            )
-            yield Problem(document.place(steps), mistake, expected, "remove one of the two")
+            mistake, advice = f"'{name}' is joined twice", "remove one of the two"
+            yield document.problem(branch, mistake, once, advice, at=at)
         used.add(name)
     for name in dict.fromkeys(decisive if used <= roles.keys() else ()):
         if name not in used:
-            mistake = f"combine: '{name}' decides, and the tree leaves it out"
+            mistake = f"'{name}' decides, and the tree leaves it out"
             advice = f"add '{name}', or give it `role: context`"
-            place = document.place(("combine",))
-            yield Problem(place, mistake, "every decisive expectation once", advice)
+            yield document.problem(("combine",), mistake, once, advice)
 
 
 def _leaves(steps: Steps, node: Node) -> Iterator[tuple[Steps, str]]:

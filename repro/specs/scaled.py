@@ -28,20 +28,17 @@ def _wrong_sizes(
     allowed = _sizes(type(base))
     for key in sorted(sizes):
         if key not in allowed:
-            mistake = f"{document.name(steps)}: kind '{base.kind}' has no '{key}' to override"
+            mistake = f"kind '{base.kind}' has no '{key}' to override"
             advice = choose(key, allowed) if allowed else "remove it"
             expected = listed(allowed) if allowed else "no key"
-            yield Problem(document.key_place((*steps, key)), mistake, expected, advice)
+            yield document.problem(steps, mistake, expected, advice, at=(key,), key=True)
         elif sizes[key] is None and not _optional(type(base), key):
-            mistake = f"{document.name((*steps, key))}: an expectation needs this"
-            advice = "write a value, or remove the line"
             words = {"test": "the name of a test", "role": "decisive or context"}
-            expected = words.get(key, "a mapping")
-            yield Problem(document.place((*steps, key)), mistake, expected, advice)
+            mistake, expected = "an expectation needs this", words.get(key, "a mapping")
+            advice = "write a value, or remove the line"
+            yield document.problem((*steps, key), mistake, expected, advice)
     for unfit in kind_of(base).unfit_sizes(sizes):
-        here = (*steps, *unfit.keys)
-        mistake = f"{document.name(here)}: {unfit.what}"
-        yield Problem(document.place(here), mistake, unfit.expected, unfit.advice)
+        yield document.problem((*steps, *unfit.keys), unfit.what, unfit.expected, unfit.advice)
 
 
 def _optional(kind: type[BaseModel], key: str) -> bool:
@@ -131,9 +128,8 @@ class ScaledClaim:
 
     def problem(self, steps: Steps, mistake: str, expected: str, advice: str) -> Problem:
         """A problem of what is written at ``steps``."""
-        within = steps[:-1] if isinstance(steps[-1], int) and len(steps) > 2 else steps
-        name = self.document.name(within)
-        return Problem(self.document.place(steps), f"{name}: {mistake}", expected, advice)
+        end = len(steps) - (isinstance(steps[-1], int) and len(steps) > 2)
+        return self.document.problem(steps[:end], mistake, expected, advice, at=steps[end:])
 
     def resolved(self) -> Claim:
         """The claim at this scale; only for one without mistakes."""
