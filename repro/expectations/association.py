@@ -102,9 +102,7 @@ def points_of(declared: Association, read: Read) -> tuple[base.Point, ...]:
 
 def _samples(points: Sequence[base.Point]) -> tuple[Sample, Sample]:
     """The two measurements as aligned samples."""
-    numbers = tuple(range(len(points)))
-    x, y = (tuple(point.x for point in points), tuple(point.y for point in points))
-    return Sample(x, numbers), Sample(y, numbers)
+    return Sample.of(*(point.x for point in points)), Sample.of(*(point.y for point in points))
 
 
 def _clusters(points: Sequence[base.Point]) -> list[int] | None:
@@ -159,15 +157,10 @@ class AssociationKind(Kind[Association]):
             return association(x, y, method=method, direction=way, alpha=alpha, clusters=clusters)
         if clusters is not None:
             raise ClaimError("a size of a correlation needs points that are independent: use arms")
-        most, least = declared.magnitude_at_most, declared.magnitude_at_least
-        return magnitude(
-            x,
-            y,
-            method=method,
-            at_most=None if most is None else most.value,
-            at_least=None if least is None else least.value,
-            alpha=alpha,
-        )
+        limits = {
+            key.removeprefix("magnitude_"): getattr(declared, key).value for key in declared.claims
+        }
+        return magnitude(x, y, method=method, **limits, alpha=alpha)
 
     def conclude(self, declared: Association, result: TestResult) -> Finding:
         if declared.direction is None:

@@ -14,7 +14,7 @@ from repro.expectations.rules import Finding, by_interval, by_p, certain
 from repro.expectations.sentences import both_p, follows, headed
 from repro.schema import numbers as fmt
 from repro.schema.base import Limit, Name, Share
-from repro.stats.records import TestResult, expect
+from repro.stats.records import Interval, TestResult, expect
 
 if TYPE_CHECKING:
     from repro.stats.planning import PlannedTest
@@ -176,7 +176,9 @@ class BoundKind(Kind[Bound]):
     def statement(self, declared: Bound, context: Context) -> str:
         (name,) = context.labels(declared)
         kept = f"{name} keeps within {_bound_words(declared, context)}"
-        often = "every seed" if declared.share is None else f"more than {_least(declared)} of seeds"
+        often = "every seed"
+        if declared.share is not None:
+            often = f"more than {fmt.percent(declared.share.value)} of seeds"
         return headed(context.measured(declared), f"{kept} in {often}")
 
     def name_of_test(self, declared: Bound, context: Context) -> str:
@@ -223,15 +225,13 @@ class BoundKind(Kind[Bound]):
     def details(self, declared: Bound, context: Context, result: TestResult) -> dict[str, str]:
         """The limit of a bound whose axis shows shares; what the seeds say of others."""
         interval = result.interval
-        facts = {}
-        if interval is not None and declared.share is None:
-            level = fmt.percent((1 + interval.level) / 2)
-            least = fmt.share(interval.low)
-            facts["other_seeds"] = f"at least {least} of all would keep it (one-sided {level})"
         if declared.share is not None:
             limits = bound_limits(declared, context).values()
-            facts["bound"] = " and ".join(f"{limit:g}" for limit in limits)
-        return facts
+            return {"bound": " and ".join(f"{limit:g}" for limit in limits)}
+        if interval is None:
+            return {}
+        least, level = _least_of_all(interval)
+        return {"other_seeds": f"at least {least} of all would keep it (one-sided {level})"}
 
 
 def _bound_words(declared: Bound, context: Context) -> str:
@@ -240,16 +240,12 @@ def _bound_words(declared: Bound, context: Context) -> str:
     return f"the bound of {' and '.join(limits)}"
 
 
-def _least(declared: Bound) -> str:
-    return "" if declared.share is None else fmt.percent(declared.share.value)
-
-
 def _kept(declared: Bound, found: Found) -> str:
     """What follows; of a bound in every seed also what so few seeds say of all others."""
     if declared.share is None:
         kept = f"Every seed, as claimed{_others(found.result)}."
         return follows(found, kept, "Not every seed, against the claim.", "")
-    least = _least(declared)
+    least = fmt.percent(declared.share.value)
     more, less = f"More than {least}, as claimed.", f"Less than {least}, against the claim."
     return follows(found, more, less, f"More than {least} is not shown.")
 
@@ -258,11 +254,15 @@ def _others(result: TestResult) -> str:
     """What seeds without an exception can carry: `; 3 seeds show that for at least 37% of all`."""
     if result.interval is None:
         return ""
-    least = fmt.share(result.interval.low)
-    level = fmt.percent((1 + result.interval.level) / 2)
+    least, level = _least_of_all(result.interval)
     seeds = fmt.number_of(result.n[0], "seed")
     shows = "shows" if result.n[0] == 1 else "show"
     return f"; {seeds} {shows} that for at least {least} of all (one-sided {level})"
+
+
+def _least_of_all(interval: Interval) -> tuple[str, str]:
+    """The least share of all seeds that would keep a bound, and its one-sided level."""
+    return fmt.share(interval.low), fmt.percent((1 + interval.level) / 2)
 
 
 def bound_limits(declared: Bound, context: Context) -> dict[str, float]:

@@ -103,11 +103,6 @@ def _class_of(spec: type[Training]) -> type[Configuration]:
     return made
 
 
-def configuration_class(data: object) -> type[Configuration]:
-    """What a document says that it is, by the trainer that it is for."""
-    return _class_of(trainer_for(data).Spec)
-
-
 class OthersConfiguration(Configuration):
     """One arm's training by a trainer that is not built in, which says what the other keys are."""
 
@@ -176,10 +171,7 @@ def overlay(
 
     def lay(target: dict[str, Any], change: dict[str, Any], inside: Steps) -> None:
         for key, value in change.items():
-            here = (*inside, key)
-            places[here] = claim.place((*at, *here))
-            key_places[here] = claim.key_place((*at, *here))
-            old = target.get(key)
+            here, old = (*inside, key), target.get(key)
             if (
                 isinstance(value, dict)
                 and isinstance(old, dict)
@@ -189,12 +181,12 @@ def overlay(
                 continue
             target[key] = value
             overridden.append(".".join(map(str, here)))
-            for steps in _below(value, here):
-                places[steps] = claim.place((*at, *steps))
-                key_places[steps] = claim.key_place((*at, *steps))
 
     change = claim.get(*at)
     lay(data, change, ())
+    for steps in _below(change, ()):
+        places[steps] = claim.place((*at, *steps))
+        key_places[steps] = claim.key_place((*at, *steps))
     if isinstance(data.get("assumed"), dict):
         reasons = change.get("assumed") or {}
         data["assumed"] = {
@@ -209,7 +201,7 @@ def overlay(
 def check(document: YamlDocument) -> ParsedConfiguration:
     """A configuration's data as it should be, or its mistakes: those of its shape come first."""
     try:
-        configuration = validated(document, configuration_class(document.data))
+        configuration = validated(document, _class_of(trainer_for(document.data).Spec))
     except ShapeError as error:
         return ParsedConfiguration(document, error.problems)
     except DataError as error:
@@ -294,19 +286,12 @@ def _facts(
     document, found = sheet.document, sheet.configuration
     if document is None or found is None:
         return None
+    code = []
+    for dotted_name, part in code_of(found.training()).items():
+        place = document.place((*dotted_name.split("."), "use"))
+        code.append(NamedCode(use=part.use, version=part.version, place=str(place), arm=str(at)))
     return Facts(
-        configuration_id=name,
-        configuration=found,
-        overridden=overridden,
-        code=tuple(
-            NamedCode(
-                use=part.use,
-                version=part.version,
-                place=str(document.place((*part_name.split("."), "use"))),
-                arm=str(at),
-            )
-            for part_name, part in code_of(found.training()).items()
-        ),
+        configuration_id=name, configuration=found, overridden=overridden, code=tuple(code)
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from repro.errors import Problem
-from repro.expectations.kinds import Expectation, kind_of
+from repro.expectations.kinds import kind_of
 from repro.schema.yaml import Steps
 from repro.specs.scaled import ScaledClaim
 from repro.trainers.measurement import MeasurementSpec
@@ -135,22 +135,22 @@ def _read_of(claim: ScaledClaim, key: str) -> set[str]:
 
 
 def _structural_bounds(claim: ScaledClaim) -> Iterator[Problem]:
-    for steps, expectation in claim.placed():
-        for key in kind_of(expectation).structural(expectation):
-            yield from _structural(claim, expectation, (*steps, key, "value"))
-
-
-def _structural(claim: ScaledClaim, bound: Expectation, steps: Steps) -> Iterator[Problem]:
     unbounded = _unbounded(claim)
-    if bound.of[0] in unbounded:
-        expected = f"a number, or an arm with a bound at every scale: {_bounded(claim)}"
-        advice = "write the limit as a number, or name another arm"
-        yield claim.problem(steps, unbounded[bound.of[0]], expected, advice)
-    measurement = claim.measurements.get(bound.measurement)
-    if measurement is not None and not measurement.bounded:
-        kind = " or ".join(name for name, each in _built_in().items() if each.bounded)
-        mistake = f"the structural bound is one of {kind}, and '{bound.measurement}' is no {kind}"
-        yield claim.problem(steps, mistake, "a number", "write the limit as a number")
+    structural = (
+        ((*steps, key, "value"), bound)
+        for steps, bound in claim.placed()
+        for key in kind_of(bound).structural(bound)
+    )
+    for steps, bound in structural:
+        if bound.of[0] in unbounded:
+            expected = f"a number, or an arm with a bound at every scale: {_bounded(claim)}"
+            advice = "write the limit as a number, or name another arm"
+            yield claim.problem(steps, unbounded[bound.of[0]], expected, advice)
+        name, measurement = bound.measurement, claim.measurements.get(bound.measurement)
+        if measurement is not None and not measurement.bounded:
+            kind = " or ".join(key for key, each in _built_in().items() if each.bounded)
+            mistake = f"the structural bound is one of {kind}, and '{name}' is no {kind}"
+            yield claim.problem(steps, mistake, "a number", "write the limit as a number")
 
 
 def _built_in() -> dict[str, type[MeasurementSpec]]:

@@ -87,9 +87,8 @@ def _lacking(printed: PublishedArm, *, means_only: bool) -> list[str]:
     """The numbers that a test on means needs, and that are not printed."""
     if means_only:
         return [] if printed.n is not None else ["n"]
-    least = 2
     lacking = ["sd"] if printed.sd is None else []
-    return lacking if printed.n is not None and printed.n >= least else [*lacking, "an n above 1"]
+    return lacking if (printed.n or 0) > 1 else [*lacking, "an n above 1"]
 
 
 def _reported(claim: ScaledClaim) -> Iterator[Problem]:
