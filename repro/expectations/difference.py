@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from repro.expectations import base
 from repro.expectations.base import PAIRED_TESTS, Context, Declared, Found, Pair, pair
 from repro.expectations.exact import least_pairs, least_splits
-from repro.expectations.rules import (
-    WITHOUT_INTERVAL,
-    Conclusion,
-    Finding,
-    conclude_difference,
-)
+from repro.expectations.rules import WITHOUT_INTERVAL, Conclusion, Finding, conclude_difference
 from repro.expectations.sentences import (
     OTHER,
     Compared,
@@ -129,13 +124,14 @@ class DifferenceKind(MeansKind[Difference]):
         return ask.difference(declared.direction, smallest_effect=declared.smallest)
 
     def conclude_at_once(self, declared: Difference, result: TestResult) -> Finding:
-        smallest = None if declared.smallest_effect is None else declared.smallest_effect.size
+        smallest = declared.smallest or None
         return conclude_difference(result, direction=declared.direction, smallest_effect=smallest)
 
     def statement(self, declared: Difference, context: Context) -> str:
         names, value = context.labels(declared), context.measured(declared)
         if declared.rule == "as_published":
-            return headed(value, f"the paper's own rule, {_own(declared)}, on {pair(names)}")
+            test = "Student's test" if declared.test == "student" else NAMES[declared.test]
+            return headed(value, f"the paper's own rule, {test}, on {pair(names)}")
         if declared.direction == "different":
             return headed(value, f"{pair(names)} differ")
         least = ""
@@ -300,10 +296,9 @@ class DifferenceKind(MeansKind[Difference]):
 
 
 def _by_welch(declared: Difference, context: Context, plan: base.PlannedSeeds) -> bool:
-    """From five replicates on a permutation test has nearly the power of Welch's, whose t it uses.
+    """Whether Welch's power stands for that of a permutation test, which uses the same t.
 
-    There (.771 and .767 at n = 5) its own would be simulated, split by split, and take minutes;
-    with four it is simulated, for there Welch's is far too high (.607, where it has .473).
+    At n = 5 they are .767 and .771, and simulating takes minutes; at n = 4, .607 and .473.
     """
     if declared.test != "permutation":
         return False
@@ -410,10 +405,6 @@ def _against_smallest(pair: Compared, side: Side, least: str, p: str, ends_at: f
     short = f"the interval ends at {pair.size(ends_at)}"
     more = f"{side} by any amount is not shown{p}"
     return f"Not {side} by more than {least}, against the claim: {short}, and {more}."
-
-
-def _own(declared: Difference) -> str:
-    return "Student's test" if declared.test == "student" else NAMES[declared.test]
 
 
 def _as_published(context: Context, result: TestResult) -> str:

@@ -29,8 +29,7 @@ class Separation(RatioClaim):
 def least_splits(alpha: float, tails: int) -> int:
     """Fewest n with which complete separation of n from n is unlikely enough.
 
-    Of the C(2n, n) splits of all values, which are equally likely when the arms are equal, one
-    has all of a above all of b, and one all of b above all of a.
+    Of the C(2n, n) splits, equally likely when the arms are equal, one separates them each way.
     """
     n = 1
     while tails / math.comb(2 * n, n) > alpha:

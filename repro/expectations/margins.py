@@ -180,13 +180,11 @@ class OneSidedKind(MarginKind[MarginClaim]):
 
         better, size = context.measurement(declared).better, declared.margin.size
         if declared.margin.relative is not None:
-            relative = {
-                "better": stats.non_superiority_relative,
-                "worse": stats.non_inferiority_relative,
-            }
-            return relative[self.side](a, b, relative=size, better=better, **context.level)
-        plain = {"better": stats.non_superiority, "worse": stats.non_inferiority}
-        return plain[self.side](a, b, margin=size, better=better, **context.level)
+            superior, inferior = stats.non_superiority_relative, stats.non_inferiority_relative
+            relative = superior if self.side == "better" else inferior
+            return relative(a, b, relative=size, better=better, **context.level)
+        plain = stats.non_superiority if self.side == "better" else stats.non_inferiority
+        return plain(a, b, margin=size, better=better, **context.level)
 
     def question(self, declared: MarginClaim, context: Context) -> Question:
         from repro.stats import stopping as ask

@@ -161,8 +161,7 @@ def by_p(result: TestResult) -> Finding:
 def by_interval(result: TestResult, *, edge_is_claimed: bool = False) -> Finding:
     """By where the interval lies: inside the claimed region, from ``low`` to ``high``, or beyond.
 
-    ``edge_is_claimed``: what is claimed is *at least*, so that an interval which touches the
-    region from outside does not contradict it.
+    ``edge_is_claimed`` where what is claimed is *at least*.
     """
     interval = known(result.interval)
     low = float("-inf") if result.low is None else result.low
@@ -186,10 +185,9 @@ def conclude_difference(
     """Concludes from any test of ``comparison``: A is higher or lower than B, or different.
 
     With ``smallest_effect`` (above 0, units of the measurement) the interval decides, and a
-    real difference below it is TRIVIAL. *Different* cannot be contradicted: that would take an
-    equivalence test. ``ClaimError`` for another test, for a one-sided alternative that is not
-    the direction, for *different* with a smallest effect, and for a smallest effect of a test
-    that has no interval in its units.
+    real difference below it is TRIVIAL. *Different* cannot be contradicted. ``ClaimError`` for
+    another test, a one-sided alternative that is not the direction, and a smallest effect of
+    *different* or of a test that has no interval in its units.
     """
     _need(result, *DIFFERENCES)
     tail = result.alternative
@@ -202,10 +200,9 @@ def conclude_difference(
 
 
 def conclude_ratio(result: TestResult) -> Finding:
-    """Concludes from ``ratio_of_geometric_means``: the whole interval lies above the least ratio.
+    """Concludes from ``ratio_of_geometric_means``, whose interval lies above the least ratio.
 
-    Two constant arms are compared exactly, and a ratio equal to the least one is *at least*
-    that, hence CONFIRMED.
+    Two constant arms are compared exactly: a ratio equal to the least one is CONFIRMED.
     """
     _need(result, "ratio")
     if result.exact:

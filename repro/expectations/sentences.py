@@ -114,10 +114,9 @@ def difference_words(
 
 def _visible(result: TestResult, text: Callable[[int], str]) -> str:
     """The size of an effect; nothing where it prints as zero, unless a difference was found."""
-    interval = result.interval
-    found = (
-        result.p is not None and result.p <= result.alpha if interval is None else 0 not in interval
-    )
+    found = result.p is not None and result.p <= result.alpha
+    if result.interval is not None:
+        found = 0 not in result.interval
     texts = (text(more) for more in range(6 if found else 1))
     return next((each for each in texts if each.strip("0.%")), "")
 
@@ -177,11 +176,8 @@ class Compared:
         interval = self.interval
         if interval is None or interval.low is None or interval.high is None:
             return ""
-        worst, best = (
-            (interval.low, interval.high)
-            if self.better == "higher"
-            else (interval.high, interval.low)
-        )
+        both = [interval.low, interval.high]
+        worst, best = both if self.better == "higher" else both[::-1]
         return f": the interval reaches from {self._end(worst)} to {self._end(best)}"
 
     def reaches(self, side: Side) -> str:

@@ -3,8 +3,7 @@
 Which looks were taken is a function of the seeds alone: every number of pairs from the least on
 (e-process), or every planned one (group sequential). So a look that nobody recorded changes
 nothing, and nobody can start again. It takes an order in time: runs are trained in the order of
-their numbers, and a table may declare one. The seeds of any other table are mere names, so that
-it is judged once, with all that it has.
+their numbers, and a table may declare one; any other table is judged once, with all its seeds.
 """
 
 from __future__ import annotations
@@ -150,10 +149,7 @@ class MeansKind(Kind[E]):
         return self.conclude_at_once(declared, result)
 
     def sentence(self, declared: E, context: Context, found: Found) -> str:
-        """What was found and what follows; of a first crossing at that look, then of all pairs.
-
-        The sentence of a verdict has the numbers on which its word rests.
-        """
+        """What was found and what follows; of a first crossing at that look, then of all pairs."""
         from repro.stats.stopping import SequentialResult
 
         early, said = _at_crossing(found), self.found(declared, context, found)
@@ -185,10 +181,7 @@ class MeansKind(Kind[E]):
 
 
 def _at_crossing(found: Found) -> Found | None:
-    """What was found at the first look that decided; None where that is the last one, or none.
-
-    It has no p: that of the result is the smallest of all looks.
-    """
+    """What was found at the first look that decided, without its p; None for the last, or none."""
     from repro.stats.stopping import SequentialResult
 
     result, last = found.result, found.interval

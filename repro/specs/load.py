@@ -3,8 +3,7 @@
 A file is read in two stages. The first is its shape: YAML (`yaml`), keys and values (`ClaimFile`),
 and what it names of others, whose own classes check their keys. The second is what it means at
 every scale that it has: its names (`references`), evidence and overrides (`scaled`), and rules
-(`rules`). Each stage reports all its mistakes at once. What is returned is complete; nothing after
-loading looks at a document again.
+(`rules`). Each stage reports all its mistakes at once; nothing after loading looks at a document.
 """
 
 from __future__ import annotations
@@ -73,12 +72,10 @@ def load_claim(path: Path, scale: ScaleName, *, allow_code: bool = False) -> Cla
 def load_claims(
     where: Path | Sequence[Path], scale: ScaleName | None = None, *, allow_code: bool = False
 ) -> tuple[Claim, ...]:
-    """The claims of files, and of folders: all `*.claim.yaml` directly in a folder, by name.
+    """The claims of files, and of folders: all `*.yaml` directly in a folder, by name.
 
-    A name that ends in `.yaml` alone, as claims had at first, is read too.
-
-    Each at ``scale``, or at the smallest that its file has. ``allow_code`` imports the kinds of
-    expectations and the trainers that they name of others, `use: module:object`.
+    Each at ``scale``, or at the smallest that its file has. ``allow_code`` imports what they name
+    of others, `use: module:object`. Raises as ``load_claim``.
     """
     problems: list[Problem] = []
     refused: type[SpecError] = RuleError
@@ -175,10 +172,7 @@ CLASSES: dict[type[BaseModel], Callable[[str], tuple[str, type[Others]]]] = {
 
 
 def _with_others(document: YamlDocument, at: Steps, value: Any, problems: list[Problem]) -> Any:
-    """A value of a claim file in which what is of others is as its own class reads it.
-
-    CodeError for a `use` without consent; what an installed package adds is the user's own choice.
-    """
+    """A value of a claim file in which what is of others is as its own class reads it."""
     if type(value) in CLASSES:
         return _of_others(document, at, CLASSES[type(value)], problems)
     if isinstance(value, tuple):

@@ -25,14 +25,14 @@ def _wrong_sizes(
     document: YamlDocument, steps: Steps, base: Expectation, sizes: Mapping[str, Any]
 ) -> Iterator[Problem]:
     """What the override at ``steps`` of a claim changes, and cannot change."""
-    allowed = _sizes(type(base))
+    fields, allowed = type(base).model_fields, _sizes(type(base))
     for key in sorted(sizes):
         if key not in allowed:
             mistake = f"kind '{base.kind}' has no '{key}' to override"
             advice = choose(key, allowed) if allowed else "remove it"
             expected = listed(allowed) if allowed else "no key"
             yield document.problem(steps, mistake, expected, advice, at=(key,), key=True)
-        elif sizes[key] is None and not _optional(type(base), key):
+        elif sizes[key] is None and type(None) not in get_args(fields[key].annotation):
             words = {"test": "the name of a test", "role": "decisive or context"}
             mistake, expected = "an expectation needs this", words.get(key, "a mapping")
             advice = "write a value, or remove the line"
@@ -41,16 +41,9 @@ def _wrong_sizes(
         yield document.problem((*steps, *unfit.keys), unfit.what, unfit.expected, unfit.advice)
 
 
-def _optional(kind: type[BaseModel], key: str) -> bool:
-    return type(None) in get_args(kind.model_fields[key].annotation)
-
-
 def _sizes(kind: type[BaseModel]) -> list[str]:
-    """What a scale may change of this kind: the keys that both have, with the same type.
-
-    ``at_least`` is a limit here, of which that of a ratio is one.
-    """
-    fields = kind.model_fields
+    """What a scale may change of this kind: the keys that both have, with the same type."""
+    fields = kind.model_fields  # the at_least of a ratio is a limit, too
     return [
         key
         for key, field in ExpectationOverride.model_fields.items()

@@ -1,8 +1,4 @@
-"""Well-formed claims that mean nothing: no test could conclude what they ask.
-
-Each rule looks at a claim of the right shape at one scale. What it says is a sentence that tells
-why nothing could be concluded; a mistake of shape names a key or a value.
-"""
+"""Well-formed claims that mean nothing: why no test could conclude what they ask."""
 
 from __future__ import annotations
 

@@ -54,11 +54,9 @@ def _control_runs(claim: ScaledClaim) -> Iterator[Problem]:
 
 
 def _control_decides(claim: ScaledClaim) -> Iterator[Problem]:
-    """A negative control is about a difference between arms that are the same.
-
-    While the evidence of an arm cannot be read, that arm may be the same as another.
-    """
-    if claim.file.control is None or len(claim.evidence) < len(claim.arms):
+    """A negative control is about a difference between arms that are the same."""
+    unread = len(claim.evidence) < len(claim.arms)  # such an arm may be the same as another
+    if claim.file.control is None or unread:
         return
     same = [set(names) for names in _trainings(claim) if len(names) > 1]
     for _, expectation in claim.decisive():
@@ -159,12 +157,9 @@ def _built_in() -> dict[str, type[MeasurementSpec]]:
 
 
 def _canaries(claim: ScaledClaim) -> Iterator[Problem]:
-    """What is trained is controlled wherever an expectation reads what needs a control.
-
-    A canary of an unknown measurement may be meant for any of them.
-    """
+    """What is trained is controlled wherever an expectation reads what needs a control."""
     controlled = {(canary.measurement, canary.kind) for canary in claim.file.canaries}
-    unknown = any(name not in claim.measurements for name, _ in controlled)
+    unknown = any(name not in claim.measurements for name, _ in controlled)  # may be any of them
     if unknown or not claim.trained:
         return
     for name in dict.fromkeys(name for each in claim.expectations for name in each.reads):

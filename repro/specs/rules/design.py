@@ -180,10 +180,7 @@ def _first_look(claim: ScaledClaim, g: float, seeds: Seeds) -> Iterator[Problem]
 
 
 def _log_largest(n: int, g: float, *, paired: bool) -> float:
-    """Logarithm of the e-value of n seeds per arm, or pairs, whose t is infinite.
-
-    It is ``1 + g n / 2`` to the power ``n - 1``; of pairs, ``1 + g n`` to half of that.
-    """
+    """Logarithm of the e-value of n seeds per arm, or pairs, whose t is infinite."""
     return (n - 1) * (math.log1p(g * n) / 2 if paired else math.log1p(g * n / 2))
 
 
@@ -217,11 +214,4 @@ def _diverged_at_looks(claim: ScaledClaim, method: Sequential) -> Iterator[Probl
         yield claim.problem(steps, mistake, "invalid", "leave it out, or use the method eprocess_t")
 
 
-RULES = (
-    _same_seeds,
-    _family,
-    _seeds,
-    _enough_seeds,
-    _diverged,
-    _sequential,
-)
+RULES = (_same_seeds, _family, _seeds, _enough_seeds, _diverged, _sequential)

@@ -31,8 +31,7 @@ def _mistakes(claim: ScaledClaim) -> Iterator[Problem]:
 def _printed_arms(claim: ScaledClaim) -> Iterator[Problem]:
     """Printed numbers are a summary, and most tests need the value of every seed."""
     lacking: dict[tuple[str, str], Problem] = {}
-    printed_of = ((name, arm.source.printed) for name, arm in claim.arms.items())
-    summaries = {name: printed for name, printed in printed_of if printed is not None}
+    summaries = {name for name, arm in claim.arms.items() if arm.source.printed is not None}
     for steps, expectation in claim.placed():
         printed = [position for position, name in enumerate(expectation.of) if name in summaries]
         refused = _needs_values(claim, steps, expectation, printed[0]) if printed else None
@@ -42,8 +41,7 @@ def _printed_arms(claim: ScaledClaim) -> Iterator[Problem]:
         for name, measurement in product(
             (expectation.of[position] for position in printed), expectation.reads
         ):
-            numbers = summaries[name].get(measurement)
-            for problem in _needs_numbers(claim, expectation, name, measurement, numbers):
+            for problem in _needs_numbers(claim, expectation, name, measurement):
                 lacking.setdefault((name, measurement), problem)
     yield from lacking.values()
 
@@ -62,12 +60,9 @@ def _needs_values(
 
 
 def _needs_numbers(
-    claim: ScaledClaim,
-    expectation: Expectation,
-    name: str,
-    measurement: str,
-    printed: PublishedArm | None,
+    claim: ScaledClaim, expectation: Expectation, name: str, measurement: str
 ) -> Iterator[Problem]:
+    printed = (claim.arms[name].source.printed or {}).get(measurement)
     means_only = kind_of(expectation).needs_means(expectation)
     steps = (*claim.steps("arms", name), "published")
     needed = "mean and n" if means_only else "mean, sd and n"
