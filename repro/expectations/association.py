@@ -272,9 +272,6 @@ class AssociationKind(Kind[Association]):
 FEWEST_POINTS = {"pearson": 4, "spearman": 4, "kendall": 5}
 """With fewer points a correlation has no standard error (Fisher 1921; Bonett & Wright 2000)."""
 
-FEWEST_CLUSTERS = 5
-"""Fewer arms say too little about other arms."""
-
 
 def _unfit_points(declared: Association, alpha: float) -> Iterator[base.Mistake]:
     arms, fewest = len(declared.of), fewest_clusters(alpha)
@@ -302,7 +299,7 @@ def _unfit_points(declared: Association, alpha: float) -> Iterator[base.Mistake]
 
 def fewest_clusters(alpha: float) -> int:
     """Fewest whole arms with which it could be confirmed; an extreme order has p = 1 / k!."""
-    k = FEWEST_CLUSTERS
+    k = 5  # fewer arms say too little about other arms
     while 1 / math.factorial(k) > alpha:
         k += 1
     return k
@@ -316,9 +313,6 @@ def fewest_points(declared: Association, alpha: float) -> int:
     return n
 
 
-SIGNS = {"positive": "negative", "negative": "positive"}
-
-
 def _size_words(declared: Association, size: Magnitude) -> tuple[str, str]:
     """The claimed size, and its contrary."""
     weak, strong = f"weaker than {size.value:g}", f"at least {size.value:g} in size"
@@ -330,11 +324,11 @@ def _direction(declared: Association, found: Found) -> str:
     p, effect, asserted = p_words(found.result), found.result.effect, declared.direction or ""
     if asserted == "different":
         return follows(found, f"Not zero, as claimed{p}.", "", f"A correlation is not shown{p}.")
-    seen = "positive" if effect > 0 else "negative"
+    other = "negative" if asserted == "positive" else "positive"
     shown = f"{upper(asserted)} is not shown{p}."
-    if seen != asserted and effect != 0:
-        shown = against(f"it looks {seen}", p)
-    contrary = f"{upper(SIGNS[asserted])}, against the claim that it is {asserted}{p}."
+    if effect and (effect > 0) == (other == "positive"):
+        shown = against(f"it looks {other}", p)
+    contrary = f"{upper(other)}, against the claim that it is {asserted}{p}."
     return follows(found, f"{upper(asserted)}, as claimed{p}.", contrary, shown)
 
 

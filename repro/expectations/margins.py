@@ -194,10 +194,8 @@ class OneSidedKind(MarginKind[MarginClaim]):
 
     def statement(self, declared: MarginClaim, context: Context) -> str:
         a, b = context.labels(declared)
-        size = margin_words(declared.margin)
-        return headed(
-            context.measured(declared), f"{a} is not {self.side} than {b} by {size} or more"
-        )
+        said = f"{a} is not {self.side} than {b} by {margin_words(declared.margin)} or more"
+        return headed(context.measured(declared), said)
 
     def against_margin(self, declared: MarginClaim, pair: Compared, found: Found) -> str:
         """Short of the margin, beyond it, or across it."""

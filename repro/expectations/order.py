@@ -173,9 +173,8 @@ class OrderingKind(Kind[Ordering]):
 
     def statement(self, declared: Ordering, context: Context) -> str:
         sign = " < " if declared.direction == "increasing" else " > "
-        return headed(
-            context.measured(declared), f"in order, {sign.join(context.labels(declared))}"
-        )
+        said = f"in order, {sign.join(context.labels(declared))}"
+        return headed(context.measured(declared), said)
 
     def name_of_test(self, declared: Ordering, context: Context) -> str:
         if context.paired:

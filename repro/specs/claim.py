@@ -80,7 +80,6 @@ Node = Annotated[
 """A part of the tree that joins decisive expectations."""
 
 All.model_rebuild()
-
 AtLeastOne.model_rebuild()
 
 Tree = Annotated[

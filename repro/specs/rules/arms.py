@@ -118,18 +118,14 @@ def _measurements_apply(claim: ScaledClaim) -> Iterator[Problem]:
         found = list(measurement.mistakes())
         trainings = claim.trainings if measurement.trainers else {}
         having = {name for name, training in trainings.items() if measurement.taken_of(training)}
-        asked = having | _read_of(claim, key) if having else set(trainings)
+        reading = {name for each in claim.expectations if key in each.reads for name in each.of}
+        reading.update(*(each.named for each in claim.file.canaries if each.measurement == key))
+        asked = having | reading if having else set(trainings)
         asked_of = ((name, trainings[name]) for name in trainings if name in asked)
         unsuited = (list(measurement.unsuited(each, f"arm '{name}'")) for name, each in asked_of)
         found += next(filter(None, unsuited), [])
         for setting, words in found:
             yield claim.problem((*steps, setting) if setting else steps, *words)
-
-
-def _read_of(claim: ScaledClaim, key: str) -> set[str]:
-    """The arms of which an expectation or a canary reads a measurement."""
-    read = {name for each in claim.expectations if key in each.reads for name in each.of}
-    return read.union(*(each.named for each in claim.file.canaries if each.measurement == key))
 
 
 def _structural_bounds(claim: ScaledClaim) -> Iterator[Problem]:
