@@ -11,7 +11,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from repro.errors import ClaimError
-from repro.expectations.kinds import Expectation, kind_of
+from repro.expectations.kinds import kind_of
 from repro.expectations.rules import Agreement, Validity
 from repro.judging import document as part
 from repro.judging.document_parts import ReplicationPart
@@ -74,36 +74,6 @@ def _excludes(result: TestResult, null: float) -> bool:
 
 
 Pair = tuple[Arm, Arm]
-
-
-def replication_part(
-    expectation: Expectation,
-    original: tuple[Summary, Summary],
-    ours: Pair,
-    *,
-    alpha: float,
-    shared_baseline: bool,
-    paired: bool = False,
-) -> ReplicationPart | None:
-    """The comparison of both studies; None where the numbers allow none.
-
-    ``shared_baseline``: b is the paper's own printed arm on both sides. ``paired``: our
-    replicates with the same number are pairs.
-    """
-    kind = kind_of(expectation)
-    try:
-        found = replicate(
-            original,
-            ours,
-            ratio=kind.scale(expectation) == "ratio",
-            alpha=alpha,
-            shared_baseline=shared_baseline,
-            paired=paired,
-            original_test=kind.original_test(expectation),
-        )
-        return _part(found)
-    except ClaimError:
-        return None
 
 
 def _part(found: Replication) -> ReplicationPart:
@@ -208,23 +178,26 @@ def _replication(claim: Claim, printed: Published, judged: Judged) -> Replicatio
     None where arm a is the paper's own: the measures are those of a new a against b.
     """
     expectation = next(each for each in claim.expectations if each.id == printed.expectation)
-    if printed.expectation not in judged or not kind_of(expectation).compares_means:
-        return None
-    try:
-        original = (_summary(printed, expectation.of[0]), _summary(printed, expectation.of[1]))
-    except ClaimError:
+    kind = kind_of(expectation)
+    if printed.expectation not in judged or not kind.compares_means:
         return None
     _, ours = judged[printed.expectation]
-    if ours[0] == original[0]:
+    try:
+        original = (_summary(printed, expectation.of[0]), _summary(printed, expectation.of[1]))
+        if ours[0] == original[0]:
+            return None
+        found = replicate(
+            original,
+            ours,
+            ratio=kind.scale(expectation) == "ratio",
+            alpha=claim.alpha,
+            shared_baseline=ours[1] == original[1],
+            paired=_paired(claim, ours),
+            original_test=kind.original_test(expectation),
+        )
+        return _part(found)
+    except ClaimError:
         return None
-    return replication_part(
-        expectation,
-        original,
-        ours,
-        alpha=claim.alpha,
-        shared_baseline=ours[1] == original[1],
-        paired=_paired(claim, ours),
-    )
 
 
 def _agreement(
@@ -242,9 +215,8 @@ def _agreement(
         return Agreement.NOT_CHECKABLE, "our effect is in other units than the printed means"
     ratio = kind_of(expectation).scale(expectation) == "ratio"
     try:
-        paired = _paired(claim, ours)
         a, b = expectation.of
-        prediction = _predict(printed, (a, b), ours, ratio=ratio, paired=paired)
+        prediction = _predict(printed, (a, b), ours, ratio=ratio, paired=_paired(claim, ours))
     except ClaimError as error:
         return Agreement.NOT_CHECKABLE, str(error)
     shown = claim.measurements[expectation.measurement].digits

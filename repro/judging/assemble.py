@@ -74,10 +74,10 @@ def document_of(judgement: Judgement, *, command: str = "") -> doc.Document:
     agreement, agreement_reason = _agreement(claim, evidence, published)
     design = design_parts(claim)
     registration = None if past is None else registration_part(judgement.claim, past)
-    valid = judgement.valid
-    cases = left_out(claim, evidence, judged, arms=_with_seeds(judgement)) if valid else ()
+    valid, with_seeds = judgement.valid, tuple(filter(evidence.finished, claim.arms))
+    cases = left_out(claim, evidence, judged, arms=with_seeds) if valid else ()
     levels = measured_levels(claim, judged, evidence)
-    analyses = robustness(claim, evidence, judged, cases) if judgement.valid else ()
+    analyses = robustness(claim, evidence, judged, cases) if valid else ()
     more = (*_forced(judgement, design), *_edited(registration), *_levels(judgement, levels))
     verdict = _verdict(judgement, agreement, cases, analyses, more)
     entries = tuple(as_entry(part, claim, evidence, cases, valid=valid) for part in judged)
@@ -95,7 +95,7 @@ def document_of(judgement: Judgement, *, command: str = "") -> doc.Document:
         changes=what_would_change(claim, evidence, verdict, judged, design),
         robustness=analyses,
         design=design,
-        sequential=sequential_parts(claim, evidence, judged) if judgement.valid else (),
+        sequential=sequential_parts(claim, evidence, judged) if valid else (),
         registration=registration,
         control=None if past is None else control_part(judgement.claim, past),
         family=judgement.family,
@@ -112,11 +112,6 @@ def _agreement(
     if agreement is not Agreement.NOT_CHECKABLE and (origin := origins(claim, evidence)):
         reason = " ".join((f"{reason}.", *origin))
     return agreement, reason
-
-
-def _with_seeds(judgement: Judgement) -> tuple[str, ...]:
-    """The arms of which a seed can be left out; a printed arm has none."""
-    return tuple(arm for arm in judgement.claim.arms if judgement.evidence.finished(arm))
 
 
 def _verdict(

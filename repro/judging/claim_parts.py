@@ -9,15 +9,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from repro.evidence.base import Evidence, PrintedSummary, Replicate, State
+from repro.evidence.base import Evidence, PrintedSummary, State
 from repro.evidence.source import PublishedArm
 from repro.judging import document as doc
-from repro.judging.document import Provenance
 from repro.machine import cores, now, package_version, processor
 from repro.schema import numbers as fmt
 from repro.specs.arm import Arm
 from repro.specs.claim import Claim
-from repro.specs.configuration import Configuration, value_at
+from repro.specs.configuration import value_at
 from repro.stats.records import Sample
 from repro.trainers.table import Measurement
 
@@ -118,18 +117,22 @@ def _arm(name: str, arm: Arm, claim: Claim, evidence: Evidence) -> doc.ArmPart:
             doc.Assumption(path=path, value=_shown(value_at(resolved, path)), why=why)
             for path, why in ({} if configuration is None else configuration.assumed).items()
         ),
-        tuning=_search(configuration),
+        tuning=None
+        if configuration is None or configuration.tuning is None
+        else doc.SearchPart(**configuration.tuning.model_dump()),
         code=tuple(doc.Code(use=code.use, version=code.version) for code in arm.code),
         training=resolved,
-        replicates=tuple(map(_replicate, evidence.arms[name])),
+        replicates=tuple(
+            doc.ReplicatePart(
+                number=each.number,
+                key=each.key,
+                state=SHOWN[each.state],
+                values=dict(each.values),
+            )
+            for each in evidence.arms[name]
+        ),
         summaries=_summaries(name, claim, evidence),
     )
-
-
-def _search(configuration: Configuration | None) -> doc.SearchPart | None:
-    if configuration is None or configuration.tuning is None:
-        return None
-    return doc.SearchPart(**configuration.tuning.model_dump())
 
 
 def _shown(value: Any) -> str:
@@ -137,13 +140,6 @@ def _shown(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{fmt.plain_name(name)} {_shown(part)}" for name, part in value.items())
     return fmt.setting(value)
-
-
-def _replicate(replicate: Replicate) -> doc.ReplicatePart:
-    state = SHOWN[replicate.state]
-    return doc.ReplicatePart(
-        number=replicate.number, key=replicate.key, state=state, values=dict(replicate.values)
-    )
 
 
 def _summaries(arm: str, claim: Claim, evidence: Evidence) -> tuple[doc.SummaryPart, ...]:
@@ -214,13 +210,13 @@ def curves(claim: Claim, evidence: Evidence) -> tuple[doc.CurvePart, ...]:
 PACKAGES = ("torch", "numpy", "scipy", "statsmodels", "pandas", "matplotlib", "typst", "pydantic")
 
 
-def collect(evidence: Evidence, command: str) -> Provenance:
+def collect(evidence: Evidence, command: str) -> doc.Provenance:
     """Facts about this judging and about the runs it judged."""
     every = [run for runs in evidence.arms.values() for run in runs]
     runs = [run for run in every if run.provenance]
     training = [_part(run.provenance, "training") for run in runs]
     threads = {int(_part(t, "settings").get("threads", 1)) for t in training}
-    return Provenance(
+    return doc.Provenance(
         created=now(),
         repro_version=package_version("repro-verdict"),
         python=platform.python_version(),
@@ -270,8 +266,8 @@ def _seconds(provenance: Mapping[str, Any]) -> float:
     training, measured = _part(provenance, "training"), _part(provenance, "measurements")
     sessions = training.get("sessions_list") or [training]
     parts = [*sessions, *(_part(measured, name) for name in measured)]
-    return round(sum(_share(part) for part in parts), 1)
-
-
-def _share(part: Mapping[str, Any]) -> float:
-    return float(part.get("seconds", 0.0)) / int(_part(part, "engine").get("together", 1))
+    seconds = (
+        float(part.get("seconds", 0.0)) / int(_part(part, "engine").get("together", 1))
+        for part in parts
+    )
+    return round(sum(seconds), 1)

@@ -30,6 +30,7 @@ from repro.judging.verdict import (
     heading,
     joined,
     judge,
+    log_reader,
 )
 from repro.schema import numbers as fmt
 from repro.specs.claim import All, AtLeastOne, Claim, Node
@@ -111,10 +112,7 @@ def _one_seed(
 
 
 def _hangs_on_one(
-    claim: Claim,
-    conclusion: Conclusion,
-    found: list[tuple[Case, Conclusion]],
-    tried: int,
+    claim: Claim, conclusion: Conclusion, found: list[tuple[Case, Conclusion]], tried: int
 ) -> str:
     """How often one seed less changes the conclusion.
 
@@ -178,11 +176,9 @@ def _reads(claim: Claim, evidence: Evidence, arm: str, measurement: str, name: s
 def _test_choice(claim: Claim, analyses: tuple[Robustness, ...]) -> list[Flag]:
     """A flag for each other test of the same question, among the analyses, that answers otherwise.
 
-    Welch's, Student's and the permutation test ask whether the means differ: where they disagree,
-    the conclusion hangs on the choice of test. Ranks and trimmed means are other quantities, and
-    tests of them have other nulls and another power: of a difference that Welch's test finds at
-    p = .02, Yuen's on six seeds per arm keeps four and will often find nothing. That is no reason
-    to doubt the means, so it is no flag; the report counts it after the flags.
+    Welch's, Student's and the permutation test ask whether the means differ. Ranks and trimmed
+    means are other quantities: that a test of them answers otherwise is no reason to doubt the
+    means, so it is no flag; the report counts it after the flags.
     """
     names = {expectation.id: heading(expectation, claim) for expectation in claim.expectations}
     found = []
@@ -266,8 +262,7 @@ def _reader(claim: Claim, evidence: Evidence, corner: Corner) -> Read:
     return read
 
 
-Looks = Literal["one", "planned", "every"]
-LOOKS: dict[str, Looks] = {"group_obf": "planned", "eprocess_t": "every"}
+LOOKS: dict[str, Literal["planned", "every"]] = {"group_obf": "planned", "eprocess_t": "every"}
 
 
 def strength_of(judged: Judged) -> Strength | None:
@@ -282,11 +277,15 @@ def strength_of(judged: Judged) -> Strength | None:
     if result.p is None:
         return Strength(one_sided_level=None)
     either = kind_of(judged.expectation).either_way(judged.expectation)
-    halved = _two_sided(result) and not either
+    looks, two_sided = None, result.alternative == "two-sided"
+    if isinstance(result, SequentialResult):
+        two_sided = result.tails == 1
+        if len(result.looks) > 1:  # the seeds of a table without an order had but one
+            looks = LOOKS.get(result.test)
     return Strength(
-        one_sided_level=result.alpha / 2 if halved else result.alpha,
+        one_sided_level=result.alpha / 2 if two_sided and not either else result.alpha,
         tails=2 if either else 1,
-        looks=_looks(result),
+        looks=looks or "one",
     )
 
 
@@ -315,18 +314,6 @@ def strength_of_claim(
     # An e-value of a difference is that of both directions: e-BH has no half to speak of.
     level = claim.alpha if claim.family.method == "e_bh" else weakest.one_sided_level
     return weakest.model_copy(update={"one_sided_level": level, "family": claim.family.method})
-
-
-def _looks(result: TestResult) -> Looks:
-    """Over which looks the level holds; the seeds of a table without an order had but one."""
-    several = isinstance(result, SequentialResult) and len(result.looks) > 1
-    return LOOKS.get(result.test, "one") if several else "one"
-
-
-def _two_sided(result: TestResult) -> bool:
-    if isinstance(result, SequentialResult):
-        return result.tails == 1
-    return result.alternative == "two-sided"
 
 
 def measured_levels(
@@ -374,21 +361,13 @@ def _designs(judged: Judged, result: TestResult, evidence: Evidence) -> tuple[Ce
     """What the arms, or the differences within pairs, look like; none where nothing is known."""
     try:
         expectation = judged.expectation
-        arms = [evidence.read(arm, expectation.measurement) for arm in expectation.of]
-        if kind_of(expectation).scale(expectation) == "ratio":
-            arms = [_logarithms(arm) for arm in arms]
+        ratio = kind_of(expectation).scale(expectation) == "ratio"
+        read = log_reader(evidence) if ratio else evidence.read
+        arms = [read(arm, expectation.measurement) for arm in expectation.of]
         if result.paired:
-            return (design_of_one(_differences(arms)),)
+            first, second = match(arms[:2], "pairs")
+            differences = (a - b for a, b in zip(first.values, second.values, strict=True))
+            return (design_of_one(Sample.of(*differences)),)
     except ClaimError:
         return ()
     return () if of_units(key_of(result)) else designs_of(arms)
-
-
-def _logarithms(arm: Arm) -> Arm:
-    return arm.log() if isinstance(arm, Sample) else arm
-
-
-def _differences(arms: list[Arm]) -> Sample:
-    """First minus second arm, pair by pair."""
-    first, second = match(arms[:2], "pairs")
-    return Sample.of(*(a - b for a, b in zip(first.values, second.values, strict=True)))

@@ -31,11 +31,11 @@ HEADS = {
 }
 
 TREES = {
-    Conclusion.CONFIRMED: "The declared combination ({tree}) holds.",
-    Conclusion.CONTRADICTED: "The declared combination ({tree}) is contradicted.",
-    Conclusion.INCONCLUSIVE: "The declared combination ({tree}) is not decided.",
-    Conclusion.TRIVIAL: "The declared combination ({tree}) holds only trivially.",
-    Conclusion.NOT_TESTED: "The declared combination ({tree}) is not tested.",
+    Conclusion.CONFIRMED: "holds",
+    Conclusion.CONTRADICTED: "is contradicted",
+    Conclusion.INCONCLUSIVE: "is not decided",
+    Conclusion.TRIVIAL: "holds only trivially",
+    Conclusion.NOT_TESTED: "is not tested",
 }
 
 ALONE = "Contradicted on its own, but not at its Holm level among {n} expectations."
@@ -43,11 +43,7 @@ NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four"}
 
 
 def why(
-    conclusion: Conclusion,
-    found: Sequence[doc.Result],
-    *,
-    tree: Tree | None = None,
-    alone: str = "",
+    conclusion: Conclusion, found: Sequence[doc.Result], *, tree: Tree | None, alone: str = ""
 ) -> str:
     """Why: which expectations decide, and the sentence of each of these.
 
@@ -57,23 +53,24 @@ def why(
     deciding = [result.sentence for result in found if result.conclusion == conclusion.value]
     every = [result.sentence for result in found]
     if alone:
-        return _after(
-            f"{alone} by itself, but not at its level among the claims of its family.", every
-        )
+        head = f"{alone} by itself, but not at its level among the claims of its family."
+        return " ".join([head, *every])
     if conclusion is Conclusion.INCONCLUSIVE and not tree:
         contradicted = [result.sentence for result in found if result.conclusion == "CONTRADICTED"]
         if contradicted:
-            return _after(ALONE.format(n=len(found)), contradicted)
+            return " ".join([ALONE.format(n=len(found)), *contradicted])
     if len(found) == 1 and not tree:
         return found[0].sentence
-    n, total = _count(len(deciding), conclusion), _number(len(found))
+    n, total = _number(len(deciding)), _number(len(found))
+    if conclusion is Conclusion.CONFIRMED:  # a conjunction holds only if every part does
+        n = "Both" if len(deciding) == 2 else f"All {n}"
     head = HEADS[conclusion].format(n=n, total=total, others=_confirmed(found))
     if tree:
-        head = TREES[conclusion].format(tree=joined_reasons(tree))
+        head = f"The declared combination ({joined_reasons(tree)}) {TREES[conclusion]}."
     if conclusion is Conclusion.NOT_TESTED:
-        return _after(head, _refused_first(found))
+        return " ".join([head, *_refused_first(found)])
     undecided = tree and conclusion is Conclusion.INCONCLUSIVE
-    return _after(head, every if undecided or not deciding else deciding)
+    return " ".join([head, *(every if undecided or not deciding else deciding)])
 
 
 def _confirmed(found: Sequence[doc.Result]) -> str:
@@ -101,10 +98,6 @@ def lower(sentence: str) -> str:
     return f"{sentence[:1].lower()}{sentence[1:]}"
 
 
-def _after(head: str, sentences: Sequence[str]) -> str:
-    return " ".join([head, *sentences])
-
-
 def joined_reasons(tree: Tree) -> str:
     """How expectations are joined: `all of x, (at least one of y, z by Holm)`."""
     parts = tree.all if isinstance(tree, All) else tree.any
@@ -116,13 +109,6 @@ def joined_reasons(tree: Tree) -> str:
 
 def _number(n: int) -> str:
     return NUMBERS.get(n, str(n))
-
-
-def _count(n: int, conclusion: Conclusion) -> str:
-    """`Both` where all must be meant, since a conjunction holds only if every part does."""
-    if conclusion is not Conclusion.CONFIRMED:
-        return _number(n)
-    return "Both" if n == 2 else f"All {_number(n)}"
 
 
 LARGER = {
@@ -145,14 +131,14 @@ def what_would_change(
 ) -> tuple[doc.ScaleStep, ...]:
     """Steps that would change the verdict, nearest first."""
     file, place = shown_file(claim.file), SCALES.index(claim.scale)
+    deciding = [part for part in judged if part.expectation.role == "decisive"]
     steps = []
     if verdict.validity is Validity.VALID:
         if verdict.conclusion is Conclusion.NOT_TESTED:
-            steps += [_test(part, claim) for part in judged if part.refused and _decides(part)]
+            steps += [_test(part, claim) for part in deciding if part.refused]
             if claim.sequential is not None:  # what does not vary yet may vary later
                 steps.append(_more_looks(claim, evidence, file))
         if verdict.conclusion is Conclusion.INCONCLUSIVE:
-            deciding = [part for part in judged if _decides(part)]
             alone = joined(claim, deciding).conclusion
             if claim.sequential is not None:
                 steps.append(_more_looks(claim, evidence, file))
@@ -179,11 +165,11 @@ def _more_looks(claim: Claim, evidence: Evidence, file: str) -> doc.ScaleStep:
     """A sequential claim grows look by look, up to its largest number of seeds."""
     most, all_there = _end(claim, evidence)
     if all_there:
-        text = f"The claim ends at {most} seeds per arm, and they are there: it stays undecided."
-        return _step(text)
+        return _step(
+            f"The claim ends at {most} seeds per arm, and they are there: it stays undecided."
+        )
     if all(arm in evidence.tables for arm in claim.arms if arm not in evidence.published):
-        text = f"Add seeds to its table: the claim ends at {most} seeds per arm."
-        return _step(text)
+        return _step(f"Add seeds to its table: the claim ends at {most} seeds per arm.")
     text = f"Look again with more seeds: there are {claim.due} per arm, and {most} at most."
     command = f"repro verify {file} --scale {claim.scale} --nightly"
     return _step(text, command)
@@ -196,9 +182,12 @@ def _mend(claim: Claim, evidence: Evidence, validity: Validity, file: str) -> do
         runs = [run for replicates in evidence.arms.values() for run in replicates]
         if any(run.state in ("missing", "stale") and run.key for run in runs):
             return _step("Train the seeds that are missing.", command)
-        short = [arm for arm in evidence.tables if _lacks_seeds(claim, evidence.arms[arm])]
-        if short:
-            files = dict.fromkeys(evidence.tables[arm].file for arm in short)
+        files = {
+            table.file: None
+            for arm, table in evidence.tables.items()
+            if _lacks_seeds(claim, evidence.arms[arm])
+        }
+        if files:
             return _step(f"Add the seeds that are missing to {', '.join(files)}.")
         return _step("Too many runs diverged for the declared number of seeds: plan more seeds.")
     if validity is Validity.NOT_COMPARABLE:
@@ -211,10 +200,6 @@ def _step(text: str, command: str | None = None) -> doc.ScaleStep:
     return doc.ScaleStep(text=text, command=command)
 
 
-def _decides(judged: Judged) -> bool:
-    return judged.expectation.role == "decisive"
-
-
 def _lacks_seeds(claim: Claim, replicates: Sequence[Replicate]) -> bool:
     """Whether a table has fewer seeds of an arm than were planned, or one that is not finished."""
     return len(replicates) < claim.seeds.plan or any(run.state == "missing" for run in replicates)
@@ -223,25 +208,22 @@ def _lacks_seeds(claim: Claim, replicates: Sequence[Replicate]) -> bool:
 def _test(judged: Judged, claim: Claim) -> doc.ScaleStep:
     """What a test that refused the evidence needs; more seeds only where they would help."""
     help_ = "" if judged.too_few else "More seeds would not help, but what its test asks for: "
-    text = f"{heading(judged.expectation, claim)}: {help_}{judged.refused}."
-    return _step(text)
+    return _step(f"{heading(judged.expectation, claim)}: {help_}{judged.refused}.")
 
 
 def _family(claim: Claim, alone: Conclusion) -> doc.ScaleStep:
     members = 0 if claim.family is None else len(claim.family.members)
-    text = (
+    return _step(
         f"By itself the claim is {alone}, but not at its level among the {members} claims of its "
         "family: more seeds would tell."
     )
-    return _step(text)
 
 
 def _holm(judged: Judged, claim: Claim, leaves: int) -> doc.ScaleStep:
-    text = (
+    return _step(
         f"{heading(judged.expectation, claim)}: contradicted on its own, but not at its Holm level "
         f"among {leaves} expectations. More seeds would tell."
     )
-    return _step(text)
 
 
 def _more_seeds(
@@ -287,7 +269,12 @@ def settling(judged: Judged, claim: Claim, evidence: Evidence) -> Settling | Non
     if judged.conclusion is not Conclusion.INCONCLUSIVE or result is None:
         return None
     if result.test in SEQUENTIAL:
-        return Settling(_at_looks(claim, evidence))
+        most, all_there = _end(claim, evidence)
+        if all_there:
+            return Settling(
+                f"All {fmt.count(most)} planned seeds per arm are there, so it stays open."
+            )
+        return Settling(f"More seeds may settle it, up to the planned {fmt.count(most)} per arm.")
     if result.test == "separation":
         return Settling("No number of seeds can settle it: pairs that are out of order stay so.")
     printed = [claim.arms[arm].label for arm in expectation.of if arm in evidence.published]
@@ -300,11 +287,14 @@ def settling(judged: Judged, claim: Claim, evidence: Evidence) -> Settling | Non
 def _seeds(judged: Judged, evidence: Evidence, result: TestResult) -> Settling:
     """So many seeds, where the test compares the means of two arms."""
     expectation = judged.expectation
+    unknown = Settling("More seeds may settle it; how many is not computed.")
+    if len(expectation.of) != 2:
+        return unknown
     try:
-        a, b = (evidence.read(arm, expectation.measurement) for arm in _two(expectation.of))
+        a, b = (evidence.read(arm, expectation.measurement) for arm in expectation.of)
         seeds = seeds_to_settle(result, a, b, border=kind_of(expectation).border(expectation))
     except ClaimError:
-        return Settling("More seeds may settle it; how many is not computed.")
+        return unknown
     if seeds is None:
         return Settling(
             "Even a thousand seeds would hardly settle it: the effect found is too close to the "
@@ -316,21 +306,8 @@ def _seeds(judged: Judged, evidence: Evidence, result: TestResult) -> Settling:
     return Settling(f"About {many} would settle it{way}, {chance}.", seeds)
 
 
-def _two(arms: tuple[str, ...]) -> tuple[str, str]:
-    if len(arms) != 2:
-        raise ClaimError(f"{len(arms)} arms are not compared as two means")
-    return arms[0], arms[1]
-
-
 def _end(claim: Claim, evidence: Evidence) -> tuple[int, bool]:
     """The largest number of seeds per arm, and whether they are there; printed ones do not grow."""
     most = claim.seeds.max or claim.seeds.plan
     growing = (arm for arm in claim.arms if arm not in evidence.published)
     return most, min(len(evidence.arms[arm]) for arm in growing) >= most
-
-
-def _at_looks(claim: Claim, evidence: Evidence) -> str:
-    most, all_there = _end(claim, evidence)
-    if all_there:
-        return f"All {fmt.count(most)} planned seeds per arm are there, so it stays open."
-    return f"More seeds may settle it, up to the planned {fmt.count(most)} per arm."

@@ -80,8 +80,7 @@ class TableOfValues:
 
 def examine(claim: Claim, evidence: Evidence) -> Quality:
     """Everything that is odd about the values of a claim."""
-    gate = Gate(claim, evidence, [*_tables(claim, evidence)])
-    return gate.quality()
+    return Gate(claim, evidence, [*_tables(claim, evidence)]).quality()
 
 
 def _tables(claim: Claim, evidence: Evidence) -> Iterator[TableOfValues]:
@@ -135,17 +134,13 @@ class Gate:
     def _flag(self, kind: FlagKind, text: str) -> None:
         self.found.append(Flag(kind, text))
 
-    def _level(self, looks: int) -> float:
-        """The level of one of so many looks."""
-        return FALSE_ALARMS / max(1, looks)
-
     @property
     def _samples(self) -> int:
-        return sum(len(table.samples) for table in self.tables)
+        return max(1, sum(len(table.samples) for table in self.tables))
 
     @property
     def _pairs(self) -> int:
-        return sum(len(table.pairs) for table in self.tables)
+        return max(1, sum(len(table.pairs) for table in self.tables))
 
     def _units(self) -> None:
         for table in self.tables:
@@ -199,7 +194,7 @@ class Gate:
             for a, b in table.pairs:
                 step = max(table.steps[a], table.steps[b])
                 repeated = shared(table.samples[a], table.samples[b], step, paired=table.paired)
-                if repeated is None or repeated.chance > self._level(self._pairs):
+                if repeated is None or repeated.chance > FALSE_ALARMS / self._pairs:
                     continue
                 text = self._in_common(table, (a, b), repeated)
                 if repeated.copied and (
@@ -228,11 +223,11 @@ class Gate:
 
     def _repeats(self) -> None:
         for table in self.tables:
-            alarms = repeats(table.samples, table.steps, self._level(2 * self._samples))
+            alarms = repeats(table.samples, table.steps, FALSE_ALARMS / (2 * self._samples))
             for alarm in alarms:
                 self._flag(FlagKind.REPEATED, self._repeated(table, alarm))
             chance = in_blocks(table.samples, paired=table.paired)
-            if not alarms and chance <= self._level(len(self.tables)) * (1 + 1e-9):
+            if not alarms and chance <= FALSE_ALARMS / len(self.tables) * (1 + 1e-9):
                 text = (
                     f"{self._label(table)}: equal values stand side by side in the order of the "
                     f"seeds, in every arm that has any ({self._blocks(table)}), as where one run "
@@ -286,17 +281,16 @@ class Gate:
             return
         first, last = self.claim.seeds.numbers
         missing, beyond = outside(numbers, first, last)
+        declared = f"the declared {first} to {last}"
         if missing:
-            text = f"{self._arm(arm)} lacks {fmt.seeds(missing)} of the declared {first} to {last}"
-            self._flag(FlagKind.GAPS, f"{text}. {COMPLETE}")
+            text = f"{self._arm(arm)} lacks {fmt.seeds(missing)} of {declared}. {COMPLETE}"
+            self._flag(FlagKind.GAPS, text)
         if beyond:
-            text = (
-                f"{self._arm(arm)} has {fmt.seeds(beyond)}, outside the declared {first} to {last}"
-            )
-            self._flag(FlagKind.GAPS, f"{text}. Leave out what was not declared.")
+            text = f"{self._arm(arm)} has {fmt.seeds(beyond)}, outside {declared}."
+            self._flag(FlagKind.GAPS, f"{text} Leave out what was not declared.")
 
     def _outliers(self) -> None:
-        level = self._level(self._samples)
+        level = FALSE_ALARMS / self._samples
         for table in self.tables:
             for arm, sample in ({} if table.units else table.samples).items():
                 found = outlier(sample.values, table.steps[arm], level)
@@ -312,7 +306,7 @@ class Gate:
                     self._flag(FlagKind.OUTLIER, text)
 
     def _correlated(self) -> None:
-        level = self._level(self._pairs)
+        level = FALSE_ALARMS / self._pairs
         for table in self.tables:
             for a, b in () if table.paired else table.pairs:
                 found = correlated(table.samples[a], table.samples[b], level)

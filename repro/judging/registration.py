@@ -23,8 +23,6 @@ from repro.stats.counts import clopper_pearson
 from repro.stats.records import TestResult
 from repro.store.runs import RunStore
 
-LEVEL = 0.95
-
 
 def undecided(claim: Claim, store: RunStore) -> bool:
     """Whether the seeds so far are all there and leave it open; else more would not help.
@@ -97,8 +95,7 @@ def _numbers(result: TestResult | None) -> Mapping[str, float | None]:
     """The numbers of a test that a later reader of the log may want."""
     if result is None:
         return {}
-    found = {"p": result.p}
-    return {**found, "e": result.e} if isinstance(result, EProcessResult) else found
+    return {"p": result.p} | ({"e": result.e} if isinstance(result, EProcessResult) else {})
 
 
 def registration_part(claim: Claim, past: Past) -> part.RegistrationPart:
@@ -129,11 +126,7 @@ def control_part(claim: Claim, past: Past) -> part.ControlPart | None:
     if not judged:
         return None
     found = sum(look.conclusion == "CONFIRMED" for look in judged.values())
-    interval = clopper_pearson(found, len(judged), level=LEVEL)
+    interval = clopper_pearson(found, len(judged), level=0.95)
     return part.ControlPart(
-        nights=len(judged),
-        found=found,
-        alpha=claim.alpha,
-        low=interval.low,
-        high=interval.high,
+        nights=len(judged), found=found, alpha=claim.alpha, low=interval.low, high=interval.high
     )

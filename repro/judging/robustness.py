@@ -1,14 +1,12 @@
 """The verdict under every admissible analysis, and with each seed left out.
 
-The verdict under every admissible analysis: a specification curve for each expectation.
-
-The headline stays the declared analysis; this says how much hangs on it.
+A specification curve for each expectation: how much hangs on the declared analysis.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -17,7 +15,7 @@ from repro.evidence.base import Evidence
 from repro.expectations.kinds import Expectation, kind_of, name_of_test
 from repro.judging.document_parts import Analysis, Choice, Robustness
 from repro.judging.leave_one_out import Case, numbers_of_seeds
-from repro.judging.verdict import Judged, detail_reader, judge
+from repro.judging.verdict import Judged, detail_reader, judge, log_reader
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
 from repro.stats.records import Arm, Sample
@@ -40,7 +38,7 @@ def robustness(
                 *_distinct(
                     [
                         _analysis(part, part, "declared", _declared(part.expectation, claim)),
-                        *_others(claim, evidence, part),
+                        *(other for found in OTHERS for other in found(claim, evidence, part)),
                     ]
                 ),
                 *_seeds(claim, evidence, part, cases),
@@ -66,16 +64,6 @@ def _distinct(analyses: Sequence[Analysis]) -> Iterator[Analysis]:
         if analysis.choice != "schedule" or analysis.effect is None or numbers not in seen:
             seen.add(numbers)
             yield analysis
-
-
-def _others(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
-    yield from _tests(claim, evidence, declared)
-    yield from _ignoring_pairs(claim, evidence, declared)
-    yield from _logarithms(claim, evidence, declared)
-    yield from _priors(claim, evidence, declared)
-    yield from _measurements(claim, evidence, declared)
-    yield from _schedules(claim, evidence, declared)
-    yield from _tolerances(claim, evidence, declared)
 
 
 def _tests(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
@@ -111,14 +99,9 @@ def _logarithms(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[
     samples = [arm for arm in arms if isinstance(arm, Sample)]
     if len(samples) < 2 or min(min(sample.values) for sample in samples) <= 0:
         return
-    again = judge(expectation, claim, partial(_in_logs, evidence))
+    again = judge(expectation, claim, log_reader(evidence))
     mean = samples[1].geometric_mean
     yield _analysis(declared, again, "scale", "on logarithms", unit=mean)
-
-
-def _in_logs(evidence: Evidence, arm: str, measurement: str) -> Arm:
-    known = evidence.read(arm, measurement)
-    return known.log() if isinstance(known, Sample) else known
 
 
 def _priors(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[Analysis]:
@@ -165,22 +148,30 @@ def _schedules(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[A
         return
     label, value_of = known
     for share, words in SCHEDULES.items():
+        samples = {}
         try:
-            samples = {
-                arm: _mapped(value_of, evidence.at_epoch(arm, share)) for arm in expectation.of
-            }
+            for arm in expectation.of:
+                losses = evidence.at_epoch(arm, share)
+                samples[arm] = replace(losses, values=tuple(map(value_of, losses.values)))
         except ClaimError:
             return
         again = judge(expectation, claim, partial(_of_arm, samples))
         yield _analysis(declared, again, "schedule", f"{label} {words}")
 
 
-def _mapped(value_of: Callable[[float], float], sample: Sample) -> Sample:
-    return replace(sample, values=tuple(map(value_of, sample.values)))
-
-
 def _of_arm(samples: Mapping[str, Sample], arm: str, _measurement: str) -> Arm:
     return samples[arm]
+
+
+OTHERS = (
+    _tests,
+    _ignoring_pairs,
+    _logarithms,
+    _priors,
+    _measurements,
+    _schedules,
+    _tolerances,
+)
 
 
 def _seeds(
@@ -212,20 +203,13 @@ def _not_computed(choice: Choice, name: str, why: str) -> Analysis:
 
 
 def _analysis(
-    declared: Judged,
-    again: Judged,
-    choice: Choice,
-    name: str,
-    *,
-    unit: float | None = None,
+    declared: Judged, again: Judged, choice: Choice, name: str, *, unit: float | None = None
 ) -> Analysis:
     """One row; effect and interval only where they are in the units of the declared analysis."""
     result = again.result
-    same = kind_of(declared.expectation).scale(declared.expectation) == kind_of(
-        again.expectation
-    ).scale(again.expectation)
+    scales = {kind_of(each.expectation).scale(each.expectation) for each in (declared, again)}
     effect = low = high = None
-    if result is not None and same:
+    if result is not None and len(scales) == 1:
         effect, interval = result.effect, result.interval
         low, high = (None, None) if interval is None else (interval.low, interval.high)
         if unit is not None:

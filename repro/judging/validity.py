@@ -26,9 +26,6 @@ from repro.trainers.trainer import trainer_of
 
 Problem = tuple[Validity, str]
 
-NAMED = 3
-"""No more damaged runs than this are named one by one."""
-
 
 def judge_validity(
     claim: Claim,
@@ -59,9 +56,9 @@ def _damaged(evidence: Evidence) -> list[Problem]:
     """What is damaged, by file; of many the first, and how many more there are."""
     runs = (run for replicates in evidence.arms.values() for run in replicates)
     found = [_on_one_line(run.problem) for run in runs if run.state == "damaged"]
-    rest = len(found) - NAMED
-    more = [f"{rest} more runs are damaged (`repro runs check` names them)"] if rest > 0 else []
-    return [(Validity.INVALID, problem) for problem in (*found[:NAMED], *more)]
+    if len(found) > 3:
+        found[3:] = [f"{len(found) - 3} more runs are damaged (`repro runs check` names them)"]
+    return [(Validity.INVALID, problem) for problem in found]
 
 
 def _on_one_line(problem: str) -> str:
@@ -125,29 +122,26 @@ def _incomplete(claim: Claim, evidence: Evidence) -> list[Problem]:
 
 
 def _incomparable(claim: Claim) -> list[Problem]:
-    reasons = [
-        *_parameters(claim),
-        *(r for name in claim.comparable.same for r in _same(claim, name)),
-    ]
-    return [(Validity.NOT_COMPARABLE, reason) for reason in reasons]
+    reasons = [_parameters(claim), *(_same(claim, name) for name in claim.comparable.same)]
+    return [(Validity.NOT_COMPARABLE, reason) for reason in reasons if reason]
 
 
-def _parameters(claim: Claim) -> list[str]:
+def _parameters(claim: Claim) -> str:
     within = claim.comparable.parameters_within
     if within is None:
-        return []
+        return ""
     sizes = {
         arm.label: None if arm.configuration is None else arm.configuration.training().parameters
         for arm in claim.arms.values()
     }
     counts = {label: size for label, size in sizes.items() if size is not None}
     if unknown := [label for label in sizes if label not in counts]:
-        return [_not_known("number of parameters", unknown)]
+        return _not_known("number of parameters", unknown)
     low, high = min(counts.values()), max(counts.values())
     if high - low <= within * low:
-        return []
+        return ""
     listed = ", ".join(f"{label} {count:,}" for label, count in counts.items())
-    return [f"numbers of parameters differ by more than {within:.2%}: {listed}"]
+    return f"numbers of parameters differ by more than {within:.2%}: {listed}"
 
 
 def _stated(configuration: Configuration | None, name: Sameness) -> Any:
@@ -160,17 +154,17 @@ def _stated(configuration: Configuration | None, name: Sameness) -> Any:
     return trainer_of(training).comparable(training).get(name)
 
 
-def _same(claim: Claim, name: Sameness) -> list[str]:
+def _same(claim: Claim, name: Sameness) -> str:
     """Why the arms are not the same in something, or cannot be said to be."""
     read = {arm.label: _stated(arm.configuration, name) for arm in claim.arms.values()}
     unknown = [label for label, value in read.items() if value is None]
     if unknown:
-        return [_not_known(name, unknown)]
+        return _not_known(name, unknown)
     first, *others = read.values()
     if all(value == first for value in others):
-        return []
+        return ""
     where = f"{name}{_differing(name, read)}"
-    return [f"the arms differ in {where}, which the claim declares to be the same"]
+    return f"the arms differ in {where}, which the claim declares to be the same"
 
 
 def _differing(name: Sameness, read: Mapping[str, Any]) -> str:
@@ -288,10 +282,8 @@ def _uncontrolled(claim: Claim, evidence: Evidence, canaries: tuple[doc.Canary, 
             source = "are printed numbers"
             if arm in evidence.tables:
                 source = f"come from a table, {evidence.tables[arm].file}"
-            text = (
-                f"{judged.statement}: not controlled for {claim.arms[arm].label}, "
-                f"whose values {source}."
-            )
+            whose = f"{claim.arms[arm].label}, whose values {source}"
+            text = f"{judged.statement}: not controlled for {whose}."
             found.append(Flag(FlagKind.CANARY, text))
     return found
 

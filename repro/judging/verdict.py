@@ -27,25 +27,13 @@ disjunction                 a part at its Holm level         every part
 =========================== ================================ ==================================
 
 *Different* is never contradicted. What is neither is INCONCLUSIVE. A test that refuses the
-evidence is NOT-TESTED: it has found nothing, p = 1 both ways. A conjunction with such a part is
-NOT-TESTED, unless another part contradicts it at its Holm level, which counts this one too; a
-disjunction and a family count it as having found nothing, and a disjunction of which no part was
-tested is NOT-TESTED. A conjunction of parts that are confirmed or trivial is TRIVIAL if one is.
-
-Statuses for a shell, the gravest first: 70 the program failed, 5 infrastructure, 4 INVALID, 2
-usage, 1 a decided conclusion that is not the expected one, 3 INCONCLUSIVE, NOT-TESTED or no
-conclusion where another was expected, 0 all as expected.
-
-Findings joined: all of them, at least one, any tree of both (statistics.md 2.1).
+evidence is NOT-TESTED: it has found nothing, p = 1 both ways.
 
 ``p`` of a joined finding is the evidence for the whole, ``p_opposite`` that for its contrary;
-each is a p-value again, so that nodes can be joined further, and families of claims too.
-
-Claims judged together: each conclusion at its level among all of the family.
-
-What is adjusted, over all members: the p of what is claimed, which keeps or loses CONFIRMED,
-and, apart from it, the p of the contrary, which keeps or loses CONTRADICTED. A member that is
-not judged counts as p = 1 (e = 0) in both. TRIVIAL, of which no p is claimed, stays.
+each is a p-value again, so that nodes can be joined further, and families of claims too
+(statistics.md 2.1). In a family both are adjusted over all members: the one keeps or loses
+CONFIRMED, the other CONTRADICTED. A member that is not judged counts as p = 1 (e = 0) in both.
+TRIVIAL, of which no p is claimed, stays.
 """
 
 from __future__ import annotations
@@ -71,7 +59,7 @@ from repro.expectations.sentences import upper
 from repro.schema import numbers as fmt
 from repro.specs.claim import All, Claim, Node
 from repro.stats.multiplicity import adjusted_e_values, benjamini_hochberg, holm
-from repro.stats.records import TestResult, UnmatchedError
+from repro.stats.records import Arm, Sample, TestResult, UnmatchedError
 
 NOTHING = Finding(Conclusion.INCONCLUSIVE, 1.0, 1.0)
 """What is found by a rule that is only repeated, and concludes nothing."""
@@ -124,6 +112,16 @@ def _labelled(text: str, labels: Sequence[str]) -> str:
 def detail_reader(evidence: Evidence, name: str) -> Read:
     """Reads a number among the details of a measurement in place of its value."""
     return lambda arm, measurement: evidence.detail(arm, measurement, name)
+
+
+def log_reader(evidence: Evidence) -> Read:
+    """Reads the logarithms of values; printed numbers stay as they are."""
+
+    def read(arm: str, measurement: str) -> Arm:
+        known = evidence.read(arm, measurement)
+        return known.log() if isinstance(known, Sample) else known
+
+    return read
 
 
 def decisive(claim: Claim) -> tuple[Expectation, ...]:
