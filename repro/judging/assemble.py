@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from statistics import stdev
 
@@ -24,7 +23,13 @@ from repro.judging.claim_parts import (
     scale_part,
 )
 from repro.judging.design_power import design_parts
-from repro.judging.document_parts import DesignPart, LevelPart, RegistrationPart, Robustness
+from repro.judging.document_parts import (
+    DesignPart,
+    LevelPart,
+    RegistrationPart,
+    Robustness,
+    finite,
+)
 from repro.judging.fragility import flags, measured_levels, strength_of, strength_of_claim
 from repro.judging.interim import sequential_parts
 from repro.judging.judge import Judgement, judge_claim, judge_families
@@ -74,7 +79,7 @@ def document_of(judgement: Judgement, *, command: str = "") -> doc.Document:
     agreement, agreement_reason = _agreement(claim, evidence, published)
     design = design_parts(claim)
     registration = None if past is None else registration_part(judgement.claim, past)
-    valid, with_seeds = judgement.valid, tuple(filter(evidence.finished, claim.arms))
+    valid, with_seeds = judgement.valid, tuple(arm for arm in claim.arms if evidence.finished(arm))
     cases = left_out(claim, evidence, judged, arms=with_seeds) if valid else ()
     levels = measured_levels(claim, judged, evidence)
     analyses = robustness(claim, evidence, judged, cases) if valid else ()
@@ -326,9 +331,9 @@ def _interval(result: TestResult) -> base.IntervalPart | None:
     interval = result.interval
     if interval is None:
         return None
-    low = interval.low if math.isfinite(interval.low) else None
-    high = interval.high if math.isfinite(interval.high) else None
-    return base.IntervalPart(low=low, high=high, level=interval.level)
+    return base.IntervalPart(
+        low=finite(interval.low), high=finite(interval.high), level=interval.level
+    )
 
 
 def _smallest_margin(result: TestResult | None) -> float | None:
@@ -339,8 +344,7 @@ def _smallest_margin(result: TestResult | None) -> float | None:
     if isinstance(result, SequentialResult) and result.tails == 2 and interval is not None:
         low = 0.0 if result.low is None else -interval.low
         high = 0.0 if result.high is None else interval.high
-        reach = max(0.0, low, high)
-        return reach if math.isfinite(reach) else None
+        return finite(max(0.0, low, high))
     return result.smallest_confirmable_margin if isinstance(result, MarginResult) else None
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from repro.evidence.base import Evidence, PrintedSummary, State
 from repro.evidence.source import PublishedArm
+from repro.expectations.base import pair
 from repro.judging import document as doc
 from repro.machine import cores, now, package_version, processor
 from repro.schema import numbers as fmt
@@ -80,7 +81,7 @@ def _whose(claim: Claim, arms: list[str]) -> str:
     labels = [claim.arms[arm].label for arm in arms]
     if len(arms) == len(claim.arms) > 1:
         return "all arms"
-    return f"{', '.join(labels[:-1])} and {labels[-1]}" if len(labels) > 1 else labels[0]
+    return pair(labels)
 
 
 def measurement_parts(claim: Claim) -> tuple[doc.MeasurementPart, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 from repro.schema.base import Spec
@@ -22,6 +23,11 @@ Choice = Literal[
 ]
 """``test``: another one of the same quantity; ``quantity``: a test of another one; ``design``:
 independent arms where pairs were declared."""
+
+
+def finite(value: float | None) -> float | None:
+    """A number as a document holds it: an end that is infinite is absent."""
+    return value if value is not None and math.isfinite(value) else None
 
 
 class Strength(Spec):

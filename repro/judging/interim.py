@@ -10,7 +10,6 @@ declares `drift: any`, so that a declaration can only make it stricter. statisti
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Literal
@@ -28,7 +27,7 @@ from repro.expectations.sequential import (
     is_sequential,
     looks_so_far,
 )
-from repro.judging.document_parts import LookPart, SequentialPart
+from repro.judging.document_parts import LookPart, SequentialPart, finite
 from repro.judging.verdict import Judged
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
@@ -108,8 +107,8 @@ def _look(n: int, result: SequentialResult) -> LookPart:
         seeds=n,
         e=result.e if isinstance(result, EProcessResult) else None,
         p=1.0 if result.p is None else result.p,
-        low=None if interval is None else _finite(interval.low),
-        high=None if interval is None else _finite(interval.high),
+        low=None if interval is None else finite(interval.low),
+        high=None if interval is None else finite(interval.high),
         conclusion=conclude_sequential(result).conclusion.value,
     )
 
@@ -128,10 +127,6 @@ def _stop(
     if in_order(arms):
         chance = chance_of_more(question, claim.context(), arms, most)
     return stop(result, chance=chance) or "go on"
-
-
-def _finite(end: float) -> float | None:
-    return end if math.isfinite(end) else None
 
 
 def reversals(claim: Claim, judged: Sequence[Judged]) -> list[str]:

@@ -15,7 +15,7 @@ from repro.judging.quality import Quality, examine
 from repro.judging.validity import judge_canaries, judge_validity
 from repro.judging.verdict import Judged, adjust_family, adjust_family_by_e, joined, judge
 from repro.registry.record import Past
-from repro.specs.claim import Claim, Family
+from repro.specs.claim import Claim
 from repro.stats.anytime import EProcessResult
 
 
@@ -75,31 +75,10 @@ def judge_families(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
 
 def judge_in_family(judgement: Judgement, judgements: Sequence[Judgement]) -> Judgement:
     """One of ``judgements`` at its level among the members of its family, if it has one."""
-    if judgement.claim.family is None:
+    family = judgement.claim.family
+    if family is None:
         return judgement
-    return _in_family(
-        judgement, judgement.claim.family, {each.claim.id: each for each in judgements}
-    )
-
-
-def agree_on_families(claims: Sequence[Claim]) -> None:
-    """ClaimError where claims of one family declare different members or methods."""
-    first: dict[str, Claim] = {}
-    for claim in claims:
-        if claim.family is None:
-            continue
-        other = first.setdefault(claim.family.name, claim)
-        mine, theirs = claim.family, other.family
-        if theirs is None or (mine.method, mine.members) == (theirs.method, theirs.members):
-            continue
-        raise ClaimError(
-            f"{claim.file}: family '{mine.name}' is not the one that {other.file} declares\n"
-            f"  expected: method {theirs.method}, members {', '.join(theirs.members)}\n"
-            "  to do: declare the same method and members, in the same order, in both"
-        )
-
-
-def _in_family(judgement: Judgement, family: Family, by_id: dict[str, Judgement]) -> Judgement:
+    by_id = {each.claim.id: each for each in judgements}
     members = [by_id.get(name) for name in family.members]
     findings = [None if member is None else member.finding for member in members]
     alpha = judgement.claim.alpha
@@ -125,6 +104,23 @@ def _in_family(judgement: Judgement, family: Family, by_id: dict[str, Judgement]
     )
     finding = adjusted[family.members.index(judgement.claim.id)] if judgement.valid else None
     return replace(judgement, finding=finding, family=part, alone=judgement.finding)
+
+
+def agree_on_families(claims: Sequence[Claim]) -> None:
+    """ClaimError where claims of one family declare different members or methods."""
+    first: dict[str, Claim] = {}
+    for claim in claims:
+        if claim.family is None:
+            continue
+        other = first.setdefault(claim.family.name, claim)
+        mine, theirs = claim.family, other.family
+        if theirs is None or (mine.method, mine.members) == (theirs.method, theirs.members):
+            continue
+        raise ClaimError(
+            f"{claim.file}: family '{mine.name}' is not the one that {other.file} declares\n"
+            f"  expected: method {theirs.method}, members {', '.join(theirs.members)}\n"
+            "  to do: declare the same method and members, in the same order, in both"
+        )
 
 
 def e_values(judgement: Judgement) -> tuple[float, float]:

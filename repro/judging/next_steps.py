@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence, Replicate
+from repro.expectations.base import pair
 from repro.expectations.kinds import kind_of
 from repro.expectations.rules import Conclusion, Validity, Verdict
 from repro.expectations.sequential import SEQUENTIAL
@@ -78,8 +79,7 @@ def _confirmed(found: Sequence[doc.Result]) -> str:
     names = [f"'{result.id}'" for result in found if result.conclusion == "CONFIRMED"]
     if not names:
         return ""
-    listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-    return f"; {listed} {'is' if len(names) == 1 else 'are'} confirmed"
+    return f"; {pair(names)} {'is' if len(names) == 1 else 'are'} confirmed"
 
 
 def _refused_first(found: Sequence[doc.Result]) -> list[str]:

@@ -54,10 +54,6 @@ class Quality:
     invalid: tuple[str, ...] = ()
 
 
-SOUND = Quality()
-"""Nothing is odd."""
-
-
 @dataclass(frozen=True, slots=True)
 class TableOfValues:
     """The arms of a claim on one measurement, as they were found; ``steps`` are granularities.

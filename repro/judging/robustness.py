@@ -13,7 +13,7 @@ from functools import partial
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence
 from repro.expectations.kinds import Expectation, kind_of, name_of_test
-from repro.judging.document_parts import Analysis, Choice, Robustness
+from repro.judging.document_parts import Analysis, Choice, Robustness, finite
 from repro.judging.leave_one_out import Case, numbers_of_seeds
 from repro.judging.verdict import Judged, detail_reader, judge, log_reader
 from repro.schema import numbers as fmt
@@ -217,9 +217,9 @@ def _analysis(
     return Analysis(
         choice=choice,
         name=fmt.clean(name),
-        effect=_finite(effect),
-        low=_finite(low),
-        high=_finite(high),
+        effect=finite(effect),
+        low=finite(low),
+        high=finite(high),
         p=None if result is None else result.p,
         conclusion=None if again.refused else again.conclusion.value,
         refused=again.refused,
@@ -238,7 +238,3 @@ def _at(unit: float, logarithm: float | None) -> float | None:
         return unit * math.expm1(logarithm)
     except OverflowError:
         return None
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None

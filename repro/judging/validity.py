@@ -15,7 +15,7 @@ from repro.evidence.base import Evidence, State
 from repro.expectations.rules import Flag, FlagKind, Validity
 from repro.judging import document as doc
 from repro.judging.interim import reversals
-from repro.judging.quality import SOUND, Quality
+from repro.judging.quality import Quality
 from repro.judging.verdict import Judged, roll_up
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim, Sameness
@@ -31,8 +31,8 @@ def judge_validity(
     claim: Claim,
     evidence: Evidence,
     canaries: tuple[doc.Canary, ...],
-    judged: Sequence[Judged] = (),
-    quality: Quality = SOUND,
+    judged: Sequence[Judged],
+    quality: Quality,
 ) -> tuple[Validity, str]:
     """The worst problem's validity, and the reasons of all problems that are as bad.
 

@@ -126,9 +126,7 @@ def log_reader(evidence: Evidence) -> Read:
 
 def decisive(claim: Claim) -> tuple[Expectation, ...]:
     """The expectations that are joined to the claim."""
-    return tuple(
-        expectation for expectation in claim.expectations if expectation.role == "decisive"
-    )
+    return tuple(each for each in claim.expectations if each.role == "decisive")
 
 
 def all_must_hold(claim: Claim) -> bool:

@@ -9,6 +9,7 @@ import pytest
 
 from repro.errors import SpecError
 from repro.evidence.base import Evidence
+from repro.judging.quality import Quality
 from repro.judging.validity import judge_validity
 from repro.running.engine import Group
 from repro.specs.claim import Comparable
@@ -123,10 +124,13 @@ def test_what_is_declared_equal_is_compared(tmp_path: Path) -> None:
     same = Comparable(same=("corpus", "precision", "epochs", "averaging", "schedule"))
     evidence = Evidence(arms={}, published={}, tables={})
     as_it_is = load_claim(claim(tmp_path), "paper").model_copy(update={"comparable": same})
-    assert "differ" not in judge_validity(as_it_is, evidence, ())[1]
+    assert "differ" not in judge_validity(as_it_is, evidence, (), (), Quality())[1]
     faster = claim(tmp_path, "{optimiser: {kind: adam, learning_rate: 0.002}}")
     other = load_claim(faster, "paper").model_copy(update={"comparable": same})
-    assert "the arms differ in schedule (optimiser)" in judge_validity(other, evidence, ())[1]
+    assert (
+        "the arms differ in schedule (optimiser)"
+        in judge_validity(other, evidence, (), (), Quality())[1]
+    )
 
 
 def test_a_setting_without_effect_is_refused(tmp_path: Path) -> None:
