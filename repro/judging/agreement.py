@@ -148,7 +148,7 @@ def _published_part(
     compared = claim.scale == "paper" and validity is Validity.VALID
     return part.PublishedPart(
         expectation=printed.expectation,
-        locator="; ".join([printed.locator, *_remarks(claim, printed)]),
+        locator=_located(claim, printed),
         arms=tuple(
             part.PublishedArmPart(
                 arm=arm, mean=printed_arm.mean, sd=printed_arm.sd, n=printed_arm.n
@@ -162,14 +162,13 @@ def _published_part(
     )
 
 
-def _remarks(claim: Claim, printed: Published) -> list[str]:
-    """The note of a comparison, and which of its values are structural and why."""
-    exact = [
-        f"{claim.arms[name].label}: {arm.structural}"
-        for name, arm in printed.arms.items()
-        if arm.structural is not None
-    ]
-    return ([printed.note] if printed.note else []) + exact
+def _located(claim: Claim, printed: Published) -> str:
+    """Where it is printed, its note, and which of its values are structural and why."""
+    said = [printed.locator, printed.note]
+    for name, arm in printed.arms.items():
+        if arm.structural is not None:
+            said.append(f"{claim.arms[name].label}: {arm.structural}")
+    return "; ".join(text for text in said if text)
 
 
 def _replication(claim: Claim, printed: Published, judged: Judged) -> ReplicationPart | None:

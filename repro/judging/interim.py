@@ -1,9 +1,6 @@
 """Sequential claims over all their looks: whether to go on, and whether the looks contradict.
 
-Sequential claims whose later seeds contradict what was decided first: INVALID, or a flag.
-
-The first crossing stands, because stopping there was allowed. But it speaks of one difference,
-and once the seeds show that there is not one, no word for it is right: a claim whose seeds say
+The first crossing stands, because stopping there was allowed. But a claim whose later seeds say
 the opposite of what was decided is INVALID. A smaller movement is a flag, unless the claim
 declares `drift: any`, so that a declaration can only make it stricter. statistics.md 2.1.
 """

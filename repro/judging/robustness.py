@@ -12,7 +12,7 @@ from functools import partial
 
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence
-from repro.expectations.kinds import Expectation, kind_of, name_of_test
+from repro.expectations.kinds import kind_of, name_of_test
 from repro.judging.document_parts import Analysis, Choice, Robustness, finite
 from repro.judging.leave_one_out import Case, numbers_of_seeds
 from repro.judging.verdict import Judged, detail_reader, judge, log_reader
@@ -31,26 +31,17 @@ def robustness(
 
     ``cases`` are the claim without each seed in turn.
     """
-    return tuple(
-        Robustness(
-            expectation=part.expectation.id,
-            analyses=(
-                *_distinct(
-                    [
-                        _analysis(part, part, "declared", _declared(part.expectation, claim)),
-                        *(other for found in OTHERS for other in found(claim, evidence, part)),
-                    ]
-                ),
-                *_seeds(claim, evidence, part, cases),
-            ),
-        )
-        for part in judged
-        if part.expectation.role == "decisive" and not part.refused
-    )
-
-
-def _declared(expectation: Expectation, claim: Claim) -> str:
-    return f"as declared: {name_of_test(expectation, claim.context())}"
+    found = []
+    for part in judged:
+        if part.expectation.role != "decisive" or part.refused:
+            continue
+        name = f"as declared: {name_of_test(part.expectation, claim.context())}"
+        analyses = [_analysis(part, part, "declared", name)]
+        for others in OTHERS:
+            analyses += others(claim, evidence, part)
+        every = (*_distinct(analyses), *_seeds(claim, evidence, part, cases))
+        found.append(Robustness(expectation=part.expectation.id, analyses=every))
+    return tuple(found)
 
 
 def _distinct(analyses: Sequence[Analysis]) -> Iterator[Analysis]:
