@@ -72,9 +72,8 @@ class Options(RunOptions):
 class Verified:
     """What was judged, what became of the runs, and which failed.
 
-    ``stopped`` are the claims that an error stopped: they have no document. They take no other
-    claim with them, and count in their families as not judged.
-    ``reused`` are those that are there as they were, ``damaged`` those whose files are not whole.
+    ``stopped`` are the claims that an error stopped: they have no document, and count in their
+    families as not judged. ``reused`` runs are as they were, ``damaged`` ones not whole.
     """
 
     documents: tuple[Document, ...]

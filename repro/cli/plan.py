@@ -94,8 +94,7 @@ def _say_runs(planned: Plan) -> None:
         seconds = rough_duration(entry.work / planned.rate) if entry.state == "missing" else "-"
         size = run.training.parameters
         parameters = "" if size is None else f"  {count(size)} parameters"
-        key = run.key[:12]
-        say(f"{entry.state:9} {key}  {entry.planned.label}{parameters}  {seconds}")
+        say(f"{entry.state:9} {run.key[:12]}  {entry.planned.label}{parameters}  {seconds}")
     missing = len(planned.missing)
     rough = f": very roughly {rough_duration(planned.seconds)} on {planned.workers} CPU cores"
     say(f"{len(planned.runs)} runs, {missing} to train or measure{rough if missing else ''}")

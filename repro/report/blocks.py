@@ -323,7 +323,6 @@ class LooksPlot:
     """Evidence look by look, a panel below the other."""
 
     panels: tuple[LooksPanel, ...]
-    x_label: str
 
 
 Plot = DotPlot | CurvePlot | ScatterPlot | SpecificationPlot | LooksPlot

@@ -101,8 +101,3 @@ def _foreign(added_format: ReportFormat, document: Document) -> bytes:
     if not isinstance(content, bytes):
         raise DataError(f"{added_format.file}: its format makes {type(content).__name__}, no bytes")
     return content
-
-
-def failures(name: str, why: str) -> dict[str, bytes]:
-    """What the formats that tell of failures write of a claim that could not be judged."""
-    return {each.file: each.failure(name, why) for each in builtin() if each.failure is not None}

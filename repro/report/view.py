@@ -18,8 +18,7 @@ from repro.report.blocks import Badge, Chip, Field, Paragraph, ReportView
 from repro.report.figure_data import main_figure
 from repro.report.sections import changes, sections
 from repro.schema import numbers as fmt
-
-SCALES = ("quick", "bench", "paper")
+from repro.specs.claim import SCALES
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,13 +27,12 @@ from repro.files import (
     write_atomically,
 )
 from repro.judging.document import Document
-from repro.report.formats import ReportFormat, failures, page, rendered
+from repro.report.formats import ReportFormat, builtin, page, rendered
 from repro.report.view import Line, line
 
 FAILED = "failed.txt"
 """What is written next to a report, or in its place, when the claim could not be judged."""
 
-ROWS = ("report.json", FAILED)
 LARGEST = 50_000_000
 DEEPEST = 60
 
@@ -119,10 +118,11 @@ def write_failure(stopped: Stopped, claim: str, scale: str, reports: Path) -> No
     A report that is there is older, and stays; the index names the failure instead of it.
     """
     text = f"{stopped.why}\n" + (f"\n{stopped.trace}" if stopped.trace else "")
-    told = {FAILED: text.encode("utf-8", "backslashreplace")}
-    files = told | failures(f"{claim}.{scale}", stopped.why)
-    for name, content in files.items():
-        replace(reports / claim / scale / name, content)
+    folder = reports / claim / scale
+    replace(folder / FAILED, text.encode("utf-8", "backslashreplace"))
+    for each in builtin():
+        if each.failure is not None:
+            replace(folder / each.file, each.failure(f"{claim}.{scale}", stopped.why))
 
 
 def write_index(folder: Path) -> Path:
@@ -139,7 +139,8 @@ def _rows(folder: Path) -> tuple[list[Line], list[tuple[str, str]]]:
     """A line for each report, and what cannot be shown: its place and why."""
     lines: list[Line] = []
     broken: list[tuple[str, str]] = []
-    for place in sorted({path.parent for name in ROWS for path in folder.glob(f"*/*/{name}")}):
+    found = (*folder.glob("*/*/report.json"), *folder.glob(f"*/*/{FAILED}"))
+    for place in sorted({path.parent for path in found}):
         inside = place.relative_to(folder)
         if (place / FAILED).exists():
             broken.append(((inside / FAILED).as_posix(), _first_line(place / FAILED)))

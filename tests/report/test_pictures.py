@@ -154,7 +154,7 @@ def test_analyses_without_effect_say_so() -> None:
 def looks_of(intervals: tuple[tuple[float | None, float | None], ...]) -> LooksPlot:
     seeds = tuple(range(3, 3 + len(intervals)))
     panel = LooksPanel("effect", "linear", seeds, (), intervals, (Mark(0.0, "zero"),), None)
-    return LooksPlot((panel,), "seeds an arm")
+    return LooksPlot((panel,))
 
 
 def test_intervals_beyond_the_axis_have_arrows() -> None:
@@ -168,7 +168,7 @@ def test_intervals_beyond_the_axis_have_arrows() -> None:
 def test_looks_without_evidence_can_be_drawn() -> None:
     """A look without an e-value, or with one of zero, leaves a gap on the logarithmic axis."""
     panel = LooksPanel("e", "log", (3, 4, 5), (None, 0.0, 2.0), (), (Mark(20.0, "bound"),), None)
-    assert drawn(LooksPlot((panel,), "seeds")).count("<use ") == 1
+    assert drawn(LooksPlot((panel,))).count("<use ") == 1
 
 
 def test_printed_means_are_drawn() -> None:

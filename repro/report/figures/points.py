@@ -34,7 +34,7 @@ TINY, HUGE = 1e-30, 1e30
 def strip(sheet: Canvas, panel: DotPanel) -> float:
     """A measurement: the words of each arm left of its dots, or above them."""
     top = heading(sheet, panel.title)
-    values = [v for row in panel.rows for v in (*row.values, *_also(row))]
+    values = [v for row in panel.rows for v in _marked(row)]
     left = 178.0 if is_wide(sheet) else 10.0
     if not values:
         return _rows(sheet, panel, None, left, top)[-1][1]
@@ -45,9 +45,9 @@ def strip(sheet: Canvas, panel: DotPanel) -> float:
     return tick_row(sheet, on, spans[-1][1] + 2, panel.axis)
 
 
-def _also(row: DotRow) -> list[float]:
-    also = (row.mark, row.bound if row.values else None, *(row.spread or ()))
-    return [v for v in also if v is not None]
+def _marked(row: DotRow) -> list[float]:
+    marks = (*row.values, row.mark, row.bound if row.values else None, *(row.spread or ()))
+    return [value for value in marks if value is not None]
 
 
 def _rows(
@@ -200,11 +200,11 @@ def looks(sheet: Canvas, plot: LooksPlot) -> float:
     tall, top = _look_height(sheet), 2.0
     left = max(label_room(_up(panel, tall), percent=panel.percent) for panel in plot.panels)
     for panel in plot.panels:
-        top = _looks_panel(sheet, panel, plot.x_label, left, top) + 14
+        top = _looks_panel(sheet, panel, left, top) + 14
     return top - 12
 
 
-def _looks_panel(sheet: Canvas, panel: LooksPanel, x_label: str, left: float, top: float) -> float:
+def _looks_panel(sheet: Canvas, panel: LooksPanel, left: float, top: float) -> float:
     top = heading(sheet, panel.title, top)
     keys = [Key(limit.label, "warn", "--") for limit in panel.limits]
     keys += [Key(panel.crossing.label, "ink", "|")] if panel.crossing else []
@@ -220,7 +220,7 @@ def _looks_panel(sheet: Canvas, panel: LooksPanel, x_label: str, left: float, to
         sheet.line([on.at(panel.crossing.at)] * 2, [top, bottom], "ink", 1.2, DOTTED)
     _look_ends(sheet, panel, on, up)
     _look_values(sheet, panel, on, up)
-    return tick_row(sheet, on, bottom, x_label, whole=True) + LINE
+    return tick_row(sheet, on, bottom, "seeds per arm", whole=True) + LINE
 
 
 def _look_height(sheet: Canvas) -> float:

@@ -94,7 +94,6 @@ def _tried(parts: list[Robustness], choice: Choice) -> bool:
 
 
 def _declared(part: Robustness) -> tuple[Analysis, list[Analysis]]:
-    """The declared analysis, and the others."""
     declared = next((each for each in part.analyses if each.declared), part.analyses[0])
     return declared, [each for each in part.analyses if each is not declared]
 

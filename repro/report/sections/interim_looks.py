@@ -120,8 +120,7 @@ def _figure(document: Document, part: SequentialPart, name: str) -> list[Figure]
         )
     told = part.looks if len(part.looks) <= FEW else (part.looks[0], part.looks[-1])
     alt = " ".join([looks_said(part), *map(_look_said, told)])
-    plot = LooksPlot((*evidence, *sequence), "seeds per arm")
-    return [Figure(name, alt, " ".join(caption), plot)]
+    return [Figure(name, alt, " ".join(caption), LooksPlot((*evidence, *sequence)))]
 
 
 def _look_said(look: LookPart) -> str:
