@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -98,23 +98,18 @@ def _refuse_zero(se: float) -> float:
     return se
 
 
-Shape: TypeAlias = Literal["interval", "all but a gap", "half-line", "everything"]
-
-
 @dataclass(frozen=True, slots=True)
 class EffectRatio:
     """Our effect over the original's, with the set of ratios that the data do not refute.
 
-    ``low`` and ``high`` are ``None`` unless ``shape`` is ``interval``: where the original's
-    effect may be 0 the set has no such ends, and ``said`` is the sentence that says which
-    ratios belong to it. ``ratio`` is ``None`` where the original's effect is exactly 0.
+    ``low`` and ``high`` are ``None`` where the original's effect may be 0: then the set has no
+    such ends, and ``said`` says which ratios belong to it. ``ratio`` is ``None`` where the
+    original's effect is exactly 0.
     """
 
     ratio: float | None
     low: float | None
     high: float | None
-    level: float
-    shape: Shape
     said: str
 
 
@@ -136,23 +131,20 @@ def effect_ratio(
         reach = math.sqrt(max(discriminant, 0.0))
         low, high = (linear - reach) / square, (linear + reach) / square
         said = f"every ratio from {low:.3g} to {high:.3g}"
-        return EffectRatio(ratio, low, high, level, "interval", said)
-    shape, said = _without_ends(square, linear, constant, discriminant)
-    why = ", because the original's effect may be 0"
-    return EffectRatio(ratio, None, None, level, shape, said + why)
+        return EffectRatio(ratio, low, high, said)
+    said = _without_ends(square, linear, constant, discriminant)
+    return EffectRatio(ratio, None, None, f"{said}, because the original's effect may be 0")
 
 
-def _without_ends(
-    square: float, linear: float, constant: float, discriminant: float
-) -> tuple[Shape, str]:
+def _without_ends(square: float, linear: float, constant: float, discriminant: float) -> str:
     if square == 0 and linear != 0:
         side = "above" if linear > 0 else "below"
-        return "half-line", f"every ratio {side} {constant / (2 * linear):.3g}"
+        return f"every ratio {side} {constant / (2 * linear):.3g}"
     if square == 0 or discriminant <= 0:
-        return "everything", "any ratio"
+        return "any ratio"
     reach = math.sqrt(discriminant)
     gap = sorted(((linear - reach) / square, (linear + reach) / square))
-    return "all but a gap", f"any ratio but those between {gap[0]:.3g} and {gap[1]:.3g}"
+    return f"any ratio but those between {gap[0]:.3g} and {gap[1]:.3g}"
 
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
