@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from repro.audit.audit_file import (
-    LoadedAudit,
     PrintedMoments,
     PrintedPair,
     PrintedPoints,
@@ -87,11 +86,11 @@ def _rounded(comparison: PrintedComparison, rounding: Rounding) -> PrintedCompar
 
 def _audited(row: AuditRow, assumed: Assumed, family: Adjusted, rounding: Rounding) -> Audited:
     comparison, variant = row.comparison, assumed.variant
-    judged = judge(row, assumed)
+    grade, condition = judge(row, assumed)
     by_t = comparison.test not in NEEDS_VALUES
     return Audited(
         id=comparison.id,
-        grade=judged.grade,
+        grade=grade,
         p_printed=None if comparison.p is None else comparison.p.text,
         p_interval=row.intervals.get(variant),
         p_student=row.nominal(Variant("student")),
@@ -107,8 +106,8 @@ def _audited(row: AuditRow, assumed: Assumed, family: Adjusted, rounding: Roundi
         family=comparison.family,
         rounding=rounding,
         equals_rounded=row.equals_rounded(variant) if by_t else None,
-        condition=judged.condition,
-        findings=noted(findings(row, variant, judged, family), comparison.note),
+        condition=condition,
+        findings=noted(findings(row, variant, grade, condition, family), comparison.note),
         details={"locator": comparison.locator} if comparison.locator else {},
     )
 
@@ -193,13 +192,13 @@ def audit_file(path: Path, *, allow_code: bool = False) -> Audit:
     """
     document = read_document(path)
     if "audit" in document.data:
-        return _audit_entries(load_audit(document))
+        return _audit_entries(document)
     return _audit_claim(load_claim(path, _scale(document), allow_code=allow_code), document)
 
 
-def _audit_entries(loaded: LoadedAudit) -> Audit:
+def _audit_entries(document: YamlDocument) -> Audit:
     """Every entry of an audit; its comparisons are judged together."""
-    spec, document, tables = loaded.audit, loaded.document, loaded.tables
+    spec, tables = load_audit(document)
 
     def points(entry: PrintedPoints) -> tuple[Audited, ...]:
         return audit_points(entry, tables[entry.file] if entry.file else {})
@@ -291,11 +290,8 @@ def _published(claim: Claim, name: str, entry: Published) -> Iterator[PrintedCom
         PrintedArm.read(arm.mean, arm.sd, arm.n if arm.n and arm.n > 1 else None)
         for arm in entry.arms.values()
     )
-    tests = (
-        kind_of(each).published_test(each)
-        for each in claim.expectations
-        if each.id == entry.expectation
-    )
+    named = (each for each in claim.expectations if each.id == entry.expectation)
+    tests = (kind_of(each).published_test(each) for each in named)
     yield PrintedComparison(
         name,
         a,

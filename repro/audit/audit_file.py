@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -287,17 +286,11 @@ class AuditFile(Spec):
     spectra: tuple[Spectrum, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedAudit:
-    """An audit and the tables in its folder, by file name."""
+def load_audit(document: YamlDocument) -> tuple[AuditFile, Mapping[str, Columns]]:
+    """The audit of a document, and the tables that it names in its folder, by file name.
 
-    document: YamlDocument
-    audit: AuditFile
-    tables: Mapping[str, Columns]
-
-
-def load_audit(document: YamlDocument) -> LoadedAudit:
-    """The audit of a document; SpecError with every mistake in its shape, or else in its words."""
+    SpecError with every mistake in its shape, or else in what it says and in its tables.
+    """
     audit = validated(document, AuditFile)
     problems: list[Problem] = []
     tables = _tables(document, audit, problems)
@@ -306,7 +299,7 @@ def load_audit(document: YamlDocument) -> LoadedAudit:
         problems += islice(_columns(document, audit, tables), MOST)
     if problems:
         raise RuleError(list(dict.fromkeys(problems)))
-    return LoadedAudit(document, audit, tables)
+    return audit, tables
 
 
 def _tables(

@@ -11,7 +11,6 @@ from scipy.special import stdtrit
 from repro.audit.comparison import Audited, AuditRow, Grade
 from repro.audit.grading import (
     Adjusted,
-    Graded,
     chance,
     contradicts,
     correlation,
@@ -37,13 +36,15 @@ def span_text(span: Span) -> str:
     return f"{number(span[0])} to {number(span[1])}"
 
 
-def findings(row: AuditRow, assumed: Variant, judged: Graded, family: Adjusted) -> tuple[str, ...]:
+def findings(
+    row: AuditRow, assumed: Variant, grade: Grade, condition: str, family: Adjusted
+) -> tuple[str, ...]:
     """The sentences about one row, most important first."""
     if row.comparison.test in NEEDS_VALUES:
         return (*_needs_values(row), *_printed_at_alpha(row))
     return (
         *_impossible_means(row),
-        *_grade_sentence(row, assumed, judged),
+        *_grade_sentence(row, assumed, grade, condition),
         *_went_against(row, assumed),
         *_other_test(row, assumed),
         *_printed_at_alpha(row),
@@ -52,7 +53,7 @@ def findings(row: AuditRow, assumed: Variant, judged: Graded, family: Adjusted) 
     )
 
 
-def _grade_sentence(row: AuditRow, assumed: Variant, judged: Graded) -> Iterator[str]:
+def _grade_sentence(row: AuditRow, assumed: Variant, grade: Grade, condition: str) -> Iterator[str]:
     span = row.intervals.get(assumed)
     if span is None:
         yield f"Not printed: {', '.join(row.lacks)}; without them no p can be computed."
@@ -60,15 +61,15 @@ def _grade_sentence(row: AuditRow, assumed: Variant, judged: Graded) -> Iterator
     alpha, name = row.comparison.alpha, assumed.label(row.n)
     if row.comparison.p is None:
         yield f"No p is printed; {name} gives {span_text(span)}."
-    elif judged.grade is Grade.NOT_BY_T_TEST:
+    elif grade is Grade.NOT_BY_T_TEST:
         yield _by_another_test(row, assumed, span)
     elif assumed in row.matches:
-        if judged.grade is Grade.CONSISTENT_IF:
+        if grade is Grade.CONSISTENT_IF:
             yield (
                 f"The p of a paired test needs the correlation of the arms, which is not printed; "
-                f"the printed p takes {judged.condition}."
+                f"the printed p takes {condition}."
             )
-    elif judged.grade in (Grade.INCONSISTENT, Grade.DECISION_INCONSISTENT):
+    elif grade in (Grade.INCONSISTENT, Grade.DECISION_INCONSISTENT):
         yield _does_not_follow(row, assumed, span)
     else:
         fitting = f"reproduced by {_several(row)}" if row.matches else "no variant reproduces it"

@@ -41,10 +41,8 @@ def assume(rows: Sequence[AuditRow]) -> list[Assumed]:
 
     Where a table declares a test, it is that, two-sided unless declared, ddof 1, n as stated.
     The others share the one variant that fits every printed p among them that any variant
-    fits (a p that nothing fits says nothing about the test). Where that leaves none or
-    several, they are judged by Welch; so they are where an unusual variant (one-sided, ddof 0,
-    another n) fits a single printed p, which among so many variants one does by chance.
-    The direction of a one-sided alternative is not printed: the p of each row decides it.
+    fits. Where none or several do, or an unusual one (one-sided, ddof 0, another n) fits a single
+    p, as by chance, they are judged by Welch. The p of each row decides a one-sided alternative.
     """
     open_rows = [row for row in rows if row.comparison.test is None]
     variant, why = _joint(open_rows)
@@ -118,49 +116,44 @@ def _turned(row: AuditRow, variant: Variant) -> Variant:
     return turned if kept else other
 
 
-@dataclass(frozen=True, slots=True)
-class Graded:
-    """A grade, and what it takes where it is CONSISTENT-IF."""
+def judge(row: AuditRow, assumed: Assumed) -> tuple[Grade, str]:
+    """The grade of a row, and the x of CONSISTENT-IF(x).
 
-    grade: Grade
-    condition: str = ""
-
-
-def judge(row: AuditRow, assumed: Assumed) -> Graded:
-    """The grade of a row: INCONSISTENT, at least, where a printed mean is impossible."""
-    judged = _judged(row, assumed.variant, known=assumed.known)
+    It is INCONSISTENT, at least, where a printed mean is impossible.
+    """
+    grade, condition = _judged(row, assumed.variant, known=assumed.known)
     impossible = any(not grain.possible for grain in grains(row.comparison))
-    if impossible and judged.grade.rank > Grade.INCONSISTENT.rank:
-        return Graded(Grade.INCONSISTENT)
-    return judged
+    if impossible and grade.rank > Grade.INCONSISTENT.rank:
+        return Grade.INCONSISTENT, ""
+    return grade, condition
 
 
-def _judged(row: AuditRow, assumed: Variant, *, known: bool) -> Graded:
+def _judged(row: AuditRow, assumed: Variant, *, known: bool) -> tuple[Grade, str]:
     """The grade by the p alone, worst first; ``known`` says whether its test is."""
     span = row.intervals.get(assumed)
     if span is None or row.comparison.p is None:
-        return Graded(Grade.NOT_CHECKABLE)
+        return Grade.NOT_CHECKABLE, ""
     contrary = contradicts(row, span) and not any(_admissible(row, each) for each in row.matches)
     if not known and (contrary or not row.matches):
-        return Graded(Grade.NOT_BY_T_TEST)
+        return Grade.NOT_BY_T_TEST, ""
     if contrary:
-        return Graded(Grade.DECISION_INCONSISTENT)
+        return Grade.DECISION_INCONSISTENT, ""
     if decision(span, row.comparison.alpha) is None and assumed.test != "paired":
-        return Graded(Grade.DECISION_FRAGILE)
+        return Grade.DECISION_FRAGILE, ""
     return _fit(row, assumed)
 
 
-def _fit(row: AuditRow, assumed: Variant) -> Graded:
+def _fit(row: AuditRow, assumed: Variant) -> tuple[Grade, str]:
     """The grade of a row whose decision stands."""
     if not row.matches:
-        return Graded(Grade.INCONSISTENT)
+        return Grade.INCONSISTENT, ""
     if assumed not in row.matches:
-        return Graded(Grade.CONSISTENT_IF, _condition(row, assumed))
+        return Grade.CONSISTENT_IF, _condition(row, assumed)
     if assumed.test == "paired":
         r = correlation(row, assumed)
         suitably = "the arms are correlated suitably"
-        return Graded(Grade.CONSISTENT_IF, suitably if r is None else f"correlation {r:.2f}")
-    return Graded(Grade.CONSISTENT)
+        return Grade.CONSISTENT_IF, suitably if r is None else f"correlation {r:.2f}"
+    return Grade.CONSISTENT, ""
 
 
 def decision(span: Span, alpha: float) -> bool | None:

@@ -198,9 +198,8 @@ class SearchPlan:
 def plan_search(search: Search, *, workers: int | None = None) -> SearchPlan:
     """What a search trains at most; it needs neither the store nor the corpus.
 
-    What a stage begins with is known only when those before it are done; it is priced as if it
-    began with the base. One without a grid is priced by the dearest setting of the stage whose
-    values it keeps. Raises SpecError for settings that do not fit together.
+    Every stage is priced as if it began with the base; one without a grid by the dearest setting
+    of the stage whose values it keeps. Raises SpecError for settings that do not fit together.
     """
     plans = _counted(search)
     if sum(plan.settings for plan in plans) <= max(search.spec.budget.settings, MOST_PRICED):
