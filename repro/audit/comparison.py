@@ -31,7 +31,7 @@ class Grade(StrEnum):
     could have given. A variant *reproduces* p where its interval overlaps what is printed, and is
     *admissible* where it keeps to the declared test and tails. The decision is *the other one*
     where the printed p and the whole interval of the assumed test lie on opposite sides of alpha.
-    A paired test is never DECISION-FRAGILE, and reproduces p only if the arms have a correlation.
+    A paired test is never DECISION-FRAGILE, and reproduces p only for some correlation of the arms.
     """
 
     DECISION_INCONSISTENT = "DECISION-INCONSISTENT"
