@@ -1,7 +1,7 @@
 """Training on dialogs: all responses in a new order each epoch, one Adam step per batch of them.
 
-Runs are trained one after the other. What happens between epochs (validation, the best weights,
-divergence, checkpoints) is that of language models. Then: what a measurement can ask of a model.
+What happens between epochs (validation, the best weights, divergence, checkpoints) is that of
+language models. Then: what a measurement can ask of a model.
 """
 
 from __future__ import annotations

@@ -115,8 +115,7 @@ def in_both_modes(
 ) -> Tensor:
     """What ``run`` of ``part`` gives, in training and evaluation mode the same, or DataError.
 
-    What differs is random numbers or statistics that are not the regularisation's: they would
-    not be those of the seed, and would go on in evaluation.
+    Random numbers that are not the regularisation's would not be those of the seed.
     """
     part.train()
     training = run()

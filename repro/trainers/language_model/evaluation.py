@@ -160,8 +160,7 @@ def squared_gradients(
 ) -> tuple[list[Tensor], int]:
     """Sums of the squared gradients of the training text's segments, and how many there were.
 
-    One tensor for each trained parameter of ``model``, in their order. A segment's loss is the
-    mean over its tokens; the last segment counts as much as the others, however short.
+    One tensor for each trained parameter of ``model``. The last segment counts as the others.
     """
     parameters = [p for p in model.parameters() if p.requires_grad]
     squares, passes = [torch.zeros_like(parameter) for parameter in parameters], 0
@@ -248,11 +247,9 @@ class OnText(Subject):
     """A language model that reads the splits of its text in parallel streams."""
 
     def mean_loss(self, split: Split, streams: int = 1) -> tuple[float, int]:
-        """Mean negative log-likelihood in nats a predicted token, and how many there are."""
         return mean_loss(self.model, self.corpus.split(split), streams)
 
     def log_probabilities(self, split: Split, streams: int = 1) -> Iterator[Tensor]:
-        """Blocks (rows, V) of log-probabilities in nats, one row a predicted token."""
         return log_probability_rows(self.model, self.corpus.split(split), streams)
 
     def rows(self, split: Split, streams: int = 1) -> int:
@@ -260,7 +257,6 @@ class OnText(Subject):
         return (len(self.corpus.split(split)) // streams - 1) * streams
 
     def dynamic_perplexity(self, measurement: Perplexity) -> tuple[float, dict[str, Any]]:
-        """Perplexity under dynamic evaluation, and facts about it."""
         return dynamic_perplexity(measurement, self.model, self.corpus, self.run)
 
     def answered(self, *_: object) -> NoReturn:

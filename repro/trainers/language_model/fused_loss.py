@@ -57,8 +57,7 @@ def mixture_loss(
     """Mean over N rows of -log(p + epsilon), p = sum_k prior_k softmax(latent_k weight' + bias).
 
     In nats, a scalar of the inputs' precision. log p is made of the targets' logits and each
-    row's log-sum-exp, so it is exact however small p is. Chunks of a row or more: K x V logits
-    at least.
+    row's log-sum-exp, so it is exact however small p is.
     """
     arguments = (latent_NKE, log_prior_NK, weight_VE, bias_V)
     differentiate = torch.is_grad_enabled() and any(a.requires_grad for a in arguments)

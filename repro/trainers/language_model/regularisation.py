@@ -43,8 +43,7 @@ class Regularisation:
     def embed(self, tokens_TB: Tensor, embedding_VE: Tensor) -> Tensor:
         """Look up (T, B) words with whole rows of the matrix dropped, then add noise: (T, B, E).
 
-        One draw per word of the vocabulary: a dropped word is missing at each of its places. The
-        noise is not masked by the dropout.
+        A dropped word is missing at each of its places. The noise is not masked by the dropout.
         """
         vectors_TBE = F.embedding(tokens_TB, embedding_VE)
         p = self._probabilities.get("embedding", 0.0)

@@ -108,7 +108,6 @@ class Networks(Trainer[Any]):
         return corpus
 
     def lacking(self, spec: Any, data: Path | None) -> str:
-        """The first thing that is wrong with the files of its corpus."""
         name, sha256 = spec.corpus.name, spec.corpus.sha256
         need = f"needs the corpus {name}"
         names = [f"{name}/{split}.{self.ending}" for split in NAMES]
@@ -159,7 +158,6 @@ class Networks(Trainer[Any]):
     def measurer(
         self, finished: Finished, corpus: Any, device: Device
     ) -> Callable[[MeasurementSpec], Measured]:
-        """What measures the stored weights."""
         import torch  # noqa: PLC0415 - a plan needs none
 
         from repro.trainers.language_model.checkpoint import EpochRecord  # noqa: PLC0415 - torch

@@ -121,8 +121,7 @@ def _train_group(
 def _train_epoch(epochs: Sequence[_Epoch]) -> None:
     """One pass of each replicate over the training text; those that are through wait.
 
-    One way back through all, for each window of each part of the batch: the objectives are their
-    sum's terms, and each reaches its own weights alone.
+    One way back through all for each window: each objective reaches its own weights alone.
     """
     for step in range(max(len(epoch.windows) for epoch in epochs)):
         running = [epoch for epoch in epochs if step < len(epoch.windows)]
