@@ -15,7 +15,7 @@ _PUBLIC = {
     "Options": "repro.verify",
     "ReproError": "repro.errors",
     "RunSpec": "repro.trainers.run",
-    "RunStore": "repro.store.runs",
+    "RunStore": "repro.store.run_store",
     "check_claim": "repro.judging.assemble",
     "execute": "repro.running.execute",
     "gather": "repro.judging.gather",

@@ -12,7 +12,7 @@ from typing import Literal
 from repro import files as resources
 from repro.errors import ReproError
 from repro.machine import cores, free_disk, package_version
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.store.sealed import noting_damage
 
 CORPORA = ("ptb", "wt2")

@@ -239,7 +239,7 @@ def apart(
 
 
 def _place(error: Exception) -> str:
-    """The innermost line of this package that was reached, as `repro/store/runs.py:195`."""
+    """The innermost line of this package that was reached, as `repro/store/run_store.py:195`."""
     frames = traceback.extract_tb(error.__traceback__)
     for frame in reversed(frames):
         if (path := Path(frame.filename)).is_relative_to(_HERE):

@@ -23,7 +23,7 @@ from repro.errors import (
     apart,
 )
 from repro.evidence.base import Evidence, TidyTable
-from repro.evidence.table import frame_table, read_table
+from repro.evidence.csv_table import frame_table, read_table
 from repro.judging.assemble import check_claim, document_of
 from repro.judging.design_power import refuse_designs
 from repro.judging.document import Document
@@ -39,7 +39,7 @@ from repro.running.plan import Plan, make_plan
 from repro.running.preflight import require
 from repro.specs.claim import Claim
 from repro.specs.configuration import NamedCode
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 
 if TYPE_CHECKING:
     import pandas as pd

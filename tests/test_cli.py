@@ -16,7 +16,7 @@ import yaml
 import repro
 from repro.cli import app
 from repro.specs.load import load_claims
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.spec import TextCorpus
 from repro.verify import plan_runs

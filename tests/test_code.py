@@ -14,7 +14,7 @@ from repro.plugins import version_of
 from repro.running.engine import SerialEngine
 from repro.running.execute import execute
 from repro.specs.load import load_claim
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.language_model.spec import Own
 from tests.running.test_own_parts import plan_of
 

@@ -19,7 +19,7 @@ from repro.registry.record import Registry
 from repro.report.formats import rendered
 from repro.specs.claim import Claim, Forced, PlannedSd
 from repro.store.places import LEDGER
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.verify import Options, verify_claims
 from tests.judging.nights import Nights, shipped
 from tests.registry.made import read

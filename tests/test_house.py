@@ -30,6 +30,17 @@ def test_within_a_wing_no_two_modules_share_a_name():
     assert [place for place, n in counted.items() if n > 1] == []
 
 
+def test_across_wings_a_name_says_that_files_belong_together():
+    """The base of each seam, and a command with what it calls; else a name stands once."""
+    commands = {path.stem for path in (ROOT / "cli").glob("*.py")}
+    wings: dict[str, set[str]] = {}
+    for path in FILES:
+        wings.setdefault(path.stem, set()).add(path.relative_to(ROOT).parts[0])
+    shared = {name for name, found in wings.items() if len(found - {"cli"}) > 1}
+    assert shared - {"__init__", "base"} == set()
+    assert {name for name, found in wings.items() if "cli" in found and len(found) > 1} <= commands
+
+
 def test_no_two_public_classes_share_a_name():
     names: Counter[str] = Counter()
     for path in FILES:

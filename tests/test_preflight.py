@@ -16,7 +16,7 @@ from repro.cli import app
 from repro.running import preflight
 from repro.running.engine import RunOptions
 from repro.running.preflight import lacking
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.language_model.spec import Digests, SplitTokens, TextCorpus, TrainingSpec
 from repro.trainers.run import PlannedRun
 from tests.running.tiny import RANK, TEST, tiny_plan, tiny_run

@@ -19,7 +19,7 @@ from repro.report.write import read_document
 from repro.runs import check_runs, export_runs
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.store.sealed import read_sealed
 from repro.trainers.language_model.rank import Rank
 from repro.trainers.measurement import Reported

@@ -11,7 +11,7 @@ from repro.judging.document import Document
 from repro.judging.gather import gather
 from repro.report.write import read_document
 from repro.specs.load import load_claim, load_claims
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.verify import Options, verify_claims
 
 ROOT = Path(__file__).parents[1]

@@ -62,7 +62,7 @@ def through_engine(metronome: Metronome) -> None:
     from repro.running.engine import engine, pool_size
     from repro.running.execute import execute
     from repro.running.pool import ProcessPool
-    from repro.store.runs import RunStore
+    from repro.store.run_store import RunStore
     from repro.trainers.trainer import memory
 
     with TemporaryDirectory() as folder:

@@ -14,7 +14,7 @@ import typer
 from repro.errors import STATUS, OutputError, ReproError, Stopped, printable_lines, stopped_by
 
 if TYPE_CHECKING:
-    from repro.store.runs import RunStore
+    from repro.store.run_store import RunStore
 
 
 Claims = Annotated[
@@ -80,7 +80,7 @@ Data = Annotated[
 
 
 def open_store(store: Path | None) -> RunStore:
-    from repro.store.runs import RunStore
+    from repro.store.run_store import RunStore
 
     return RunStore(store) if store is not None else RunStore.default()
 

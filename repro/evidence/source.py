@@ -18,7 +18,7 @@ from repro.schema.yaml import Steps, YamlDocument
 if TYPE_CHECKING:
     from repro.evidence.base import Replicate, TidyTable
     from repro.evidence.readings import TableSchema
-    from repro.store.runs import RunStore
+    from repro.store.run_store import RunStore
     from repro.trainers.measurement import MeasurementSpec
     from repro.trainers.run import RunSpec
 

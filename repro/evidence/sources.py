@@ -8,8 +8,8 @@ from repro.plugins import Table, class_of_others
 SOURCES: Table[type[EvidenceSource]] = Table(
     "repro.evidence",
     {
-        "runs": "repro.evidence.runs:Runs",
-        "table": "repro.evidence.table:TableFile",
+        "runs": "repro.evidence.stored_runs:Runs",
+        "table": "repro.evidence.csv_table:TableFile",
         "published": "repro.evidence.published:PublishedNumbers",
     },
 )

@@ -17,7 +17,7 @@ from repro.evidence.source import EvidenceSource, PublishedArm
 from repro.specs.claim import Claim
 
 if TYPE_CHECKING:
-    from repro.store.runs import RunStore
+    from repro.store.run_store import RunStore
 
 
 Tables = Mapping[str, TidyTable]

@@ -21,7 +21,7 @@ from repro.specs.claim import Claim
 from repro.stats.anytime import EProcessResult
 from repro.stats.counts import clopper_pearson
 from repro.stats.records import TestResult
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 
 
 def undecided(claim: Claim, store: RunStore) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from repro.registry.log import ClaimLog, Entry, History, RegistrationVersion
 from repro.specs.claim import Claim
 from repro.store.places import LEDGER, check_root
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 
 
 @dataclass(frozen=True, slots=True)

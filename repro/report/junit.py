@@ -14,8 +14,8 @@ from repro.judging.document import Document, Result, VerdictPart
 from repro.report import words
 from repro.report.formats import ReportFormat
 from repro.report.sections.analyses import agreement_of_analyses, several_analyses
-from repro.report.sections.expectations import level_said
 from repro.report.sections.interim_looks import looks_said
+from repro.report.sections.statements import level_said
 from repro.schema import numbers as fmt
 
 Case = tuple[str, str, tuple[str, str, str] | None]

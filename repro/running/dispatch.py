@@ -20,7 +20,7 @@ from repro.running.plan import remaining
 from repro.running.pool import ProcessPool, WorkerLostError
 from repro.running.progress import Reporter, Tracker, Watch, duration
 from repro.running.worker import Outcome, Task, halves, run_task
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import trainer_of
 

@@ -12,7 +12,7 @@ from typing import Literal, ParamSpec, TypeVar
 from repro.machine import available_memory, cores
 from repro.running.plan import remaining
 from repro.running.pool import ProcessPool
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import PROCESS_MEMORY, memory, replicate_memory, trainer_of
 

@@ -9,7 +9,7 @@ from typing import Literal
 from repro.errors import StoreError, StoreUnreachableError
 from repro.machine import cores
 from repro.store.reading import StoreReader
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun
 from repro.trainers.table import Measurable
 from repro.trainers.trainer import FLOPS_PER_CORE, Cost, cost

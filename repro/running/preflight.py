@@ -16,7 +16,7 @@ from repro.machine import available_memory, cores, free_disk
 from repro.running.engine import Pool, RunOptions, task_memory
 from repro.running.pool import WorkerLostError
 from repro.schema.numbers import number_of
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.base import Training
 from repro.trainers.devices import has_driver, resolve_device
 from repro.trainers.run import PlannedRun

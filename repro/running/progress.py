@@ -21,7 +21,7 @@ from repro.errors import printable, printable_lines
 from repro.running.plan import remaining
 from repro.running.pool import ProcessPool
 from repro.running.worker import Outcome, Task, number
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import Cost
 

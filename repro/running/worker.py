@@ -26,7 +26,7 @@ from repro.errors import (
 from repro.machine import now
 from repro.running.engine import ALONE, Choice
 from repro.running.plan import is_complete, missing_measurements
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.store.sealed import reaching
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.table import Measurable

@@ -14,8 +14,7 @@ from pydantic import JsonValue, ValidationError
 from repro.digest import digest
 from repro.errors import StoreError
 from repro.schema.base import Spec
-from repro.store.places import check_root, list_keys, refuse_address, run_folder_of
-from repro.store.records import (
+from repro.store.artefacts import (
     HISTORY,
     PROGRESS,
     PROVENANCE,
@@ -31,6 +30,7 @@ from repro.store.records import (
     load_arrays,
     wrong_detail,
 )
+from repro.store.places import check_root, list_keys, refuse_address, run_folder_of
 from repro.store.sealed import (
     damaged,
     digest_of,

@@ -23,7 +23,7 @@ from repro.running.preflight import require
 from repro.schema.numbers import number_of
 from repro.schema.yaml import Steps
 from repro.specs.configuration import Configuration, Tuning, dotted, overlap, value_at
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.trainer import FLOPS_PER_CORE, cost
 from repro.tuning.search_file import Changes, Search, Stage, effort

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from repro.errors import SpecError
-from repro.evidence.table import frame_table, read_table
+from repro.evidence.csv_table import frame_table, read_table
 from repro.judging.gather import from_table
 from tests.evidence.tidy import RANKS, needed, rank_csv
 from tests.judging.evidence import claim

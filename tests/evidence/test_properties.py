@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from repro.errors import SpecError
 from repro.evidence.base import TidyTable
-from repro.evidence.table import frame_table, read_table
+from repro.evidence.csv_table import frame_table, read_table
 from repro.schema.base import LARGEST, SMALLEST
 from tests.evidence.tidy import HEADER, small
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from repro.errors import ClaimError, SpecError
 from repro.evidence.base import Evidence
-from repro.evidence.table import MAX_SEEDS, frame_table, read_table
+from repro.evidence.csv_table import MAX_SEEDS, frame_table, read_table
 from repro.expectations.rules import Validity
 from repro.judging.assemble import check_claim
 from repro.judging.judge import judge_claim

@@ -12,7 +12,7 @@ import pytest
 from repro import judge
 from repro.errors import SpecError
 from repro.evidence.base import Evidence, TidyTable
-from repro.evidence.table import frame_table, read_table
+from repro.evidence.csv_table import frame_table, read_table
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document
 from repro.judging.gather import (
@@ -23,7 +23,7 @@ from repro.judging.gather import (
     table_schema,
 )
 from repro.specs.claim import Claim
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.verify import Options, verify_claims
 from tests.evidence.tidy import HEADER, small
 from tests.judging.made import made

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from repro.errors import SpecError
-from repro.evidence.table import MAX_BYTES, read_table
+from repro.evidence.csv_table import MAX_BYTES, read_table
 from repro.schema.rows import LIMIT, MAX_COLUMNS, MOST
 from tests.evidence.tidy import HEADER, small
 

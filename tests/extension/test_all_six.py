@@ -16,7 +16,7 @@ from repro.judging.document import Document
 from repro.plugins import version_of
 from repro.report.write import read_document
 from repro.specs.load import load_claim
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 
 TINY = Path(__file__).parents[1] / "end_to_end" / "claims" / "configurations" / "tiny"
 OUTPUT = "tests.extension.output_layer:Cubic"

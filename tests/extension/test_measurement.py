@@ -15,7 +15,7 @@ from repro.errors import CodeError, DataError, RuleError, ShapeError, SpecError
 from repro.report.write import read_document
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.table import measurement_of_others
 from tests.extension.measurement import MeanEntropy
 

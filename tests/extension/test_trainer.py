@@ -17,7 +17,7 @@ from repro.plugins import version_of
 from repro.report.write import read_document
 from repro.running.worker import Task, run_task
 from repro.specs.load import load_claim
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.trainer import trainer_of
 from tests.extension.trainer import LeastSquares, Line
 

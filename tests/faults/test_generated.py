@@ -21,7 +21,7 @@ from repro.report.view import line, view
 from repro.report.write import document_text, read_document
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.store.sealed import read_sealed, seal
 from tests.faults.extremes import claim_and_values
 from tests.faults.mutations import mutated

@@ -13,7 +13,7 @@ from repro.judging.document import Document
 from repro.registry.record import Registry
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.measurement import Reported
 from repro.verify import Options, plan_runs, verify_claims
 

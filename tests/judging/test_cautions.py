@@ -13,7 +13,7 @@ from repro.judging.judge import agree_on_families
 from repro.specs.claim import Claim, Family, Published
 from repro.stats.records import Sample, Summary
 from repro.stats.t_tests import welch
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.verify import Options, verify_claims
 from tests.judging.made import judged, made
 

@@ -8,12 +8,12 @@ import pytest
 
 from repro.errors import ClaimError, SpecError
 from repro.evidence.base import Evidence
-from repro.evidence.table import TableFile, read_table
+from repro.evidence.csv_table import TableFile, read_table
 from repro.judging.gather import from_table, gather, measured, table_schema
 from repro.specs.arm import Arm
 from repro.specs.claim import Claim
 from repro.stats.records import Sample, Summary
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from tests.evidence.tidy import HEADER, MOS, needed, printed_softmax, rank_csv
 from tests.judging.evidence import claim
 

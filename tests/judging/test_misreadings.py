@@ -20,7 +20,7 @@ from repro.judging.registration import recorded
 from repro.registry.record import Registry
 from repro.specs.arm import Arm
 from repro.specs.claim import Claim
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from tests.judging.made import LOSS, judged, made, only
 from tests.judging.test_kinds import HIGH, LOW, difference, margin
 

@@ -26,7 +26,7 @@ from repro.judging.quality import examine
 from repro.judging.verdict import exit_code
 from repro.specs.arm import Arm
 from repro.specs.claim import Seeds
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.verify import Options, verify_claims
 from tests.judging.evidence import claim as named
 from tests.judging.evidence import fair, judged

@@ -12,7 +12,7 @@ from repro.evidence.base import Evidence
 from repro.judging.assemble import check_claim
 from repro.judging.document_parts import Analysis
 from repro.judging.gather import gather
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.language_model.perplexity import Perplexity
 from tests.judging.evidence import claim, evidence
 from tests.judging.nights import WEIGHTS

@@ -10,7 +10,7 @@ import pytest
 from repro.running import dispatch
 from repro.running.engine import SerialEngine
 from repro.running.worker import Outcome, Task
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from tests.running.stand_ins import Work
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from repro.running.worker import Ledger, Outcome, Task, run_task
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun
 
 

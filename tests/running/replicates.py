@@ -8,7 +8,7 @@ import pytest
 
 from repro.running.engine import Choice, Group
 from repro.running.worker import Outcome, Task, run_task
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.language_model.recipe import Dropout, FromEpoch, WindowLength
 from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.run import PlannedRun

@@ -7,7 +7,7 @@ import sys
 from dataclasses import asdict
 
 from repro.running.execute import execute
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from tests.running.tiny import tiny_plan
 
 

@@ -11,7 +11,7 @@ from repro.running.engine import SerialEngine
 from repro.running.execute import execute
 from repro.running.progress import Reporter, Snapshot, Tracker
 from repro.running.worker import Ledger, Task, run_task
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from tests.running.replicates import TOLERANCE, assert_close, plan_of, together, training_of
 from tests.running.tiny import TEST, TRAIN, tiny_plan
 

@@ -12,7 +12,7 @@ from repro.running import dispatch
 from repro.running.execute import execute
 from repro.running.pool import WorkerLostError
 from repro.running.worker import Ledger, Outcome, Task, run_task
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from tests.running.doing import cut_off, statuses
 from tests.running.replicates import TOLERANCE, assert_close, plan_of, together, training_of
 

@@ -10,7 +10,7 @@ import pytest
 from repro.running.engine import SerialEngine
 from repro.running.execute import execute
 from repro.running.worker import Outcome, Task
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.run import PlannedRun
 from tests.running.stand_ins import Journal, Work, key, trained

@@ -15,7 +15,7 @@ from repro.running.execute import execute
 from repro.running.pool import ProcessPool
 from repro.running.progress import Reporter, Snapshot
 from repro.running.worker import Outcome, Task
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.language_model.spec import Digests, SplitTokens, TextCorpus, TrainingSpec
 from repro.trainers.run import PlannedRun
 from tests.running.stand_ins import Journal, Work, failed, key, trained

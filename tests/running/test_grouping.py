@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from repro.running.engine import MOST_TOGETHER, Group, grouped, task_memory
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.language_model.spec import Own, TrainingSpec
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import PROCESS_MEMORY, replicate_memory

@@ -8,7 +8,7 @@ import pytest
 
 from repro.running.execute import execute
 from repro.running.worker import Ledger
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.devices import numerics
 from repro.trainers.run import PlannedRun
 from tests.running.doing import do

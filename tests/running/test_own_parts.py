@@ -16,7 +16,7 @@ from repro.running.engine import SerialEngine
 from repro.running.execute import execute
 from repro.running.pool import WorkerLostError
 from repro.running.worker import Task
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.dialog.spec import (
     DialogCorpus,
     DialogRecipe,

@@ -17,7 +17,7 @@ import pytest
 from repro.running.engine import ENVIRONMENT
 from repro.running.execute import execute
 from repro.running.pool import ProcessPool
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from tests.running.processes import alive, until
 from tests.running.tiny import tiny_plan
 

@@ -11,7 +11,7 @@ from repro.running import dispatch
 from repro.running.execute import execute
 from repro.running.progress import Reporter, Snapshot
 from repro.running.worker import Outcome, Task
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from tests.running.processes import until
 from tests.running.tiny import tiny_plan
 

@@ -10,7 +10,7 @@ from repro.running import dispatch as tasks
 from repro.running.dispatch import GPU_SHARE, make_tasks
 from repro.running.engine import Choice, Pool, SerialEngine, sentences
 from repro.running.worker import Task
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import PROCESS_MEMORY, replicate_memory
 from tests.running.tiny import tiny_plan

@@ -18,7 +18,7 @@ from repro.running.progress import (
     duration,
     outlook,
 )
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import cost
 from tests.running.tiny import RANK, TEST, TRAIN, VALID, tiny_plan, tiny_run

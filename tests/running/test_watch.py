@@ -29,7 +29,7 @@ from repro.running.progress import (
     process_state,
 )
 from repro.running.worker import Task
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from tests.running import calls
 from tests.running.processes import alive, until
 from tests.running.test_tracking import Clock, training

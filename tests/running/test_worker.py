@@ -12,7 +12,7 @@ import pytest
 
 from repro.running import worker
 from repro.running.worker import Task
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.language_model.perplexity import Dynamic, Perplexity
 from repro.trainers.language_model.recipe import Dropout
 from repro.trainers.language_model.spec import TrainingSpec

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from repro.errors import DataError
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun
 from tests.running.doing import cut_off, do, forbid_training, statuses
 from tests.running.tiny import TEST, TRAIN, tiny_plan, tiny_run

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from repro.errors import SpecError
-from repro.evidence.table import TableFile
+from repro.evidence.csv_table import TableFile
 from repro.judging.gather import read_tables
 from repro.specs.claim import SCALES, Claim, ScaleName
 from repro.specs.load import load_claim

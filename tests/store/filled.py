@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.run import RunSpec
 from tests.running.tiny import RANK, TEST, tiny_run
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import pytest
 
 from repro.errors import StoreUnreachableError
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.store.sealed import MARKER, write_atomically
 from tests.running.tiny import RANK, TEST
 from tests.store.filled import RUN, fill, put_run

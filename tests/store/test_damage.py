@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from repro.errors import StoreError, StoreUnreachableError
 from repro.store import reading
 from repro.store import sealed as files
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from tests.running.tiny import RANK, TEST, VALID, tiny_run
 from tests.store.filled import RUN, fill
 

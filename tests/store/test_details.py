@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from repro.errors import StoreError
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.store.sealed import read_sealed, seal
 from tests.running.tiny import RANK, TEST
 from tests.store.filled import DETAILS, RUN, fill

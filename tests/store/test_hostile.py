@@ -10,7 +10,7 @@ import pytest
 
 from repro.errors import StoreError, StoreUnreachableError
 from repro.store import sealed as files
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from tests.running.tiny import TEST
 from tests.store.filled import RUN, fill, put_run
 

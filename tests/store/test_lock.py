@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from tests.store.filled import RUN
 
 HOLD = (
     "import sys, time\n"
-    "from repro.store.runs import RunStore\n"
+    "from repro.store.run_store import RunStore\n"
     "with RunStore(sys.argv[1]).lock(sys.argv[2]) as held:\n"
     "    print(held, flush=True)\n"
     "    time.sleep(60)\n"

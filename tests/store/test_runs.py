@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from repro.errors import StoreError
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.store.sealed import MARKER
 from tests.running.tiny import RANK, TEST, VALID, tiny_run
 from tests.store.filled import DETAILS, HISTORY, RUN, SPECTRUM, WEIGHTS, fill, put_run
@@ -166,7 +166,7 @@ def test_the_store_is_light(store: RunStore) -> None:
     fill(store)
     code = (
         "import sys\n"
-        "from repro.store.runs import RunStore\n"
+        "from repro.store.run_store import RunStore\n"
         "from repro.trainers.language_model.perplexity import Perplexity\n"
         f"store, key = RunStore({str(store.root)!r}), {RUN.key!r}\n"
         "assert store.measurement(key, Perplexity(split='test')).value == 49.125\n"

@@ -16,7 +16,7 @@ import pytest
 
 from repro.errors import StoreError, StoreUnreachableError
 from repro.store.places import LEDGER
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.store.sealed import MARKER, read_sealed, seal
 from tests.registry.made import CLAIM, FIELDS, FIRST, SCALE, register, registrations
 from tests.running.tiny import tiny_run
@@ -27,7 +27,7 @@ FILL = (
     "os.umask(int(sys.argv[2], 8))\n"
     "from pathlib import Path\n"
     "from repro.registry.log import ClaimLog\n"
-    "from repro.store.runs import RunStore\n"
+    "from repro.store.run_store import RunStore\n"
     "from tests.registry.made import CLAIM, FIELDS, FIRST, SCALE\n"
     "from tests.store.filled import RUN, fill\n"
     "store = RunStore(sys.argv[1])\n"

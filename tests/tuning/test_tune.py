@@ -14,7 +14,7 @@ import pytest
 from repro.errors import ClaimError, OutputError, RunError, SpecError
 from repro.running.engine import RunOptions
 from repro.specs.configuration import read_sheet
-from repro.store.runs import RunStore
+from repro.store.run_store import RunStore
 from repro.trainers.language_model import corpus as corpora
 from repro.tuning.search import tune, write_tuned
 from tests.tuning.searches import cross, search, written

@@ -6,7 +6,9 @@ from repro.judging.document import Document, MeasurementPart, SummaryPart
 from repro.report import words
 from repro.report.blocks import Block, Column, Section, Step, TableBlock, numbers, texts
 from repro.report.sections.analyses import all_analyses, robustness
-from repro.report.sections.expectations import (
+from repro.report.sections.interim_looks import all_looks, looks_title, watching
+from repro.report.sections.methods import how_it_was_run, provenance, runs, seeds_of, settings
+from repro.report.sections.statements import (
     design,
     expectations,
     family,
@@ -14,8 +16,6 @@ from repro.report.sections.expectations import (
     registration,
     tests,
 )
-from repro.report.sections.interim_looks import all_looks, looks_title, watching
-from repro.report.sections.methods import how_it_was_run, provenance, runs, seeds_of, settings
 from repro.schema import numbers as fmt
 
 

@@ -16,7 +16,7 @@ from repro.schema.base import ConfigurationId
 from repro.trainers.run import RunSpec
 
 if TYPE_CHECKING:
-    from repro.store.runs import RunStore
+    from repro.store.run_store import RunStore
     from repro.trainers.measurement import MeasurementSpec
 
 

@@ -25,9 +25,7 @@ from typing import TYPE_CHECKING, Self
 from pydantic import JsonValue
 
 from repro.errors import StoreError
-from repro.store.places import confirm_root, hold, make_run_folder, prepare_root
-from repro.store.reading import MEASUREMENTS, StoreReader
-from repro.store.records import (
+from repro.store.artefacts import (
     ERROR,
     HISTORY,
     PROGRESS,
@@ -42,12 +40,14 @@ from repro.store.records import (
     dump_arrays,
     finite,
 )
+from repro.store.places import confirm_root, hold, make_run_folder, prepare_root
+from repro.store.reading import MEASUREMENTS, StoreReader
 from repro.store.sealed import exists, is_folder, make_folder, read_bytes, seal, write_atomically
 from repro.trainers.run import RunSpec
 from repro.trainers.table import Measurable
 
 if TYPE_CHECKING:
-    from repro.store.records import Arrays
+    from repro.store.artefacts import Arrays
 
 
 class RunStore(StoreReader):
