@@ -32,7 +32,7 @@ _NAMES = {
     "Trainer": "repro.trainers.trainer",
     "Training": "repro.trainers.base",
     "TrunkOutput": "repro.trainers.language_model.model",
-    "by_p": "repro.expectations.rules",
+    "by_p": "repro.expectations.decision_rules",
     "linear": "repro.trainers.language_model.precision",
     "samples_of": "repro.expectations.base",
     "uniform": "repro.trainers.language_model.randomness",

@@ -10,7 +10,7 @@ from scipy.special import ndtr, stdtr
 
 from benchmarks.levels.cells import Array, Data, Mask, Outcome, Rule
 from benchmarks.levels.means import sample
-from repro.expectations.rules import Finding, conclude_sequential
+from repro.expectations.decision_rules import Finding, conclude_sequential
 from repro.stats.anytime import sequential, threshold
 from repro.stats.group_sequential import boundaries, group_obf
 from repro.stats.stopping import Question

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from benchmarks.levels.cells import Array, Data, Mask, Outcome, Rule
-from repro.expectations.rules import (
+from repro.expectations.decision_rules import (
     Direction,
     Finding,
     by_interval,

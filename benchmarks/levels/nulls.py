@@ -28,7 +28,7 @@ from benchmarks.levels.cells import (
     lognormal_moments,
     noise,
 )
-from repro.expectations.rules import Direction
+from repro.expectations.decision_rules import Direction
 from repro.stats import stopping
 from repro.stats.coefficients import Method
 from repro.stats.trends import TrendTest

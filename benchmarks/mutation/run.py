@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MUTATED = ("repro/stats/*.py", "repro/judging/verdict.py", "repro/expectations/rules.py")
+MUTATED = ("repro/stats/*.py", "repro/judging/verdict.py", "repro/expectations/decision_rules.py")
 TESTS = (
     "tests/stats",
     "tests/expectations",
@@ -27,7 +27,7 @@ TESTS = (
 )
 HELPERS = ("tests/conftest.py", "tests/judging/made.py", "claims", "templates", "README.md", "docs")
 TOO_SLOW = "tests/stats/test_design.py::test_every_number_keeps_its_promise[difference-permutation]"
-FIRST = "repro.expectations.rules.*"
+FIRST = "repro.expectations.decision_rules.*"
 """A module with few mutants: to run it writes the mutants of all."""
 
 SAMPLES = ("20261121:15", "20261122:6")

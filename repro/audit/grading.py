@@ -1,12 +1,4 @@
-"""The test to assume for a printed comparison, its grade, and the correction over families.
-
-Two signs that numbers were not computed as stated (statistics.md 1.5):
-
-- GRIM (Brown and Heathers 2017): an accuracy over N items is k / N with a whole k, and the mean
-  over n seeds is K / (n N). A printed mean that no K rounds to was not computed from such values.
-- A test on the runs themselves hits the digits of the test on their rounded summaries only by
-  chance. Where it happens too often, the p-values were computed from what is printed.
-"""
+"""The test to assume for a printed comparison, its grade, and the correction over families."""
 
 from __future__ import annotations
 
@@ -16,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from scipy.special import stdtrit
 
-from repro.audit.comparison import AuditRow, Grade, PrintedComparison
+from repro.audit.comparison import AuditRow, Grade
+from repro.audit.grim import chance, grains, no_coincidence
 from repro.audit.p_range import Span, Test, Variant
-from repro.evidence.published import PrintedNumber
 from repro.stats.multiplicity import benjamini_hochberg, holm
 
 OF_MEANS: Mapping[str, Test] = {"student": "student", "welch": "welch", "paired": "paired"}
@@ -205,80 +197,6 @@ def correlation(row: AuditRow, assumed: Variant) -> float | None:
     ratio = a.sd.value / b.sd.value
     r = (ratio + 1 / ratio - deviation / a.sd.value * (deviation / b.sd.value)) / 2
     return max(-1.0, min(1.0, r)) if math.isfinite(r) else None
-
-
-SLACK = 1e-9
-"""Relative slack of the ends of a rounding interval, for round-off in this computation."""
-
-
-@dataclass(frozen=True, slots=True)
-class Grain:
-    """What the number of items says of a printed mean.
-
-    ``possible`` is whether a whole number of right answers rounds to it, ``telling`` whether some
-    printed means would not be. ``nearest`` are the possible means on either side.
-    """
-
-    arm: str
-    mean: str
-    answers: int
-    possible: bool
-    telling: bool
-    nearest: tuple[float, float]
-
-
-def grains(comparison: PrintedComparison) -> tuple[Grain, ...]:
-    """The check of every arm whose mean and size are printed; none without a number of items.
-
-    Means above 1 are percentages, and so are all of a comparison that has one.
-    """
-    if comparison.items is None:
-        return ()
-    means = [arm.mean.value for arm in comparison.arms if arm.mean is not None]
-    scale = 100.0 if any(mean > 1 for mean in means) else 1.0
-    return tuple(
-        _grain(name, arm.mean, arm.n * comparison.items, scale)
-        for name, arm in zip("AB", comparison.arms, strict=True)
-        if arm.mean is not None and arm.n is not None
-    )
-
-
-def _grain(arm: str, mean: PrintedNumber, answers: int, scale: float) -> Grain:
-    """Whether a multiple of ``scale / answers`` lies where the mean is printed, both ends in."""
-    step = scale / answers
-    slack = SLACK * max(abs(mean.low), abs(mean.high))
-    first = math.ceil((mean.low - slack) / step)
-    below = math.floor(mean.value / step)
-    return Grain(
-        arm=arm,
-        mean=mean.text,
-        answers=answers,
-        possible=first * step <= mean.high + slack and 0 <= first <= answers,
-        telling=step > mean.high - mean.low,
-        nearest=(below * step, (below + 1) * step),
-    )
-
-
-LEAST = 3
-
-COINCIDENCE = 1e-3
-"""P-values equal those of rounded summaries too often when chance would do so this rarely."""
-
-
-def chance(p: PrintedNumber | None, interval: Span | None) -> float:
-    """How much of its interval a printed p covers: the chance that it falls on one value."""
-    if p is None or interval is None:
-        return 1.0
-    width = interval[1] - interval[0]
-    return min(1.0, 2 * p.half / width) if width > 0 else 1.0
-
-
-def no_coincidence(chances: Sequence[float], equal: int) -> bool:
-    """Whether ``equal`` of these p-values hit the digits of one test more often than by chance."""
-    if equal < LEAST:
-        return False
-    largest = sorted(chances, reverse=True)[:equal]
-    return math.comb(len(chances), equal) * math.prod(largest) <= COINCIDENCE
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING, Literal
 
 from repro.expectations import base
 from repro.expectations.base import PAIRED_TESTS, Context, Declared, Found, Pair, pair
+from repro.expectations.decision_rules import (
+    WITHOUT_INTERVAL,
+    Conclusion,
+    Finding,
+    conclude_difference,
+)
 from repro.expectations.exact import least_pairs, least_splits
-from repro.expectations.rules import WITHOUT_INTERVAL, Conclusion, Finding, conclude_difference
-from repro.expectations.sentences import (
+from repro.expectations.phrases import (
     OTHER,
     Compared,
     Side,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from repro.expectations import base
 from repro.expectations.base import Context, Declared, Found, Pair, pair
-from repro.expectations.rules import Conclusion, Finding, by_interval
-from repro.expectations.sentences import (
+from repro.expectations.decision_rules import Conclusion, Finding, by_interval
+from repro.expectations.phrases import (
     OTHER,
     Compared,
     against,

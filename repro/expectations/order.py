@@ -9,8 +9,8 @@ from pydantic import Field
 
 from repro.expectations import base
 from repro.expectations.base import Context, Declared, Found, Kind, Read, pair, samples_of
-from repro.expectations.rules import Finding, by_p
-from repro.expectations.sentences import (
+from repro.expectations.decision_rules import Finding, by_p
+from repro.expectations.phrases import (
     against,
     both_p,
     difference_words,

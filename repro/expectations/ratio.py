@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from repro.expectations import base
 from repro.expectations.base import Context, Declared, Found, Kind, Pair, Read, arms_of
-from repro.expectations.rules import Finding, conclude_ratio
-from repro.expectations.sentences import against, apart, digits, follows, headed
+from repro.expectations.decision_rules import Finding, conclude_ratio
+from repro.expectations.phrases import against, apart, digits, follows, headed
 from repro.schema import numbers as fmt
 from repro.schema.base import LeastRatio
 from repro.stats.records import TestResult

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from repro.errors import ClaimError, TooFewError
 from repro.expectations.base import Context, Declared, E, EProcess, Found, Kind, Read, arms_of
-from repro.expectations.rules import Finding, conclude_sequential
-from repro.expectations.sentences import upper
+from repro.expectations.decision_rules import Finding, conclude_sequential
+from repro.expectations.phrases import upper
 from repro.stats.records import Arm, Sample, TestResult, expect, require_sample
 
 if TYPE_CHECKING:

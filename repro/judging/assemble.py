@@ -8,8 +8,15 @@ from statistics import stdev
 from repro.evidence.base import Evidence
 from repro.expectations import base
 from repro.expectations.base import Found
+from repro.expectations.decision_rules import (
+    Agreement,
+    Conclusion,
+    Flag,
+    FlagKind,
+    Validity,
+    Verdict,
+)
 from repro.expectations.kinds import Expectation, kind_of, name_of_test
-from repro.expectations.rules import Agreement, Conclusion, Flag, FlagKind, Validity, Verdict
 from repro.judging import document as doc
 from repro.judging import next_steps as words
 from repro.judging.agreement import Pair, judge_published, overall

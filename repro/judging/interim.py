@@ -14,8 +14,14 @@ from typing import Literal
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence
 from repro.expectations.base import Context
+from repro.expectations.decision_rules import (
+    Conclusion,
+    Finding,
+    Flag,
+    FlagKind,
+    conclude_sequential,
+)
 from repro.expectations.kinds import Expectation, kind_of
-from repro.expectations.rules import Conclusion, Finding, Flag, FlagKind, conclude_sequential
 from repro.expectations.sequential import (
     aligned,
     at_looks,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence
-from repro.expectations.rules import Finding, Validity
+from repro.expectations.decision_rules import Finding, Validity
 from repro.judging import document as doc
 from repro.judging.document_parts import FamilyMember, FamilyPart
 from repro.judging.gather import apply_divergence_policy

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence, Replicate
 from repro.expectations.base import pair
+from repro.expectations.decision_rules import Conclusion, Validity, Verdict
 from repro.expectations.kinds import kind_of
-from repro.expectations.rules import Conclusion, Validity, Verdict
 from repro.expectations.sequential import SEQUENTIAL
 from repro.judging import document as doc
 from repro.judging.claim_parts import shown_file

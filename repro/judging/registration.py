@@ -8,7 +8,7 @@ from typing import Literal
 
 from repro.errors import StoreError, StoreUnreachableError
 from repro.evidence.base import Evidence
-from repro.expectations.rules import Validity
+from repro.expectations.decision_rules import Validity
 from repro.judging import document_parts as part
 from repro.judging.gather import gather
 from repro.judging.interim import sequential_parts, should_stop

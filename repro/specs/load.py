@@ -28,7 +28,7 @@ from repro.schema.yaml import Steps, YamlDocument, read_document
 from repro.specs.arm import SourceOfOthers
 from repro.specs.claim import SCALES, Claim, ClaimFile, ScaleName
 from repro.specs.configuration import Configurations, code_named, not_there
-from repro.specs.references import references
+from repro.specs.names import references
 from repro.specs.rules import broken_rules
 from repro.specs.scaled import ScaledClaim, scale_claim
 from repro.trainers.measurement import OthersMeasurement, OwnMeasurement

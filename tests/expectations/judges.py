@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
-from repro.expectations.rules import (
+from repro.expectations.decision_rules import (
     Conclusion,
     Direction,
     Finding,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from repro.errors import ClaimError
-from repro.expectations.rules import (
+from repro.expectations.decision_rules import (
     Agreement,
     Conclusion,
     Finding,

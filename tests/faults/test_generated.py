@@ -51,7 +51,8 @@ def assert_told(document: Document, seed: int) -> None:
     assert summary([document]).count("\n") == 3
     assert view(document).page_title
     if seed % DRAWN == 0:
-        assert set(rendered(document)) == {"report.html", "report.pdf", "junit.xml"}
+        files = {"report.html", "report.pdf", "report.json", "junit.xml"}
+        assert set(rendered(document)) == files
 
 
 @pytest.mark.parametrize("seed", CLAIMS)

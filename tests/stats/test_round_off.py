@@ -7,7 +7,7 @@ import math
 import pytest
 
 from repro.errors import ClaimError
-from repro.expectations.rules import Conclusion, certain, conclude_ratio
+from repro.expectations.decision_rules import Conclusion, certain, conclude_ratio
 from repro.stats.correlation import association
 from repro.stats.counts import bound, share
 from repro.stats.ranks import brunner_munzel, separation
