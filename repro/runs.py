@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repro.errors import StoreUnreachableError
-from repro.registry.log import ClaimLog
-from repro.registry.record import Registry
+from repro.registry.claim_log import ClaimLog
+from repro.registry.registry import Registry
 from repro.registry.seeds_due import with_every_night, with_seeds_so_far
 from repro.running.plan import merged
 from repro.specs.claim import Claim

@@ -30,7 +30,7 @@ from repro.judging.document import Document
 from repro.judging.gather import from_table, gather, measured, read_tables, table_schema
 from repro.judging.judge import Judgement, agree_on_families, judge_claim, judge_in_family
 from repro.judging.registration import recorded, undecided
-from repro.registry.record import UNDECLARED, Registry
+from repro.registry.registry import UNDECLARED, Registry
 from repro.registry.seeds_due import with_seeds_so_far, with_seeds_tonight
 from repro.report.formats import ReportFormat, added
 from repro.report.write import FAILED, write_failure, write_index, write_report

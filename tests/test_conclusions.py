@@ -11,13 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from repro.errors import ClaimError
-from repro.expectations.decision_rules import (
-    Finding,
-    by_interval,
-    by_p,
-    conclude_difference,
-    conclude_ratio,
-)
+from repro.expectations.decision_rules import by_interval, by_p, conclude_difference, conclude_ratio
+from repro.expectations.verdict_words import Finding
 from repro.judging.verdict import conclude_conjunction
 from repro.stats.counts import BoundResult
 from repro.stats.records import Sample, Summary, TestResult, expect, known

@@ -15,7 +15,7 @@ from repro.expectations.margins import Equivalence, NonSuperiority
 from repro.judging.assemble import verdict_of
 from repro.judging.document import Document
 from repro.judging.verdict import exit_code
-from repro.registry.record import Registry
+from repro.registry.registry import Registry
 from repro.report.formats import rendered
 from repro.specs.claim import Claim, Forced, PlannedSd
 from repro.store.places import LEDGER
@@ -223,7 +223,7 @@ def test_an_edit_that_cannot_be_written_is_flagged_all_the_same(
     path = nights.store.root / LEDGER / of.id / f"{of.scale}.jsonl"
     before, asked = path.read_bytes(), os.access
     monkeypatch.setattr(
-        "repro.registry.record.os.access", lambda at, mode: at != place and asked(at, mode)
+        "repro.registry.registry.os.access", lambda at, mode: at != place and asked(at, mode)
     )
     (document,) = nights.verify(stricter(of), train=train)
     assert path.read_bytes() == before
@@ -259,7 +259,7 @@ def test_a_store_without_the_right_to_write_gets_no_ledger(
     nights = sound(tmp_path, of, registered=False)
     asked = os.access
     monkeypatch.setattr(
-        "repro.registry.record.os.access",
+        "repro.registry.registry.os.access",
         lambda path, mode: path != nights.store.root and asked(path, mode),
     )
     (document,) = nights.verify(of)

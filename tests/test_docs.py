@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from repro.cli import app
-from repro.expectations.decision_rules import Agreement, Conclusion, FlagKind, Validity
 from repro.expectations.kinds import Expectation
+from repro.expectations.verdict_words import Agreement, Conclusion, FlagKind, Validity
 from repro.schema.messages import all_kinds
 from repro.schema.yaml import read_document
 from repro.specs.load import load_claim

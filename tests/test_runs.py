@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from repro.cli import app
 from repro.doctor import examine
-from repro.registry.record import Registry
+from repro.registry.registry import Registry
 from repro.report.write import read_document
 from repro.runs import check_runs, export_runs
 from repro.specs.claim import Claim

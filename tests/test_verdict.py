@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from repro.expectations.decision_rules import Agreement, Conclusion, Validity, Verdict
+from repro.expectations.verdict_words import Agreement, Conclusion, Validity, Verdict
 from repro.judging.agreement import agree
 from repro.judging.verdict import exit_code, roll_up
 from repro.stats.records import Interval, TestResult

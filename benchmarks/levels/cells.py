@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from repro.errors import ClaimError
-from repro.expectations.decision_rules import Conclusion, Finding
+from repro.expectations.verdict_words import Conclusion, Finding
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 Mask: TypeAlias = npt.NDArray[np.bool_]

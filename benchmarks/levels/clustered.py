@@ -10,7 +10,8 @@ from scipy.stats import permutation_test
 
 from benchmarks.levels.cells import Array, Data, Outcome, Rule
 from benchmarks.levels.means import sample
-from repro.expectations.decision_rules import Finding, by_sign
+from repro.expectations.decision_rules import by_sign
+from repro.expectations.verdict_words import Finding
 from repro.stats.coefficients import CLUSTERS_SEED
 from repro.stats.correlation import DRAWS, association
 

@@ -10,7 +10,8 @@ from scipy.special import bdtr, bdtrc
 
 from benchmarks.levels.cells import Array, Data, Mask, Outcome, Rule
 from benchmarks.levels.means import sample
-from repro.expectations.decision_rules import Finding, by_interval, by_p
+from repro.expectations.decision_rules import by_interval, by_p
+from repro.expectations.verdict_words import Finding
 from repro.stats.counts import clopper_pearson, paired_outcomes, share
 from repro.stats.ranks import separation
 

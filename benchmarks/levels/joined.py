@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from benchmarks.levels.cells import Array, Data, Outcome, Rule
 from benchmarks.levels.means import p_above, region, region_p, sample, welch_kernel
-from repro.expectations.decision_rules import Conclusion, Finding, conclude_difference
+from repro.expectations.decision_rules import conclude_difference
+from repro.expectations.verdict_words import Conclusion, Finding
 from repro.judging.verdict import adjust_family, conclude_conjunction, conclude_disjunction
 from repro.stats.t_tests import welch
 

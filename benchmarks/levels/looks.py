@@ -10,7 +10,8 @@ from scipy.special import ndtr, stdtr
 
 from benchmarks.levels.cells import Array, Data, Mask, Outcome, Rule
 from benchmarks.levels.means import sample
-from repro.expectations.decision_rules import Finding, conclude_sequential
+from repro.expectations.decision_rules import conclude_sequential
+from repro.expectations.verdict_words import Finding
 from repro.stats.anytime import sequential, threshold
 from repro.stats.group_sequential import boundaries, group_obf
 from repro.stats.stopping import Question

@@ -11,11 +11,11 @@ from scipy.special import stdtr, stdtrit
 from benchmarks.levels.cells import Array, Data, Mask, Outcome, Rule
 from repro.expectations.decision_rules import (
     Direction,
-    Finding,
     by_interval,
     conclude_difference,
     conclude_ratio,
 )
+from repro.expectations.verdict_words import Finding
 from repro.stats import simulated
 from repro.stats import t_tests as margins
 from repro.stats.contrast import scaled_contrast

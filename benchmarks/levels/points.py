@@ -12,7 +12,8 @@ from scipy.special import ndtr
 
 from benchmarks.levels.cells import Array, Data, Mask, Outcome, Rule
 from benchmarks.levels.means import p_above, sample, welch_kernel
-from repro.expectations.decision_rules import Finding, by_p, by_sign
+from repro.expectations.decision_rules import by_p, by_sign
+from repro.expectations.verdict_words import Finding
 from repro.stats.coefficients import (
     PERFECT,
     Method,

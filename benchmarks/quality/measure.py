@@ -12,7 +12,7 @@ from scipy.stats import beta
 from benchmarks.quality.faults import FAULTS, Fault
 from benchmarks.quality.gate import gate
 from benchmarks.quality.honest import Drawn, Kind, draw, kinds
-from repro.expectations.decision_rules import FlagKind
+from repro.expectations.verdict_words import FlagKind
 
 PROMISED = 0.01
 """The largest share of honest tables in which a rule may raise a flag."""

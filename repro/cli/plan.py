@@ -66,7 +66,7 @@ def plan(
 
 def _say_plan(claims: Sequence[Claim], options: RunOptions, stopped: list[Stopped]) -> bool:
     """The runs, what is missing for them, and every design; whether one of those is refused."""
-    from repro.registry.record import Registry
+    from repro.registry.registry import Registry
     from repro.running.preflight import lacking
     from repro.verify import code_to_run, plan_runs, subject, with_seeds_due
 

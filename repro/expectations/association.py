@@ -11,8 +11,9 @@ from pydantic import Field, model_validator
 from repro.errors import ClaimError, TooFewError
 from repro.expectations import base
 from repro.expectations.base import Context, Declared, Found, Kind, Read, pair
-from repro.expectations.decision_rules import Finding, by_p, by_sign
+from repro.expectations.decision_rules import by_p, by_sign
 from repro.expectations.phrases import against, both_p, digits, ends, follows, p_words, upper
+from repro.expectations.verdict_words import Finding
 from repro.schema import numbers as fmt
 from repro.schema.base import Magnitude, Name, Window
 from repro.stats.records import Sample, TestResult, require_sample

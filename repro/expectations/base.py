@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Ty
 from pydantic import Field
 
 from repro.errors import ClaimError
-from repro.expectations.decision_rules import Conclusion, Finding
+from repro.expectations.verdict_words import Conclusion, Finding
 from repro.schema.base import Name, ObjectName, OrderColumn, SeedCount, Spec
 from repro.stats.records import Arm, Sample, TestResult, require_sample
 

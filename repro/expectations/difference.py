@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from repro.expectations import base
 from repro.expectations.base import PAIRED_TESTS, Context, Declared, Found, Pair, pair
-from repro.expectations.decision_rules import (
-    WITHOUT_INTERVAL,
-    Conclusion,
-    Finding,
-    conclude_difference,
-)
+from repro.expectations.decision_rules import WITHOUT_INTERVAL, conclude_difference
 from repro.expectations.exact import least_pairs, least_splits
 from repro.expectations.phrases import (
     OTHER,
@@ -33,6 +28,7 @@ from repro.expectations.phrases import (
     p_words,
 )
 from repro.expectations.sequential import SEQUENTIAL, MeansKind, is_sequential
+from repro.expectations.verdict_words import Conclusion, Finding
 from repro.schema import numbers as fmt
 from repro.schema.base import Margin
 from repro.stats.records import Alternative, Arm, TestResult

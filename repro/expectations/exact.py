@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Literal
 from repro.errors import ClaimError
 from repro.expectations import base
 from repro.expectations.base import Context, Declared, Found, Kind, Read, arms_of
-from repro.expectations.decision_rules import Finding, by_interval, by_p, certain
+from repro.expectations.decision_rules import by_interval, by_p, certain
 from repro.expectations.phrases import both_p, follows, headed
 from repro.expectations.ratio import LeastRatioKind, RatioClaim, least_ratio
+from repro.expectations.verdict_words import Finding
 from repro.schema import numbers as fmt
 from repro.schema.base import Limit, Name, Share
 from repro.stats.records import Interval, TestResult, expect

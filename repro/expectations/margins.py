@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from repro.expectations import base
 from repro.expectations.base import Context, Declared, Found, Pair, pair
-from repro.expectations.decision_rules import Conclusion, Finding, by_interval
+from repro.expectations.decision_rules import by_interval
 from repro.expectations.phrases import (
     OTHER,
     Compared,
@@ -25,6 +25,7 @@ from repro.expectations.phrases import (
     upper,
 )
 from repro.expectations.sequential import MeansKind, is_sequential
+from repro.expectations.verdict_words import Conclusion, Finding
 from repro.schema import numbers as fmt
 from repro.schema.base import Margin
 from repro.stats.records import Arm, TestResult

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from repro.expectations import base
 from repro.expectations.base import Context, Declared, Found, Kind, Read, pair, samples_of
-from repro.expectations.decision_rules import Finding, by_p
+from repro.expectations.decision_rules import by_p
 from repro.expectations.phrases import (
     against,
     both_p,
@@ -20,6 +20,7 @@ from repro.expectations.phrases import (
     headed,
     upper,
 )
+from repro.expectations.verdict_words import Finding
 from repro.schema import numbers as fmt
 from repro.schema.base import Name
 from repro.stats.records import TestResult, expect

@@ -11,7 +11,7 @@ from typing import Literal
 
 from repro.expectations import base
 from repro.expectations.base import Found
-from repro.expectations.decision_rules import Conclusion
+from repro.expectations.verdict_words import Conclusion
 from repro.schema import numbers as fmt
 from repro.schema.base import Margin
 from repro.stats.records import TestResult

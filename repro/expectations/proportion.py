@@ -12,8 +12,9 @@ from pydantic import Discriminator, Field, Tag
 from repro.errors import TooFewError
 from repro.expectations import base
 from repro.expectations.base import Context, Declared, Found, Kind, Pair, Read
-from repro.expectations.decision_rules import Finding, by_p
+from repro.expectations.decision_rules import by_p
 from repro.expectations.phrases import against, both_p, follows
+from repro.expectations.verdict_words import Finding
 from repro.schema import numbers as fmt
 from repro.schema.base import Name
 from repro.stats.records import Sample, TestResult, expect, require_sample, summarise

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from repro.expectations import base
 from repro.expectations.base import Context, Declared, Found, Kind, Pair, Read, arms_of
-from repro.expectations.decision_rules import Finding, conclude_ratio
+from repro.expectations.decision_rules import conclude_ratio
 from repro.expectations.phrases import against, apart, digits, follows, headed
+from repro.expectations.verdict_words import Finding
 from repro.schema import numbers as fmt
 from repro.schema.base import LeastRatio
 from repro.stats.records import TestResult

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from repro.errors import ClaimError, TooFewError
 from repro.expectations.base import Context, Declared, E, EProcess, Found, Kind, Read, arms_of
-from repro.expectations.decision_rules import Finding, conclude_sequential
+from repro.expectations.decision_rules import conclude_sequential
 from repro.expectations.phrases import upper
+from repro.expectations.verdict_words import Finding
 from repro.stats.records import Arm, Sample, TestResult, expect, require_sample
 
 if TYPE_CHECKING:

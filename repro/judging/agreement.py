@@ -11,8 +11,8 @@ from dataclasses import replace
 from decimal import Decimal
 
 from repro.errors import ClaimError
-from repro.expectations.decision_rules import Agreement, Validity
 from repro.expectations.kinds import kind_of
+from repro.expectations.verdict_words import Agreement, Validity
 from repro.judging import document as part
 from repro.judging.document_parts import ReplicationPart
 from repro.schema import numbers as fmt

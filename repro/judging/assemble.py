@@ -8,7 +8,8 @@ from statistics import stdev
 from repro.evidence.base import Evidence
 from repro.expectations import base
 from repro.expectations.base import Found
-from repro.expectations.decision_rules import (
+from repro.expectations.kinds import Expectation, kind_of, name_of_test
+from repro.expectations.verdict_words import (
     Agreement,
     Conclusion,
     Flag,
@@ -16,7 +17,6 @@ from repro.expectations.decision_rules import (
     Validity,
     Verdict,
 )
-from repro.expectations.kinds import Expectation, kind_of, name_of_test
 from repro.judging import document as doc
 from repro.judging import next_steps as words
 from repro.judging.agreement import Pair, judge_published, overall
@@ -45,7 +45,7 @@ from repro.judging.next_steps import settling, what_would_change
 from repro.judging.registration import control_part, registration_part
 from repro.judging.robustness import robustness
 from repro.judging.verdict import Judged, all_must_hold, heading
-from repro.registry.record import Past
+from repro.registry.registry import Past
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
 from repro.stats.group_sequential import GroupResult

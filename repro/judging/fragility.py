@@ -14,8 +14,8 @@ from typing import Literal
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence
 from repro.expectations.base import Read
-from repro.expectations.decision_rules import Conclusion, Flag, FlagKind
 from repro.expectations.kinds import kind_of
+from repro.expectations.verdict_words import Conclusion, Flag, FlagKind
 from repro.judging import document as doc
 from repro.judging.agreement import half_unit
 from repro.judging.document_parts import LevelPart, Robustness, Strength

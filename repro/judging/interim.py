@@ -14,13 +14,7 @@ from typing import Literal
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence
 from repro.expectations.base import Context
-from repro.expectations.decision_rules import (
-    Conclusion,
-    Finding,
-    Flag,
-    FlagKind,
-    conclude_sequential,
-)
+from repro.expectations.decision_rules import conclude_sequential
 from repro.expectations.kinds import Expectation, kind_of
 from repro.expectations.sequential import (
     aligned,
@@ -30,6 +24,7 @@ from repro.expectations.sequential import (
     is_sequential,
     looks_so_far,
 )
+from repro.expectations.verdict_words import Conclusion, Finding, Flag, FlagKind
 from repro.judging.document_parts import LookPart, SequentialPart, finite
 from repro.judging.verdict import Judged
 from repro.schema import numbers as fmt

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence
-from repro.expectations.decision_rules import Finding, Validity
+from repro.expectations.verdict_words import Finding, Validity
 from repro.judging import document as doc
 from repro.judging.document_parts import FamilyMember, FamilyPart
 from repro.judging.gather import apply_divergence_policy
 from repro.judging.quality import Quality, examine
 from repro.judging.validity import judge_canaries, judge_validity
 from repro.judging.verdict import Judged, adjust_family, adjust_family_by_e, joined, judge
-from repro.registry.record import Past
+from repro.registry.registry import Past
 from repro.specs.claim import Claim
 from repro.stats.anytime import EProcessResult
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from repro.errors import ClaimError
 from repro.evidence.base import Evidence, Replicate
 from repro.expectations.base import pair
-from repro.expectations.decision_rules import Conclusion, Validity, Verdict
 from repro.expectations.kinds import kind_of
 from repro.expectations.sequential import SEQUENTIAL
+from repro.expectations.verdict_words import Conclusion, Validity, Verdict
 from repro.judging import document as doc
 from repro.judging.claim_parts import shown_file
 from repro.judging.document_parts import DesignPart

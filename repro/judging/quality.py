@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from repro.evidence.base import Evidence
-from repro.expectations.decision_rules import Flag, FlagKind
 from repro.expectations.kinds import kind_of
+from repro.expectations.verdict_words import Flag, FlagKind
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
 from repro.stats.data_signs import (

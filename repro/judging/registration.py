@@ -8,14 +8,14 @@ from typing import Literal
 
 from repro.errors import StoreError, StoreUnreachableError
 from repro.evidence.base import Evidence
-from repro.expectations.decision_rules import Validity
+from repro.expectations.verdict_words import Validity
 from repro.judging import document_parts as part
 from repro.judging.gather import gather
 from repro.judging.interim import sequential_parts, should_stop
 from repro.judging.judge import Judgement, judge_claim
 from repro.machine import package_version
-from repro.registry.log import Entry, Seen
-from repro.registry.record import Past, Registry
+from repro.registry.claim_log import Entry, Seen
+from repro.registry.registry import Past, Registry
 from repro.registry.seeds_due import nights, with_every_night
 from repro.specs.claim import Claim
 from repro.stats.anytime import EProcessResult

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from repro.evidence.base import Evidence, State
-from repro.expectations.decision_rules import Flag, FlagKind, Validity
+from repro.expectations.verdict_words import Flag, FlagKind, Validity
 from repro.judging import document as doc
 from repro.judging.interim import reversals
 from repro.judging.quality import Quality

@@ -46,16 +46,10 @@ from typing import Literal
 from repro.errors import ClaimError, TooFewError, gravest
 from repro.evidence.base import Evidence
 from repro.expectations.base import Read
-from repro.expectations.decision_rules import (
-    NOT_TESTED,
-    Conclusion,
-    Finding,
-    Validity,
-    Verdict,
-    decide,
-)
+from repro.expectations.decision_rules import decide
 from repro.expectations.kinds import Expectation, kind_of
 from repro.expectations.phrases import upper
+from repro.expectations.verdict_words import NOT_TESTED, Conclusion, Finding, Validity, Verdict
 from repro.schema import numbers as fmt
 from repro.specs.claim import All, Claim, Node
 from repro.stats.multiplicity import adjusted_e_values, benjamini_hochberg, holm

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from repro.registry.log import Look
+from repro.registry.claim_log import Look
 from repro.specs.claim import Claim
 
 

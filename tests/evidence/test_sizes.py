@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from repro.errors import ClaimError, SpecError
 from repro.evidence.base import Evidence
 from repro.evidence.csv_table import MAX_SEEDS, frame_table, read_table
-from repro.expectations.decision_rules import Validity
+from repro.expectations.verdict_words import Validity
 from repro.judging.assemble import check_claim
 from repro.judging.judge import judge_claim
 from repro.schema.base import LARGEST, SMALLEST, SeedCount

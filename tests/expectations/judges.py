@@ -6,15 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
 from repro.expectations.decision_rules import (
-    Conclusion,
     Direction,
-    Finding,
     by_interval,
     by_p,
     certain,
     conclude_difference,
     conclude_ratio,
 )
+from repro.expectations.verdict_words import Conclusion, Finding
 from repro.judging.verdict import conclude_conjunction
 from repro.stats.counts import bound, share
 from repro.stats.ranks import separation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from repro.expectations.decision_rules import Agreement
+from repro.expectations.verdict_words import Agreement
 from repro.judging.agreement import agree
 from repro.stats.ranks import permutation
 from repro.stats.records import Interval, Sample, Summary, TestResult

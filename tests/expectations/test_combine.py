@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repro.errors import ClaimError
-from repro.expectations.decision_rules import Conclusion, Finding
+from repro.expectations.verdict_words import Conclusion, Finding
 from repro.judging.verdict import conclude_conjunction, conclude_disjunction, conclude_tree
 from tests.expectations.trees import all_of, any_of
 

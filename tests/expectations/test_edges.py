@@ -3,15 +3,8 @@ from __future__ import annotations
 import pytest
 
 from repro.errors import ClaimError
-from repro.expectations.decision_rules import (
-    Agreement,
-    Conclusion,
-    Finding,
-    Validity,
-    Verdict,
-    by_sign,
-    conclude_difference,
-)
+from repro.expectations.decision_rules import by_sign, conclude_difference
+from repro.expectations.verdict_words import Agreement, Conclusion, Finding, Validity, Verdict
 from repro.judging.agreement import agree
 from repro.judging.verdict import (
     adjust_family,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
 from repro.errors import ClaimError
-from repro.expectations.decision_rules import Conclusion, Finding, FlagKind
+from repro.expectations.verdict_words import Conclusion, Finding, FlagKind
 from repro.judging.verdict import adjust_family, adjust_family_by_e
 from repro.stats.multiplicity import e_bh
 

@@ -4,15 +4,13 @@ import pytest
 
 from repro.errors import ClaimError
 from repro.expectations.decision_rules import (
-    Agreement,
-    Conclusion,
-    Finding,
     by_interval,
     by_p,
     by_sign,
     conclude_difference,
     conclude_sequential,
 )
+from repro.expectations.verdict_words import Agreement, Conclusion, Finding
 from repro.judging.agreement import agree
 from repro.stats.counts import paired_outcomes, sign_test
 from repro.stats.records import Interval, Sample, Summary, TestResult, known

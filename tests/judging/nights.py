@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from repro.judging.document import Document
-from repro.registry.record import Registry
+from repro.registry.registry import Registry
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim
 from repro.store.run_store import RunStore

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from repro.expectations.decision_rules import Validity
+from repro.expectations.verdict_words import Validity
 from repro.judging.agreement import judge_published
 from repro.judging.document import PublishedPart as Part
 from repro.specs.claim import Claim, Published

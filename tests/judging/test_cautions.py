@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from repro.errors import ClaimError
-from repro.expectations.decision_rules import FlagKind, Validity
+from repro.expectations.verdict_words import FlagKind, Validity
 from repro.judging.agreement import judge_published
 from repro.judging.judge import agree_on_families
 from repro.specs.claim import Claim, Family, Published

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from repro.expectations.decision_rules import Validity
+from repro.expectations.verdict_words import Validity
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document
 from repro.judging.judge import judge_claim

@@ -11,8 +11,8 @@ import pytest
 from repro.expectations.base import EProcess
 from repro.judging.document import Document
 from repro.judging.registration import control_part, undecided
-from repro.registry.log import Entry, Seen
-from repro.registry.record import Registry
+from repro.registry.claim_log import Entry, Seen
+from repro.registry.registry import Registry
 from repro.registry.seeds_due import with_seeds_so_far, with_seeds_tonight
 from repro.specs.claim import Claim, Seeds
 from repro.store.places import LEDGER

@@ -17,7 +17,7 @@ from repro.judging.document import Document
 from repro.judging.gather import from_table
 from repro.judging.judge import judge_claim, judge_families
 from repro.judging.registration import recorded
-from repro.registry.record import Registry
+from repro.registry.registry import Registry
 from repro.specs.arm import Arm
 from repro.specs.claim import Claim
 from repro.store.run_store import RunStore

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from repro.evidence.base import TableSource, TidyTable
-from repro.expectations.decision_rules import NOT_TESTED
+from repro.expectations.verdict_words import NOT_TESTED
 from repro.judging.assemble import document_of, verdict_of
 from repro.judging.document import Document
 from repro.judging.gather import from_table

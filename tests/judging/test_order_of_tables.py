@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from repro.evidence.base import Evidence, TableSource, TidyTable
-from repro.expectations.decision_rules import Conclusion
+from repro.expectations.verdict_words import Conclusion
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document
 from repro.judging.gather import from_table

@@ -18,7 +18,7 @@ from repro import judge, load_claim
 from repro.evidence.base import TableSource, TidyTable
 from repro.evidence.published import PublishedNumbers
 from repro.evidence.source import PublishedArm
-from repro.expectations.decision_rules import FlagKind
+from repro.expectations.verdict_words import FlagKind
 from repro.judging.assemble import check_claim, verdict_of
 from repro.judging.document import Document
 from repro.judging.gather import from_table, gather

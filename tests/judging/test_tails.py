@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from repro.expectations.decision_rules import Conclusion, conclude_difference
+from repro.expectations.decision_rules import conclude_difference
+from repro.expectations.verdict_words import Conclusion
 from repro.stats.planning import PlannedDifference, power_of_test
 from repro.stats.power import PowerDesign, power_difference
 from repro.stats.records import Sample

@@ -90,7 +90,7 @@ def by_theirs(script, model, how, utilities):
     return roots, float(namespace["evaluate"]())
 
 
-def compared(differences, where, ours, theirs, measurement, run, roots):
+def assert_compared(differences, where, ours, theirs, measurement, run, roots):
     """Assert that the perplexity is theirs, and that it is not the static one."""
     perplexity, facts = dynamic_perplexity(measurement, ours, corpus(), run)
     differences.check("dynamic evaluation: perplexity", where, perplexity, theirs, BOUND)
@@ -121,7 +121,7 @@ def test_the_first_code_sums(root, differences, monkeypatch, live):
     script = root / "mos" / "dynamiceval.py"
     roots, theirs = by_theirs(script, model, measurement.dynamic, reference.modules["utils"])
     where = f"mos{', weights dropped' if live else ''}"
-    compared(differences, where, ours, theirs, measurement, run, roots)
+    assert_compared(differences, where, ours, theirs, measurement, run, roots)
 
 
 @pytest.mark.usefixtures("in_float64")
@@ -135,7 +135,7 @@ def test_the_later_code_takes_means(root, differences):
     script = root / "dynamic-evaluation" / "dynamiceval.py"
     utilities = reference.modules["utils"]
     roots, theirs = by_theirs(script, Decoded(inner), measurement.dynamic, utilities)
-    compared(differences, "dynamic-evaluation", ours, theirs, measurement, run, roots)
+    assert_compared(differences, "dynamic-evaluation", ours, theirs, measurement, run, roots)
 
 
 @pytest.mark.usefixtures("in_float64")

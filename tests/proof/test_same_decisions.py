@@ -13,7 +13,7 @@ from benchmarks.levels.cells import Cell, Experiment, Setup, generator
 from benchmarks.levels.experiments import EXPERIMENTS
 from benchmarks.levels.measure import grid
 from benchmarks.levels.power import PLANS, Plan
-from repro.expectations.decision_rules import Conclusion
+from repro.expectations.verdict_words import Conclusion
 from repro.stats.planning import PlannedSequential
 
 SEED = 1935

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
-from repro.expectations.decision_rules import Conclusion
+from repro.expectations.verdict_words import Conclusion
 from repro.judging.judge import Judgement, judge_claim
 from repro.judging.verdict import Judged
 from repro.specs.claim import Claim

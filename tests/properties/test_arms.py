@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from repro.expectations.decision_rules import Conclusion
+from repro.expectations.verdict_words import Conclusion
 from repro.stats.records import TestResult
 from tests.properties.kinds import (
     DIFFERENCES,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from repro.expectations.decision_rules import Conclusion, Finding
+from repro.expectations.verdict_words import Conclusion, Finding
 from repro.judging.assemble import document_of
 from repro.judging.judge import Judgement, judge_claim, judge_families
 from repro.judging.verdict import adjust_family

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import Phase, find, settings
 
-from repro.expectations.decision_rules import Conclusion
 from repro.expectations.kinds import Expectation
+from repro.expectations.verdict_words import Conclusion
 from repro.schema.messages import all_kinds
 from tests.properties.kinds import KINDS, Values, first, known_claim, values_of
 

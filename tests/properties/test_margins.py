@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from repro.errors import ClaimError
-from repro.expectations.decision_rules import Conclusion, by_interval
+from repro.expectations.decision_rules import by_interval
+from repro.expectations.verdict_words import Conclusion
 from repro.stats.records import Summary
 from repro.stats.t_tests import MarginResult, non_inferiority_relative, tost, tost_relative
 from tests.properties.kinds import (

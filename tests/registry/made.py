@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from repro.digest import digest
-from repro.registry.log import (
+from repro.registry.claim_log import (
     AuditLog,
     ClaimLog,
     Entry,

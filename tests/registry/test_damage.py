@@ -7,7 +7,7 @@ import os
 import pytest
 
 from repro.errors import StoreError
-from repro.registry.log import Entry
+from repro.registry.claim_log import Entry
 from tests.registry.made import (
     CLAIM,
     FIRST,

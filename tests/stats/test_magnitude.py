@@ -104,6 +104,21 @@ def test_the_smallest_confirmable_bound_is_on_the_edge(method, xy):
 
 
 @ALL
+@settings(max_examples=25)
+@given(pairs)
+def test_a_larger_bound_is_harder_to_exceed(method, xy):
+    """
+    The p-value of *at least* never falls as its bound rises.
+    """
+    x, y = two(xy)
+    assume(not x.constant and not y.constant)
+    assume(abs(float(correlate(np.array(x.values), np.array(y.values), method))) < 0.99)
+    bounds = (0.01, 0.2, 0.4, 0.6, 0.8, 0.95)
+    p = [known(magnitude(x, y, method=method, at_least=bound).p) for bound in bounds]
+    assert p == sorted(p)
+
+
+@ALL
 def test_a_wider_bound_never_takes_confirmation_away(method):
     """
     The p of *at most* falls as the bound grows, that of *at least* rises.

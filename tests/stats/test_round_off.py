@@ -7,7 +7,8 @@ import math
 import pytest
 
 from repro.errors import ClaimError
-from repro.expectations.decision_rules import Conclusion, certain, conclude_ratio
+from repro.expectations.decision_rules import certain, conclude_ratio
+from repro.expectations.verdict_words import Conclusion
 from repro.stats.correlation import association
 from repro.stats.counts import bound, share
 from repro.stats.ranks import brunner_munzel, separation

@@ -9,7 +9,8 @@ import pytest
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.expectations.decision_rules import Conclusion, by_p
+from repro.expectations.decision_rules import by_p
+from repro.expectations.verdict_words import Conclusion
 from repro.stats.records import Sample, Summary, known
 from repro.stats.trends import linear_trend, slope_weights
 

@@ -26,7 +26,7 @@ FILL = (
     "import os, sys\n"
     "os.umask(int(sys.argv[2], 8))\n"
     "from pathlib import Path\n"
-    "from repro.registry.log import ClaimLog\n"
+    "from repro.registry.claim_log import ClaimLog\n"
     "from repro.store.run_store import RunStore\n"
     "from tests.registry.made import CLAIM, FIELDS, FIRST, SCALE\n"
     "from tests.store.filled import RUN, fill\n"

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from repro.errors import StoreError
-from repro.registry.log import History
+from repro.registry.claim_log import History
 from tests.registry.made import (
     CLAIM,
     FIELDS,

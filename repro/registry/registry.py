@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from repro.registry.log import ClaimLog, Entry, History, RegistrationVersion
+from repro.registry.claim_log import ClaimLog, Entry, History, RegistrationVersion
 from repro.specs.claim import Claim
 from repro.store.places import LEDGER, check_root
 from repro.store.run_store import RunStore
