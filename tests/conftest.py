@@ -11,7 +11,7 @@ import gc
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,10 +74,16 @@ LACKS: dict[str, Callable[[], str]] = {
 }
 
 
-def pytest_collection_finish() -> None:
-    """What is there before the first test stays: no search for garbage looks at it again."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What collecting makes stays: no search for garbage looks at it, then or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
