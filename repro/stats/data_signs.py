@@ -18,8 +18,8 @@ from decimal import Decimal
 
 import numpy as np
 from scipy.special import stdtr
-from scipy.stats import rankdata
 
+from repro.stats.coefficients import midranks
 from repro.stats.records import ROUND_OFF, Sample
 
 LARGEST_SET = 10_000
@@ -413,7 +413,7 @@ def _p(r: float, n: int) -> float:
 
 def _rank_p(x: np.ndarray, y: np.ndarray, level: float) -> float:
     """Two-sided p of Spearman's correlation by permutation, so that ties do no harm."""
-    u, v = rankdata(x), rankdata(y)
+    u, v = midranks(x), midranks(y)
     u, v = u - u.mean(), v - v.mean()
     reached = abs(float(u @ v)) * (1 - 1e-9)
     if len(u) > DRAWN:

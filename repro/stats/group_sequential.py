@@ -19,10 +19,11 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from repro.errors import ClaimError
 from repro.stats.anytime import Array, balanced, contrasts, unpaired
 from repro.stats.contrast import Contrast, difference_of_pairs, welch_contrast
+from repro.stats.quadrature import legendre
 from repro.stats.records import Interval, Sample, check_alpha
 from repro.stats.stopping import Question, SequentialResult, drift, first_crossing
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(256)
+_POINTS = 256
 _REACH = 9.0
 _NOTHING = 1e-14
 
@@ -206,10 +207,11 @@ class _Walk:
 
     def move(self, bound: float, step: float) -> _Walk:
         """The walk after the increment, where it is still within the bound."""
-        places = bound * _NODES
+        nodes, weights = legendre(_POINTS)
+        places = bound * nodes
         steps = (places[:, None] - self.places) / step
         density = np.exp(-(steps**2) / 2) @ self.chances / (step * math.sqrt(2 * math.pi))
-        return _Walk(places, bound * _WEIGHTS * density)
+        return _Walk(places, bound * weights * density)
 
 
 def _steps(times: Sequence[float]) -> list[tuple[float, float]]:

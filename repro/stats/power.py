@@ -32,10 +32,12 @@ from scipy.special import (
 )
 
 from repro.errors import ClaimError
+from repro.stats.quadrature import legendre
 from repro.stats.ranks import separation_p
 from repro.stats.records import check_alpha, check_finite
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(80)
+_POINTS = 80
+_EXACT_POINTS = 400
 _TAIL = 1e-14
 _FAR = 9.0  # standard errors beyond which a normal chance is nothing
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
@@ -250,14 +252,15 @@ def _angles(nu_a: int, nu_b: int) -> tuple[Array, Array]:
     """Quadrature of the angle whose squared sine is beta distributed, without its tails."""
     lowest = math.asin(math.sqrt(betaincinv(nu_a / 2, nu_b / 2, _TAIL)))
     highest = math.acos(math.sqrt(betaincinv(nu_b / 2, nu_a / 2, _TAIL)))
-    angle = lowest + (highest - lowest) / 2 * (_NODES + 1)
+    nodes, weights = legendre(_POINTS)
+    angle = lowest + (highest - lowest) / 2 * (nodes + 1)
     log_density = (
         (nu_a - 1) * np.log(np.sin(angle))
         + (nu_b - 1) * np.log(np.cos(angle))
         + math.log(2)
         - float(betaln(nu_a / 2, nu_b / 2))
     )
-    return angle, (highest - lowest) / 2 * _WEIGHTS * np.exp(log_density)
+    return angle, (highest - lowest) / 2 * weights * np.exp(log_density)
 
 
 def _chi_nodes(half: float, limit: Array) -> tuple[Array, Array]:
@@ -265,17 +268,15 @@ def _chi_nodes(half: float, limit: Array) -> tuple[Array, Array]:
     lowest = math.sqrt(2 * float(gammaincinv(half, _TAIL)))
     highest = np.minimum(math.sqrt(2 * float(gammainccinv(half, _TAIL))), limit)
     span = np.maximum(highest - lowest, 0.0)[:, None] / 2
-    radius = lowest + span * (_NODES + 1)
+    nodes, weights = legendre(_POINTS)
+    radius = lowest + span * (nodes + 1)
     log_density = (
         (2 * half - 1) * np.log(radius)
         - radius**2 / 2
         - (half - 1) * math.log(2)
         - float(gammaln(half))
     )
-    return radius, span * _WEIGHTS * np.exp(log_density)
-
-
-_EXACT_NODES, _EXACT_WEIGHTS = np.polynomial.legendre.leggauss(400)
+    return radius, span * weights * np.exp(log_density)
 
 
 def power_separation(design: PowerDesign, distance: float) -> float:
@@ -290,11 +291,12 @@ def power_separation(design: PowerDesign, distance: float) -> float:
         return 0.0
     if design.sd_a == 0:
         return float(ndtr(distance / design.sd_b)) ** design.n_b
-    angle = np.pi / 4 * (_EXACT_NODES + 1)
+    nodes, weights = legendre(_EXACT_POINTS)
+    angle = np.pi / 4 * (nodes + 1)
     u = np.sin(angle) ** 2
     largest = design.sd_b * ndtri(u ** (1 / design.n_b))
     beyond = ndtr((distance - largest) / design.sd_a) ** design.n_a
-    return float(np.sum(_EXACT_WEIGHTS * np.pi / 4 * np.sin(2 * angle) * beyond))
+    return float(np.sum(weights * np.pi / 4 * np.sin(2 * angle) * beyond))
 
 
 def power_share(n: int, share: float, *, of: float, alpha: float = 0.05) -> float:

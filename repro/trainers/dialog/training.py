@@ -153,7 +153,7 @@ def _train_epoch(
 
     def tell(step: int, phase: Phase) -> None:
         where = (epoch, recipe.epochs, step, len(batches), done, in_all)
-        report(Progress(replicate.run.key, *where, phase))
+        report(Progress(replicate.key, *where, phase))
 
     by_token, by_step = torch.zeros(2, dtype=torch.float64, device=split.tokens.device)
     tell(0, "train")

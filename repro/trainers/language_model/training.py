@@ -13,6 +13,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
@@ -214,7 +215,7 @@ class _Epoch:
         in_epoch = (length - 1) * batch_size
         tokens = ((epoch - 1) * in_epoch + predicted * batch_size, epochs * in_epoch)
         where = (epoch, epochs, step, len(self.windows), *tokens)
-        self.report(Progress(replicate.run.key, *where, phase))
+        self.report(Progress(replicate.key, *where, phase))
 
 
 class Losses(NamedTuple):
@@ -272,6 +273,11 @@ class TrainingReplicate(Generic[M, R]):
         if note is not None:
             self.notes = (note,)
         return self
+
+    @cached_property
+    def key(self) -> str:
+        """The key of the run, which every step tells."""
+        return self.run.key
 
     @property
     def epoch(self) -> int:
