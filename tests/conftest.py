@@ -28,6 +28,9 @@ hypothesis.settings.load_profile("repro")
 # A shell that starts the tests in the background has SIGINT ignored, for their children too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Tests run side by side: a matrix product that took every core would slow all of them.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # As root in a container there is no sandbox; the rest keeps Chromium off the network.
 CHROMIUM_FLAGS = (
     "--no-sandbox",

@@ -8,7 +8,7 @@ from itertools import permutations
 import numpy as np
 from scipy.stats import permutation_test
 
-from benchmarks.levels.cells import Array, Data, Outcome, Rule
+from benchmarks.levels.cells import Array, Data, Mask, Outcome, Rule
 from benchmarks.levels.means import sample
 from repro.expectations.decision_rules import by_sign
 from repro.expectations.verdict_words import Finding
@@ -19,7 +19,10 @@ POINTS = 5
 """Points in a cluster."""
 
 BATCH = 500
-"""Draws judged at once; each has a coefficient in ten thousand orders."""
+"""Draws judged at once."""
+
+PARTS = 10
+"""The orders are tried in so many parts; draws that are no longer rare go without the rest."""
 
 
 def associated(alpha: float) -> Rule:
@@ -33,28 +36,32 @@ def associated(alpha: float) -> Rule:
 
     def decide(data: Data) -> Outcome:
         draws = len(data[0])
-        p = [
-            _p(data[0][start : start + BATCH], data[1][start : start + BATCH])
+        found = [
+            _rare(data[0][start : start + BATCH], data[1][start : start + BATCH], alpha)
             for start in range(0, draws, BATCH)
         ]
-        return Outcome(np.concatenate(p) <= alpha, np.zeros(draws, bool))
+        return Outcome(np.concatenate(found), np.zeros(draws, bool))
 
     return Rule(decide, judge)
 
 
-def _p(x: Array, y: Array) -> Array:
-    """Two-sided p of each draw, from the products of whichever clusters meet."""
+def _rare(x: Array, y: Array, alpha: float) -> Mask:
+    """Whether two-sided p is at most alpha, from the products of whichever clusters meet."""
     x, y = (v - v.mean(-1, keepdims=True) for v in (x, y))
     x, y = (v.reshape(len(v), -1, POINTS) for v in (x, y))
     first = np.argsort(x[:, :, 0], axis=-1)[:, :, None]  # the order in which clusters are drawn
     x, y = (np.take_along_axis(v, first, axis=1) for v in (x, y))
     products = x @ np.swapaxes(y, 1, 2)
     count = x.shape[1]
-    sizes = np.abs(products.reshape(len(x), -1) @ _meetings(count).T)
-    own = np.abs(np.trace(products, axis1=1, axis2=2))[:, None]
-    hits = np.sum(sizes >= own * (1 - 1e-9), axis=-1)
-    exact = len(_meetings(count)) < DRAWS
-    return np.asarray(hits / len(_meetings(count)) if exact else (hits + 1) / (DRAWS + 1))
+    own = np.abs(np.trace(products, axis1=1, axis2=2))[:, None] * (1 - 1e-9)
+    products = products.reshape(len(x), -1)
+    orders = _meetings(count)
+    drawn = int(len(orders) >= DRAWS)  # then the order observed is one more
+    hits, left = np.full(len(x), drawn), np.arange(len(x))
+    for part in np.array_split(orders, PARTS):
+        hits[left] += np.sum(np.abs(products[left] @ part.T) >= own[left], axis=-1)
+        left = left[hits[left] / (len(orders) + drawn) <= alpha]
+    return np.asarray(hits / (len(orders) + drawn) <= alpha)
 
 
 @lru_cache(maxsize=8)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.levels.cells import Array, Data, Outcome, Rule
-from benchmarks.levels.means import p_above, region, region_p, sample, welch_kernel
+from benchmarks.levels.means import rare_p, region, region_p, sample, welch_kernel
 from repro.expectations.decision_rules import conclude_difference
 from repro.expectations.verdict_words import Conclusion, Finding
 from repro.judging.verdict import adjust_family, conclude_conjunction, conclude_disjunction
@@ -33,7 +33,7 @@ def joined(how: Literal["all", "any"], leaves: Sequence[Margin], alpha: float) -
     def decide(data: Data) -> Outcome:
         own = [data[2 * place : 2 * place + 2] for place in range(len(leaves))]
         outcomes = [rule.decide(part) for rule, part in zip(rules, own, strict=True)]
-        ps = [region_p(part, *margin) for part, margin in zip(own, leaves, strict=True)]
+        ps = [region_p(part, *margin, alpha) for part, margin in zip(own, leaves, strict=True)]
         confirmed = np.stack([one.confirmed for one in outcomes], axis=-1)
         contradicted = np.stack([one.contradicted for one in outcomes], axis=-1)
         if how == "all":
@@ -66,7 +66,7 @@ def family(method: Literal["holm", "bh"], alpha: float) -> Rule:
         up, down = [], []
         for place in range(0, len(data), 2):
             effect, se, df = welch_kernel(data[place], data[place + 1])
-            p = 2 * p_above(np.abs(effect) / se, df)
+            p = 2 * rare_p(np.abs(effect) / se, df, alpha / 2)
             up.append(np.where(effect > 0, p, 1.0))
             down.append(np.where(effect < 0, p, 1.0))
         adjust = holm if method == "holm" else benjamini_hochberg

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy.special import ndtr, stdtr
+from scipy.special import ndtr
 
 from benchmarks.levels.cells import Array, Data, Mask, Outcome, Rule
-from benchmarks.levels.means import sample
+from benchmarks.levels.means import rare_p, sample
 from repro.expectations.decision_rules import conclude_sequential
 from repro.expectations.verdict_words import Finding
 from repro.stats.anytime import sequential, threshold
@@ -34,7 +34,7 @@ def every(n: int) -> tuple[int, ...]:
     return tuple(range(FEWEST, n + 1))
 
 
-Beyond = Callable[[Data, float, int], Mask]
+Beyond = Callable[[float, int], Mask]
 """Whether, look by look, the interval lies wholly above (1) or below (-1) a border."""
 
 
@@ -53,12 +53,12 @@ def nightly(
         found = sequential(a, b, question, looks=looks, alpha=alpha, paired=paired)
         return conclude_sequential(found)
 
-    def beyond(data: Data, border: float, side: int) -> Mask:
+    def intervals(data: Data) -> Beyond:
         effect, variance_a, variance_b = running(of_pairs(data) if paired else data, looks)
-        se = np.sqrt((variance_a + variance_b) / sizes)
-        return np.asarray(side * (effect - border) > reach * se)
+        width = reach * np.sqrt((variance_a + variance_b) / sizes)
+        return lambda border, side: np.asarray(side * (effect - border) > width)
 
-    return _rule(question, judge, beyond)
+    return _rule(question, judge, intervals)
 
 
 def planned(
@@ -78,14 +78,14 @@ def planned(
         )
         return conclude_sequential(found)
 
-    def beyond(data: Data, border: float, side: int) -> Mask:
+    def intervals(data: Data) -> Beyond:
         effect, variance_a, variance_b = running(of_pairs(data) if paired else data, looks)
         total = variance_a + variance_b
         df = total**2 / (variance_a**2 + variance_b**2) * (sizes - 1)
-        t = side * (effect - border) / np.sqrt(total / sizes)
-        return np.asarray(stdtr(df, -t) < nominal)
+        se = np.sqrt(total / sizes)
+        return lambda border, side: rare_p(side * (effect - border) / se, df, nominal) < nominal
 
-    return _rule(question, judge, beyond)
+    return _rule(question, judge, intervals)
 
 
 def of_pairs(data: Data) -> Data:
@@ -107,12 +107,15 @@ def running(data: Data, looks: Sequence[int]) -> tuple[Array, Array, Array]:
     return mean_a - mean_b, variance_a, variance_b
 
 
-def _rule(question: Question, judge: Callable[[Data], Finding], beyond: Beyond) -> Rule:
+def _rule(
+    question: Question, judge: Callable[[Data], Finding], intervals: Callable[[Data], Beyond]
+) -> Rule:
     """The first look whose interval holds none of the borders decides; that verdict stands."""
 
     def decide(data: Data) -> Outcome:
-        above = {border: beyond(data, border, 1) for border in question.borders}
-        below = {border: beyond(data, border, -1) for border in question.borders}
+        beyond = intervals(data)
+        above = {border: beyond(border, 1) for border in question.borders}
+        below = {border: beyond(border, -1) for border in question.borders}
         excluded = [above[border] | below[border] for border in question.borders]
         found = np.all(excluded, axis=0)
         decided = found.any(axis=-1)
@@ -129,7 +132,8 @@ def _rule(question: Question, judge: Callable[[Data], Finding], beyond: Beyond) 
         return Outcome(confirmed, decided & ~confirmed)
 
     def covers(data: Data, truth: float) -> Mask:
-        missed = beyond(data, truth, 1) | beyond(data, truth, -1)
+        beyond = intervals(data)
+        missed = beyond(truth, 1) | beyond(truth, -1)
         return np.asarray(~missed.any(axis=-1))
 
     return Rule(decide, judge, covers)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+from scipy.special import ndtri, stdtr, stdtrit
 
 from benchmarks.levels.cells import Array, Data, Mask, Outcome, Rule
 from repro.expectations.decision_rules import (
@@ -24,6 +25,9 @@ from repro.stats.t_tests import TESTS, ratio_of_geometric_means
 
 Kernel = Callable[[Array, Array], tuple[Array, Array, Array]]
 """Effect, standard error and degrees of freedom of each draw."""
+
+Against = Callable[[float, float], tuple[Mask, Mask, Mask | bool]]
+"""From a border and a tail: whether the effect lies above it, below, and the test can be had."""
 
 
 def sample(row: Array) -> Sample:
@@ -87,6 +91,17 @@ SIMULATED = {
 def p_above(t: Array, df: Array) -> Array:
     """One-sided p of *not above*."""
     return np.asarray(stdtr(df, -t))
+
+
+def rare_p(t: Array, df: Array, most: float | Array) -> Array:
+    """``p_above`` where it may be at most ``most``, else 1.
+
+    Student's tails are heavier than the normal's, so that it is larger up to its quantile.
+    """
+    far = t > -ndtri(most)
+    p = np.ones_like(t)
+    p[far] = p_above(t[far], df[far])
+    return p
 
 
 def within(kernel: Kernel, level: float) -> Callable[[Data, float], Mask]:
@@ -166,9 +181,10 @@ def region(
     def decide(data: Data) -> Outcome:
         size = len(data[0])
         inside, outside = np.ones(size, bool), np.zeros(size, bool)
+        against = partial(_relative, data) if relative else _against(*kernel(*data))
         for border, sign in ((low, 1), (high, -1)):
             if border is not None:
-                above, below, safe = _against(data, border, alpha, kernel, relative=relative)
+                above, below, safe = against(border, alpha)
                 inside &= (above if sign > 0 else below) & safe
                 outside |= (below if sign > 0 else above) & safe
         return Outcome(inside, outside)
@@ -177,15 +193,15 @@ def region(
     return Rule(decide, judge, covers_relative(level) if relative else within(kernel, level))
 
 
-def region_p(data: Data, low: float | None, high: float | None) -> tuple[Array, Array]:
-    """The p of lying inside the absolute margins, and of lying beyond one of them."""
+def region_p(data: Data, low: float | None, high: float | None, most: float) -> tuple[Array, Array]:
+    """The ``rare_p`` of lying inside the absolute margins, and of lying beyond one of them."""
     effect, se, df = welch_kernel(*data)
     inside, outside = np.zeros(len(effect)), np.ones(len(effect))
     for border, sign in ((low, 1), (high, -1)):
         if border is not None:
             t = sign * (effect - border) / se
-            inside = np.maximum(inside, p_above(t, df))
-            outside = np.minimum(outside, p_above(-t, df))
+            inside = np.maximum(inside, rare_p(t, df, most))
+            outside = np.minimum(outside, rare_p(-t, df, most))
     return inside, outside
 
 
@@ -249,19 +265,16 @@ def _region_result(
     return margins.non_inferiority(a, b, margin=size, better="higher", alpha=alpha, paired=paired)
 
 
-def _against(
-    data: Data, border: float, alpha: float, kernel: Kernel, *, relative: bool
-) -> tuple[Mask, Mask, Mask | bool]:
-    """Whether the effect lies above the border, below it, and whether the test can be had."""
-    if relative:
-        return _relative(data, border, alpha)
-    effect, se, df = kernel(*data)
-    above = _above(effect - border, se, df, alpha, strict=True)
-    return above, _above(border - effect, se, df, alpha, strict=True), True
+def _against(effect: Array, se: Array, df: Array) -> Against:
+    def against(border: float, tail: float) -> tuple[Mask, Mask, bool]:
+        above = _above(effect - border, se, df, tail, strict=True)
+        return above, _above(border - effect, se, df, tail, strict=True), True
+
+    return against
 
 
 def _relative(data: Data, border: float, tail: float) -> tuple[Mask, Mask, Mask]:
-    """As ``_against``, by the contrast ``mean A - (1 + border) mean B``; B is above 0."""
+    """As ``Against``, by the contrast ``mean A - (1 + border) mean B``; B is above 0."""
     moments = [
         (arm.mean(-1), arm.std(-1, ddof=1) / math.sqrt(arm.shape[-1]), arm.shape[-1])
         for arm in data
@@ -269,13 +282,13 @@ def _relative(data: Data, border: float, tail: float) -> tuple[Mask, Mask, Mask]
     effect, se, df = scaled_contrast(moments[0], moments[1], 1 + border)
     mean_b, error_b, n_b = moments[1]
     safe = -stdtrit(n_b - 1, tail) * error_b < np.abs(mean_b)
-    t = np.asarray(effect / se)
-    return p_above(t, np.asarray(df)) < tail, p_above(-t, np.asarray(df)) < tail, safe
+    t, df = np.asarray(effect / se), np.asarray(df)
+    return rare_p(t, df, tail) < tail, rare_p(-t, df, tail) < tail, safe
 
 
 def _above(distance: Array, se: Array, df: Array, tail: float, *, strict: bool = False) -> Mask:
     """Whether the distance is significantly above 0; ``strict`` where an interval decides."""
-    p = p_above(distance / se, df)
+    p = rare_p(distance / se, df, tail)
     return np.asarray(p < tail if strict else p <= tail)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from benchmarks.levels.cells import Array, Data, Mask, Outcome, Rule
-from benchmarks.levels.means import p_above, sample, welch_kernel
+from benchmarks.levels.means import p_above, rare_p, sample, welch_kernel
 from repro.expectations.decision_rules import by_p, by_sign
 from repro.expectations.verdict_words import Finding
 from repro.stats.coefficients import (
@@ -127,7 +127,8 @@ def sloping(alpha: float) -> Rule:
 
     def decide(data: Data) -> Outcome:
         effect, se, df = moments(data)
-        return Outcome(p_above(effect / se, df) <= alpha, p_above(-effect / se, df) <= alpha)
+        t = effect / se
+        return Outcome(rare_p(t, df, alpha) <= alpha, rare_p(-t, df, alpha) <= alpha)
 
     def covers(data: Data, truth: float) -> Mask:
         effect, se, df = moments(data)
@@ -147,8 +148,8 @@ def ordered(alpha: float) -> Rule:
         up, down = [], []
         for i, j in combinations(range(len(data)), 2):
             effect, se, df = welch_kernel(data[j], data[i])
-            up.append(p_above(effect / se, df))
-            down.append(p_above(-effect / se, df))
+            up.append(rare_p(effect / se, df, alpha))
+            down.append(rare_p(-effect / se, df, alpha))
         reverse = smallest_holm(np.stack(down, axis=-1)) <= alpha
         return Outcome(largest_holm(np.stack(up, axis=-1)) <= alpha, reverse)
 
