@@ -62,7 +62,8 @@ def boundaries(times: tuple[float, ...], alpha: float) -> tuple[float, ...]:
             bound = walk.bound(due, step)
             used += due
         bounds.append(bound / math.sqrt(time))
-        walk = walk.move(min(bound, _REACH * math.sqrt(time)), step)
+        if time < times[-1]:
+            walk = walk.move(min(bound, _REACH * math.sqrt(time)), step)
     return tuple(bounds)
 
 
@@ -184,7 +185,10 @@ def conditional_power(
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """The score where no boundary was crossed yet: quadrature nodes with their probabilities."""
+    """The score where no boundary was crossed yet: quadrature nodes with their probabilities.
+
+    The nodes lie symmetrically around 0.
+    """
 
     places: Array
     chances: Array
@@ -195,8 +199,8 @@ class _Walk:
 
     def exit(self, bound: float, step: float) -> float:
         """The chance that an increment of standard deviation ``step`` leaves -bound to bound."""
-        beyond = ndtr((self.places - bound) / step) + ndtr((-self.places - bound) / step)
-        return float(np.sum(self.chances * beyond))
+        above = ndtr((self.places - bound) / step)
+        return float((self.chances * (above + above[::-1])).sum())
 
     def bound(self, chance: float, step: float) -> float:
         """The bound that an increment of standard deviation ``step`` leaves with ``chance``."""
@@ -209,8 +213,12 @@ class _Walk:
         """The walk after the increment, where it is still within the bound."""
         nodes, weights = legendre(_POINTS)
         places = bound * nodes
-        steps = (places[:, None] - self.places) / step
-        density = np.exp(-(steps**2) / 2) @ self.chances / (step * math.sqrt(2 * math.pi))
+        steps = np.subtract.outer(places, self.places)
+        steps /= step
+        steps *= steps
+        steps /= -2
+        np.exp(steps, out=steps)
+        density = steps @ self.chances / (step * math.sqrt(2 * math.pi))
         return _Walk(places, bound * weights * density)
 
 
