@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 from importlib import import_module, metadata
 from importlib.machinery import ModuleSpec, PathFinder
 from operator import attrgetter
@@ -125,12 +126,25 @@ def version_of(name: str) -> str:
     """
     module = name.partition(":")[0]
     found = _found(name, module)
-    distributions = set(metadata.packages_distributions().get(module.partition(".")[0], ()))
+    distributions = set(_distributions().get(module.partition(".")[0], ()))
     if len(distributions) == 1:
         return metadata.version(distributions.pop())
     if not found.has_location or found.origin is None:  # a module written in C, or a namespace
         raise DataError(f"{name}: a module of no distribution and no file has no version")
     return f"sha256:{file_digest(Path(found.origin))[:16]}"
+
+
+def _distributions() -> Mapping[str, list[str]]:
+    """Which distributions have each package; read again when a folder of ``sys.path`` changes."""
+    folders = [Path(place).absolute() for place in sys.path]
+    return _distributions_in(
+        tuple((str(each), each.stat().st_mtime_ns) for each in folders if each.exists())
+    )
+
+
+@lru_cache(maxsize=1)
+def _distributions_in(_folders: tuple[tuple[str, int], ...]) -> Mapping[str, list[str]]:
+    return metadata.packages_distributions()
 
 
 def _found(name: str, module: str) -> ModuleSpec:
