@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
-from tests.end_to_end.test_verify import CLAIMS, run
+from tests.end_to_end.test_verify import CLAIMS, copy_shorter, run
 
 NIGHTLY = Path(__file__).parent / "nightly"
 
@@ -16,8 +15,7 @@ def claims(place: Path) -> Path:
     """The nightly claims, beside the configurations that they name."""
     folder = place / "claims"
     if not folder.exists():
-        shutil.copytree(NIGHTLY, folder)
-        shutil.copytree(CLAIMS / "configurations", folder / "configurations")
+        copy_shorter(NIGHTLY, folder)
     return folder
 
 
