@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import math
 import re
+from functools import cache
 from itertools import pairwise
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from repro.judging.document import Document
 from repro.report.blocks import (
     DotPanel,
     DotPlot,
@@ -30,13 +30,19 @@ NUMBERS = st.floats(-1e9, 1e9, allow_nan=False).map(lambda x: round(x, 6))
 POSITIVE = st.floats(1e-6, 1e9)
 
 
+@cache
+def first_drawings(name: str, phone: bool) -> list[tuple[Figure, list[str]]]:
+    """The figures of a document, each with its panels."""
+    figures = view(all_documents()[name]).figures()
+    return [(figure, draw(figure, phone=phone)) for figure in figures]
+
+
 @pytest.mark.parametrize("name", list(all_documents()))
 @pytest.mark.parametrize("phone", [False, True])
-def test_deterministic(name: str, phone: bool, documents: dict[str, Document]) -> None:
+def test_deterministic(name: str, phone: bool) -> None:
     """Drawing twice gives the same bytes, without a date and with ids of their own."""
     ids: list[str] = []
-    for figure in view(documents[name]).figures():
-        first = draw(figure, phone=phone)
+    for figure, first in first_drawings(name, phone):
         assert first == draw(figure, phone=phone)
         for panel in first:
             assert "date" not in panel.lower()
@@ -45,11 +51,11 @@ def test_deterministic(name: str, phone: bool, documents: dict[str, Document]) -
 
 
 @pytest.mark.parametrize("name", list(all_documents()))
-def test_only_the_colours_of_paper(name: str, documents: dict[str, Document]) -> None:
+def test_only_the_colours_of_paper(name: str) -> None:
     """A theme can replace every colour: each is one of those that a style sheet looks for."""
     drawn = {PRINT[colour] for colour in DRAWN}
-    for figure in view(documents[name]).figures():
-        for panel in draw(figure):
+    for _, panels in first_drawings(name, phone=False):
+        for panel in panels:
             styles = " ".join(re.findall(r'style="([^"]*)"', re.sub(r">[^<]+<", "><", panel)))
             assert set(re.findall(r"(?:fill|stroke): (#\w+)", styles)) <= drawn
 

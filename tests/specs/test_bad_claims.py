@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from repro.errors import RuleError, ShapeError, SpecError
+from repro.schema import yaml
 from repro.specs.claim import SCALES, ScaleName
 from repro.specs.load import load_claim
 
 BAD = Path(__file__).parent / "bad"
 DEFECTS = sorted(path.stem for path in BAD.glob("*.yaml"))
+parsed_once = cache(yaml.parse_document)
 
 
 @cache
@@ -26,6 +28,7 @@ def refused(name: str, scale: ScaleName = "quick") -> SpecError:
 @pytest.fixture(autouse=True)
 def _beside_the_files(monkeypatch):
     monkeypatch.chdir(BAD)
+    monkeypatch.setattr(yaml, "parse_document", parsed_once)
 
 
 @pytest.mark.parametrize("defect", DEFECTS)
