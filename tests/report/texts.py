@@ -37,9 +37,14 @@ def squeezed(text: str) -> str:
 
 
 def page(path: Path) -> ET.Element:
-    """The parsed page; html5lib raises for any mistake of syntax."""
+    """The parsed page, for reading only; html5lib raises for any mistake of syntax."""
+    return _page(path.read_text(encoding="utf-8"))
+
+
+@cache
+def _page(text: str) -> ET.Element:
     parser = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False)
-    root: ET.Element = parser.parse(path.read_text(encoding="utf-8"))
+    root: ET.Element = parser.parse(text)
     return root
 
 
