@@ -6,6 +6,7 @@ import platform
 import shutil
 import subprocess
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -234,8 +235,12 @@ def collect(evidence: Evidence, command: str) -> doc.Provenance:
     )
 
 
+@cache
 def revision(checkout: Path) -> str:
-    """The commit of a checkout, with `+` where its files were changed; else nothing."""
+    """The commit of a checkout when first asked for, with `+` where its files were changed.
+
+    Nothing of a folder that is no checkout.
+    """
     git = shutil.which("git")
     if git is None or not (checkout / ".git").exists():
         return ""

@@ -279,11 +279,11 @@ def paired_contrast(
     With weights 1 and -1 it is the paired t-test's. ``test`` is named in errors. ``ClaimError``
     for a summary, replicates without a partner, fewer than two pairs, and sums that do not vary.
     """
-    sums = weighted_sum(arms, weights, test=test)
+    samples = match(arms, test)
+    sums = _weighted(samples, weights)
     largest = max(
-        abs(weight * value)
-        for weight, arm in zip(weights, match(arms, test), strict=True)
-        for value in arm.values
+        abs(weight) * max(map(abs, sample.values))
+        for weight, sample in zip(weights, samples, strict=True)
     )
     if sums.n > 1 and max(sums.values) - min(sums.values) <= ROUND_OFF * largest:
         raise ClaimError(
@@ -298,7 +298,10 @@ def weighted_sum(
     arms: Sequence[Arm], weights: Sequence[float] = (1.0, -1.0), *, test: str = "paired"
 ) -> Sample:
     """The weighted sum of the arms' values, seed by seed; ``ClaimError`` for missing partners."""
-    samples = match(arms, test)
+    return _weighted(match(arms, test), weights)
+
+
+def _weighted(samples: Sequence[Sample], weights: Sequence[float]) -> Sample:
     parts = [
         [weight * value for value in sample.values]
         for weight, sample in zip(weights, samples, strict=True)

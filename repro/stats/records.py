@@ -201,9 +201,10 @@ class Sample:
             )
         if len(set(self.replicates)) != len(self.replicates):
             raise ClaimError(f"a replicate occurs twice: {sorted(self.replicates)}")
-        for replicate, value in zip(self.replicates, self.values, strict=True):
-            if not math.isfinite(value):
-                raise ClaimError(f"replicate {replicate} has no finite value: {value}")
+        if not all(map(math.isfinite, self.values)):
+            pairs = zip(self.replicates, self.values, strict=True)
+            replicate, value = next(pair for pair in pairs if not math.isfinite(pair[1]))
+            raise ClaimError(f"replicate {replicate} has no finite value: {value}")
 
     @classmethod
     def of(cls, *values: float) -> Sample:
@@ -234,7 +235,7 @@ class Sample:
         if self.constant:
             return Summary(self.n, self.values[0], 0.0)
         mean = math.fsum(self.values) / self.n
-        squares = math.fsum((value - mean) ** 2 for value in self.values)
+        squares = math.fsum([(value - mean) ** 2 for value in self.values])
         return Summary(self.n, mean, math.sqrt(squares / (self.n - 1)))
 
     def log(self) -> Sample:
