@@ -193,5 +193,5 @@ def test_a_store_that_vanishes_in_mid_run(
     if mounted:
         store.root.rmdir()
     (tmp_path / "away").rename(store.root)
-    done = execute(plan, RunStore(store.root), engine="processes", workers=1, device="cpu")
+    done = execute(plan, RunStore(store.root), engine="serial", device="cpu")
     assert (len(done.trained), len(done.reused)) == (2, 1)

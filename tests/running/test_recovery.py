@@ -23,7 +23,7 @@ from tests.running.tiny import tiny_plan
 
 pytestmark = pytest.mark.slow
 
-EPOCHS = 15
+EPOCHS = 8
 PLAN = tiny_plan(2, epochs=EPOCHS)
 KEYS = [planned.run.key for planned in PLAN]
 
