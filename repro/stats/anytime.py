@@ -174,9 +174,9 @@ def _sizes(
     """Degrees of freedom, and the factor by which the prior widens the variance of the mean."""
     first, width = np.asarray(n_a, dtype=float), np.asarray(g, dtype=float)
     second = first if n_b is None else np.asarray(n_b, dtype=float)
-    if np.min(first) < 2 or np.min(second) < 2:
+    if first.min() < 2 or second.min() < 2:
         raise TooFewError("an e-value needs at least two values in each arm")
-    if not np.all((width > 0) & np.isfinite(width)):
+    if not ((width > 0) & np.isfinite(width)).all():
         raise ClaimError(f"the prior's variance g is a finite number above 0, not {width}")
     if n_b is None:
         nu, size = first - 1, first
