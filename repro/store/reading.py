@@ -105,7 +105,7 @@ class StoreReader:
             self.spec(key)
 
     def history(self, key: str) -> tuple[dict[str, Scalar], ...]:
-        """One row an epoch; None stands for a number that was not finite."""
+        """One row per epoch; None stands for a number that was not finite."""
         path = self.folder(key) / HISTORY
         lines = self._artefact(path, self.record(key).artefacts.get(HISTORY)).splitlines()
         rows = [parse_json(path, line) for line in lines]

@@ -3,7 +3,7 @@
 <store>/<key[:2]>/<key>/
         spec.json                    the resolved run, which hashes to the key
         record.json                  written last: how the run ended, digests of what it left
-        history.jsonl                one line an epoch
+        history.jsonl                one line per epoch
         model.safetensors            the weights of the best epoch
         measurements/<name>.json     one number each, sealed, with .safetensors for its arrays
         provenance.json              when, on what, how long: no evidence

@@ -54,7 +54,7 @@ class CurveWords(NamedTuple):
     setting: str = "setting"
     axis: str = "setting"
     mark: str = "as declared"
-    caption: str = "One line a seed. The upright line is the setting that the verdict uses."
+    caption: str = "One line per seed. The upright line is the setting that the verdict uses."
 
 
 @dataclass(frozen=True, slots=True)

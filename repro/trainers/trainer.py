@@ -86,7 +86,7 @@ Report: TypeAlias = Callable[[Progress], None]
 class Finished:
     """A run that was trained, with what it leaves: weights, files of any other kind, or both.
 
-    ``history`` has a row an epoch, or none. ``diverged`` is the epoch that ended it without a
+    ``history`` has a row per epoch, or none. ``diverged`` is the epoch that ended it without a
     model; such a run leaves nothing else. ``notes`` are sentences for the provenance.
     """
 

@@ -81,7 +81,7 @@ def log_probability_rows(model: LanguageModel, tokens: Tensor, batch_size: int) 
 
 
 def rows_of(output: OutputLayer, contexts: Iterable[Tensor]) -> Iterator[Tensor]:
-    """Blocks (rows, V) of log-probabilities in nats, one row a context of (T, B, D).
+    """Blocks (rows, V) of log-probabilities in nats, one row per context of (T, B, D).
 
     A block holds CHUNK_BYTES at most (or one row). The work is done as blocks are asked for.
     """

@@ -88,7 +88,7 @@ class Rank(MeasurementSpec):
         "tolerance, relative to the largest singular value",
         "Press's threshold",
         "A numerical rank counts the singular values above a threshold, so it depends on the"
-        " threshold: one line a seed. The upright line is the threshold that the verdict uses.",
+        " threshold: one line per seed. The upright line is the threshold that the verdict uses.",
     )
     Details: ClassVar[type[Details]] = RankDetails
 
