@@ -22,8 +22,8 @@ from repro.errors import (
     Stopped,
     apart,
 )
-from repro.evidence.base import Evidence, TidyTable
 from repro.evidence.csv_table import frame_table, read_table
+from repro.evidence.evidence import Evidence, TidyTable
 from repro.judging.assemble import check_claim, document_of
 from repro.judging.design_power import refuse_designs
 from repro.judging.document import Document

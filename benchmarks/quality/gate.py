@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from benchmarks.quality.honest import Columns, Drawn, claim_document
-from repro.evidence.base import TableSource, TidyTable
+from repro.evidence.evidence import TableSource, TidyTable
 from repro.judging.gather import from_table
 from repro.judging.quality import Quality, examine
 from repro.specs.claim import Claim

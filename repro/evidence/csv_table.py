@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from repro.errors import Problem
-from repro.evidence.base import TableSource, TidyTable
+from repro.evidence.base import DeclaredAt, EvidenceSource, Facts
+from repro.evidence.evidence import TableSource, TidyTable
 from repro.evidence.readings import (
     DIVERGED,
     STATES,
@@ -27,7 +28,6 @@ from repro.evidence.readings import (
     short,
     time_of,
 )
-from repro.evidence.source import DeclaredAt, EvidenceSource, Facts
 from repro.files import read_text
 from repro.schema.base import LARGEST, SMALLEST, FileName
 from repro.schema.messages import choose, closest, listed

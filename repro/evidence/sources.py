@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from repro.evidence.source import EvidenceSource, OwnSource
+from repro.evidence.base import EvidenceSource, OwnSource
 from repro.plugins import Table, class_of_others
 
 SOURCES: Table[type[EvidenceSource]] = Table(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import Field
 
 from repro.errors import Problem, StoreError, StoreUnreachableError
-from repro.evidence.base import Replicate, State
-from repro.evidence.source import DeclaredAt, EvidenceSource, Facts
+from repro.evidence.base import DeclaredAt, EvidenceSource, Facts
+from repro.evidence.evidence import Replicate, State
 from repro.schema.base import ConfigurationId
 from repro.trainers.run import RunSpec
 

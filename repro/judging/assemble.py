@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from statistics import stdev
 
-from repro.evidence.base import Evidence
+from repro.evidence.evidence import Evidence
 from repro.expectations import base
 from repro.expectations.base import Found
 from repro.expectations.kinds import Expectation, kind_of, name_of_test

@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from repro.evidence.base import Evidence, PrintedSummary, State
-from repro.evidence.source import PublishedArm
+from repro.evidence.base import PublishedArm
+from repro.evidence.evidence import Evidence, PrintedSummary, State
 from repro.expectations.base import pair
 from repro.judging import document as doc
 from repro.machine import cores, now, package_version, processor

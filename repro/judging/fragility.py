@@ -12,7 +12,7 @@ from itertools import product
 from typing import Literal
 
 from repro.errors import ClaimError
-from repro.evidence.base import Evidence
+from repro.evidence.evidence import Evidence
 from repro.expectations.base import Read
 from repro.expectations.kinds import kind_of
 from repro.expectations.verdict_words import Conclusion, Flag, FlagKind

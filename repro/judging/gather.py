@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from repro.errors import DataError, ReproError
-from repro.evidence.base import Evidence, PrintedSummary, Replicate, TidyTable
+from repro.evidence.base import EvidenceSource, PublishedArm
+from repro.evidence.evidence import Evidence, PrintedSummary, Replicate, TidyTable
 from repro.evidence.readings import TableSchema
-from repro.evidence.source import EvidenceSource, PublishedArm
 from repro.specs.claim import Claim
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Literal
 
 from repro.errors import ClaimError
-from repro.evidence.base import Evidence
+from repro.evidence.evidence import Evidence
 from repro.expectations.base import Context
 from repro.expectations.decision_rules import conclude_sequential
 from repro.expectations.kinds import Expectation, kind_of

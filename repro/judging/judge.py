@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from repro.errors import ClaimError
-from repro.evidence.base import Evidence
+from repro.evidence.evidence import Evidence
 from repro.expectations.verdict_words import Finding, Validity
 from repro.judging import document as doc
 from repro.judging.document_parts import FamilyMember, FamilyPart

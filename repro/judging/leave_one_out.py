@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from repro.evidence.base import Evidence
+from repro.evidence.evidence import Evidence
 from repro.expectations.kinds import Expectation, kind_of
 from repro.judging.verdict import Judged, judge
 from repro.specs.claim import Claim

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from repro.errors import ClaimError
-from repro.evidence.base import Evidence, Replicate
+from repro.evidence.evidence import Evidence, Replicate
 from repro.expectations.base import pair
 from repro.expectations.kinds import kind_of
 from repro.expectations.sequential import SEQUENTIAL

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from repro.evidence.base import Evidence
+from repro.evidence.evidence import Evidence
 from repro.expectations.kinds import kind_of
 from repro.expectations.verdict_words import Flag, FlagKind
 from repro.schema import numbers as fmt

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from repro.errors import StoreError, StoreUnreachableError
-from repro.evidence.base import Evidence
+from repro.evidence.evidence import Evidence
 from repro.expectations.verdict_words import Validity
 from repro.judging import document_parts as part
 from repro.judging.gather import gather

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from repro.errors import ClaimError
-from repro.evidence.base import Evidence
+from repro.evidence.evidence import Evidence
 from repro.expectations.kinds import kind_of, name_of_test
 from repro.judging.document_parts import Analysis, Choice, Robustness, finite
 from repro.judging.leave_one_out import Case, numbers_of_seeds

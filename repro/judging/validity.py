@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from repro.evidence.base import Evidence, State
+from repro.evidence.evidence import Evidence, State
 from repro.expectations.verdict_words import Flag, FlagKind, Validity
 from repro.judging import document as doc
 from repro.judging.interim import reversals

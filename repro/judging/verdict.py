@@ -44,7 +44,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from repro.errors import ClaimError, TooFewError, gravest
-from repro.evidence.base import Evidence
+from repro.evidence.evidence import Evidence
 from repro.expectations.base import Read
 from repro.expectations.decision_rules import decide
 from repro.expectations.kinds import Expectation, kind_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, SerializeAsAny, create_model, model_validator
 
-from repro.evidence.source import EvidenceSource, Facts, PublishedArm
+from repro.evidence.base import EvidenceSource, Facts, PublishedArm
 from repro.evidence.sources import BUILTIN
 from repro.schema.base import ObjectName, Spec
 from repro.specs.configuration import Configuration, NamedCode

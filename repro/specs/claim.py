@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from repro.digest import digest
-from repro.evidence.source import PublishedArm
+from repro.evidence.base import PublishedArm
 from repro.expectations.base import ArmFacts, Context, Design, MeasurementFacts, Role, Sequential
 from repro.expectations.difference import TestOfDifference
 from repro.expectations.kinds import Expectation

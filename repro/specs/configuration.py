@@ -19,7 +19,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, create_model
 
 from repro import files as resources
 from repro.errors import DataError, Place, Problem, ShapeError
-from repro.evidence.source import Facts
+from repro.evidence.base import Facts
 from repro.plugins import version_of
 from repro.schema.base import Count, ObjectName, Reason, Spec
 from repro.schema.messages import choose, closest, pattern, validated

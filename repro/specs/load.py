@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, TypeAlias
 from pydantic import BaseModel, ValidationError
 
 from repro.errors import CodeError, DataError, Place, Problem, RuleError, ShapeError, SpecError
-from repro.evidence.source import OwnSource
+from repro.evidence.base import OwnSource
 from repro.evidence.sources import source_of_others
 from repro.expectations.base import OwnExpectation
 from repro.expectations.kinds import OthersExpectation, kind_of_others

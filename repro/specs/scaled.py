@@ -9,7 +9,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from repro.errors import Problem
-from repro.evidence.source import DeclaredAt
+from repro.evidence.base import DeclaredAt
 from repro.expectations.base import ArmFacts, Context, Design, MeasurementFacts, Mistake
 from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.messages import bare, choose, listed

@@ -12,8 +12,8 @@ import pytest
 
 from repro import judge
 from repro.errors import SpecError
-from repro.evidence.base import TidyTable
 from repro.evidence.csv_table import frame_table, read_table
+from repro.evidence.evidence import TidyTable
 from repro.specs.claim import Claim
 from tests.evidence.tidy import HEADER, small
 from tests.judging.made import made

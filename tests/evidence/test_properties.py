@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repro.errors import SpecError
-from repro.evidence.base import TidyTable
 from repro.evidence.csv_table import frame_table, read_table
+from repro.evidence.evidence import TidyTable
 from repro.schema.base import LARGEST, SMALLEST
 from tests.evidence.tidy import HEADER, small
 

@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from repro.errors import ClaimError, SpecError
-from repro.evidence.base import Evidence
 from repro.evidence.csv_table import MAX_SEEDS, frame_table, read_table
+from repro.evidence.evidence import Evidence
 from repro.expectations.verdict_words import Validity
 from repro.judging.assemble import check_claim
 from repro.judging.judge import judge_claim

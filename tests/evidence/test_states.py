@@ -11,8 +11,8 @@ import pytest
 
 from repro import judge
 from repro.errors import SpecError
-from repro.evidence.base import Evidence, TidyTable
 from repro.evidence.csv_table import frame_table, read_table
+from repro.evidence.evidence import Evidence, TidyTable
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document
 from repro.judging.gather import (

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from repro.evidence.base import Evidence, Replicate, State
+from repro.evidence.evidence import Evidence, Replicate, State
 from repro.judging.assemble import check_claim, verdict_of
 from repro.judging.document import Document
 from repro.judging.verdict import exit_code

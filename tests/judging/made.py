@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from repro.evidence.base import Evidence, TableSource, TidyTable
 from repro.evidence.csv_table import TableFile
+from repro.evidence.evidence import Evidence, TableSource, TidyTable
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document, Result
 from repro.judging.gather import from_table

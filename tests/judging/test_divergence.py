@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from repro.evidence.base import State
+from repro.evidence.evidence import State
 from repro.expectations.base import EProcess
 from repro.expectations.kinds import Expectation
 from repro.judging.assemble import check_claim

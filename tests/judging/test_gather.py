@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from repro.errors import ClaimError, SpecError
-from repro.evidence.base import Evidence
 from repro.evidence.csv_table import TableFile, read_table
+from repro.evidence.evidence import Evidence
 from repro.judging.gather import from_table, gather, measured, table_schema
 from repro.specs.arm import Arm
 from repro.specs.claim import Claim

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from repro.evidence.base import TableSource, TidyTable
+from repro.evidence.base import PublishedArm
+from repro.evidence.evidence import TableSource, TidyTable
 from repro.evidence.published import PublishedNumbers
-from repro.evidence.source import PublishedArm
 from repro.judging.assemble import check_claim, document_of
 from repro.judging.design_power import design_parts
 from repro.judging.document import Document

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from repro.evidence.base import TableSource, TidyTable
+from repro.evidence.evidence import TableSource, TidyTable
 from repro.expectations.verdict_words import NOT_TESTED
 from repro.judging.assemble import document_of, verdict_of
 from repro.judging.document import Document

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from repro.evidence.base import Evidence, TableSource, TidyTable
+from repro.evidence.evidence import Evidence, TableSource, TidyTable
 from repro.expectations.verdict_words import Conclusion
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from repro.evidence.base import PublishedArm
 from repro.evidence.csv_table import TableFile
 from repro.evidence.published import PublishedNumbers
-from repro.evidence.source import PublishedArm
 from repro.report.blocks import DotPlot, Figure
 from repro.report.view import view
 from repro.specs.arm import Arm

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from repro.evidence.base import Evidence, Replicate
+from repro.evidence.evidence import Evidence, Replicate
 from repro.judging.claim_parts import collect, revision
 
 RUN: dict[str, Any] = {

@@ -15,9 +15,9 @@ from benchmarks.quality.gate import gate
 from benchmarks.quality.honest import Drawn, as_rows, claim_document
 from benchmarks.quality.measure import PROMISED, RULES, false_alarms
 from repro import judge, load_claim
-from repro.evidence.base import TableSource, TidyTable
+from repro.evidence.base import PublishedArm
+from repro.evidence.evidence import TableSource, TidyTable
 from repro.evidence.published import PublishedNumbers
-from repro.evidence.source import PublishedArm
 from repro.expectations.verdict_words import FlagKind
 from repro.judging.assemble import check_claim, verdict_of
 from repro.judging.document import Document

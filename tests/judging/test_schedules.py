@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from repro.evidence.base import Evidence
+from repro.evidence.evidence import Evidence
 from repro.judging.assemble import check_claim
 from repro.judging.document_parts import Analysis
 from repro.judging.gather import gather

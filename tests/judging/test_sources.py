@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import pytest
 
-from repro.evidence.base import Evidence, PrintedSummary
 from repro.evidence.csv_table import TableFile, frame_table
+from repro.evidence.evidence import Evidence, PrintedSummary
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document
 from repro.judging.gather import from_table, measured, table_schema

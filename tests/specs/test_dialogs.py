@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from repro.errors import SpecError
-from repro.evidence.base import Evidence
+from repro.evidence.evidence import Evidence
 from repro.judging.quality import Quality
 from repro.judging.validity import judge_validity
 from repro.running.engine import Group

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 from repro.errors import Problem
-from repro.evidence.source import PublishedArm
+from repro.evidence.base import PublishedArm
 from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.yaml import Steps
 from repro.specs.scaled import ScaledClaim
