@@ -59,11 +59,11 @@ def test_the_gate_runs_every_step_even_after_a_failure(checkout: Checkout) -> No
     assert results == [
         ["ruff", "check", "ok"],
         ["ruff", "format", "ok"],
+        ["mypy", "FAILED", "(1)"],
         ["lint-imports", "ok"],
         ["deptry", "ok"],
         ["docs", "ok"],
         ["pytest", "ok"],
-        ["mypy", "FAILED", "(1)"],
     ]
 
 
