@@ -229,10 +229,12 @@ def test_a_hung_run_is_named_and_ended_and_the_others_go_on(
     monkeypatch.setattr("repro.running.preflight.try_own_parts", lambda *_: None)
     monkeypatch.setattr(watch, "IDLE_SECONDS", 1.0)
     plan, told = tiny_plan(4), Told()
-    done = execute(plan, store, engine="processes", workers=2, device="cpu", report=told, limit=6.0)
+    done = execute(
+        plan, store, engine="processes", workers=2, device="cpu", report=told, limit=12.0
+    )
     hung = plan[0].run.key
     assert {failure.key for failure in done.failed} == {hung}
-    assert "limit of 6 s" in done.failed[0].message
+    assert "limit of 12 s" in done.failed[0].message
     assert set(done.trained) == {planned.run.key for planned in plan[1:]}
     assert hung in {each.key for each in told.runs}  # others too, while they start
     assert not any(alive(each.process) for each in told.runs)
