@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache
 from importlib import import_module, metadata
@@ -136,10 +136,12 @@ def version_of(name: str) -> str:
 
 def _distributions() -> Mapping[str, list[str]]:
     """Which distributions have each package; read again when a folder of ``sys.path`` changes."""
-    folders = [Path(place).absolute() for place in sys.path]
-    return _distributions_in(
-        tuple((str(each), each.stat().st_mtime_ns) for each in folders if each.exists())
-    )
+    folders = []
+    for place in sys.path:
+        with suppress(OSError):  # not there, or not to be looked into: it has none
+            folder = Path(place).absolute()
+            folders.append((str(folder), folder.stat().st_mtime_ns))
+    return _distributions_in(tuple(folders))
 
 
 @lru_cache(maxsize=1)
