@@ -131,6 +131,12 @@ class OwnPartError(DataError):
         super().__init__("\n\n".join(dict.fromkeys(found.values())))
 
 
+class MatrixError(DataError):
+    """There is no such matrix, or its rank would mean nothing."""
+
+    exit_code = 2
+
+
 class PreflightError(ReproError):
     """What training needs is not there: a corpus, a device, memory, room. Each is a line."""
 

@@ -14,6 +14,7 @@ from benchmarks.speed.shapes import random_words
 from repro.errors import DataError
 from repro.trainers.language_model.evaluation import log_probability_rows
 from repro.trainers.language_model.model import LanguageModel
+from repro.trainers.language_model.model_rank import rank_of
 from repro.trainers.language_model.precision import products_in
 from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.recipe import Products
@@ -24,7 +25,6 @@ from repro.trainers.language_model.regularisation import (
     temporal_penalty,
 )
 from repro.trainers.language_model.spec import TrainingSpec
-from repro.trainers.language_model.spectrum import rank_of
 from repro.trainers.run import RunSpec
 
 CPU: Final = torch.device("cpu")

@@ -29,6 +29,8 @@ from repro.audit.comparison import Audited, Grade, Value, noted
 from repro.audit.p_range import Span
 from repro.errors import ClaimError
 from repro.evidence.published import PrintedNumber
+from repro.rank.rounded import eps_of
+from repro.rank.spectrum import count_above, effective_rank, press_threshold
 from repro.stats.coefficients import Array
 from repro.stats.records import ROUND_OFF
 
@@ -257,20 +259,18 @@ def _shown(span: Span) -> str:
     return f"[{span[0]:.6g}, {span[1]:.6g}]"
 
 
-PRECISION = float(np.finfo(np.float32).eps)
-"""The rounding unit of the numbers whose rank is printed; single precision, as in the papers."""
-
-
 def spectrum(entry: Spectrum, columns: Mapping[str, Sequence[str]]) -> Audited:
     """Whether each printed rank is that of the drawn singular values, to their accuracy.
 
-    A rank agrees within that share of it, and always within one. ClaimError for singular values
+    A rank agrees within that share of it, and always within one. The papers' numbers are of single
+    precision. ClaimError for singular values
     that do not descend, or are not above 0.
     """
     values = singular_values(columns["index"], columns[entry.column])
     drawn: dict[str, tuple[str, int]] = {}
     if entry.press is not None:
-        drawn["press"] = (entry.press, press_rank(values, entry.rows))
+        threshold = press_threshold(entry.rows, len(values), eps_of("float32"))
+        drawn["press"] = (entry.press, count_above(values, threshold))
     for each in entry.effective:
         rank = effective_rank(values, _value(each.epsilon))
         drawn[f"effective_{each.epsilon}"] = (each.rank, rank)
@@ -302,18 +302,6 @@ def singular_values(index: Sequence[str], cells: Sequence[str]) -> Array:
         raise ClaimError("singular values descend")
     every = np.arange(1, int(places[-1]) + 1)
     return np.asarray(np.exp(np.interp(every, places, np.log(values))))
-
-
-def press_rank(values: Array, rows: int) -> int:
-    """The number above the expected roundoff error of single precision (Press et al. 2007)."""
-    tolerance = 0.5 * math.sqrt(rows + len(values) + 1) * float(values[0]) * PRECISION
-    return int(np.sum(values > tolerance))
-
-
-def effective_rank(values: Array, epsilon: float) -> int:
-    """The fewest whose squares sum to the share ``1 - epsilon`` of all (Parthiban et al. 2021)."""
-    sums = np.cumsum(values**2)
-    return int(np.searchsorted(sums, (1 - epsilon) * sums[-1])) + 1
 
 
 def _agree(text: str, rank: int, accuracy: float) -> bool:

@@ -14,6 +14,7 @@ import typer
 from repro.cli.commands import audit, corpus, doctor, report, schema
 from repro.cli.options import say_stopped
 from repro.cli.plan import plan
+from repro.cli.rank import rank
 from repro.cli.runs import runs
 from repro.cli.tune import tune
 from repro.cli.verify import verify
@@ -28,7 +29,7 @@ app = typer.Typer(
 )
 
 
-for command in (verify, plan, tune, audit, report, schema, corpus, doctor):
+for command in (verify, plan, tune, audit, rank, report, schema, corpus, doctor):
     app.command()(command)
 
 

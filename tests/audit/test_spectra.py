@@ -10,8 +10,10 @@ import pytest
 
 from repro.audit.audit_file import Spectrum
 from repro.audit.comparison import Grade
-from repro.audit.disagreements import effective_rank, press_rank, singular_values, spectrum
+from repro.audit.disagreements import singular_values, spectrum
 from repro.errors import ClaimError
+from repro.rank.rounded import eps_of
+from repro.rank.spectrum import count_above, effective_rank, press_threshold
 
 SEED = 20200210
 
@@ -42,7 +44,7 @@ def test_the_rank_of_a_matrix_of_known_rank_is_found():
     generator = np.random.default_rng(SEED)
     low = generator.normal(size=(300, 40)) @ generator.normal(size=(40, 100))
     values = np.linalg.svd(low + generator.normal(size=low.shape) * 1e-8, compute_uv=False)
-    assert press_rank(values, 300) == 40
+    assert count_above(values, press_threshold(300, 100, eps_of("float32"))) == 40
 
 
 def test_the_effective_rank_is_the_least_that_keeps_the_share():

@@ -29,6 +29,7 @@ from torch import Tensor
 
 from repro.errors import DataError
 from repro.files import NotRegularError, TooLargeError, read_bytes
+from repro.rank.spectrum import count_above, press_threshold
 from repro.trainers.language_model.randomness import philox
 from repro.trainers.language_model.recipe import WindowLength
 from repro.trainers.language_model.spec import (
@@ -111,8 +112,9 @@ def true_rank(spec: SyntheticCorpus, *, epsilon: float = FLOAT64_EPSILON) -> Tru
     float32's 1.19e-7 for what is visible of the language through float32 log-probabilities.
     """
     sigma_V = np.linalg.svd(log_conditional_matrix(spec), compute_uv=False)
-    threshold = float(0.5 * np.sqrt(2 * spec.vocabulary + 1) * sigma_V[0] * epsilon)
-    return TrueRank(int((sigma_V > threshold).sum()), threshold, float(sigma_V[0]))
+    relative = press_threshold(spec.vocabulary, spec.vocabulary, epsilon)
+    largest = float(sigma_V[0])
+    return TrueRank(count_above(sigma_V, relative), relative * largest, largest)
 
 
 def sample_text(spec: SyntheticCorpus, split: Split) -> npt.NDArray[np.int64]:

@@ -104,7 +104,7 @@ class Rank(MeasurementSpec):
         return f"{NAMES[self.split]} rank{some}"
 
     def measure(self, subject: Any) -> Measured:
-        from repro.trainers.language_model.spectrum import rank_of  # noqa: PLC0415 - torch
+        from repro.trainers.language_model.model_rank import rank_of  # noqa: PLC0415 - torch
 
         rows = subject.rows(self.split, self.batch_size)
         chunks = subject.log_probabilities(self.split, self.batch_size)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pytest
 import torch
 
 from repro.errors import DataError
+from repro.rank.measure import known_rank_of
+from repro.rank.reduction import GRAM_RESOLUTION, reduce_rows
+from repro.rank.spectrum import Spectrum, count_above, press_threshold
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import log_probability_rows
 from repro.trainers.language_model.model import LanguageModel
+from repro.trainers.language_model.model_rank import TORCH, known_rank, known_rank_rows
 from repro.trainers.language_model.precision import products_in
 from repro.trainers.language_model.randomness import Streams, initialise
 from repro.trainers.language_model.rank import Rank
@@ -23,21 +29,11 @@ from repro.trainers.language_model.spec import (
     SyntheticCorpus,
     TrainingSpec,
 )
-from repro.trainers.language_model.spectrum import (
-    GRAM_RESOLUTION,
-    buffered,
-    count_above,
-    gram_spectrum,
-    known_rank,
-    known_rank_of,
-    known_rank_rows,
-    press_threshold,
-    qr_spectrum,
-)
 from repro.trainers.run import RunSpec
 from tests.trainers.small import measured_rank
 
 CPU = torch.device("cpu")
+FLOAT32 = torch.finfo(torch.float32).eps
 CORPUS = SyntheticCorpus(
     vocabulary=60,
     dimension=8,
@@ -49,6 +45,16 @@ CORPUS = SyntheticCorpus(
 
 MODEL = Model(embedding_size=6, hidden_size=9, context_size=6, layers=2, output=Softmax())
 RECIPE = Recipe(epochs=1, batch_size=2, learning_rate=1.0, window=WindowLength(base=5))
+
+
+def gram_spectrum(chunks: Iterable[torch.Tensor]) -> Spectrum:
+    """By eigenvalues of the Gram matrix."""
+    return reduce_rows(chunks, "gram", TORCH).values()
+
+
+def qr_spectrum(chunks: Iterable[torch.Tensor]) -> Spectrum:
+    """By streamed QR."""
+    return reduce_rows(chunks, "qr", TORCH).values()
 
 
 def low_rank(rows: int, columns: int, rank: int, seed: int = 0) -> torch.Tensor:
@@ -84,7 +90,7 @@ def model_of(
 def test_rows_are_regrouped_without_loss(chunk: int) -> None:
     """Blocks hold every row exactly once and in order, however the rows arrive."""
     matrix = torch.arange(333 * 4, dtype=torch.float32).reshape(333, 4)
-    blocks = [block.clone() for block in buffered(matrix.split(chunk), 50)]
+    blocks = [block.clone() for block in TORCH.blocks(matrix.split(chunk), 50)]
     assert [len(block) for block in blocks] == [50] * 6 + [33]
     assert torch.equal(torch.cat(blocks), matrix.double())
 
@@ -121,7 +127,7 @@ def test_streamed_qr_resolves_what_the_gram_matrix_cannot() -> None:
     assert count_above(gram_spectrum(matrix.split(64)), 3e-12) != 21
 
 
-PTB = press_threshold(82_429, 10_000, torch.float32)
+PTB = press_threshold(82_429, 10_000, FLOAT32)
 
 
 @pytest.mark.parametrize(
@@ -137,14 +143,14 @@ def test_the_control_comes_out_exactly(threshold: float, dtype: torch.dtype) -> 
 @pytest.mark.parametrize("factor", [1 / 4, 4])
 def test_the_control_notices_a_wrong_threshold(factor: float) -> None:
     """Counted at a threshold that is wrong by a factor of four, the control's rank is wrong."""
-    spectrum = gram_spectrum(known_rank_rows(PTB, 90, torch.float32))
+    spectrum = gram_spectrum(known_rank_rows(PTB, 90, torch.float32, CPU))
     assert count_above(spectrum, PTB) == known_rank_of(90)
     assert count_above(spectrum, factor * PTB) != known_rank_of(90)
 
 
 def test_the_control_notices_rounding_to_half_precision() -> None:
     """Entries rounded to bfloat16 make the control's rank too high."""
-    rows = (chunk.bfloat16().float() for chunk in known_rank_rows(PTB, 90, torch.float32))
+    rows = (chunk.bfloat16().float() for chunk in known_rank_rows(PTB, 90, torch.float32, CPU))
     assert count_above(gram_spectrum(rows), PTB) > known_rank_of(90)
 
 
@@ -153,7 +159,7 @@ def test_the_control_takes_the_products_of_a_model(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(
         "repro.trainers.language_model.evaluation.full_precision", lambda: products_in("bf16")
     )
-    spectrum = gram_spectrum(known_rank_rows(PTB, 90, torch.float32))
+    spectrum = gram_spectrum(known_rank_rows(PTB, 90, torch.float32, CPU))
     assert count_above(spectrum, PTB) != known_rank_of(90)
 
 
@@ -170,7 +176,7 @@ def test_a_layer_that_rounds_has_no_rank(monkeypatch: pytest.MonkeyPatch, where:
 
 def test_the_control_notices_lost_rows() -> None:
     """A reduction that forgets all but its last block gives another spectrum, and so does ours."""
-    chunks = list(known_rank_rows(PTB, 90, torch.float32))
+    chunks = list(known_rank_rows(PTB, 90, torch.float32, CPU))
     whole = gram_spectrum(chunks)
     last = gram_spectrum([torch.cat(chunks)[2 * 2048 :]])
     assert whole[0] == pytest.approx(1.0, abs=1e-6)
@@ -179,8 +185,8 @@ def test_the_control_notices_lost_rows() -> None:
 
 def test_press_threshold_is_the_papers() -> None:
     """On Penn Treebank's shape it is 1.81e-5 of the largest singular value (float32)."""
-    assert press_threshold(82_430, 10_000, torch.float32) == pytest.approx(1.81e-5, rel=2e-3)
-    assert press_threshold(82_430, 10_000, torch.float64) == pytest.approx(3.4e-14, rel=1e-2)
+    assert press_threshold(82_430, 10_000, FLOAT32) == pytest.approx(1.81e-5, rel=2e-3)
+    assert press_threshold(82_430, 10_000, 2**-52) == pytest.approx(3.4e-14, rel=1e-2)
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])
@@ -203,7 +209,7 @@ def test_mos_exceeds_the_structural_rank_and_equals_the_svd_count() -> None:
     rank, details, _ = measured_rank(model, tokens, 1)
     held = torch.cat(list(log_probability_rows(model, tokens, 1))).double().numpy()
     reference = np.linalg.svd(held, compute_uv=False)
-    threshold = press_threshold(len(held), held.shape[1], torch.float32) * reference[0]
+    threshold = press_threshold(len(held), held.shape[1], FLOAT32) * reference[0]
     assert rank == np.sum(reference > threshold) > 8
     assert details["tenfold"] == np.sum(reference > 10 * threshold)
     assert details["tenth"] == np.sum(reference > threshold / 10)
@@ -228,7 +234,7 @@ def test_the_first_contexts_are_the_first_rows(streams: int, contexts: int, monk
     rank, details, spectrum = measured_rank(model, tokens, streams, contexts)
     held = torch.cat(list(log_probability_rows(model, tokens, streams)))[:contexts].double().numpy()
     reference = np.linalg.svd(held, compute_uv=False)
-    threshold = press_threshold(contexts, 60, torch.float32) * reference[0]
+    threshold = press_threshold(contexts, 60, FLOAT32) * reference[0]
     assert rank == np.sum(reference > threshold)
     assert details["rows"] == contexts
     np.testing.assert_allclose(spectrum[: len(reference)], reference, rtol=1e-4, atol=threshold / 9)
@@ -285,7 +291,7 @@ def test_the_matrix_is_never_held() -> None:
             seen += 500
             yield torch.randn(500, 20, generator=generator)
 
-    largest = max(len(block) for block in buffered(rows(40), 2048))
+    largest = max(len(block) for block in TORCH.blocks(rows(40), 2048))
     assert seen == 20_000
     assert largest == 2048
 

@@ -8,7 +8,13 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from repro.errors import DataError
-from repro.trainers.language_model.spectrum import refuse_rounded, rounded
+from repro.rank.rounded import rounded as sign_of
+from repro.trainers.language_model.model_rank import refuse_rounded
+
+
+def rounded(row: Tensor) -> str:
+    """The kernel's sign, of a tensor."""
+    return sign_of(row.numpy())
 
 
 def logits(words: int, *, seed: int = 0, scale: float = 4.0) -> Tensor:

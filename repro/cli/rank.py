@@ -1,0 +1,173 @@
+"""`repro rank`: the numerical rank of anybody's log-probabilities."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from repro.cli.options import problems, say
+
+if TYPE_CHECKING:
+    from repro.rank.measure import Ranks
+    from repro.rank.spectrum import Spectrum
+
+
+def rank(
+    matrix: Annotated[
+        str,
+        typer.Argument(
+            help="FILE.npy, FILE.safetensors, or module:callable, which returns the rows.",
+            show_default=False,
+        ),
+    ],
+    tensor: Annotated[str, typer.Option(help="Which tensor of a file with several.")] = "",
+    precision: Annotated[
+        Literal["float64", "float32", "float16", "bfloat16"] | None,
+        typer.Option(help="Precision of the numbers, whatever type holds them; default found out."),
+    ] = None,
+    threshold: Annotated[
+        list[float] | None,
+        typer.Option(min=0, help="Count above this, too, relative to the largest singular value."),
+    ] = None,
+    epsilon: Annotated[
+        list[float] | None,
+        typer.Option(min=0, max=0.99, help="Of an effective rank; default 1e-3, 1e-4 and 1e-5."),
+    ] = None,
+    centred: Annotated[
+        bool,
+        typer.Option(
+            "--centred",
+            help="Effective, stable and entropy rank without the mean row, too; reads the rows "
+            "three times.",
+        ),
+    ] = False,
+    counts: Annotated[
+        bool, typer.Option("--counts", help="Counts alone, no spectrum: the least memory.")
+    ] = False,
+    spectrum: Annotated[
+        Path | None, typer.Option(help="Write the singular values to this .npy file.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Numerical rank of a matrix of log-probabilities, contexts x vocabulary. 1: control failed."""
+    with problems():
+        from repro.rank.matrix import matrix_of
+        from repro.rank.measure import centred_spectrum, column_means, ranks_of
+
+        epsilons = tuple(epsilon or EPSILONS)
+        given = matrix_of(matrix, tensor)
+        found = ranks_of(
+            given.chunks,
+            rows=given.rows,
+            precision=precision or "",
+            thresholds=tuple(threshold or ()),
+            counts_only=counts,
+        )
+        document = _document(found, epsilons)
+        if centred:
+            means = column_means(matrix_of(matrix, tensor).chunks)
+            values = centred_spectrum(matrix_of(matrix, tensor).chunks, means)
+            document["centred"] = _without_threshold(values, epsilons)
+        if spectrum is not None:
+            _write(spectrum, found.reduced.spectrum)
+        say(_as_json(document) if json else _as_text(matrix, document))
+    raise typer.Exit(0 if found.control == found.expected else 1)
+
+
+EPSILONS = (1e-3, 1e-4, 1e-5)
+
+
+def _write(path: Path, spectrum: Spectrum | None) -> None:
+    from io import BytesIO
+
+    import numpy as np
+
+    from repro.errors import MatrixError
+    from repro.files import write_atomically
+
+    if spectrum is None:
+        raise MatrixError(
+            "--spectrum with --counts: counts alone give no spectrum\n"
+            "  expected: one of the two\n  to do: leave --counts out"
+        )
+    content = BytesIO()
+    np.save(content, spectrum)
+    write_atomically(path, content.getvalue())
+
+
+def _document(found: Ranks, epsilons: tuple[float, ...]) -> dict[str, Any]:
+    """All that is found, Press's rank first; what needs a spectrum is left out without one."""
+    from repro.rank import spectrum as measures
+
+    reduced = found.reduced
+    document: dict[str, Any] = {
+        "press": found.press,
+        "rows": reduced.rows,
+        "columns": reduced.columns,
+        "precision": found.precision,
+        "reduction": reduced.reduction,
+        "largest_singular_value": reduced.sigma_1,
+        "threshold": found.threshold,
+        "tenfold": found.tenfold,
+        "numpy": found.numpy,
+        "at": {f"{threshold:g}": count for threshold, count in found.at.items()},
+        "control": {"expected": found.expected, "measured": found.control},
+    }
+    if (values := reduced.spectrum) is not None:
+        tolerances = [float(t) for t in measures.curve_tolerances(found.threshold, reduced.least)]
+        document |= {
+            "tenth": found.tenth,
+            **_without_threshold(values, epsilons),
+            "curve": {"tolerances": tolerances, "ranks": reduced.ranks(tolerances)},
+        }
+    return document
+
+
+def _without_threshold(values: Spectrum, epsilons: tuple[float, ...]) -> dict[str, Any]:
+    from repro.rank.spectrum import effective_rank, entropy_rank, stable_rank
+
+    return {
+        "effective": {f"{epsilon:g}": effective_rank(values, epsilon) for epsilon in epsilons},
+        "stable": stable_rank(values),
+        "entropy": entropy_rank(values),
+    }
+
+
+def _as_json(document: dict[str, Any]) -> str:
+    from json import dumps
+
+    return dumps(document, indent=2)
+
+
+def _as_text(name: str, d: dict[str, Any]) -> str:
+    control = d["control"]
+    passed = "passed" if control["measured"] == control["expected"] else "FAILED"
+    lines = [
+        f"{name}: {d['rows']:,} contexts x {d['columns']:,} words, {d['precision']}",
+        (
+            f"rank {d['press']:,} by Press's threshold, {d['threshold']:.3g} of the largest "
+            f"singular value, {d['largest_singular_value']:.6g}"
+        ),
+    ]
+    if "tenth" in d:
+        lines.append(f"  at a tenth of it: {d['tenth']:,}")
+    lines.append(f"  at ten times it: {d['tenfold']:,}")
+    lines += [f"  at {threshold}: {count:,}" for threshold, count in d["at"].items()]
+    lines.append(f"  by numpy's default threshold: {d['numpy']:,}")
+    if "stable" in d:
+        lines += _smooth(d, "")
+    if "centred" in d:
+        lines += _smooth(d["centred"], ", without the mean row")
+    lines.append(
+        f"control, a matrix of rank {control['expected']} by the same reduction "
+        f"({d['reduction']}): {control['measured']}, {passed}"
+    )
+    return "\n".join(lines)
+
+
+def _smooth(d: dict[str, Any], of: str) -> list[str]:
+    """Ranks without a threshold on the singular values."""
+    ranks = [f"  effective, {epsilon}{of}: {rank:,}" for epsilon, rank in d["effective"].items()]
+    return [*ranks, f"  stable{of}: {d['stable']:.4g}", f"  entropy{of}: {d['entropy']:.4g}"]

@@ -1,0 +1,1 @@
+"""Numerical rank of a matrix of log-probabilities that is never held whole; without torch."""

@@ -1,0 +1,203 @@
+"""All ranks of a matrix that is read once, with a control by the same reduction."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from repro.errors import MatrixError
+from repro.rank.reduction import (
+    BLOCK_ROWS,
+    QR_RESOLUTION,
+    Reduced,
+    Rows,
+    reduce_rows,
+    reduction_for,
+)
+from repro.rank.rounded import BITS, bits_used, eps_of, precision_of, rounded
+from repro.rank.spectrum import Spectrum, numpy_threshold, press_threshold
+
+KNOWN_RANK: Final = 32
+SEED: Final = 20180430
+CONTROL_CHUNK: Final = 999
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Ranks of a matrix; thresholds are relative to its largest singular value.
+
+    ``at`` maps each further threshold that was asked for to its rank. ``tenth`` and ``tenfold``
+    are the ranks at a tenth of Press's threshold (None where it is not resolved) and at ten times
+    it. ``control`` is the rank, by the same reduction, of a matrix whose rank is ``expected``.
+    """
+
+    reduced: Reduced
+    precision: str
+    threshold: float
+    press: int
+    tenfold: int
+    numpy: int
+    tenth: int | None
+    at: dict[float, int]
+    expected: int
+    control: int
+
+
+def ranks_of(
+    chunks: Iterable[Rows],
+    *,
+    rows: int = 1,
+    precision: str = "",
+    thresholds: Sequence[float] = (),
+    counts_only: bool = False,
+) -> Ranks:
+    """All ranks of the rows in ``chunks`` (?, N), which are read once.
+
+    ``rows`` is how many there are at least: the more, the cheaper the reduction may be.
+    ``precision`` (absent: found out) is that of the data, whatever type holds them; its eps is
+    Press's. ``counts_only`` holds N^2 numbers and gives no spectrum.
+
+    Raises MatrixError for no rows, rows of different lengths, numbers that are not finite or were
+    rounded, and thresholds that float64 does not resolve.
+    """
+    given = iter(chunks)
+    first = next((chunk for chunk in given if len(chunk)), None)
+    if first is None:
+        raise _no_rows()
+    columns = first.shape[1]
+    used = precision or precision_of(first[0])
+    checked = checked_rows(itertools.chain([first], given), precision)
+    if not precision:
+        checked = no_finer(checked, used)
+    least = press_threshold(rows, columns, eps_of(used)) / (1 if counts_only else 10)
+    asked = min([max(least, QR_RESOLUTION), *thresholds])
+    reduction = reduction_for(asked, spectrum=not counts_only)
+    return _counted(reduce_rows(checked, reduction), used, thresholds)
+
+
+def _counted(reduced: Reduced, precision: str, thresholds: Sequence[float]) -> Ranks:
+    """The counts, and the control."""
+    rows, columns, eps = reduced.rows, reduced.columns, eps_of(precision)
+    threshold = press_threshold(rows, columns, eps)
+    fixed = [threshold, 10 * threshold, numpy_threshold(rows, columns, eps)]
+    if reduced.spectrum is not None and threshold / 10 >= reduced.least:
+        fixed.append(threshold / 10)
+    counts = reduced.ranks([*fixed, *thresholds])
+    control = reduce_rows(control_rows(threshold, columns, precision), reduced.reduction)
+    return Ranks(
+        reduced,
+        precision,
+        threshold,
+        press=counts[0],
+        tenfold=counts[1],
+        numpy=counts[2],
+        tenth=counts[3] if len(fixed) > 3 else None,
+        at=dict(zip(thresholds, counts[len(fixed) :], strict=True)),
+        expected=known_rank_of(columns),
+        control=control.ranks([threshold])[0],
+    )
+
+
+def column_means(chunks: Iterable[Rows]) -> Spectrum:
+    """The mean row (N,), in float64, of the rows in ``chunks`` (?, N), of which there are some."""
+    total, rows = np.zeros(1), 0
+    for chunk in chunks:
+        total = total + chunk.sum(axis=0, dtype=np.float64)
+        rows += len(chunk)
+    return total / rows
+
+
+def centred_spectrum(chunks: Iterable[Rows], means: Spectrum) -> Spectrum:
+    """Singular values of the rows in ``chunks`` (?, N) minus their ``means`` (N,).
+
+    For ranks that have no threshold: rounding of the data hides what it hides without centring.
+    """
+    return reduce_rows((chunk - means for chunk in chunks), "gram").values()
+
+
+def checked_rows(chunks: Iterable[Rows], precision: str = "") -> Iterator[Rows]:
+    """The chunks that hold rows; MatrixError for numbers whose rank would mean nothing."""
+    row, columns = 1, 0
+    for chunk in chunks:
+        if not len(chunk):
+            continue
+        columns = columns or chunk.shape[1]
+        if chunk.shape[1] != columns:
+            raise MatrixError(
+                f"row {row:,}: {chunk.shape[1]:,} numbers, and {columns:,} before\n"
+                "  expected: a number per word, in every row\n  to do: mend what gives the rows"
+            )
+        if not np.isfinite(chunk).all():
+            where = tuple(np.argwhere(~np.isfinite(chunk))[0])
+            raise MatrixError(
+                f"row {row + where[0]:,}, column {where[1] + 1:,}: {chunk[where]}\n"
+                "  expected: finite log-probabilities\n  to do: leave such words out of all rows"
+            )
+        if not precision:
+            _refuse_rounded(chunk[0], row)
+        row += len(chunk)
+        yield chunk
+
+
+def no_finer(chunks: Iterable[Rows], precision: str) -> Iterator[Rows]:
+    """The same chunks; MatrixError once the first row of one is finer than the first of all."""
+    number = 1
+    for chunk in chunks:
+        if bits_used(chunk[0]) > BITS[precision]:
+            raise MatrixError(
+                f"row {number:,}: its numbers are finer than the {precision} of the first row\n"
+                "  expected: one precision in all rows, on which Press's threshold depends\n"
+                "  to do: compute all rows alike, or say which precision they have"
+            )
+        number += len(chunk)
+        yield chunk
+
+
+def _refuse_rounded(row: Rows, number: int) -> None:
+    if sign := rounded(row):
+        raise MatrixError(
+            f"row {number:,}: its numbers {sign}, so the rank would be that of the rounding\n"
+            "  expected: log-probabilities in the precision of the model's parameters, in every "
+            "step\n  to do: compute them without a lower precision, or say which one they have"
+        )
+
+
+def _no_rows() -> MatrixError:
+    return MatrixError("no rows\n  expected: a row per context\n  to do: add log-probabilities")
+
+
+def known_rank_of(columns: int) -> int:
+    """The rank of the control of this width: 32, or less where there is no room for it."""
+    return min(KNOWN_RANK, columns // 2)
+
+
+def control_factors(threshold: float, columns: int) -> tuple[Spectrum, Spectrum]:
+    """Contexts (M, R) and words (N, R) whose product has a known rank at the ``threshold``.
+
+    It has ``known_rank_of(columns)`` singular values from 1 down to three times the threshold, as
+    many again from a third of it down, and nothing else: a threshold that is wrong by a factor of
+    three, lost rows, or rounding of products or entries to half precision give another count. Its
+    rows should come as a model's do: contexts times words in the precision of the data, in chunks
+    of CONTROL_CHUNK, which is no divisor of a block; they are two and a half blocks.
+    """
+    generator = np.random.default_rng(SEED)
+    rank = known_rank_of(columns)
+    rows = 5 * BLOCK_ROWS // 2 + 17
+    above = np.geomspace(1.0, 3 * threshold, rank)
+    below = np.geomspace(threshold / 3, threshold / 30, rank)
+    left, right = (
+        np.linalg.qr(generator.standard_normal((n, 2 * rank)))[0] for n in (rows, columns)
+    )
+    return left * np.append(above, below), right
+
+
+def control_rows(threshold: float, columns: int, precision: str) -> Iterator[Rows]:
+    """The rows of the control, computed in this precision, or in float32 for a coarser one."""
+    dtype = "float64" if precision == "float64" else "float32"
+    contexts, words = (factor.astype(dtype) for factor in control_factors(threshold, columns))
+    for start in range(0, len(contexts), CONTROL_CHUNK):
+        yield contexts[start : start + CONTROL_CHUNK] @ words.T

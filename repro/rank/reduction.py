@@ -1,0 +1,232 @@
+"""Rows of a matrix, block by block, reduced to its singular values or to counts of them.
+
+The matrix, M contexts x V words, is never held. Three reductions, each with the least threshold
+(relative to the largest singular value) that it resolves:
+
+- ``inertia``: the Gram matrix in float64, then the signs of a symmetric factorisation of it,
+  shifted by the threshold: counts, and no spectrum. In place: V^2 numbers.
+- ``gram``: the Gram matrix, then its eigenvalues: the spectrum. Two to three times V^2 numbers.
+- ``qr``: a QR factorisation in float64, updated with each block, then the singular values of its
+  factor: the spectrum at every threshold, at a multiple of the work.
+
+A Gram matrix holds squares, so its rounding hides singular values below 3e-7 of the largest: half
+the digits of float64 and a factor for thousands of columns. In float32 a Gram matrix is always
+wrong, and no reduction here has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Protocol
+
+import numpy as np
+from scipy.linalg import eigvalsh
+from scipy.linalg.blas import dsymv, dsyrk
+from scipy.linalg.lapack import dsytrf, dsytrf_lwork
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from repro.errors import MatrixError
+from repro.rank.spectrum import Spectrum, count_above
+
+Rows = np.ndarray[Any, np.dtype[np.floating[Any]]]
+Reduction = Literal["inertia", "gram", "qr"]
+
+GRAM_RESOLUTION: Final = 3e-7
+"""Relative singular value below which the eigenvalues of a float64 Gram matrix are noise."""
+
+QR_RESOLUTION: Final = 1e-15
+"""The same of a QR factorisation in float64, for up to some 10,000 columns."""
+
+BLOCK_ROWS: Final = 2048
+"""Rows that are gathered before they are reduced: enough for a fast product."""
+
+
+SMALL: Final = 256
+"""A matrix with fewer columns has its eigenvalues taken at once."""
+
+NO_ROWS: Final = "no rows: a rank needs at least one context"
+
+
+class Backend(Protocol):
+    """The linear algebra of a device: numpy's below, and torch's with the language models."""
+
+    def blocks(self, chunks: Iterable[Any], rows: int) -> Iterator[Any]:
+        """Regroup chunks (?, V) into float64 blocks of ``rows`` rows, the last one shorter."""
+
+    def add(self, gram: Any | None, block: Any) -> Any:
+        """The Gram matrix (V, V) so far, lower triangle, plus that of a block (M, V)."""
+
+    def eigenvalues(self, gram: Any) -> Spectrum:
+        """All eigenvalues of a Gram matrix, in any order; the matrix is used up."""
+
+    def largest(self, gram: Any) -> float:
+        """The largest eigenvalue of a Gram matrix, which stays as it is."""
+
+    def counts(self, gram: Any, limits: Sequence[float]) -> list[int]:
+        """How many eigenvalues of a Gram matrix are above each limit; they can be asked again."""
+
+    def triangle(self, factor: Any | None, block: Any) -> Any:
+        """The triangular factor (at most V, V) of the rows so far and of a block (M, V)."""
+
+    def singular_values(self, factor: Any) -> Spectrum:
+        """The singular values of a factor, in any order."""
+
+
+class Numpy:
+    """LAPACK and BLAS through numpy and scipy."""
+
+    def blocks(self, chunks: Iterable[Rows], rows: int) -> Iterator[Rows]:
+        """As in Backend; each block is overwritten by the next."""
+        buffer: Rows | None = None
+        filled = 0
+        for chunk in chunks:
+            if buffer is None:
+                buffer = np.empty((rows, chunk.shape[1]))
+            for start in range(0, len(chunk), rows):
+                part = chunk[start : start + rows]
+                taken = min(rows - filled, len(part))
+                buffer[filled : filled + taken] = part[:taken]
+                filled += taken
+                if filled == rows:
+                    yield buffer
+                    filled = len(part) - taken
+                    buffer[:filled] = part[taken:]
+        if buffer is not None and filled:
+            yield buffer[:filled]
+
+    def add(self, gram: Spectrum | None, block: Rows) -> Spectrum:
+        """As in Backend, in place."""
+        if gram is None:
+            gram = np.zeros((block.shape[1], block.shape[1]), order="F")
+        return dsyrk(1.0, block.T, beta=1.0, c=gram, lower=1, overwrite_c=1)
+
+    def eigenvalues(self, gram: Spectrum) -> Spectrum:
+        """As in Backend."""
+        return np.asarray(eigvalsh(gram, lower=True, overwrite_a=True, check_finite=False), float)
+
+    def largest(self, gram: Spectrum) -> float:
+        """As in Backend, by Lanczos' iteration."""
+        size = len(gram)
+        if size < SMALL:
+            return float(eigvalsh(gram, lower=True)[-1])
+        product = LinearOperator((size, size), lambda x: dsymv(1.0, gram, x, lower=1), dtype=float)
+        found = eigsh(product, k=1, which="LA", v0=np.ones(size), return_eigenvectors=False)
+        return float(found[0])
+
+    def counts(self, gram: Spectrum, limits: Sequence[float]) -> list[int]:
+        """As in Backend, by Sylvester's law: the signs of the pivots of L D L^T.
+
+        The upper triangle keeps the matrix while the lower one is factorised, once per limit.
+        """
+        diagonal = gram.diagonal().copy()
+        _mirror(gram.T)
+        lwork = int(dsytrf_lwork(len(gram), lower=1)[0])
+        found = []
+        for limit in limits:
+            np.fill_diagonal(gram, diagonal - limit)
+            factor, pivots, _ = dsytrf(gram, lwork=lwork, lower=1, overwrite_a=1)
+            found.append(_positive(factor, pivots))
+            _mirror(gram)
+        np.fill_diagonal(gram, diagonal)
+        return found
+
+    def triangle(self, factor: Rows | None, block: Rows) -> Rows:
+        """As in Backend."""
+        stacked = block if factor is None else np.concatenate([factor, block])
+        return np.asarray(np.linalg.qr(stacked, mode="r"))
+
+    def singular_values(self, factor: Rows) -> Spectrum:
+        """As in Backend."""
+        return np.asarray(np.linalg.svd(factor, compute_uv=False), float)
+
+
+NUMPY: Final = Numpy()
+
+
+def _mirror(matrix: Spectrum) -> None:
+    """Copy what is above the diagonal to below it, a block of rows at a time."""
+    for start in range(0, len(matrix), BLOCK_ROWS):
+        end = min(start + BLOCK_ROWS, len(matrix))
+        matrix[end:, start:end] = matrix[start:end, end:].T
+        square = matrix[start:end, start:end]
+        above = np.triu_indices(end - start, 1)
+        square.T[above] = square[above]
+
+
+def _positive(factor: Spectrum, pivots: Spectrum) -> int:
+    """Positive eigenvalues of D: positive pivots, and one per block of two, which has both."""
+    single = pivots > 0
+    return int(np.count_nonzero(factor.diagonal()[single] > 0)) + int(np.sum(~single)) // 2
+
+
+def reduction_for(least: float, *, spectrum: bool) -> Reduction:
+    """The cheapest reduction that resolves the ``least`` threshold, and gives a spectrum if asked.
+
+    Raises MatrixError where none resolves it.
+    """
+    if least >= GRAM_RESOLUTION:
+        return "gram" if spectrum else "inertia"
+    if least >= QR_RESOLUTION:
+        return "qr"
+    message = (
+        f"a threshold of {least:.2g} of the largest singular value: rounding in float64 hides what "
+        f"is so small\n  expected: at least {QR_RESOLUTION:g}\n  to do: ask for a larger one"
+    )
+    raise MatrixError(message)
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """What is left of a matrix of ``rows`` x ``columns``: its spectrum, or its Gram matrix."""
+
+    rows: int
+    columns: int
+    reduction: Reduction
+    backend: Backend
+    sigma_1: float
+    spectrum: Spectrum | None = None
+    gram: Any = None
+
+    @property
+    def least(self) -> float:
+        """The least threshold that the reduction resolves."""
+        return QR_RESOLUTION if self.reduction == "qr" else GRAM_RESOLUTION
+
+    def values(self) -> Spectrum:
+        """The spectrum; ValueError after ``inertia``."""
+        if self.spectrum is None:
+            raise ValueError(f"{self.reduction} gives no spectrum")
+        return self.spectrum
+
+    def ranks(self, thresholds: Sequence[float]) -> list[int]:
+        """How many singular values are above each threshold times ``sigma_1``."""
+        if self.spectrum is not None:
+            return [count_above(self.spectrum, threshold) for threshold in thresholds]
+        return self.backend.counts(self.gram, [(t * self.sigma_1) ** 2 for t in thresholds])
+
+
+def reduce_rows(chunks: Iterable[Any], reduction: Reduction, backend: Backend = NUMPY) -> Reduced:
+    """Read the rows in ``chunks`` (?, V) once.
+
+    Raises ValueError where there are no rows.
+    """
+    state, rows = None, 0
+    update = backend.triangle if reduction == "qr" else backend.add
+    for block in backend.blocks(chunks, BLOCK_ROWS):
+        state = update(state, block)
+        rows += len(block)
+    if state is None:
+        raise ValueError(NO_ROWS)
+    columns = state.shape[1]
+    if reduction == "inertia":
+        sigma_1 = float(np.sqrt(backend.largest(state)))
+        return Reduced(rows, columns, reduction, backend, sigma_1, gram=state)
+    values = (
+        backend.singular_values(state)
+        if reduction == "qr"
+        else np.sqrt(np.maximum(backend.eigenvalues(state), 0.0))
+    )
+    spectrum = np.zeros(columns)
+    spectrum[: len(values)] = np.sort(values)[::-1]
+    return Reduced(rows, columns, reduction, backend, float(spectrum[0]), spectrum)

@@ -1,0 +1,103 @@
+"""`repro rank` prints the rank of anybody's matrix."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from repro.rank.spectrum import count_above
+from tests.commands import repro
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/how-to/rank-of-your-model.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    """Log-probabilities of a Softmax with 12 dimensions."""
+    generator = np.random.default_rng(5)
+    logits = generator.normal(size=(700, 12)) @ generator.normal(size=(12, 250))
+    logits = logits.astype(np.float32)
+    exact = np.log(np.exp(logits.astype(np.float64)).sum(axis=1, keepdims=True))
+    file = tmp_path / "rows.npy"
+    np.save(file, logits - exact.astype(np.float32))
+    return file
+
+
+def test_text(rows: Path) -> None:
+    printed = repro("rank", rows)
+    assert printed.returncode == 0, printed.stderr
+    lines = printed.stdout.splitlines()
+    assert lines[0] == f"{rows}: 700 contexts x 250 words, float32"
+    assert lines[1].startswith("rank 13 by Press's threshold, ")
+    assert lines[-1] == "control, a matrix of rank 32 by the same reduction (qr): 32, passed"
+
+
+def test_json(rows: Path, tmp_path: Path) -> None:
+    spectrum = tmp_path / "values.npy"
+    printed = repro(
+        "rank", rows, "--json", "--spectrum", spectrum, "--threshold", "0.5", "--epsilon", "0.01",
+        "--centred",
+    )  # fmt: skip
+    found: dict[str, Any] = json.loads(printed.stdout)
+    assert next(iter(found)) == "press"
+    assert found["press"] == 13
+    assert found["at"] == {"0.5": 1}
+    assert list(found["effective"]) == list(found["centred"]["effective"]) == ["0.01"]
+    values = np.load(spectrum)
+    curve = found["curve"]
+    assert curve["ranks"] == [count_above(values, t) for t in curve["tolerances"]]
+    whole = np.load(rows).astype(np.float64)
+    expected = np.linalg.svd(whole, compute_uv=False)
+    np.testing.assert_allclose(values, expected, rtol=1e-9, atol=1e-12 * expected[0])
+    centred = np.linalg.svd(whole - whole.mean(axis=0), compute_uv=False)
+    stable = float(np.sum((centred / centred[0]) ** 2))
+    assert found["centred"]["stable"] == pytest.approx(stable, rel=1e-9)
+
+
+def test_counts(rows: Path) -> None:
+    found = json.loads(repro("rank", rows, "--json", "--counts").stdout)
+    assert (found["press"], found["reduction"]) == (13, "inertia")
+    assert not {"effective", "stable", "curve", "tenth"} & set(found)
+    refused = repro("rank", rows, "--counts", "--spectrum", "x.npy")
+    assert (refused.returncode, refused.stderr.splitlines()[0]) == (
+        2,
+        "--spectrum with --counts: counts alone give no spectrum",
+    )
+
+
+def test_a_control_that_fails_is_a_failure(rows: Path) -> None:
+    with mock.patch("repro.rank.measure.control_rows", return_value=[np.ones((5, 250))]):
+        printed = repro("rank", rows)
+    assert printed.returncode == 1
+    assert printed.stdout.endswith("FAILED\n")
+
+
+def test_rounded_numbers_are_refused(rows: Path) -> None:
+    np.save(rows, np.load(rows).astype(np.float16).astype(np.float32))
+    refused = repro("rank", rows)
+    assert refused.returncode == 2
+    assert "rounded to float16" in refused.stderr
+    assert repro("rank", rows, "--precision", "float16").returncode == 0
+
+
+def test_the_example_of_the_page(tmp_path: Path) -> None:
+    """A small transformer, by the command of the page, in a process of its own."""
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    (shown,) = re.findall(r"^tiny:.*?^rank (\d+) by", PAGE, re.DOTALL | re.MULTILINE)
+    (tmp_path / "tiny.py").write_text(code, encoding="utf-8")
+    line = [sys.executable, "-m", "repro", "rank", "tiny:log_probabilities", "--json"]
+    printed = subprocess.run(
+        line, cwd=tmp_path, env={"PYTHONPATH": f"{tmp_path}:{ROOT}"}, capture_output=True,
+        text=True, check=True, timeout=120,
+    )  # fmt: skip
+    found = json.loads(printed.stdout)
+    assert (found["press"], found["rows"], found["columns"]) == (int(shown), 2560, 500)
