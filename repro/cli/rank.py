@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -46,6 +47,10 @@ def rank(
     counts: Annotated[
         bool, typer.Option("--counts", help="Counts alone, no spectrum: the least memory.")
     ] = False,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="Folder to go on from after a kill; delete it when all is done."),
+    ] = None,
     spectrum: Annotated[
         Path | None, typer.Option(help="Write the singular values to this .npy file.")
     ] = None,
@@ -53,22 +58,24 @@ def rank(
 ) -> None:
     """Numerical rank of a matrix of log-probabilities, contexts x vocabulary. 1: control failed."""
     with problems():
+        from repro.rank.checkpoint import Checkpoint
         from repro.rank.matrix import matrix_of
         from repro.rank.measure import centred_spectrum, column_means, ranks_of
 
         epsilons = tuple(epsilon or EPSILONS)
         given = matrix_of(matrix, tensor)
-        found = ranks_of(
-            given.chunks,
-            rows=given.rows,
-            precision=precision or "",
-            thresholds=tuple(threshold or ()),
-            counts_only=counts,
-        )
+        with Checkpoint(checkpoint) if checkpoint else nullcontext() as kept:
+            found = ranks_of(
+                kept.rest(given.read) if kept else given.read(0),
+                rows=given.rows,
+                precision=precision or "",
+                thresholds=tuple(threshold or ()),
+                counts_only=counts,
+                checkpoint=kept,
+            )
         document = _document(found, epsilons)
         if centred:
-            means = column_means(matrix_of(matrix, tensor).chunks)
-            values = centred_spectrum(matrix_of(matrix, tensor).chunks, means)
+            values = centred_spectrum(given.read(0), column_means(given.read(0)))
             document["centred"] = _without_threshold(values, epsilons)
         if spectrum is not None:
             _write(spectrum, found.reduced.spectrum)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,17 +23,21 @@ EXPECTED: Final = "log-probabilities: a row per context, a column per word"
 
 @dataclass(frozen=True)
 class Matrix:
-    """Rows that can be read once, in chunks (?, N); at least ``rows`` of them."""
+    """``read(start)`` gives the rows from row ``start``, from 0, in chunks (?, N).
 
-    chunks: Iterable[Rows]
+    There are at least ``rows`` of them.
+    """
+
+    read: Callable[[int], Iterator[Rows]]
     rows: int = 1
 
 
 def matrix_of(where: str, tensor: str = "") -> Matrix:
     """The matrix in a file `.npy` or `.safetensors`, or what `module:callable` returns.
 
-    ``tensor`` names one of several in a file. A callable takes nothing, and returns an array
-    (M, N), or chunks (?, N) one after another, of numpy or of torch.
+    ``tensor`` names one of several in a file. A callable takes nothing, or ``start``, the number of
+    rows to leave out, and returns an array (M, N), or chunks (?, N) one after another, of numpy or
+    of torch. It is called for each reading.
 
     Raises MatrixError where there is no such matrix.
     """
@@ -52,8 +57,12 @@ def matrix_of(where: str, tensor: str = "") -> Matrix:
 
 def _whole(where: str, array: Any) -> Matrix:
     _check(where, tuple(array.shape), array.dtype.name)
-    starts = range(0, len(array), BLOCK_ROWS)
-    return Matrix((np.asarray(array[at : at + BLOCK_ROWS]) for at in starts), len(array))
+
+    def read(start: int) -> Iterator[Rows]:
+        for at in range(start, len(array), BLOCK_ROWS):
+            yield np.asarray(array[at : at + BLOCK_ROWS])
+
+    return Matrix(read, len(array))
 
 
 def _check(where: str, shape: tuple[int, ...], dtype: str) -> None:
@@ -92,8 +101,12 @@ def _in_safetensors(path: Path, tensor: str) -> Matrix:
         raise _unreadable(path, error, "safetensors") from error
     _check(f"{path}, {name}", shape, dtype.replace("BF", "bfloat").replace("F", "float", 1))
     rows = shape[0]
-    starts = range(0, rows, BLOCK_ROWS)
-    return Matrix((part[at : min(at + BLOCK_ROWS, rows)] for at in starts), rows)
+
+    def read(start: int) -> Iterator[Rows]:
+        for at in range(start, rows, BLOCK_ROWS):
+            yield part[at : min(at + BLOCK_ROWS, rows)]
+
+    return Matrix(read, rows)
 
 
 def _tensor(path: Path, asked: str, names: list[str]) -> str:
@@ -118,15 +131,30 @@ def _called(where: str) -> Matrix:
     """What a function returns: an array, or chunks of one."""
     function = load_object(where)
     with _raised_by(where):
-        returned = function()
-    if hasattr(returned, "shape"):
-        return _whole(where, _array(returned))
-    if not isinstance(returned, Iterable):
-        raise MatrixError(
-            f"{where}: returned {type(returned).__name__}\n  expected: {EXPECTED}; an array, or "
-            "chunks of its rows\n  to do: return numpy.asarray(rows), or yield chunks"
-        )
-    return Matrix(_chunks(where, returned))
+        by_start = "start" in signature(function).parameters
+
+    def read(start: int) -> Iterator[Rows]:
+        with _raised_by(where):
+            returned = function(start=start) if by_start else function()
+        left_out = 0 if by_start else start
+        if hasattr(returned, "shape"):
+            yield from _whole(where, _array(returned)).read(left_out)
+        elif isinstance(returned, Iterable):
+            yield from _without(_chunks(where, returned), left_out)
+        else:
+            raise MatrixError(
+                f"{where}: returned {type(returned).__name__}\n  expected: {EXPECTED}; an array, "
+                "or chunks of its rows\n  to do: return numpy.asarray(rows), or yield chunks"
+            )
+
+    return Matrix(read)
+
+
+def _without(chunks: Iterable[Rows], rows: int) -> Iterator[Rows]:
+    """The chunks but for their first ``rows``."""
+    for chunk in chunks:
+        yield chunk[rows:]
+        rows = max(rows - len(chunk), 0)
 
 
 def _chunks(where: str, chunks: Iterable[Any]) -> Iterator[Rows]:

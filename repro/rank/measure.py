@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from repro.errors import MatrixError
+from repro.rank.checkpoint import Checkpoint
 from repro.rank.reduction import (
     BLOCK_ROWS,
     QR_RESOLUTION,
@@ -54,29 +55,36 @@ def ranks_of(
     precision: str = "",
     thresholds: Sequence[float] = (),
     counts_only: bool = False,
+    checkpoint: Checkpoint | None = None,
 ) -> Ranks:
     """All ranks of the rows in ``chunks`` (?, N), which are read once.
 
     ``rows`` is how many there are at least: the more, the cheaper the reduction may be.
     ``precision`` (absent: found out) is that of the data, whatever type holds them; its eps is
-    Press's. ``counts_only`` holds N^2 numbers and gives no spectrum.
+    Press's. ``counts_only`` holds N^2 numbers and gives no spectrum. With a ``checkpoint`` the
+    ``chunks`` are its ``rest``.
 
     Raises MatrixError for no rows, rows of different lengths, numbers that are not finite or were
     rounded, and thresholds that float64 does not resolve.
     """
     given = iter(chunks)
     first = next((chunk for chunk in given if len(chunk)), None)
-    if first is None:
+    done, last = (checkpoint.rows, checkpoint.last) if checkpoint else (0, None)
+    row = last if first is None else first[0]
+    if row is None:
         raise _no_rows()
-    columns = first.shape[1]
-    used = precision or precision_of(first[0])
-    checked = checked_rows(itertools.chain([first], given), precision)
+    known = precision or (checkpoint.precision if checkpoint else "")
+    used = known or precision_of(row)
+    unread = itertools.chain([] if first is None else [first], given)
+    checked = checked_rows(unread, precision, done + 1)
     if not precision:
-        checked = no_finer(checked, used)
-    least = press_threshold(rows, columns, eps_of(used)) / (1 if counts_only else 10)
+        checked = no_finer(checked, used, done + 1)
+    least = press_threshold(rows, len(row), eps_of(used)) / (1 if counts_only else 10)
     asked = min([max(least, QR_RESOLUTION), *thresholds])
     reduction = reduction_for(asked, spectrum=not counts_only)
-    return _counted(reduce_rows(checked, reduction), used, thresholds)
+    if checkpoint:
+        checkpoint.agree(reduction, used)
+    return _counted(reduce_rows(checked, reduction, checkpoint=checkpoint), used, thresholds)
 
 
 def _counted(reduced: Reduced, precision: str, thresholds: Sequence[float]) -> Ranks:
@@ -87,6 +95,7 @@ def _counted(reduced: Reduced, precision: str, thresholds: Sequence[float]) -> R
     if reduced.spectrum is not None and threshold / 10 >= reduced.least:
         fixed.append(threshold / 10)
     counts = reduced.ranks([*fixed, *thresholds])
+    reduced.gram = None  # the control needs its room
     control = reduce_rows(control_rows(threshold, columns, precision), reduced.reduction)
     return Ranks(
         reduced,
@@ -119,9 +128,12 @@ def centred_spectrum(chunks: Iterable[Rows], means: Spectrum) -> Spectrum:
     return reduce_rows((chunk - means for chunk in chunks), "gram").values()
 
 
-def checked_rows(chunks: Iterable[Rows], precision: str = "") -> Iterator[Rows]:
-    """The chunks that hold rows; MatrixError for numbers whose rank would mean nothing."""
-    row, columns = 1, 0
+def checked_rows(chunks: Iterable[Rows], precision: str = "", row: int = 1) -> Iterator[Rows]:
+    """The chunks that hold rows; MatrixError for numbers whose rank would mean nothing.
+
+    ``row`` is the number of the first.
+    """
+    columns = 0
     for chunk in chunks:
         if not len(chunk):
             continue
@@ -143,9 +155,8 @@ def checked_rows(chunks: Iterable[Rows], precision: str = "") -> Iterator[Rows]:
         yield chunk
 
 
-def no_finer(chunks: Iterable[Rows], precision: str) -> Iterator[Rows]:
+def no_finer(chunks: Iterable[Rows], precision: str, number: int) -> Iterator[Rows]:
     """The same chunks; MatrixError once the first row of one is finer than the first of all."""
-    number = 1
     for chunk in chunks:
         if bits_used(chunk[0]) > BITS[precision]:
             raise MatrixError(

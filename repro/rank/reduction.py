@@ -27,6 +27,7 @@ from scipy.linalg.lapack import dsytrf, dsytrf_lwork
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from repro.errors import MatrixError
+from repro.rank.checkpoint import Checkpoint
 from repro.rank.spectrum import Spectrum, count_above
 
 Rows = np.ndarray[Any, np.dtype[np.floating[Any]]]
@@ -176,9 +177,12 @@ def reduction_for(least: float, *, spectrum: bool) -> Reduction:
     raise MatrixError(message)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Reduced:
-    """What is left of a matrix of ``rows`` x ``columns``: its spectrum, or its Gram matrix."""
+    """What is left of a matrix of ``rows`` x ``columns``: its spectrum, or its Gram matrix.
+
+    The Gram matrix may be let go (None) once the counts are taken.
+    """
 
     rows: int
     columns: int
@@ -206,18 +210,28 @@ class Reduced:
         return self.backend.counts(self.gram, [(t * self.sigma_1) ** 2 for t in thresholds])
 
 
-def reduce_rows(chunks: Iterable[Any], reduction: Reduction, backend: Backend = NUMPY) -> Reduced:
-    """Read the rows in ``chunks`` (?, V) once.
+def reduce_rows(
+    chunks: Iterable[Any],
+    reduction: Reduction,
+    backend: Backend = NUMPY,
+    checkpoint: Checkpoint | None = None,
+) -> Reduced:
+    """Read the rows in ``chunks`` (?, V) once; after those that a ``checkpoint`` holds.
 
     Raises ValueError where there are no rows.
     """
-    state, rows = None, 0
+    state, rows = checkpoint.taken() if checkpoint else (None, 0)
     update = backend.triangle if reduction == "qr" else backend.add
+    block = None
     for block in backend.blocks(chunks, BLOCK_ROWS):
         state = update(state, block)
         rows += len(block)
+        if checkpoint and checkpoint.due:
+            checkpoint.keep(state, rows, block[-1])
     if state is None:
         raise ValueError(NO_ROWS)
+    if checkpoint and block is not None and rows > checkpoint.rows:
+        checkpoint.keep(state, rows, block[-1])
     columns = state.shape[1]
     if reduction == "inertia":
         sigma_1 = float(np.sqrt(backend.largest(state)))

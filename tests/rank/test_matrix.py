@@ -22,7 +22,7 @@ WHOLE = np.random.default_rng(0).normal(size=(4100, 7)).astype(np.float32)
 def read(where: object, tensor: str = "") -> np.ndarray[Any, np.dtype[Any]]:
     """All rows, and a check that their number is known or 1."""
     found = matrix_of(str(where), tensor)
-    rows = np.concatenate([chunk.copy() for chunk in found.chunks])
+    rows = np.concatenate([chunk.copy() for chunk in found.read(0)])
     assert found.rows in {1, len(rows)}
     return rows
 

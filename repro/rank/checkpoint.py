@@ -1,0 +1,141 @@
+"""What was read of a matrix, in a folder, so that a reduction goes on after a kill.
+
+It holds the Gram matrix or the factor of the rows so far, and the last of these rows, by which the
+same matrix is known again. A block of rows ends where it would have ended, so what comes out has
+the same bits as without the kill. Nothing is deleted: other thresholds can be asked for later.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final, Self
+
+import numpy as np
+
+from repro.errors import MatrixError
+from repro.files import read_bytes, try_lock, write_atomically
+from repro.rank.rounded import Row
+
+EVERY_S: Final = 600.0
+"""Seconds from one save to the next."""
+
+PROGRESS: Final = "progress.json"
+MAX_PROGRESS: Final = 100_000_000
+CLOSE: Final = 1e-4
+"""Relative difference from the last row, computed again, that is not another row."""
+
+
+class Checkpoint:
+    """A folder with the reduction of the first ``rows`` rows; empty, and 0, at first.
+
+    A context manager: within it no other command may use the folder.
+
+    Raises MatrixError for a folder that holds something else, or cannot be written.
+    """
+
+    def __init__(self, folder: Path, every: float = EVERY_S) -> None:
+        self.folder = folder
+        self.every = every
+        self.saved_at = time.monotonic()
+        self.rows = 0
+        self.precision = ""
+        self.reduction = ""
+        self.last: Row | None = None
+        self.state: Any = None
+        self._lock = ExitStack()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as opened:
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                handle = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+                opened.callback(os.close, handle)
+                if not try_lock(handle):
+                    raise self._refused("another command uses it", "a folder of its own")
+                if (self.folder / PROGRESS).exists():
+                    self._load()
+            except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+                raise self._refused(f"cannot be used: {error}", "an empty folder") from error
+            self._lock = opened.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.close()
+
+    def _load(self) -> None:
+        progress = json.loads(read_bytes(self.folder / PROGRESS, MAX_PROGRESS))
+        self.rows = int(progress["rows"])
+        self.precision, self.reduction = str(progress["precision"]), str(progress["reduction"])
+        self.last = np.array(progress["last"], dtype=np.float64)
+        self.state = np.load(self._file(self.rows), allow_pickle=False)
+        if self.state.ndim != 2 or self.state.shape[1] != len(self.last):
+            raise ValueError("its parts are not of one matrix")
+
+    def _file(self, rows: int) -> Path:
+        return self.folder / f"rows-{rows}.npy"
+
+    def _refused(self, mistake: str, expected: str) -> MatrixError:
+        return MatrixError(
+            f"{self.folder}: {mistake}\n  expected: {expected}\n"
+            "  to do: name another folder, or delete this one to begin again"
+        )
+
+    def rest(self, read: Callable[[int], Iterable[Row]]) -> Iterator[Row]:
+        """The rows that were not read yet; ``read(start)`` gives them from row ``start``, from 0.
+
+        Raises MatrixError where the last row that was read is another one now.
+        """
+        chunks = iter(read(max(self.rows - 1, 0)))
+        if self.last is not None:
+            first = next((chunk for chunk in chunks if len(chunk)), None)
+            if first is None or not _same(first[0], self.last):
+                mistake = f"was begun with other rows: row {self.rows:,} differs"
+                raise self._refused(mistake, "the matrix that it was begun with")
+            yield first[1:]
+        yield from chunks
+
+    def agree(self, reduction: str, precision: str) -> None:
+        """MatrixError where the rows so far were reduced otherwise."""
+        if self.rows and (self.reduction, self.precision) != (reduction, precision):
+            mistake = f"was begun by {self.reduction} in {self.precision}"
+            raise self._refused(mistake, f"the same, and not {reduction} in {precision}")
+        self.reduction, self.precision = reduction, precision
+
+    def taken(self) -> tuple[Any, int]:
+        """What is left of the rows so far (None at first) and how many they are; only once."""
+        state, self.state = self.state, None
+        return state, self.rows
+
+    @property
+    def due(self) -> bool:
+        """Whether the last save is long enough ago."""
+        return time.monotonic() - self.saved_at >= self.every
+
+    def keep(self, state: Any, rows: int, last: Row) -> None:
+        """Save; MatrixError where the folder cannot be written."""
+        progress = {
+            "rows": rows,
+            "precision": self.precision,
+            "reduction": self.reduction,
+            "last": np.asarray(last, dtype=np.float64).tolist(),
+        }
+        try:
+            with self._file(rows).open("wb") as file:
+                np.save(file, state)
+                file.flush()
+                os.fsync(file.fileno())
+            write_atomically(self.folder / PROGRESS, json.dumps(progress).encode())
+            for earlier in set(self.folder.glob("rows-*.npy")) - {self._file(rows)}:
+                earlier.unlink(missing_ok=True)
+        except OSError as error:
+            raise self._refused(f"cannot be written: {error.strerror}", "room on disk") from error
+        self.rows, self.saved_at = rows, time.monotonic()
+
+
+def _same(row: Row, last: Row) -> bool:
+    return row.shape == last.shape and np.allclose(row, last, rtol=CLOSE, atol=CLOSE)

@@ -1,0 +1,174 @@
+"""A reduction that was killed goes on, bit for bit, and only with its own matrix."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from repro.errors import MatrixError
+from repro.rank.checkpoint import PROGRESS, Checkpoint
+from repro.rank.measure import Ranks, ranks_of
+from repro.rank.reduction import BLOCK_ROWS
+
+Rows = np.ndarray[Any, np.dtype[np.floating[Any]]]
+ROWS = 5 * BLOCK_ROWS + 100
+
+
+def whole(columns: int = 60, seed: int = 0) -> Rows:
+    generator = np.random.default_rng(seed)
+    product = generator.normal(size=(ROWS, 20)) @ generator.normal(size=(20, columns))
+    return product.astype(np.float32)
+
+
+class KillError(Exception):
+    """Ends a reading in mid course."""
+
+
+def reader(matrix: Rows, until: int = 10**9) -> Callable[[int], Iterator[Rows]]:
+    """Reads the matrix in odd chunks, and is interrupted at row ``until``."""
+
+    def read(start: int) -> Iterator[Rows]:
+        for at in range(start, len(matrix), 777):
+            if at + 777 > until:
+                raise KillError
+            yield matrix[at : at + 777]
+
+    return read
+
+
+def taken(folder: Path, read: Callable[[int], Iterator[Rows]], **options: Any) -> Ranks:
+    """The ranks, saving after each block."""
+    with Checkpoint(folder, every=0) as checkpoint:
+        return ranks_of(checkpoint.rest(read), checkpoint=checkpoint, **options)
+
+
+@pytest.mark.parametrize(
+    ("reduction", "options"),
+    [
+        ("qr", {}),
+        ("gram", {"rows": ROWS, "precision": "bfloat16"}),
+        ("inertia", {"counts_only": True, "precision": "bfloat16"}),
+    ],
+)
+def test_after_an_interruption_the_bits_are_the_same(
+    tmp_path: Path, reduction: str, options: dict[str, Any]
+) -> None:
+    matrix = whole()
+    expected = ranks_of([matrix], **options)
+    with pytest.raises(KillError):
+        taken(tmp_path, reader(matrix, until=3 * BLOCK_ROWS), **options)
+    began = []
+
+    def read(start: int) -> Iterator[Rows]:
+        began.append(start)
+        return reader(matrix)(start)
+
+    found = taken(tmp_path, read, **options)
+    assert began == [2 * BLOCK_ROWS - 1]
+    assert found.reduced.reduction == reduction
+    assert (found.press, found.reduced.rows) == (expected.press, ROWS)
+    assert 15 <= found.press <= 20
+    assert found.reduced.sigma_1 == expected.reduced.sigma_1
+    if reduction != "inertia":
+        assert np.array_equal(found.reduced.values(), expected.reduced.values())
+
+
+def test_a_kill_loses_what_came_after_the_last_save(tmp_path: Path) -> None:
+    """A process that kills itself in mid course, and another that goes on."""
+    np.save(tmp_path / "rows.npy", whole())
+    code = (
+        "import os, sys, signal, numpy as np; from pathlib import Path;"
+        "from repro.rank.checkpoint import Checkpoint; from repro.rank.measure import ranks_of\n"
+        "matrix = np.load('rows.npy')\n"
+        "def read(start):\n"
+        "    for at in range(start, len(matrix), 500):\n"
+        "        if at > int(sys.argv[1]): os.kill(os.getpid(), signal.SIGKILL)\n"
+        "        yield matrix[at:at + 500]\n"
+        "with Checkpoint(Path('kept'), every=0) as kept:\n"
+        "    print(kept.rows)\n"
+        "    print(ranks_of(kept.rest(read), checkpoint=kept).press)\n"
+    )
+
+    def run(until: int) -> subprocess.CompletedProcess[str]:
+        line = [sys.executable, "-c", code, str(until)]
+        return subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert run(2 * BLOCK_ROWS + 600).returncode == -signal.SIGKILL
+    assert run(10**9).stdout.split() == [str(2 * BLOCK_ROWS), "20"]
+    assert [path.name for path in sorted((tmp_path / "kept").iterdir())] == [
+        PROGRESS,
+        f"rows-{ROWS}.npy",
+    ]
+
+
+def refused(folder: Path, matrix: Rows, message: str, **options: Any) -> None:
+    with pytest.raises(MatrixError, match=message) as caught:
+        taken(folder, reader(matrix), **options)
+    assert str(caught.value).startswith(f"{folder}: ")
+    assert "\n  to do: name another folder" in str(caught.value)
+
+
+def test_another_matrix_is_refused(tmp_path: Path) -> None:
+    taken(tmp_path, reader(whole()))
+    refused(tmp_path, whole(seed=1), r"was begun with other rows: row 10,340 differs")
+    refused(tmp_path, whole(columns=61), "was begun with other rows")
+    refused(tmp_path, whole()[:100], "was begun with other rows")
+    refused(tmp_path, whole(), "was begun by qr in float32\n", precision="bfloat16")
+
+
+@pytest.mark.parametrize(
+    "progress",
+    [
+        "",
+        "[]",
+        "{",
+        '{"rows": 5}',
+        '{"rows": 5, "precision": "float32", "reduction": "qr", "last": [1, 2]}',
+        '{"rows": "x", "precision": "float32", "reduction": "qr", "last": [1]}',
+    ],
+)
+def test_a_folder_of_something_else_is_refused(tmp_path: Path, progress: str) -> None:
+    (tmp_path / PROGRESS).write_text(progress, encoding="utf-8")
+    refused(tmp_path, whole(), "cannot be used: ")
+
+
+def test_parts_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
+    taken(tmp_path, reader(whole()))
+    file = tmp_path / f"rows-{ROWS}.npy"
+    np.save(file, np.eye(7))
+    refused(tmp_path, whole(), "its parts are not of one matrix")
+    file.write_bytes(file.read_bytes()[:200])
+    refused(tmp_path, whole(), "cannot be used: ")
+    np.save(file, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    refused(tmp_path, whole(), "cannot be used: ")
+
+
+def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
+    with Checkpoint(tmp_path):
+        refused(tmp_path, whole(), "another command uses it")
+    assert taken(tmp_path, reader(whole())).press == 20
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("x", encoding="utf-8")
+    refused(file, whole(), "cannot be used: ")
+
+
+def test_what_was_read_serves_other_thresholds(tmp_path: Path) -> None:
+    """All rows are read, so nothing is read again but the last."""
+    options: dict[str, Any] = {"counts_only": True, "precision": "bfloat16"}
+    taken(tmp_path, reader(whole()), **options)
+    progress = json.loads((tmp_path / PROGRESS).read_text(encoding="utf-8"))
+    assert progress["rows"] == ROWS
+    found = taken(tmp_path, reader(whole()), thresholds=(0.9, 0.3), **options)
+    values = np.linalg.svd(whole(), compute_uv=False)
+    assert found.at == {t: int(np.sum(values > t * values[0])) for t in (0.9, 0.3)}
