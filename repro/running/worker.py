@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,6 +29,7 @@ from repro.running.engine import ALONE, Choice
 from repro.running.plan import is_complete, missing_measurements
 from repro.store.run_store import RunStore
 from repro.store.sealed import reaching
+from repro.trainers.measurement import Measured
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.table import Measurable
 from repro.trainers.trainer import Facts, Finished, Progress, trainer_of
@@ -233,11 +235,18 @@ def _measure(task: Task, store: RunStore, planned: PlannedRun) -> None:
     trainer = trainer_of(run.training)
     with trainer.numerics(task.device) as settings:
         ledger = Ledger(store, planned, settings)
-        corpus = _corpus(task, planned)
-        measure = trainer.measurer(_stored(store, run), corpus, task.device)
+
+        @cache
+        def measurer() -> Callable[[Measurable], Measured]:
+            return trainer.measurer(_stored(store, run), _corpus(task, planned), task.device)
+
         for measurement in missing_measurements(store, planned):
             ledger.begin_measurement(measurement)
-            measured = measure(measurement)
+            if (source := measurement.source) is None:
+                measured = measurer()(measurement)
+            else:
+                arrays, taken = store.arrays(key, source), store.measurement(key, source)
+                measured = measurement.derive(taken.details if taken else {}, arrays)
             store.put_measurement(
                 key,
                 measurement,

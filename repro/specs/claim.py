@@ -31,6 +31,7 @@ from repro.schema.base import (
     Window,
 )
 from repro.specs.arm import Arm, ArmSpec
+from repro.trainers.measurement import with_sources
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.table import Canary, Measurement
 
@@ -341,7 +342,7 @@ class Claim(Spec):
 
     def runs(self) -> tuple[PlannedRun, ...]:
         """All planned runs, replicate by replicate, so that arms grow together."""
-        measurements = {arm: tuple(self.taken_of(arm).values()) for arm in self.trained}
+        measurements = {arm: with_sources(self.taken_of(arm).values()) for arm in self.trained}
         return tuple(
             PlannedRun(
                 run=self.run(name, number),

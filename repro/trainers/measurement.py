@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
@@ -122,6 +122,15 @@ class MeasurementSpec(Spec):
         document = self.model_dump(mode="json", exclude_none=True)
         document.update(revisions_of([self.kind]))
         return f"{self.kind}-{digest(document)[:16]}"
+
+    @property
+    def source(self) -> MeasurementSpec | None:
+        """The measurement from which it follows by ``derive``; None: it is taken of a model."""
+        return None
+
+    def derive(self, details: Mapping[str, Any], arrays: Mapping[str, Any]) -> Measured:
+        """What follows from the details and arrays that its source left in the store."""
+        raise NotImplementedError(f"{self.kind} follows from nothing else")
 
     def measure(self, subject: Any) -> Measured:
         """Take it of a finished run; torch is imported here, for the class loads without it."""
@@ -276,6 +285,12 @@ def too_many_streams(
     tokens = training.tokens(split)
     if tokens // streams < LEAST_TOKENS:
         yield "", too_short(f"{key}, for {whose},", streams, tokens, split)
+
+
+def with_sources(measurements: Iterable[MeasurementSpec]) -> tuple[MeasurementSpec, ...]:
+    """The measurements, each after that from which it follows."""
+    both = ((each.source, each) for each in measurements)
+    return tuple(dict.fromkeys(each for pair in both for each in pair if each is not None))
 
 
 class Reported(MeasurementSpec):

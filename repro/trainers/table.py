@@ -57,6 +57,7 @@ MEASUREMENTS: Table[type[MeasurementSpec]] = Table(
     {
         "perplexity": "repro.trainers.language_model.perplexity:Perplexity",
         "rank": "repro.trainers.language_model.rank:Rank",
+        "spectral": "repro.trainers.language_model.spectral:Spectral",
         "bleu": "repro.trainers.dialog.bleu:Bleu",
     },
 )

@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from repro.rank.spectrum import effective_rank, stable_rank
 from repro.running import worker
 from repro.running.worker import Task
 from repro.store.run_store import RunStore
 from repro.trainers.language_model.perplexity import Dynamic, Perplexity
 from repro.trainers.language_model.recipe import Dropout
 from repro.trainers.language_model.spec import TrainingSpec
+from repro.trainers.language_model.spectral import Spectral
+from repro.trainers.measurement import with_sources
 from repro.trainers.run import PlannedRun
 from tests.running.doing import do, forbid_training, statuses
 from tests.running.tiny import RANK, TEST, TRAIN, VALID, tiny_plan, tiny_run
@@ -60,6 +63,30 @@ def test_replicates_differ_and_repeat(store: RunStore, tmp_path: Path) -> None:
     assert again is not None
     assert values[0].value != values[1].value
     assert values[1].value == again.value
+
+
+def test_what_follows_from_a_rank_reads_no_model(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rank is taken first, and once; of a stored one neither model nor text is loaded."""
+    (planned,) = tiny_plan()
+    effective = Spectral(kind="spectral", statistic="effective", epsilon=1e-3)
+    stable = Spectral(kind="spectral", statistic="stable")
+    do(store, planned.model_copy(update={"measurements": with_sources([TEST, effective])}))
+    key = planned.run.key
+    values = store.arrays(key, RANK)["singular_values"]
+    found = store.measurement(key, effective)
+    assert found is not None
+    assert found.value == effective_rank(values, 1e-3)
+
+    forbid_training(monkeypatch)
+    monkeypatch.setattr("repro.trainers.language_model.trainer.LanguageModels.measurer", None)
+    monkeypatch.setattr("repro.trainers.language_model.trainer.LanguageModels.load", None)
+    outcomes = do(store, planned.model_copy(update={"measurements": with_sources([stable])}))
+    assert statuses(outcomes) == ["measured"]
+    found = store.measurement(key, stable)
+    assert found is not None
+    assert found.value == stable_rank(values)
 
 
 def test_a_complete_run_is_left_alone(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:

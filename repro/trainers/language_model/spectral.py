@@ -1,0 +1,114 @@
+"""Numbers that follow from the singular values of a rank, which a store keeps: no model is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
+
+from pydantic import Field, model_validator
+
+from repro.schema.base import Count
+from repro.schema.messages import Words
+from repro.trainers.language_model.rank import Rank
+from repro.trainers.measurement import NAMES, Measured, MeasurementSpec, Split
+
+Resolved = Annotated[float, Field(ge=3e-7, lt=1)]
+"""A threshold that every spectrum in a store resolves (`repro.rank.reduction`)."""
+
+Epsilon = Annotated[float, Field(ge=1e-9, lt=1)]
+"""A share of the sum of squares in which rounding is nothing: squares of 10,000 x 3e-7."""
+
+
+class _Statistic(NamedTuple):
+    """What is taken of a spectrum: its words, its digits, and the key of its one setting."""
+
+    words: str
+    digits: int
+    setting: str = ""
+
+
+class Spectral(MeasurementSpec):
+    """A statistic of the singular values that a ``rank`` of the same split leaves in the store.
+
+    ``statistic``: ``effective``, the least number that holds 1 - ``epsilon`` of the sum of squares;
+    ``above``, the number above ``threshold`` times the largest; ``numpy``, that above
+    max(rows, columns) eps; ``stable``, the sum of squares over the largest square; ``entropy``, exp
+    of the entropy of the values as shares of their sum; ``share``, what part of their sum the
+    largest ``first`` hold. ``batch_size`` and ``contexts`` are those of the rank.
+    """
+
+    STATISTICS: ClassVar[Mapping[str, _Statistic]] = {
+        "effective": _Statistic("effective rank, ε = {:g}", 0, "epsilon"),
+        "above": _Statistic("rank above {:g} of the largest singular value", 0, "threshold"),
+        "numpy": _Statistic("rank by numpy's threshold", 0),
+        "stable": _Statistic("stable rank", 2),
+        "entropy": _Statistic("entropy rank", 1),
+        "share": _Statistic("share of the first {:,} singular values", 3, "first"),
+    }
+    trainers: ClassVar[tuple[str, ...]] = Rank.trainers
+    logarithmic: ClassVar[bool] = True
+
+    kind: Literal["spectral"]
+    statistic: Literal["effective", "above", "numpy", "stable", "entropy", "share"]
+    better: Literal["lower", "higher"] = "higher"
+    epsilon: Epsilon | None = None
+    threshold: Resolved | None = None
+    first: Count | None = None
+    split: Split = "test"
+    batch_size: Count = 1
+    contexts: Count | None = None
+
+    @model_validator(mode="after")
+    def _the_setting_of_its_statistic(self) -> Self:
+        needed = self._of.setting
+        for key in ("epsilon", "threshold", "first"):
+            given = getattr(self, key) is not None
+            if given and key != needed:
+                mistake = f"{key} changes nothing of the statistic {self.statistic}"
+                raise ValueError(f"{mistake}: leave it out")
+            if key == needed and not given:
+                raise ValueError(f"the statistic {self.statistic} needs {key}")
+        return self
+
+    @property
+    def _of(self) -> _Statistic:
+        return self.STATISTICS[self.statistic]
+
+    @property
+    def label(self) -> str:
+        words = self._of.words.format(getattr(self, self._of.setting or "kind"))
+        some = "" if self.contexts is None else f" (first {self.contexts:,} contexts)"
+        return f"{NAMES[self.split]} {words}{some}"
+
+    @property
+    def digits(self) -> int:
+        return self._of.digits
+
+    @property
+    def source(self) -> Rank:
+        return Rank(split=self.split, batch_size=self.batch_size, contexts=self.contexts)
+
+    def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
+        """As the rank itself."""
+        if self.taken_of(training):
+            yield from self.source.unsuited(training, whose)
+        else:
+            yield from super().unsuited(training, whose)
+
+    def derive(self, details: Mapping[str, Any], arrays: Mapping[str, Any]) -> Measured:
+        return Measured(float(self._taken(arrays["singular_values"], details)))
+
+    def _taken(self, values: Any, details: Mapping[str, Any]) -> float:
+        from repro.rank import spectrum as rank  # noqa: PLC0415 - numpy
+
+        rows, columns = int(details["rows"]), int(details["columns"])
+        eps = float(details["relative_threshold"]) / rank.press_threshold(rows, columns, 1.0)
+        taken: dict[str, Callable[[], float]] = {
+            "effective": lambda: rank.effective_rank(values, self.epsilon or 0.0),
+            "above": lambda: rank.count_above(values, self.threshold or 0.0),
+            "numpy": lambda: rank.count_above(values, rank.numpy_threshold(rows, columns, eps)),
+            "stable": lambda: rank.stable_rank(values),
+            "entropy": lambda: rank.entropy_rank(values),
+            "share": lambda: float(rank.cumulative_share(values)[: self.first][-1]),
+        }
+        return taken[self.statistic]()
