@@ -88,11 +88,11 @@ def conclude_difference(
 
 
 def conclude_ratio(result: TestResult) -> Finding:
-    """Concludes from ``ratio_of_geometric_means``, whose interval lies above the least ratio.
+    """Concludes from a ratio of geometric or arithmetic means: its interval lies above the least.
 
     Two constant arms are compared exactly: a ratio equal to the least one is CONFIRMED.
     """
-    _need(result, "ratio")
+    _need(result, "ratio", "ratio_of_means")
     if result.exact:
         return certain(holds=not beyond(known(result.low), result.effect))
     return by_interval(result, edge_is_claimed=True)

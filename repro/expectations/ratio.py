@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from repro.expectations import base
@@ -27,9 +28,13 @@ class RatioClaim(Declared):
 
 
 class Ratio(RatioClaim):
-    """The geometric mean of a is at least so many times that of b; on logarithms, one-sided."""
+    """The geometric mean of a is at least so many times that of b; on logarithms, one-sided.
+
+    ``means: arithmetic`` compares arithmetic means, for which printed numbers will do.
+    """
 
     kind: Literal["ratio"]
+    means: Literal["arithmetic"] | None = None
 
 
 R = TypeVar("R", bound=RatioClaim)
@@ -59,17 +64,29 @@ class LeastRatioKind(Kind[R]):
 
 
 class RatioKind(LeastRatioKind[Ratio]):
-    """One-sided t-test on logarithms, of the design."""
+    """One-sided t-test on logarithms, of the design; of arithmetic means, Fieller's."""
 
     Declared = Ratio
     effect_scale = "ratio"
     compares_means = True
 
     def test(self, declared: Ratio, context: Context, read: Read) -> TestResult:
-        from repro.stats.t_tests import ratio_of_geometric_means
+        from repro.stats.t_tests import ratio_of_geometric_means, ratio_of_means
 
         a, b = arms_of(declared, read)
-        return ratio_of_geometric_means(a, b, at_least=declared.at_least.value, **context.level)
+        test = ratio_of_geometric_means if declared.means is None else ratio_of_means
+        return test(a, b, at_least=declared.at_least.value, **context.level)
+
+    def needs_values(self, declared: Ratio, context: Context) -> base.Mistake | None:
+        found = super().needs_values(declared, context)
+        if found is None or declared.means is not None:
+            return None
+        return replace(
+            found,
+            what="a ratio of geometric means needs the value of every seed",
+            expected="`means: arithmetic`, or the value of every seed",
+            advice="add `means: arithmetic`, for which mean, sd and n do, or give the arm a table",
+        )
 
     def conclude(self, declared: Ratio, result: TestResult) -> Finding:
         return conclude_ratio(result)
@@ -81,7 +98,10 @@ class RatioKind(LeastRatioKind[Ratio]):
 
     def name_of_test(self, declared: Ratio, context: Context) -> str:
         test = "paired t-test" if context.paired else "Welch's t-test"
-        return f"{test} on logarithms, one-sided (ratio of geometric means)"
+        if declared.means is None:
+            return f"{test} on logarithms, one-sided (ratio of geometric means)"
+        least = f"{declared.at_least.value:g}"
+        return f"{test} of mean A - {least} mean B, one-sided (ratio of means, Fieller's interval)"
 
     def effect_label(self, declared: Ratio, context: Context) -> str:
         a, b = context.labels(declared)

@@ -444,8 +444,8 @@ def seeds_to_settle(
     not within 1000, for the effect sits at the border. A permutation test is planned as Welch's.
     ``ClaimError`` for a test that does not compare means.
     """
-    if result.test.endswith("_relative"):
-        raise ClaimError("no number of seeds is computed for a relative margin")
+    if result.test.endswith("_relative") or result.test == "ratio_of_means":
+        raise ClaimError("no number of seeds is computed for a margin relative to a mean")
     if result.test not in MEANS:
         raise ClaimError(f"{result.test} compares no means, so no number of seeds is computed")
     if result.test == "ratio" and result.exact:

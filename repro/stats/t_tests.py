@@ -353,6 +353,53 @@ def ratio_of_geometric_means(
     )
 
 
+def ratio_of_means(
+    a: Arm, b: Arm, *, at_least: float, alpha: float = 0.05, paired: bool = False
+) -> TestResult:
+    """One-sided t-test of mean A - ``at_least`` mean B: is mean A at least so many times mean B?
+
+    Effect and interval (level ``1 - 2 alpha``, Fieller's) are ratios; ``statistic``, ``df`` and
+    ``se`` belong to the difference. A summary will do, and is compared ``exact`` where neither arm
+    varies.
+
+    ``ClaimError`` for means not above 0, for a mean B that is not safely above 0, for pairs as
+    ``paired``, for fewer than two replicates in an arm, and for a ratio that is not positive.
+    Fieller 1954; statistics.md 2.2.
+    """
+    check_alpha(alpha)
+    if not (math.isfinite(at_least) and at_least > 0):
+        raise ClaimError(f"a ratio must be a finite number above 0, not {at_least}")
+    first, second = summarise(a), summarise(b)
+    if min(first.mean, second.mean) <= 0:
+        raise ClaimError("a ratio of means needs means above 0")
+    result = TestResult(
+        test="ratio_of_means",
+        effect=first.mean / second.mean,
+        alpha=alpha,
+        n=(first.n, second.n),
+        low=at_least,
+        paired=paired,
+        exact=first.spread == second.spread == 0,
+    )
+    if result.exact:
+        return result
+    difference = (
+        PairedRelativeDifference.of(a, b, test="ratio_of_means")
+        if paired
+        else relative_difference(a, b)
+    )
+    interval, beyond = difference.interval(1 - 2 * alpha), difference.beyond(at_least - 1)
+    return replace(
+        result,
+        interval=Interval(1 + interval.low, 1 + interval.high, interval.level),
+        p=beyond.p_greater(),
+        p_opposite=beyond.p_less(),
+        statistic=beyond.statistic(),
+        df=beyond.df,
+        se=beyond.se,
+    )
+
+
 def _exp(logarithm: float) -> float:
     """The exponential, infinite where it overflows: such an interval says nothing upwards."""
     try:
