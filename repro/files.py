@@ -176,6 +176,14 @@ def is_folder(path: Path) -> bool:
         return False
 
 
+def is_file(path: Path) -> bool:
+    """Whether a path leads to a regular file that can be reached."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def resolved(path: Path) -> Path:
     """The file behind links, or the path itself where it cannot be followed; reading says why."""
     try:

@@ -7,11 +7,13 @@ rights of whoever trains it. So it is imported only with consent; a verdict and 
 from __future__ import annotations
 
 import copy
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
@@ -27,6 +29,9 @@ from repro.schema.yaml import Steps, YamlDocument, read_document
 from repro.trainers.base import TrainerName, Training
 from repro.trainers.table import TRAINERS, trainer_for
 from repro.trainers.trainer import code_of, trainer_of
+
+PROJECT = (".git", "pyproject.toml")
+"""What marks the folder of a project, above which no configuration is looked for."""
 
 
 class NamedCode(Spec):
@@ -136,7 +141,7 @@ class Configurations:
         self, claim: YamlDocument, steps: Steps, name: str, override: Mapping[str, Any]
     ) -> tuple[Facts | None, tuple[Problem, ...]]:
         """What the arm at ``steps`` trains by the configuration ``name``, or what is wrong."""
-        found = _find(Path(claim.file).parent, name)
+        found = _find(Path(claim.file), name)
         if isinstance(found, list):
             return None, (_not_found(claim, (*steps, "configuration"), name, found),)
         sheet = self._sheets.setdefault(found, self._sheets.get(found) or read_sheet(found))
@@ -224,7 +229,7 @@ def code_named(claim: YamlDocument) -> dict[str, str]:
     """Every `module:object` that a claim or its configurations name, and where the claim does."""
     named = _texts(claim, "use", "trainer")
     for place, name in _texts(claim, "configuration"):
-        path = _find(Path(claim.file).parent, name)
+        path = _find(Path(claim.file), name)
         if isinstance(path, Path):
             with suppress(ShapeError):
                 named += ((place, use) for _, use in _texts(read_document(path), "use", "trainer"))
@@ -295,21 +300,33 @@ def _facts(
     )
 
 
-def _find(beside: Path, name: str) -> Path | list[Path]:
-    """The file of a configuration, beside the claim or packaged; or the folders where it is not."""
-    folders = [beside / "configurations"]
+def _near(claim: Path) -> Iterator[Path]:
+    """Where the configurations of a claim may be: next to it, then above, up to its project."""
+    beside = claim.parent
+    yield beside / "configurations"
+    here = resources.resolved(beside)
+    for below, folder in pairwise([here, *here.parents]):
+        if any(os.path.lexists(below / mark) for mark in PROJECT):
+            break
+        inside = not beside.is_absolute() and folder.is_relative_to(Path.cwd())
+        yield (folder.relative_to(Path.cwd()) if inside else folder) / "configurations"
+
+
+def _find(claim: Path, name: str) -> Path | list[Path]:
+    """The file of a configuration, the nearest to the claim; or the folders where it is not."""
+    folders = list(_near(claim))
     with suppress(DataError):
         folders.append(resources.claims() / "configurations")
     for folder in folders:
         path = folder / f"{name}.yaml"
         root = folder.parent.resolve() / "configurations"
-        if path.is_file() and path.resolve().is_relative_to(root):
+        if resources.is_file(path) and path.resolve().is_relative_to(root):
             return path
     return folders
 
 
 def _not_found(claim: YamlDocument, steps: Steps, name: str, folders: list[Path]) -> Problem:
-    if any((folder / f"{name}.yaml").is_file() for folder in folders):
+    if any(resources.is_file(folder / f"{name}.yaml") for folder in folders):
         mistake = f"configuration '{name}' is a link that leads elsewhere"
         advice = "put the file itself there"
         return claim.problem(steps, mistake, "a file below configurations/", advice)
@@ -318,7 +335,10 @@ def _not_found(claim: YamlDocument, steps: Steps, name: str, folders: list[Path]
         for folder in folders
         for path in folder.glob("*/**/*.yaml")
     }
-    expected = f"a file {Path(claim.file).parent / 'configurations' / name}.yaml"
+    beside, *above = _near(Path(claim.file))
+    others = [str(folder) for folder in above if resources.is_folder(folder)]
+    places = " or ".join([*others, "the packaged configurations"])
+    expected = f"a file {beside / name}.yaml, or one in {places}"
     mistake = f"there is no configuration '{name}'"
     return claim.problem(steps, mistake, expected, choose(name, known))
 
