@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from repro.expectations.ratio import Ratio
+from repro.judging.assemble import check_claim
+from repro.judging.gather import gather, read_tables
 from repro.specs.claim import SCALES, Claim, ScaleName
 from repro.specs.configuration import Configuration, read_sheet
 from repro.specs.load import load_claim
+from repro.store.run_store import RunStore
 from repro.trainers.language_model.rank import Rank
 from repro.trainers.language_model.spec import MoS, TrainingSpec
 
@@ -137,3 +141,61 @@ def test_the_nightly_claims_load_at_quick_scale(path: Path) -> None:
     claim = load_claim(path, "quick")
     assert claim.id == path.name.partition(".")[0]
     assert (claim.sequential is None) != (claim.control is None)
+
+
+# What every claim that is judged from print alone says: nothing is trained for it.
+PRINTED = {
+    "yang2018": {
+        "almost_full_rank_printed": "CONFIRMED",
+        "context_dependent_predictions": "INCONCLUSIVE",
+        "one_component_is_softmax_printed": "CONTRADICTED",
+        "outperforms_all_baselines": "CONFIRMED",
+        "rank_and_performance": "CONFIRMED",
+        "softmax_bottleneck_printed": "CONTRADICTED",
+        "switchboard_printed": "CONFIRMED",
+        "too_many_components": "INCONCLUSIVE",
+    },
+}
+
+
+def scales_of(path: Path) -> list[ScaleName]:
+    """The scales that a claim declares, the paper's last."""
+    with path.open(encoding="utf-8") as lines:
+        declared = {line.strip().rstrip(":") for line in lines if line.startswith("  ")}
+    return [scale for scale in SCALES if scale in declared]
+
+
+@pytest.mark.parametrize("paper", PRINTED)
+def test_every_claim_of_a_paper_loads_at_every_scale_that_it_has(paper: str) -> None:
+    """Each is named like its file, and quotes its paper."""
+    paths = sorted((CLAIMS / paper).glob("*.claim.yaml"))
+    assert paths
+    for path in paths:
+        assert scales_of(path), path
+        for scale in scales_of(path):
+            claim = load_claim(path, scale)
+            assert claim.id == path.name.partition(".")[0]
+            assert claim.source.paper == paper
+            assert not claim.trained or scale == "paper" or "not the paper" in claim.notice
+
+
+def test_no_two_claims_have_the_same_id() -> None:
+    """An id names a report's folder, whatever folder its claim is in."""
+    paths = [*FILES, *CLAIMS.rglob("*.claim.yaml")]
+    texts = (path.read_text(encoding="utf-8") for path in paths)
+    ids = {one for text in texts for one in re.findall(r"^id: (\w+)$", text, re.MULTILINE)}
+    assert len(ids) == len(paths)
+
+
+@pytest.mark.parametrize("paper", PRINTED)
+def test_claims_from_print_have_their_verdicts(paper: str, tmp_path: Path) -> None:
+    """Printed numbers are judged, all VALID, as the table says."""
+    conclusions = {}
+    for path in sorted((CLAIMS / paper).glob("*.claim.yaml")):
+        if "paper" not in scales_of(path) or (claim := load_claim(path, "paper")).trained:
+            continue
+        verdict = check_claim(claim, gather(claim, RunStore(tmp_path), read_tables(claim))).verdict
+        assert verdict.validity == "VALID", path
+        assert verdict.as_expected, path
+        conclusions[claim.id] = verdict.conclusion
+    assert conclusions == PRINTED[paper]
