@@ -145,6 +145,27 @@ def test_the_nightly_claims_load_at_quick_scale(path: Path) -> None:
 
 # What every claim that is judged from print alone says: nothing is trained for it.
 PRINTED = {
+    "parthiban2021": {
+        "freezing_changes_nothing_elsewhere_ptb": "CONTRADICTED",
+        "freezing_changes_nothing_elsewhere_wt2": "CONTRADICTED",
+        "freezing_changes_nothing_ptb": "CONFIRMED",
+        "freezing_changes_nothing_wt2": "INCONCLUSIVE",
+        "frozen_plif_trades_training_for_test_ptb": "CONFIRMED",
+        "frozen_plif_trades_training_for_test_wt2": "INCONCLUSIVE",
+        "gap_grows_with_capacity": "CONFIRMED",
+        "hits_do_not_go_with_rank": "INCONCLUSIVE",
+        "low_rank_hits_of_all_contexts": "CONTRADICTED",
+        "low_rank_hits_of_yangs_contexts": "CONFIRMED",
+        "moc_embeddings_beat_mos_ptb": "INCONCLUSIVE",
+        "moc_embeddings_beat_mos_wt2": "CONFIRMED",
+        "mos_dagger_not_better": "INCONCLUSIVE",
+        "normalised_spectra_alike": "CONFIRMED",
+        "plif_rank_low_below_press": "CONTRADICTED",
+        "press_rank_not_robust_to_noise": "CONFIRMED",
+        "press_rank_overestimates": "CONFIRMED",
+        "rank_goes_with_performance_over_k": "CONFIRMED",
+        "rank_neither_necessary_nor_sufficient": "INCONCLUSIVE",
+    },
     "yang2018": {
         "almost_full_rank_printed": "CONFIRMED",
         "context_dependent_predictions": "INCONCLUSIVE",
