@@ -172,6 +172,7 @@ PRINTED = {
         "one_component_is_softmax_printed": "CONTRADICTED",
         "outperforms_all_baselines": "CONFIRMED",
         "rank_and_performance": "CONFIRMED",
+        "slowdown_below_components": "CONFIRMED",
         "softmax_bottleneck_printed": "CONTRADICTED",
         "switchboard_printed": "CONFIRMED",
         "too_many_components": "INCONCLUSIVE",
