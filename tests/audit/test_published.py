@@ -191,6 +191,7 @@ CONFLICTS = {
     },
     "parthiban2021_mixtures": {"right_panel_first_rank": 14},
     "lim2018_table_1": {"moc_ptb": 0.30, "vocabulary": 450},
+    "mos_of_one_component": {"rank": 2602},
     "yang2018_tables": {"rank_of_softmax": 2, "rank_of_moc": 2},
     "parthiban2021_table_1": {"reported_rank_of_mos": 1, "rank_of_mos": 4},
     "parthiban2021_figure_4": {},
