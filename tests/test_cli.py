@@ -116,13 +116,40 @@ def test_a_store_that_cannot_be_is_infrastructure(tmp_path: Path) -> None:
 
 def test_plan_says_what_would_be_trained_and_trains_nothing(tmp_path: Path) -> None:
     """Every distinct run has a line, one sums up, the designs follow; the store stays empty."""
-    done = said("plan", ROOT / "claims", "--store", tmp_path / "store")
+    names = ("fair_mos", "lms_plif_regularization", "mos_rank")
+    files = [ROOT / "claims" / f"{name}.yaml" for name in names]
+    done = said("plan", *files, "--store", tmp_path / "store")
     lines = done.stdout.splitlines()
     assert done.returncode == 0, done.stderr
     assert sum(line.startswith("missing ") for line in lines) == 49
     assert lines[49].startswith("49 runs, 49 to train or measure: very roughly ")
     assert {"fair_mos (quick)", "lms_plif_regularization (quick)", "mos_rank (quick)"} < set(lines)
     assert not (tmp_path / "store").exists()
+
+
+def test_a_folder_says_in_one_line_what_it_passes_over(tmp_path: Path) -> None:
+    """On stderr, as a note: how many claims, which, and why; a refusal comes without it."""
+    folder, store = tmp_path / "claims", tmp_path / "store"
+    for name in ("nightly/softmax_control", "wikitext2/lms_plif_regularization"):
+        file = ROOT / "claims" / f"{name}.claim.yaml"
+        (folder / name).mkdir(parents=True)
+        shutil.copy(file, folder / name)
+    done = said("plan", folder, "--store", store)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == (
+        "passed over 1 claim with training at the scale paper alone: "
+        "lms_plif_regularization_wt2; --scale paper takes them too\n"
+    )
+    assert "softmax_control (quick)" in done.stdout
+    assert "wt2" not in done.stdout
+    done = said("plan", folder, "--scale", "paper", "--store", store)
+    assert done.stderr == "passed over 1 claim without the scale paper: softmax_control\n"
+    assert "lms_plif_regularization_wt2 (paper)" in done.stdout
+    done = said("verify", folder, "--scale", "bench", "--store", store)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"{folder}:1:1: no claim in this folder has the scale 'bench'\n")
+    done = said("runs", "check", folder, "--store", ROOT / "tests", "--scale", "quick")
+    assert "passed over 1 claim without the scale quick" in done.stderr
 
 
 @pytest.mark.parametrize("which", ["claim", "configuration", "report"])
@@ -236,7 +263,15 @@ def test_doctor_reports_a_store_that_cannot_be_written(tmp_path: Path) -> None:
 def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
     """`repro plan ... | head` ends with 141, which no verdict has, and without a traceback."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "repro", "plan", str(ROOT / "claims"), "--store", str(tmp_path)],
+        [
+            sys.executable,
+            "-m",
+            "repro",
+            "plan",
+            str(ROOT / "claims" / "nightly"),
+            "--store",
+            str(tmp_path),
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -131,7 +131,8 @@ def options(folder: Path, **how: Any) -> Options:
 
 def test_one_file_is_the_results_of_one_claim(tmp_path: Path) -> None:
     """A CSV for a folder of claims is refused before anything is read."""
-    claims = load_claims(ROOT / "claims", "quick")
+    claims = load_claims(ROOT / "claims" / "nightly", "quick")
+    assert len(claims) == 2
     with pytest.raises(ClaimError, match=f"the results of one claim, and {len(claims)} claims"):
         verify_claims(claims, options(tmp_path, results=tmp_path / "nothing.csv"))
 

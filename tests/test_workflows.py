@@ -89,12 +89,14 @@ def test_the_nightly_does_not_begin_anew_in_silence() -> None:
     assert names.index("Do not begin anew in silence") < names.index("Set up")
 
 
-def test_the_nightly_verifies_all_claims_with_a_summary() -> None:
-    """The command that the docs give for cron, one for the nightly claims, and a table."""
+def test_the_nightly_verifies_the_three_claims_with_a_summary() -> None:
+    """By name, as the docs give them for cron; one command for the nightly claims, and a table."""
     commands = [
         step.get("run", "") for step in steps(ROOT / ".github" / "workflows" / "nightly.yml")
     ]
+    names = ("mos_rank", "lms_plif_regularization", "fair_mos")
+    three = " ".join(f"claims/{name}.yaml" for name in names)
     assert [line for line in commands if "verify" in line] == [
-        './dev verify claims/ --scale "$SCALE" --summary "$GITHUB_STEP_SUMMARY"',
+        f'./dev verify {three} --scale "$SCALE" --summary "$GITHUB_STEP_SUMMARY"',
         './dev verify claims/nightly --nightly --summary "$GITHUB_STEP_SUMMARY"',
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -14,6 +14,7 @@ import typer
 from repro.errors import STATUS, OutputError, ReproError, Stopped, printable_lines, stopped_by
 
 if TYPE_CHECKING:
+    from repro.specs.claim import Claim, ScaleName
     from repro.store.run_store import RunStore
 
 
@@ -77,6 +78,21 @@ Data = Annotated[
     Path | None,
     typer.Option(envvar="REPRO_DATA", resolve_path=True, help="Folder of the corpora."),
 ]
+
+
+def load(claims: Sequence[Path], scale: ScaleName | None, *, allow_code: bool) -> tuple[Claim, ...]:
+    """The claims that are meant; stderr says which of a folder are passed over for their scale."""
+    from repro.schema.numbers import number_of
+    from repro.specs.load import load_claims
+
+    passed_over: list[str] = []
+    loaded = load_claims(claims, scale, allow_code=allow_code, passed_over=passed_over)
+    if passed_over:
+        why = f"without the scale {scale}" if scale else "with training at the scale paper alone"
+        hint = "" if scale else "; --scale paper takes them too"
+        names = ", ".join(passed_over)
+        say(f"passed over {number_of(len(passed_over), 'claim')} {why}: {names}{hint}", err=True)
+    return loaded
 
 
 def open_store(store: Path | None) -> RunStore:

@@ -14,6 +14,7 @@ from repro.cli.options import (
     Scale,
     Store,
     Workers,
+    load,
     open_store,
     problems,
     say,
@@ -52,10 +53,9 @@ def plan(
     stopped: list[Stopped] = []
     with problems():
         from repro.running.engine import RunOptions
-        from repro.specs.load import load_claims
 
         options = RunOptions(open_store(store), data, device, workers=workers)
-        refused = _say_plan(load_claims(claims, scale, allow_code=allow_code), options, stopped)
+        refused = _say_plan(load(claims, scale, allow_code=allow_code), options, stopped)
     for each in stopped:
         say_stopped(each)
     if stopped:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from repro.cli.options import AllowCode, Scale, Store, open_store, problems, say
+from repro.cli.options import AllowCode, Scale, Store, load, open_store, problems, say
 
 DAMAGED = 4
 
@@ -37,9 +37,8 @@ def check(
     with problems():
         from repro.runs import check_runs
         from repro.schema.numbers import number_of
-        from repro.specs.load import load_claims
 
-        chosen = load_claims(claims or [], scale, allow_code=allow_code)
+        chosen = load(claims or [], scale, allow_code=allow_code)
         checked = check_runs(open_store(store), chosen)
         for damage in checked.damages:
             say(f"damaged: {damage}")
@@ -68,9 +67,8 @@ def export(
     with problems():
         from repro.runs import export_runs
         from repro.schema.numbers import number_of
-        from repro.specs.load import load_claims
 
-        chosen = load_claims(claims or [], scale, allow_code=allow_code)
+        chosen = load(claims or [], scale, allow_code=allow_code)
         done = export_runs(open_store(store), to, chosen, weights=weights)
         there = f", {done.there} there already" if done.there else ""
         unfinished = f", {done.unfinished} not finished and left out" if done.unfinished else ""

@@ -21,6 +21,7 @@ from repro.cli.options import (
     Store,
     Workers,
     append,
+    load,
     open_store,
     problems,
     say,
@@ -138,10 +139,9 @@ def _verify(
 ) -> int:
     """Load, train and judge the claims, and say what came of each; the exit code."""
     from repro.report.write import documents_text
-    from repro.specs.load import load_claims
     from repro.verify import verify_claims
 
-    claims = load_claims(paths, scale, allow_code=options.allow_code)
+    claims = load(paths, scale, allow_code=options.allow_code)
     append(summary, "")
     verified = verify_claims(claims, options)
     if options.results is not None and scale is None:

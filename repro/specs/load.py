@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
@@ -21,43 +22,18 @@ from repro.evidence.base import OwnSource
 from repro.evidence.sources import source_of_others
 from repro.expectations.base import OwnExpectation
 from repro.expectations.kinds import OthersExpectation, kind_of_others
-from repro.files import claims, is_folder, resolved
 from repro.plugins import allowing_code, require_consent, version_of
-from repro.schema.messages import MOST, choose, listed, problems_of, validated
-from repro.schema.yaml import Steps, YamlDocument, read_document
+from repro.schema.messages import MOST, listed, problems_of, validated
+from repro.schema.yaml import Steps, YamlDocument
 from repro.specs.arm import SourceOfOthers
 from repro.specs.claim import SCALES, Claim, ClaimFile, ScaleName
+from repro.specs.claim_files import claim_files, other_sort
 from repro.specs.configuration import Configurations, code_named, not_there
 from repro.specs.names import references
 from repro.specs.rules import broken_rules
 from repro.specs.scaled import ScaledClaim, scale_claim
 from repro.trainers.measurement import OthersMeasurement, OwnMeasurement
 from repro.trainers.table import measurement_of_others
-
-Sort = Literal["claim", "audit", "search", "configuration"]
-
-KEYS: Final[dict[Sort, tuple[str, str]]] = {
-    "claim": ("expectations", "give it to `repro verify`"),
-    "audit": ("audit", "give it to `repro audit`"),
-    "search": ("search", "give it to `repro tune`"),
-    "configuration": ("recipe", "name it in an arm of a claim, or in the base of a search"),
-}
-"""The key that no document of another sort has, and what reads them."""
-
-
-def other_sort(document: YamlDocument, expected: Sort) -> Iterator[Problem]:
-    """That a document is of another sort: it has the key of that, and not its own."""
-    if KEYS[expected][0] in document.data:
-        return
-    for sort, (key, advice) in KEYS.items():
-        if key in document.data:
-            mistake = f"this is {_one(sort)}, and no {expected}"
-            yield Problem(document.key_place((key,)), mistake, _one(expected), advice)
-            return
-
-
-def _one(sort: Sort) -> str:
-    return f"{'an' if sort == 'audit' else 'a'} {sort}"
 
 
 def load_claim(path: Path, scale: ScaleName, *, allow_code: bool = False) -> Claim:
@@ -70,74 +46,59 @@ def load_claim(path: Path, scale: ScaleName, *, allow_code: bool = False) -> Cla
 
 
 def load_claims(
-    where: Path | Sequence[Path], scale: ScaleName | None = None, *, allow_code: bool = False
+    where: Path | Sequence[Path],
+    scale: ScaleName | None = None,
+    *,
+    allow_code: bool = False,
+    passed_over: list[str] | None = None,
 ) -> tuple[Claim, ...]:
-    """The claims of files, and of folders: all `*.yaml` directly in a folder, by name.
+    """The claims of files, and of folders: those in a folder and below, by path.
 
     Each at ``scale``, or at the smallest that its file has. ``allow_code`` imports what they name
-    of others, `use: module:object`. Raises as ``load_claim``.
+    of others, `use: module:object`. Claims of folders are left out where they lack ``scale``, or,
+    without one, where all they have is training at the scale `paper`; their ids are added to
+    ``passed_over``. Raises as ``load_claim``.
     """
     problems: list[Problem] = []
     refused: type[SpecError] = RuleError
+    files = claim_files([where] if isinstance(where, Path) else where, problems)
     configurations = Configurations()
     loaded: list[Claim] = []
     places: dict[str, Place] = {}
-    for path in _files([where] if isinstance(where, Path) else where, problems):
+    found: dict[Path, ClaimFile | None] = {}
+    for real in files.paths:
         try:
-            document = read_document(path)
-            with allowing_code(allow_code):
+            document = files.read(real)
+            if document is None:
+                continue
+            found[real] = None
+            with _naming_code(document), allowing_code(allow_code):
                 file = _read(document)
                 problems += _same_id(document, file, places)
-                loaded.append(_claim(document, file, scale, configurations))
-        except CodeError:
-            raise CodeError(code_named(document)) from None
+                scaled = _scaled(document, file, configurations)
+                if real in files.named or _is_meant(scaled, scale):
+                    loaded.append(_at(document, scaled, scale))
+                else:
+                    found[real] = file
         except SpecError as error:
+            found[real] = None
             problems += error.problems
             refused = ShapeError if isinstance(error, ShapeError) else refused
+    problems += _without_claims(files.folders, found, scale)
     if problems:
         raise refused(list(dict.fromkeys(problems)))
+    if passed_over is not None:
+        passed_over += (file.id for file in found.values() if file)
     return tuple(loaded)
 
 
-def _files(where: Sequence[Path], problems: list[Problem]) -> list[Path]:
-    """The files, each once; folders without a claim are problems."""
-    files: dict[Path, Path] = {}
-    for given in where:
-        path = given
-        if not given.suffix and len(given.parts) == 1 and not given.exists():
-            ids = _packaged()
-            if given.name not in ids:
-                problems.append(_unknown(given, ids))
-                continue
-            path = ids[given.name]
-        inside = [path]
-        if is_folder(path):
-            inside = sorted(p for p in path.glob("*.yaml") if not p.name.startswith("."))
-        if not inside:
-            mistake = "no claim in this folder"
-            advice = "give a folder that holds claims, or the path of a claim"
-            problems.append(Problem(Place(str(path)), mistake, "files *.claim.yaml", advice))
-        for file in inside:
-            files.setdefault(resolved(file), file)
-    return list(files.values())
-
-
-def _packaged() -> dict[str, Path]:
-    """The files that came with repro, configurations apart, by their ids."""
-    found: dict[str, Path] = {}
-    for file in sorted(claims().rglob("*.yaml")):
-        if "configurations" not in file.relative_to(claims()).parts:
-            found.setdefault(file.stem.removesuffix(".claim"), file)
-    return found
-
-
-def _unknown(given: Path, packaged: Mapping[str, Path]) -> Problem:
-    """That an argument without a suffix and a folder is no file and no id of a claim."""
-    audits_and_searches = ("published", "searches")
-    ids = [name for name, at in packaged.items() if at.parent.name not in audits_and_searches]
-    mistake = "cannot be read: no such file or directory"
-    expected = f"a readable file, or the id of a packaged claim: {', '.join(sorted(ids))}"
-    return Problem(Place(str(given)), mistake, expected, choose(given.name, ids))
+@contextmanager
+def _naming_code(document: YamlDocument) -> Iterator[None]:
+    """Refuse code of others with all that a claim and its configurations name."""
+    try:
+        yield
+    except CodeError:
+        raise CodeError(code_named(document)) from None
 
 
 def _same_id(
@@ -215,24 +176,64 @@ def _of_others(
     return found.model_copy(update={"version": version})
 
 
-def _claim(
-    document: YamlDocument, file: ClaimFile, scale: ScaleName | None, configurations: Configurations
-) -> Claim:
-    """The second stage: the claim at a scale, or at its smallest, if it breaks no rule at any."""
+def _scaled(
+    document: YamlDocument, file: ClaimFile, configurations: Configurations
+) -> dict[ScaleName, ScaledClaim]:
+    """The second stage: the claim at each scale that it has, if it breaks no rule at any."""
     problems = list(islice(references(document, file), MOST))
     scaled: dict[ScaleName, ScaledClaim] = {}
     for each in file.scales.declared:
         scaled[each], found = scale_claim(document, file, each, configurations)
         problems += found
         problems += islice(broken_rules(scaled[each]), MOST)
-    there = file.scales.declared
-    if not there:
+    if not scaled:
         mistake, advice = "the claim has no scale", "add `paper: {notice: ...}`, or a smaller scale"
         problems.append(document.problem(("scales",), mistake, listed(SCALES), advice, key=True))
-    if scale and there and not problems and scale not in there:
-        mistake = f"the claim has no scale '{scale}'"
-        advice = f"ask for {there[-1]}, or add the scale"
-        problems.append(document.problem(("scales",), mistake, listed(there), advice, key=True))
     if problems:
         raise RuleError(list(dict.fromkeys(problems)))
+    return scaled
+
+
+def _at(
+    document: YamlDocument, scaled: Mapping[ScaleName, ScaledClaim], scale: ScaleName | None
+) -> Claim:
+    """The claim at a scale, or at its smallest; RuleError where it has no such scale."""
+    there = tuple(scaled)
+    if scale and scale not in there:
+        mistake = f"the claim has no scale '{scale}'"
+        advice = f"ask for {there[-1]}, or add the scale"
+        problem = document.problem(("scales",), mistake, listed(there), advice, key=True)
+        raise RuleError([problem])
     return scaled[scale or there[0]].resolved()
+
+
+def _is_meant(scaled: Mapping[ScaleName, ScaledClaim], scale: ScaleName | None) -> bool:
+    """Whether a claim of a folder is taken: it has the scale, or none is asked that takes weeks."""
+    if scale:
+        return scale in scaled
+    smallest = next(iter(scaled))
+    return smallest != "paper" or not scaled[smallest].trained
+
+
+def _without_claims(
+    folders: Mapping[Path, frozenset[Path]],
+    found: Mapping[Path, ClaimFile | None],
+    scale: ScaleName | None,
+) -> Iterator[Problem]:
+    """Folders of which nothing is taken; ``found`` has a claim file where it is passed over."""
+    for folder, files in folders.items():
+        there = [found[each] for each in files if each in found]
+        passed_over = [each.scales for each in there if each is not None]
+        if len(passed_over) < len(there):
+            continue
+        mistake, expected = "no claim in this folder", "files *.claim.yaml"
+        advice = "give a folder that holds claims, or the path of a claim"
+        if passed_over and scale:
+            mistake += f" has the scale '{scale}'"
+            expected = listed(n for n in SCALES if any(n in each.declared for each in passed_over))
+            advice = "ask for a scale that is there, or add this one to a claim"
+        elif passed_over:
+            mistake = "every claim in this folder has only the scale paper, and would train there"
+            expected = "a claim with a smaller scale, or from print"
+            advice = "ask for the scale paper, which may take weeks, or name the file of a claim"
+        yield Problem(Place(str(folder)), mistake, expected, advice)

@@ -14,6 +14,7 @@ from repro.errors import Place, Problem, RuleError, ShapeError
 from repro.schema.base import ConfigurationId, Count, Name, Reason, SettingPath, Spec
 from repro.schema.messages import MOST, shown, validated
 from repro.schema.yaml import Steps, YamlDocument, read_document
+from repro.specs.claim_files import other_sort
 from repro.specs.configuration import (
     Configuration,
     Configurations,
@@ -23,7 +24,6 @@ from repro.specs.configuration import (
     overlap,
     overlay,
 )
-from repro.specs.load import other_sort
 from repro.trainers.trainer import Effort, trainer_of
 
 Values = Annotated[tuple[Any, ...], Field(min_length=1, max_length=100)]
