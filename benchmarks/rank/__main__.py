@@ -1,0 +1,130 @@
+"""Time and memory of a rank at full size: `python -m benchmarks.rank ptb`, `... wt2 FOLDER`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.linalg.blas import dgemm
+
+from benchmarks.rank import rows
+from repro.machine import cores, processor
+from repro.rank.checkpoint import Checkpoint
+from repro.rank.measure import ranks_of
+from repro.rank.reduction import BLOCK_ROWS
+
+SIDE = 6000
+
+
+def rate() -> float:
+    """Floating-point operations a second of a float64 product on this machine, the best of 3."""
+    a = np.asfortranarray(np.random.default_rng(0).standard_normal((SIDE, SIDE)))
+    seconds = []
+    for _ in range(3):
+        began = time.perf_counter()
+        dgemm(1.0, a, a)
+        seconds.append(time.perf_counter() - began)
+    return 2 * SIDE**3 / min(seconds)
+
+
+def kernel(shape: tuple[int, int], folder: Path | None, *, counts: bool) -> dict[str, Any]:
+    """The kernel, once."""
+    generated = 0.0
+
+    def read(start: int) -> Any:
+        nonlocal generated
+        chunks = rows.softmax(*shape, start)
+        while True:
+            began = time.perf_counter()
+            chunk = next(chunks, None)
+            generated += time.perf_counter() - began
+            if chunk is None:
+                return
+            yield chunk
+
+    began = time.perf_counter()
+    if folder is None:
+        found = ranks_of(read(0), rows=shape[0], counts_only=counts)
+    else:
+        with Checkpoint(folder) as kept:
+            found = ranks_of(kept.rest(read), rows=shape[0], counts_only=counts, checkpoint=kept)
+    return {
+        "seconds": time.perf_counter() - began - generated,
+        "seconds_generating": generated,
+        "press": found.press,
+        "tenfold": found.tenfold,
+        "numpy": found.numpy,
+        "control": [found.control, found.expected],
+        "reduction": found.reduced.reduction,
+    }
+
+
+def svd(shape: tuple[int, int]) -> dict[str, Any]:
+    """What the papers did: numpy.linalg.svd of the held matrix in float32."""
+    held = np.empty(shape, dtype=np.float32)
+    at = 0
+    for chunk in rows.softmax(*shape):
+        held[at : at + len(chunk)] = chunk
+        at += len(chunk)
+    began = time.perf_counter()
+    values = np.linalg.svd(held, compute_uv=False)
+    seconds = time.perf_counter() - began
+    limit = 0.5 * np.sqrt(sum(shape) + 1) * np.finfo(np.float32).eps
+    return {"seconds": seconds, "press": int(np.sum(values > limit * values[0]))}
+
+
+def predicted(shape: tuple[int, int], thresholds: int, flops: float) -> float:
+    """Seconds by the rate of products: the lower half of the Gram matrix, and factorisations."""
+    count, columns = shape
+    control = 5 * BLOCK_ROWS / 2
+    return ((count + control) * columns**2 + thresholds * columns**3 / 3) / flops
+
+
+def alone(*arguments: str) -> dict[str, Any]:
+    """One measurement in a process of its own, with its peak of memory in GB."""
+    line = [sys.executable, "-m", "benchmarks.rank", *arguments]
+    printed = subprocess.run(line, capture_output=True, text=True, check=True).stdout
+    found: dict[str, Any] = json.loads(printed)
+    return found
+
+
+def main() -> None:
+    """Both, one after the other, and the ratio; or one alone."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("corpus", choices=["ptb", "wt2"])
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--alone", choices=["kernel", "counts", "svd"])
+    given = parser.parse_args()
+    shape = rows.PENN_TREEBANK if given.corpus == "ptb" else rows.WIKITEXT2
+    if given.alone:
+        if given.alone == "svd":
+            found = svd(shape)
+        else:
+            found = kernel(shape, given.folder, counts=given.alone == "counts")
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+        print(json.dumps({**found, "peak_gb": peak}))
+        return
+    ways = ["kernel", "counts", "svd"] if given.corpus == "ptb" else ["counts"]
+    folder = [str(given.folder)] if given.folder else []
+    flops = rate()
+    result: dict[str, Any] = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": f"{processor()}, {cores()} cores, numpy {np.__version__}",
+        "shape": shape,
+        "dgemm_flops": flops,
+        "predicted_seconds": predicted(shape, 4, flops),
+        **{way: alone(given.corpus, *folder, "--alone", way) for way in ways},
+    }
+    print(json.dumps(result, indent=2))
+
+
+if __name__ == "__main__":
+    main()

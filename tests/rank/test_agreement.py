@@ -1,0 +1,93 @@
+"""Every reduction counts what the float64 SVD of the held matrix counts, for every output layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from benchmarks.gpu.cases import OUTPUTS, Size, runs_of, spread_model, training
+from repro.rank.measure import ranks_of
+from repro.rank.reduction import NUMPY, reduce_rows
+from repro.rank.spectrum import count_above, press_threshold
+from repro.trainers.language_model.model_rank import TORCH
+
+Rows = np.ndarray[Any, np.dtype[np.float32]]
+
+DIMENSIONS = 48
+EPS = float(np.finfo(np.float32).eps)
+LAYERS = {
+    **OUTPUTS,
+    "mos of one": {"kind": "mos", "components": 1},
+    "mos of one, log(p + 1e-8)": {"kind": "mos", "components": 1, "log_epsilon": 1e-8},
+}
+
+
+def rows_of_layer(name: str, rows: int, words: int) -> Rows:
+    """Log-probabilities in float32 that a layer gives at contexts at random."""
+    size = Size(words=words, embedding=DIMENSIONS, hidden=8, layers=1, steps=5, batch=2)
+    base = training("softmax", size)
+    model = base.model.model_validate({**base.model.model_dump(), "output": LAYERS[name]})
+    output = spread_model(runs_of(base.model_copy(update={"model": model}), 1)[0]).output
+    contexts = torch.randn(rows, 1, DIMENSIONS, generator=torch.Generator().manual_seed(7))
+    with torch.no_grad():
+        parts = [output.log_probabilities(3 * part)[:, 0] for part in contexts.split(1000)]
+    held: Rows = torch.cat(parts).numpy()
+    return held
+
+
+def chunks(held: Rows) -> Iterator[Rows]:
+    return (held[start : start + 999] for start in range(0, len(held), 999))
+
+
+def thresholds(values: np.ndarray[Any, Any], press: float) -> list[float]:
+    """Press's, a tenth, ten times, and others, away from singular values that are on the edge."""
+    relative = values / values[0]
+    asked = [press, press / 10, 10 * press, 1e-6, 1e-4, 1e-3]
+    return [t for t in asked if np.min(np.abs(relative / t - 1)) > 1e-4]
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_8000_contexts_of_2000_words(name: str) -> None:
+    held = rows_of_layer(name, 8000, 2000)
+    values = np.linalg.svd(held.astype(np.float64), compute_uv=False)
+    press = press_threshold(8000, 2000, EPS)
+    asked = thresholds(values, press)
+    assert len(asked) >= 4
+    expected = [count_above(values, each) for each in asked]
+    assert reduce_rows(chunks(held), "gram").ranks(asked) == expected
+    assert reduce_rows(chunks(held), "inertia").ranks(asked) == expected
+    pieces = (torch.from_numpy(chunk) for chunk in chunks(held))
+    assert reduce_rows(pieces, "gram", TORCH).ranks(asked) == expected
+    found = ranks_of(chunks(held), rows=8000, thresholds=asked)
+    assert [found.at[each] for each in asked] == expected
+    assert found.expected == found.control == 32
+    if name in ("softmax", "moc", "mos of one"):
+        assert DIMENSIONS <= found.press <= DIMENSIONS + 2
+    if name == "mos":
+        assert found.press > 20 * DIMENSIONS
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", ["softmax", "mos"])
+def test_20000_contexts_of_4000_words(name: str) -> None:
+    """The reference is the SVD of the triangular factor, which has the same singular values."""
+    held = rows_of_layer(name, 20_000, 4000)
+    factor = np.linalg.qr(held.astype(np.float64), mode="r")
+    values = np.linalg.svd(factor, compute_uv=False)
+    asked = thresholds(values, press_threshold(20_000, 4000, EPS))
+    expected = [count_above(values, each) for each in asked]
+    assert reduce_rows(chunks(held), "gram", NUMPY).ranks(asked) == expected
+    assert reduce_rows(chunks(held), "inertia", NUMPY).ranks(asked) == expected
+
+
+def test_randomised_svd_finds_the_same_leading_values() -> None:
+    """torch's, by another algorithm: the twenty largest of a MoS, to a thousandth."""
+    held = rows_of_layer("mos", 4000, 1000)
+    torch.manual_seed(0)
+    leading = torch.svd_lowrank(torch.from_numpy(held).double(), q=60, niter=4)[1][:20]
+    spectrum = reduce_rows(chunks(held), "gram").values()
+    np.testing.assert_allclose(spectrum[:20], leading.numpy(), rtol=1e-3)
