@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import Final, Literal
 
 from repro.errors import Place, Problem, ShapeError
-from repro.files import MAX_BYTES, claims, is_folder, read_bytes, resolved
+from repro.files import (
+    MAX_BYTES,
+    NotRegularError,
+    TooLargeError,
+    claims,
+    is_folder,
+    read_bytes,
+    resolved,
+)
 from repro.schema.messages import choose
 from repro.schema.yaml import YamlDocument, read_document
 
@@ -110,7 +118,7 @@ def _claim_document(path: Path) -> YamlDocument | None:
     try:
         document = read_document(path)
     except ShapeError:
-        if called or _has_key_of_claims(path):
+        if called or _may_be_claim(path):
             raise
         return None
     keys = document.data.keys()
@@ -120,12 +128,14 @@ def _claim_document(path: Path) -> YamlDocument | None:
     return document if not other and (called or "arms" in keys) else None
 
 
-def _has_key_of_claims(path: Path) -> bool:
-    """Whether a file that is no YAML has a line that only a claim would."""
+def _may_be_claim(path: Path) -> bool:
+    """Whether a file that is no YAML has a line that only a claim would, or cannot be read."""
     try:
         return _KEY_OF_CLAIMS.search(read_bytes(path, MAX_BYTES)) is not None
-    except (OSError, ValueError):
+    except (NotRegularError, TooLargeError):
         return False
+    except (OSError, ValueError):
+        return True
 
 
 def _packaged() -> dict[str, Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -108,6 +109,16 @@ def test_a_claim_with_mistakes_is_told(folder: Path, name: str, text: str, mista
     said = refused(folder)
     assert mistake in said
     assert str(folder / "sub" / name) in said
+
+
+def test_a_file_that_cannot_be_read_is_told(folder: Path) -> None:
+    """It could be a claim; a pipe, and a file larger than any claim, could not."""
+    put(folder / "there.yaml")
+    os.mkfifo(folder / "pipe.yaml")
+    (folder / "large.yaml").write_text("# " + 1_000_000 * "x", encoding="utf-8")
+    assert ids(folder) == ["there"]
+    (folder / "nowhere.yaml").symlink_to(folder / "gone.yaml")
+    assert f"{folder / 'nowhere.yaml'}:1:1: cannot be read: no such file" in refused(folder)
 
 
 def test_a_file_that_is_named_is_always_taken(folder: Path) -> None:
