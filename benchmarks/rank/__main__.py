@@ -17,9 +17,9 @@ from scipy.linalg.blas import dgemm
 
 from benchmarks.rank import rows
 from repro.machine import cores, processor
-from repro.rank.checkpoint import Checkpoint
 from repro.rank.measure import ranks_of
 from repro.rank.reduction import BLOCK_ROWS
+from repro.rank.resume import SavedReading
 
 SIDE = 6000
 
@@ -54,7 +54,7 @@ def kernel(shape: tuple[int, int], folder: Path | None, *, counts: bool) -> dict
     if folder is None:
         found = ranks_of(read(0), rows=shape[0], counts_only=counts)
     else:
-        with Checkpoint(folder) as kept:
+        with SavedReading(folder) as kept:
             found = ranks_of(kept.rest(read), rows=shape[0], counts_only=counts, checkpoint=kept)
     return {
         "seconds": time.perf_counter() - began - generated,

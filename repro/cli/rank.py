@@ -58,13 +58,13 @@ def rank(
 ) -> None:
     """Numerical rank of a matrix of log-probabilities, contexts x vocabulary. 1: control failed."""
     with problems():
-        from repro.rank.checkpoint import Checkpoint
         from repro.rank.matrix import matrix_of
         from repro.rank.measure import centred_spectrum, column_means, ranks_of
+        from repro.rank.resume import SavedReading
 
         epsilons = tuple(epsilon or EPSILONS)
         given = matrix_of(matrix, tensor)
-        with Checkpoint(checkpoint) if checkpoint else nullcontext() as kept:
+        with SavedReading(checkpoint) if checkpoint else nullcontext() as kept:
             found = ranks_of(
                 kept.rest(given.read) if kept else given.read(0),
                 rows=given.rows,

@@ -10,7 +10,6 @@ from typing import Final
 import numpy as np
 
 from repro.errors import MatrixError
-from repro.rank.checkpoint import Checkpoint
 from repro.rank.reduction import (
     BLOCK_ROWS,
     QR_RESOLUTION,
@@ -19,6 +18,7 @@ from repro.rank.reduction import (
     reduce_rows,
     reduction_for,
 )
+from repro.rank.resume import SavedReading
 from repro.rank.rounded import BITS, bits_used, eps_of, precision_of, rounded
 from repro.rank.spectrum import Spectrum, numpy_threshold, press_threshold
 
@@ -55,7 +55,7 @@ def ranks_of(
     precision: str = "",
     thresholds: Sequence[float] = (),
     counts_only: bool = False,
-    checkpoint: Checkpoint | None = None,
+    checkpoint: SavedReading | None = None,
 ) -> Ranks:
     """All ranks of the rows in ``chunks`` (?, N), which are read once.
 

@@ -27,7 +27,7 @@ from scipy.linalg.lapack import dsytrf, dsytrf_lwork
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from repro.errors import MatrixError
-from repro.rank.checkpoint import Checkpoint
+from repro.rank.resume import SavedReading
 from repro.rank.spectrum import Spectrum, count_above
 
 Rows = np.ndarray[Any, np.dtype[np.floating[Any]]]
@@ -214,7 +214,7 @@ def reduce_rows(
     chunks: Iterable[Any],
     reduction: Reduction,
     backend: Backend = NUMPY,
-    checkpoint: Checkpoint | None = None,
+    checkpoint: SavedReading | None = None,
 ) -> Reduced:
     """Read the rows in ``chunks`` (?, V) once; after those that a ``checkpoint`` holds.
 

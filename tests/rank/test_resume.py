@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from repro.errors import MatrixError
-from repro.rank.checkpoint import PROGRESS, Checkpoint
 from repro.rank.measure import Ranks, ranks_of
 from repro.rank.reduction import BLOCK_ROWS
+from repro.rank.resume import PROGRESS, SavedReading
 
 Rows = np.ndarray[Any, np.dtype[np.floating[Any]]]
 ROWS = 5 * BLOCK_ROWS + 100
@@ -46,7 +46,7 @@ def reader(matrix: Rows, until: int = 10**9) -> Callable[[int], Iterator[Rows]]:
 
 def taken(folder: Path, read: Callable[[int], Iterator[Rows]], **options: Any) -> Ranks:
     """The ranks, saving after each block."""
-    with Checkpoint(folder, every=0) as checkpoint:
+    with SavedReading(folder, every=0) as checkpoint:
         return ranks_of(checkpoint.rest(read), checkpoint=checkpoint, **options)
 
 
@@ -86,13 +86,13 @@ def test_a_kill_loses_what_came_after_the_last_save(tmp_path: Path) -> None:
     np.save(tmp_path / "rows.npy", whole())
     code = (
         "import os, sys, signal, numpy as np; from pathlib import Path;"
-        "from repro.rank.checkpoint import Checkpoint; from repro.rank.measure import ranks_of\n"
+        "from repro.rank.resume import SavedReading; from repro.rank.measure import ranks_of\n"
         "matrix = np.load('rows.npy')\n"
         "def read(start):\n"
         "    for at in range(start, len(matrix), 500):\n"
         "        if at > int(sys.argv[1]): os.kill(os.getpid(), signal.SIGKILL)\n"
         "        yield matrix[at:at + 500]\n"
-        "with Checkpoint(Path('kept'), every=0) as kept:\n"
+        "with SavedReading(Path('kept'), every=0) as kept:\n"
         "    print(kept.rows)\n"
         "    print(ranks_of(kept.rest(read), checkpoint=kept).press)\n"
     )
@@ -152,7 +152,7 @@ def test_parts_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
-    with Checkpoint(tmp_path):
+    with SavedReading(tmp_path):
         refused(tmp_path, whole(), "another command uses it")
     assert taken(tmp_path, reader(whole())).press == 20
 

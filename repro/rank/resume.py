@@ -30,7 +30,7 @@ CLOSE: Final = 1e-4
 """Relative difference from the last row, computed again, that is not another row."""
 
 
-class Checkpoint:
+class SavedReading:
     """A folder with the reduction of the first ``rows`` rows; empty, and 0, at first.
 
     A context manager: within it no other command may use the folder.
