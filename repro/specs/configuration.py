@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
@@ -301,27 +300,34 @@ def _facts(
 
 
 def _near(claim: Path) -> Iterator[Path]:
-    """Where the configurations of a claim may be: next to it, then above, up to its project."""
+    """Where the configurations of a claim may be: next to it, then above, up to its project.
+
+    Outside a project, next to it alone: what lies above is anybody's.
+    """
     beside = claim.parent
     yield beside / "configurations"
     here = resources.resolved(beside)
-    for below, folder in pairwise([here, *here.parents]):
-        if any(os.path.lexists(below / mark) for mark in PROJECT):
-            break
+    whole = [here, *here.parents]
+    marked = (any(os.path.lexists(folder / mark) for mark in PROJECT) for folder in whole)
+    project = next((place for place, is_project in enumerate(marked) if is_project), 0)
+    for folder in whole[1 : project + 1]:
         inside = not beside.is_absolute() and folder.is_relative_to(Path.cwd())
         yield (folder.relative_to(Path.cwd()) if inside else folder) / "configurations"
 
 
 def _find(claim: Path, name: str) -> Path | list[Path]:
-    """The file of a configuration, the nearest to the claim; or the folders where it is not."""
+    """The file of a configuration, the nearest to the claim; or the folders where it is not.
+
+    A link that leads elsewhere ends the search: what is meant lies there, and is not read.
+    """
     folders = list(_near(claim))
     with suppress(DataError):
         folders.append(resources.claims() / "configurations")
     for folder in folders:
         path = folder / f"{name}.yaml"
         root = folder.parent.resolve() / "configurations"
-        if resources.is_file(path) and path.resolve().is_relative_to(root):
-            return path
+        if resources.is_file(path):
+            return path if path.resolve().is_relative_to(root) else folders
     return folders
 
 

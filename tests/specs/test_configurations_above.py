@@ -79,11 +79,25 @@ def test_nothing_above_the_project_is_read(project: Path, mark: str) -> None:
     assert f"{project}/configurations" not in said
 
 
-def test_without_a_project_every_folder_above_counts(project: Path) -> None:
-    """Up to the root of the file system."""
+def test_without_a_project_nothing_above_is_read(project: Path) -> None:
+    """What lies above is anybody's, as in a folder for temporary files."""
     (project / "pyproject.toml").unlink()
-    put(project.parent, "far above")
-    assert source(project / "claims/paper/table/claim.yaml") == "far above"
+    put(project / "claims/paper", "just above")
+    claim = project / "claims/paper/table/claim.yaml"
+    assert "there is no configuration 'tiny/mos'" in refused(claim)
+    put(claim.parent, "next to it")
+    assert source(claim) == "next to it"
+
+
+def test_a_link_that_leads_elsewhere_is_not_made_good_above(project: Path) -> None:
+    """The nearest is refused, though a folder above has a file of that name."""
+    claim = project / "claims/paper/table/claim.yaml"
+    put(project, "above")
+    put(claim.parent)
+    mos = claim.parent / "configurations/tiny/mos.yaml"
+    mos.rename(project / "elsewhere.yaml")
+    mos.symlink_to(project / "elsewhere.yaml")
+    assert "leads elsewhere" in refused(claim)
 
 
 def test_paths_are_shown_as_the_user_gave_them(

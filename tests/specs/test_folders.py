@@ -19,7 +19,8 @@ CLAIMS = Path(__file__).parents[2] / "claims"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with configurations, and no claim yet."""
+    """A folder with configurations in a project, and no claim yet."""
+    (tmp_path / "pyproject.toml").touch()
     shutil.copytree(GOOD / "configurations", tmp_path / "claims/configurations")
     return tmp_path / "claims"
 
