@@ -14,7 +14,7 @@ from repro.specs.claim import SCALES, Claim, ScaleName
 from repro.specs.configuration import Configuration, read_sheet
 from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
-from repro.trainers.language_model.rank import Rank
+from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.language_model.spec import MoS, TrainingSpec
 
 CLAIMS = Path(__file__).parents[1] / "claims"

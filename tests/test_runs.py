@@ -21,7 +21,7 @@ from repro.specs.claim import Claim
 from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
 from repro.store.sealed import read_sealed
-from repro.trainers.language_model.rank import Rank
+from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.measurement import Reported
 from tests.judging.evidence import rank_details
 

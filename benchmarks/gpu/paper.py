@@ -30,8 +30,8 @@ from repro.specs.configuration import read_sheet
 from repro.trainers.language_model.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
 from repro.trainers.language_model.corpus import CorpusData, load_corpus
 from repro.trainers.language_model.evaluation import log_probability_rows, mean_loss
+from repro.trainers.language_model.measurements.model_rank import rank_of
 from repro.trainers.language_model.model import LanguageModel
-from repro.trainers.language_model.model_rank import rank_of
 from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.language_model.training import train
 from repro.trainers.run import RunSpec

@@ -13,8 +13,8 @@ from benchmarks.gpu.checks import Check, badness, departure
 from benchmarks.speed.shapes import random_words
 from repro.errors import DataError
 from repro.trainers.language_model.evaluation import log_probability_rows
+from repro.trainers.language_model.measurements.model_rank import rank_of
 from repro.trainers.language_model.model import LanguageModel
-from repro.trainers.language_model.model_rank import rank_of
 from repro.trainers.language_model.precision import products_in
 from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.recipe import Products

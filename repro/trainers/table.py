@@ -55,16 +55,16 @@ def _of_its_trainer(value: object) -> Any:
 MEASUREMENTS: Table[type[MeasurementSpec]] = Table(
     "repro.measurements",
     {
-        "perplexity": "repro.trainers.language_model.perplexity:Perplexity",
-        "rank": "repro.trainers.language_model.rank:Rank",
-        "spectral": "repro.trainers.language_model.spectral:Spectral",
+        "perplexity": "repro.trainers.language_model.measurements.perplexity:Perplexity",
+        "rank": "repro.trainers.language_model.measurements.rank:Rank",
+        "spectral": "repro.trainers.language_model.measurements.spectral:Spectral",
         "bleu": "repro.trainers.dialog.bleu:Bleu",
     },
 )
 
 CONTROLS = (
-    "repro.trainers.language_model.rank:RankBound",
-    "repro.trainers.language_model.rank:KnownRank",
+    "repro.trainers.language_model.measurements.rank:RankBound",
+    "repro.trainers.language_model.measurements.rank:KnownRank",
 )
 """All canaries that there are; a measurement of others can name these alone."""
 

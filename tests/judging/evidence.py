@@ -12,7 +12,7 @@ from repro.judging.document import Document
 from repro.judging.verdict import exit_code
 from repro.specs.claim import Claim, ScaleName
 from repro.specs.load import load_claim
-from repro.trainers.language_model.rank import Rank
+from repro.trainers.language_model.measurements.rank import Rank
 
 CLAIMS = Path(__file__).parents[1] / "claims"
 Values = Mapping[str, Mapping[str, Sequence[float]]]

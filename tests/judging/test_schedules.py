@@ -13,7 +13,7 @@ from repro.judging.assemble import check_claim
 from repro.judging.document_parts import Analysis
 from repro.judging.gather import gather
 from repro.store.run_store import RunStore
-from repro.trainers.language_model.perplexity import Perplexity
+from repro.trainers.language_model.measurements.perplexity import Perplexity
 from tests.judging.evidence import claim, evidence
 from tests.judging.nights import WEIGHTS
 

@@ -11,13 +11,13 @@ from torch import nn
 
 from benchmarks.references import copy_weights, load_reference, script_function, weight_names
 from repro.trainers.language_model.corpus import batchify
-from repro.trainers.language_model.evaluation import (
+from repro.trainers.language_model.evaluation import mean_loss
+from repro.trainers.language_model.measurements.dynamic import (
     _regularisation,
     dynamic_perplexity,
-    mean_loss,
     squared_gradients,
 )
-from repro.trainers.language_model.perplexity import Dynamic, Perplexity
+from repro.trainers.language_model.measurements.perplexity import Dynamic, Perplexity
 from repro.trainers.language_model.regularisation import QUIET
 from repro.trainers.language_model.spec import TrainingSpec
 from tests.parity.shared import corpus, excited, model_of, run_of

@@ -13,7 +13,7 @@ from benchmarks.gpu.cases import OUTPUTS, Size, runs_of, spread_model, training
 from repro.rank.measure import ranks_of
 from repro.rank.reduction import NUMPY, reduce_rows
 from repro.rank.spectrum import count_above, press_threshold
-from repro.trainers.language_model.model_rank import TORCH
+from repro.trainers.language_model.measurements.model_rank import TORCH
 
 Rows = np.ndarray[Any, np.dtype[np.float32]]
 

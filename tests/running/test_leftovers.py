@@ -44,7 +44,9 @@ def test_the_checkpoint_goes_with_the_commit(
     def measure(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("repro.trainers.language_model.perplexity.Perplexity.measure", measure)
+    monkeypatch.setattr(
+        "repro.trainers.language_model.measurements.perplexity.Perplexity.measure", measure
+    )
     (planned,) = tiny_plan()
     with pytest.raises(KeyboardInterrupt):
         do(store, planned)

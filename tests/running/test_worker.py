@@ -14,10 +14,10 @@ from repro.rank.spectrum import effective_rank, stable_rank
 from repro.running import worker
 from repro.running.worker import Task
 from repro.store.run_store import RunStore
-from repro.trainers.language_model.perplexity import Dynamic, Perplexity
+from repro.trainers.language_model.measurements.perplexity import Dynamic, Perplexity
+from repro.trainers.language_model.measurements.spectral import Spectral
 from repro.trainers.language_model.recipe import Dropout
 from repro.trainers.language_model.spec import TrainingSpec
-from repro.trainers.language_model.spectral import Spectral
 from repro.trainers.measurement import with_sources
 from repro.trainers.run import PlannedRun
 from tests.running.doing import do, forbid_training, statuses
@@ -94,7 +94,9 @@ def test_a_complete_run_is_left_alone(store: RunStore, monkeypatch: pytest.Monke
     (planned,) = tiny_plan()
     do(store, planned)
     forbid_training(monkeypatch)
-    monkeypatch.setattr("repro.trainers.language_model.perplexity.Perplexity.measure", None)
+    monkeypatch.setattr(
+        "repro.trainers.language_model.measurements.perplexity.Perplexity.measure", None
+    )
     before = {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()}
     assert statuses(do(store, planned)) == ["reused"]
     assert before == {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()}

@@ -45,7 +45,7 @@ def test_a_failing_measurement_keeps_the_run(
     store: RunStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run is committed, and the next time only the measurement is taken."""
-    from repro.trainers.language_model.perplexity import Perplexity
+    from repro.trainers.language_model.measurements.perplexity import Perplexity
 
     (planned,) = tiny_plan()
     real = Perplexity.measure

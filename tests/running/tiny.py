@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from repro.trainers.language_model.perplexity import Perplexity
-from repro.trainers.language_model.rank import Rank
+from repro.trainers.language_model.measurements.perplexity import Perplexity
+from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.language_model.recipe import Recipe, WindowLength
 from repro.trainers.language_model.spec import (
     Model,

@@ -17,8 +17,8 @@ from repro.specs.configuration import Configuration, read_sheet
 from repro.specs.load import load_claim
 from repro.trainers.dialog.bleu import Bleu
 from repro.trainers.dialog.spec import DialogTrainingSpec
-from repro.trainers.language_model.perplexity import Perplexity
-from repro.trainers.language_model.rank import Rank
+from repro.trainers.language_model.measurements.perplexity import Perplexity
+from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.trainer import cost, memory, replicate_memory
 

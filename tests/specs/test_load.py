@@ -15,8 +15,8 @@ from repro.expectations.exact import Bound
 from repro.specs.claim import SCALES, Claim
 from repro.specs.configuration import Configuration
 from repro.specs.load import load_claim, load_claims
-from repro.trainers.language_model.perplexity import Perplexity
-from repro.trainers.language_model.rank import Rank
+from repro.trainers.language_model.measurements.perplexity import Perplexity
+from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.language_model.spec import MoS, Softmax
 
 GOOD = Path(__file__).parent / "good"

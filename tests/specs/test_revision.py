@@ -8,7 +8,7 @@ import pytest
 
 from repro.specs.load import load_claim
 from repro.trainers import base as revision
-from repro.trainers.language_model.rank import Rank
+from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.run import RunSpec
 
 CLAIMS = Path(__file__).parents[2] / "claims"

@@ -167,7 +167,7 @@ def test_the_store_is_light(store: RunStore) -> None:
     code = (
         "import sys\n"
         "from repro.store.run_store import RunStore\n"
-        "from repro.trainers.language_model.perplexity import Perplexity\n"
+        "from repro.trainers.language_model.measurements.perplexity import Perplexity\n"
         f"store, key = RunStore({str(store.root)!r}), {RUN.key!r}\n"
         "assert store.measurement(key, Perplexity(split='test')).value == 49.125\n"
         "store.history(key)\n"

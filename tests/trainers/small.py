@@ -10,8 +10,8 @@ import torch
 from repro.rank.spectrum import Spectrum
 from repro.trainers.language_model.corpus import CorpusData
 from repro.trainers.language_model.evaluation import log_probability_rows
+from repro.trainers.language_model.measurements.model_rank import rank_of
 from repro.trainers.language_model.model import LanguageModel
-from repro.trainers.language_model.model_rank import rank_of
 from repro.trainers.language_model.randomness import Streams, initialise
 from repro.trainers.language_model.recipe import Recipe
 from repro.trainers.language_model.spec import Model, SyntheticCorpus, TrainingSpec

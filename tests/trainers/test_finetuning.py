@@ -5,7 +5,7 @@ import pytest
 from repro.trainers.language_model.checkpoint import FILE_NAME, load_checkpoint
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import mean_loss
-from repro.trainers.language_model.perplexity import Perplexity
+from repro.trainers.language_model.measurements.perplexity import Perplexity
 from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import Progress, cost

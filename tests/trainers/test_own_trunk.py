@@ -12,9 +12,9 @@ from torch import nn
 from repro.errors import DataError
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import OnText
+from repro.trainers.language_model.measurements.perplexity import Dynamic, Perplexity
+from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.language_model.model import OwnTrunk, Trunk, detached
-from repro.trainers.language_model.perplexity import Dynamic, Perplexity
-from repro.trainers.language_model.rank import Rank
 from repro.trainers.language_model.spec import Own, TrainingSpec
 from repro.trainers.language_model.training import train
 from repro.trainers.run import PlannedRun, RunSpec

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -43,7 +43,7 @@ from repro.trainers.run import RunSpec
 from repro.trainers.trainer import Phase, Progress, Report
 
 if TYPE_CHECKING:
-    from repro.trainers.language_model.perplexity import Perplexity
+    pass
 
 MOMENTS = ("mean", "square")
 
@@ -212,10 +212,6 @@ class OnDialogs(Subject):
     def rows(self, split: Split, streams: int = 1) -> int:
         predicted: int = self.corpus.split(split).predicted
         return predicted
-
-    def dynamic_perplexity(self, measurement: Perplexity) -> NoReturn:
-        """Only a text is read word by word."""
-        raise ValueError("there is no dynamic evaluation of a dialog model")
 
     def answered(self, split: Split, beam: Beam) -> Answered:
         """The answers to each context of a split, and the words of what was said."""

@@ -9,6 +9,6 @@ R and n depend on the module: in ``fused_loss`` n is the rows of one chunk and R
 logits; in ``model`` R is the replicates and n those that still run at a step.
 
 Reading order: ``corpus``; ``randomness``, ``regularisation``, ``precision``; ``fused_loss``,
-``output``; ``model``; ``optimiser``, ``checkpoint``, ``training``; ``evaluation``; ``perplexity``,
-``rank`` with ``spectrum``.
+``output``; ``model``; ``optimiser``, ``checkpoint``, ``training``; ``evaluation``;
+``measurements``.
 """

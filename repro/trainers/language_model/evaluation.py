@@ -6,39 +6,29 @@ trained by: rounding logits or log-probabilities makes any matrix look like one 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from copy import deepcopy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import torch
 from torch import Tensor
 
-from repro.errors import ClaimError
-from repro.trainers.language_model.corpus import CorpusData, batchify, windows_of
+from repro.trainers.language_model.corpus import batchify, windows_of
 from repro.trainers.language_model.fused_loss import rows_per_chunk
-from repro.trainers.language_model.model import LanguageModel, detached
+from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.output.layer import OutputLayer
 from repro.trainers.language_model.precision import products_in
-from repro.trainers.language_model.randomness import Streams
-from repro.trainers.language_model.regularisation import QUIET, Regularisation
-from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.measurement import Split, Subject
-from repro.trainers.run import RunSpec
 
 if TYPE_CHECKING:
-    from repro.trainers.language_model.perplexity import Dynamic, Perplexity
+    pass
 
 WINDOW = 70
 """Steps that are run at a time; the state is carried over, so numbers differ by round-off only."""
 
 CHUNK_BYTES = 64 * 2**20
 """Size of the largest block of log-probabilities."""
-
-LARGEST_DYNAMIC_LOSS = 700.0
-"""Nats; the perplexity of a larger one is no finite number."""
 
 
 def full_precision() -> AbstractContextManager[None]:
@@ -119,129 +109,6 @@ def _log_probabilities(output: OutputLayer, rows_ND: Tensor) -> Tensor:
         return output.log_probabilities(rows_ND.unsqueeze(1)).squeeze(1)
 
 
-def dynamic_perplexity(
-    measurement: Perplexity, model: LanguageModel, corpus: CorpusData, run: RunSpec | None = None
-) -> tuple[float, dict[str, Any]]:
-    """Perplexity of a split under dynamic evaluation (`perplexity.Dynamic`), and facts about it.
-
-    ``model`` stays as it is. ``decay_cut`` is the share of parameters whose decay was cut to 1.
-    Raises ClaimError when the weights run away, DataError when a text is too short for its streams.
-    """
-    how = measurement.dynamic
-    if how is None:
-        raise ValueError("the measurement does not say how to evaluate dynamically")
-    regularisation = _regularisation(measurement, how, run)
-    learner = deepcopy(model)
-    with full_precision():
-        squares, passes = squared_gradients(learner, corpus.train, how, regularisation)
-        weights = _moving(model, learner, squares, passes, how)
-        del squares
-        total = count = segments = 0.0
-        tokens, streams = getattr(corpus, measurement.split), measurement.batch_size
-        for loss, predicted in _losses(learner, tokens, streams, how.segment, regularisation):
-            segments += 1
-            total, count = total + loss * predicted, count + predicted
-            if not total / count < LARGEST_DYNAMIC_LOSS:  # true for NaN
-                raise ClaimError(
-                    "dynamic evaluation ran away: no finite perplexity after segment "
-                    f"{int(segments):,}\n  to do: lower its rate ({how.rate:g}), or raise its "
-                    f"epsilon ({how.epsilon:g})"
-                )
-            for weight in weights:
-                weight.move(how.rate)
-    cut = sum(int((weight.pull == 1).sum()) for weight in weights)
-    moving = sum(weight.pull.numel() for weight in weights)
-    facts = {"tokens": int(count), "segments": int(segments), "statistics_segments": passes}
-    return math.exp(total / count), {**facts, "decay_cut": cut / moving}
-
-
-def squared_gradients(
-    model: LanguageModel, train: Tensor, how: Dynamic, regularisation: Regularisation
-) -> tuple[list[Tensor], int]:
-    """Sums of the squared gradients of the training text's segments, and how many there were.
-
-    One tensor for each trained parameter of ``model``. The last segment counts as the others.
-    """
-    parameters = [p for p in model.parameters() if p.requires_grad]
-    squares, passes = [torch.zeros_like(parameter) for parameter in parameters], 0
-    streams = how.statistics_batch_size
-    for _ in _losses(model, train, streams, how.segment, regularisation):
-        passes += 1
-        for square, parameter in zip(squares, parameters, strict=True):
-            if parameter.grad is not None:
-                square.addcmul_(parameter.grad, parameter.grad)
-                parameter.grad = None
-    return squares, passes
-
-
-@dataclass(frozen=True, slots=True)
-class _Weight:
-    """One parameter that moves, and what its movement depends on."""
-
-    parameter: Tensor
-    start: Tensor
-    scale: Tensor
-    """M + epsilon: what a gradient is divided by."""
-    pull: Tensor
-    """Share of the way back to the start."""
-
-    @torch.no_grad()
-    def move(self, rate: float) -> None:
-        """One update; the gradient is consumed."""
-        gradient, self.parameter.grad = self.parameter.grad, None
-        self.parameter.lerp_(self.start, self.pull)
-        if gradient is not None:
-            self.parameter.addcdiv_(gradient, self.scale, value=-rate)
-
-
-@torch.no_grad()
-def _moving(
-    model: LanguageModel,
-    learner: LanguageModel,
-    squares: Sequence[Tensor],
-    passes: int,
-    how: Dynamic,
-) -> list[_Weight]:
-    """The parameters of ``learner``, each with its scale and its way back to ``model``."""
-    trained = [p for p in learner.parameters() if p.requires_grad]
-    starts = [p.detach() for p in model.parameters() if p.requires_grad]
-    if how.scaling == "mean":
-        squares = [square / passes for square in squares]
-    roots = [square.sqrt() for square in squares]
-    means = [float(root.mean(dtype=torch.float64)) for root in roots]
-    typical = sum(means) / (len(means) if how.scaling == "mean" else 1)
-    return [
-        _Weight(parameter, start, root + how.epsilon, (root * (how.decay / typical)).clamp_(max=1))
-        for parameter, start, root in zip(trained, starts, roots, strict=True)
-    ]
-
-
-def _losses(
-    model: LanguageModel, tokens: Tensor, streams: int, length: int, regularisation: Regularisation
-) -> Iterator[tuple[float, int]]:
-    """Mean loss in nats of each segment and its number of words, its gradients in the model."""
-    text_LB = batchify(tokens, streams).to(model.output.weight.device)
-    state = model.zero_state(streams)
-    for segment in windows_of(len(text_LB) - 1, length):
-        targets_TB = segment.targets(text_LB)
-        context_TBD, _, after = model(segment.inputs(text_LB), state, regularisation)
-        loss = model.output.loss(context_TBD, targets_TB, regularisation)
-        loss.backward()
-        state = detached(after)
-        yield float(loss.detach()), targets_TB.numel()
-
-
-def _regularisation(measurement: Perplexity, how: Dynamic, run: RunSpec | None) -> Regularisation:
-    """Nothing dropped; or the recurrent matrices, from a stream of the measurement's own."""
-    if how.weight_dropout is None:
-        return QUIET
-    if run is None:
-        raise ValueError("live weight dropout is drawn from the streams of a run: name the run")
-    streams, name = Streams(run), measurement.key
-    probabilities = {"weight": TrainingSpec.of(run).recipe.dropout.weight}
-    return Regularisation(probabilities, 0.0, lambda _: streams.open("dynamic_evaluation", name))
-
-
 @dataclass(frozen=True, slots=True)
 class OnText(Subject):
     """A language model that reads the splits of its text in parallel streams."""
@@ -255,9 +122,6 @@ class OnText(Subject):
     def rows(self, split: Split, streams: int = 1) -> int:
         """How many tokens are predicted."""
         return (len(self.corpus.split(split)) // streams - 1) * streams
-
-    def dynamic_perplexity(self, measurement: Perplexity) -> tuple[float, dict[str, Any]]:
-        return dynamic_perplexity(measurement, self.model, self.corpus, self.run)
 
     def answered(self, *_: object) -> NoReturn:
         """Only a dialog model answers."""

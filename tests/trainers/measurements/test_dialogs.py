@@ -16,8 +16,8 @@ from repro.trainers.dialog.training import OnDialogs
 from repro.trainers.language_model.checkpoint import EpochRecord
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import OnText, full_precision
-from repro.trainers.language_model.perplexity import Dynamic, Perplexity
-from repro.trainers.language_model.rank import Rank
+from repro.trainers.language_model.measurements.perplexity import Dynamic, Perplexity
+from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.measurement import Measured
 from repro.trainers.table import Measurable
 from tests.trainers import small
@@ -112,7 +112,7 @@ def test_answers_are_those_of_the_weights_as_they_are() -> None:
 def test_what_such_a_model_has_not_is_refused() -> None:
     """No dynamic evaluation of dialogs, no BLEU of a text."""
     how = Dynamic(scaling="sum", rate=0.1, decay=0.1, epsilon=0.1)
-    with pytest.raises(ValueError, match="no dynamic evaluation"):
+    with pytest.raises(TypeError, match="no dynamic evaluation"):
         taken(Perplexity(split="test", mode="dynamic", dynamic=how))
     text, model = load_corpus(small.corpus(), None), small.built(small.model(small.SOFTMAX), 30)
     one = Bleu(order=1, side="recall", smoothing="none")

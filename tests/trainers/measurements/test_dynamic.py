@@ -17,8 +17,8 @@ from repro.errors import ClaimError
 from repro.trainers.base import STEP
 from repro.trainers.language_model.corpus import CorpusData, load_corpus
 from repro.trainers.language_model.evaluation import OnText
+from repro.trainers.language_model.measurements.perplexity import Dynamic, Perplexity
 from repro.trainers.language_model.model import LanguageModel
-from repro.trainers.language_model.perplexity import Dynamic, Perplexity
 from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.spec import MoC, MoS, Softmax
 from repro.trainers.measurement import Measured

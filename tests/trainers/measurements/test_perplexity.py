@@ -14,7 +14,7 @@ from repro.errors import StoreError
 from repro.trainers.language_model.checkpoint import EpochRecord
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import OnText
-from repro.trainers.language_model.perplexity import Perplexity, training_perplexity
+from repro.trainers.language_model.measurements.perplexity import Perplexity, training_perplexity
 from repro.trainers.language_model.spec import MoS
 from repro.trainers.measurement import NAMES, Split
 from tests.trainers.measurements.test_rank import CORPUS, CPU, model_of

@@ -14,11 +14,11 @@ from repro.rank.reduction import GRAM_RESOLUTION, reduce_rows
 from repro.rank.spectrum import Spectrum, count_above, press_threshold
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import log_probability_rows
+from repro.trainers.language_model.measurements.model_rank import TORCH, known_rank, known_rank_rows
+from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.language_model.model import LanguageModel
-from repro.trainers.language_model.model_rank import TORCH, known_rank, known_rank_rows
 from repro.trainers.language_model.precision import products_in
 from repro.trainers.language_model.randomness import Streams, initialise
-from repro.trainers.language_model.rank import Rank
 from repro.trainers.language_model.recipe import Recipe, WindowLength
 from repro.trainers.language_model.spec import (
     MoC,

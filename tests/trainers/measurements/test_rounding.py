@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from repro.errors import DataError
 from repro.rank.rounded import rounded as sign_of
-from repro.trainers.language_model.model_rank import refuse_rounded
+from repro.trainers.language_model.measurements.model_rank import refuse_rounded
 
 
 def rounded(row: Tensor) -> str:

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from repro.rank.reduction import GRAM_RESOLUTION
 from repro.rank.spectrum import press_threshold
-from repro.trainers.language_model.rank import Rank
-from repro.trainers.language_model.spectral import Spectral
+from repro.trainers.language_model.measurements.rank import Rank
+from repro.trainers.language_model.measurements.spectral import Spectral
 
 SINGULAR_VALUES = np.array([8.0, 4.0, 2.0, 1.0, 1e-3, 0.0])
 EPS = float(np.finfo(np.float32).eps)

@@ -121,7 +121,11 @@ class Perplexity(MeasurementSpec):
             perplexity = training_perplexity(subject.history, subject.best_epoch, self.weight)
             return Measured(self.in_unit(perplexity))
         if self.dynamic is not None:
-            perplexity, details = subject.dynamic_perplexity(self)
+            from repro.trainers.language_model.measurements import dynamic  # noqa: PLC0415 - torch
+
+            perplexity, details = dynamic.dynamic_perplexity(
+                self, subject.model, subject.corpus, subject.run
+            )
             return Measured(self.in_unit(perplexity), details)
         loss, counted = subject.mean_loss(self.split, self.batch_size)
         return Measured(self.in_unit(math.exp(loss)), {"tokens": counted})

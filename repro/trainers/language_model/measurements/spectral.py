@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from repro.schema.base import Count
 from repro.schema.messages import Words
-from repro.trainers.language_model.rank import Rank
+from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.measurement import NAMES, Measured, MeasurementSpec, Split
 
 Resolved = Annotated[float, Field(ge=3e-7, lt=1)]

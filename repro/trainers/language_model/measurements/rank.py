@@ -104,11 +104,12 @@ class Rank(MeasurementSpec):
         return f"{NAMES[self.split]} rank{some}"
 
     def measure(self, subject: Any) -> Measured:
-        from repro.trainers.language_model.model_rank import rank_of  # noqa: PLC0415 - torch
+        from repro.trainers.language_model.measurements import model_rank  # noqa: PLC0415 - torch
 
         rows = subject.rows(self.split, self.batch_size)
         chunks = subject.log_probabilities(self.split, self.batch_size)
-        value, details, spectrum = rank_of(chunks, subject.model.output, rows, self.contexts)
+        output = subject.model.output
+        value, details, spectrum = model_rank.rank_of(chunks, output, rows, self.contexts)
         return Measured(value, details, {"singular_values": spectrum})
 
     def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:

@@ -1,0 +1,1 @@
+"""What is measured on a trained language model, one file a kind."""
