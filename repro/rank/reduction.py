@@ -22,7 +22,7 @@ from typing import Any, Final, Literal, Protocol
 
 import numpy as np
 from scipy.linalg import eigvalsh
-from scipy.linalg.blas import dsymv, dsyrk
+from scipy.linalg.blas import dsymv
 from scipy.linalg.lapack import dsytrf, dsytrf_lwork
 from scipy.sparse.linalg import LinearOperator, eigsh
 
@@ -42,6 +42,9 @@ QR_RESOLUTION: Final = 1e-15
 BLOCK_ROWS: Final = 2048
 """Rows that are gathered before they are reduced: enough for a fast product."""
 
+
+BLOCK_COLUMNS: Final = 512
+"""Columns of a Gram matrix that are added to at a time."""
 
 SMALL: Final = 256
 """A matrix with fewer columns has its eigenvalues taken at once."""
@@ -97,10 +100,14 @@ class Numpy:
             yield buffer[:filled]
 
     def add(self, gram: Spectrum | None, block: Rows) -> Spectrum:
-        """As in Backend, in place."""
+        """As in Backend, in place, some columns at a time: dsyrk of OpenBLAS dies at 33,278."""
+        columns = block.shape[1]
         if gram is None:
-            gram = np.zeros((block.shape[1], block.shape[1]), order="F")
-        return dsyrk(1.0, block.T, beta=1.0, c=gram, lower=1, overwrite_c=1)
+            gram = np.zeros((columns, columns), order="F")
+        for start in range(0, columns, BLOCK_COLUMNS):
+            end = start + BLOCK_COLUMNS
+            gram.T[start:end, start:] += block[:, start:end].T @ block[:, start:]
+        return gram
 
     def eigenvalues(self, gram: Spectrum) -> Spectrum:
         """As in Backend."""
