@@ -4,11 +4,14 @@ Logits of d = 400 dimensions and a bias, minus their normaliser, all in float32:
 come block by block, each from a seed of its own, so that a reading may begin anywhere.
 
     repro rank benchmarks.rank.rows:wikitext2 --counts --checkpoint FOLDER
+
+`wikitext2_with_constant` is the same after log(p + 1e-8), as the published code takes it: such rows
+have no low rank, whatever the model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -32,6 +35,16 @@ def penn_treebank(start: int = 0) -> Iterator[Rows]:
 def wikitext2(start: int = 0) -> Iterator[Rows]:
     """As many rows and columns as WikiText-2's test set has."""
     return softmax(*WIKITEXT2, start)
+
+
+def wikitext2_with_constant(start: int = 0) -> Iterator[Rows]:
+    """The same with a constant inside the logarithm."""
+    return with_constant(wikitext2(start))
+
+
+def with_constant(blocks: Iterable[Rows]) -> Iterator[Rows]:
+    """log(p + 1e-8) of log-probabilities log p."""
+    return (np.log(np.exp(block) + np.float32(1e-8)) for block in blocks)
 
 
 def softmax(

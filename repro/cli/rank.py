@@ -66,7 +66,7 @@ def rank(
         given = matrix_of(matrix, tensor)
         with SavedReading(checkpoint) if checkpoint else nullcontext() as kept:
             found = ranks_of(
-                kept.rest(given.read) if kept else given.read(0),
+                given.read,
                 rows=given.rows,
                 precision=precision or "",
                 thresholds=tuple(threshold or ()),

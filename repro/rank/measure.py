@@ -1,17 +1,20 @@
-"""All ranks of a matrix that is read once, with a control by the same reduction."""
+"""All ranks of a matrix that is never held, with a control by the same reduction."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from repro.errors import MatrixError
+from repro.rank.low_rank import LEAST_COLUMNS, ManyDirectionsError
 from repro.rank.reduction import (
     BLOCK_ROWS,
+    GRAM_RESOLUTION,
     QR_RESOLUTION,
     Reduced,
     Rows,
@@ -25,6 +28,8 @@ from repro.rank.spectrum import Spectrum, numpy_threshold, press_threshold
 KNOWN_RANK: Final = 32
 SEED: Final = 20180430
 CONTROL_CHUNK: Final = 999
+
+Read = Callable[[int], Iterable[Rows]]
 
 
 @dataclass(frozen=True)
@@ -48,8 +53,18 @@ class Ranks:
     control: int
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """What ``ranks_of`` is asked for."""
+
+    rows: int
+    precision: str
+    thresholds: tuple[float, ...]
+    counts_only: bool
+
+
 def ranks_of(
-    chunks: Iterable[Rows],
+    read: Read,
     *,
     rows: int = 1,
     precision: str = "",
@@ -57,46 +72,86 @@ def ranks_of(
     counts_only: bool = False,
     checkpoint: SavedReading | None = None,
 ) -> Ranks:
-    """All ranks of the rows in ``chunks`` (?, N), which are read once.
+    """All ranks of a matrix; ``read(start)`` gives its rows from row ``start`` in chunks (?, N).
 
-    ``rows`` is how many there are at least: the more, the cheaper the reduction may be.
-    ``precision`` (absent: found out) is that of the data, whatever type holds them; its eps is
-    Press's. ``counts_only`` holds N^2 numbers and gives no spectrum. With a ``checkpoint`` the
-    ``chunks`` are its ``rest``.
+    They are read once, into a basis; where they have too many directions for one, or what it
+    leaves out puts a count in doubt, they are read again. ``rows`` is how many there are at least:
+    the more, the cheaper the reduction may be. ``precision`` (absent: found out) is that of the
+    data, whatever type holds them; its eps is Press's. ``counts_only`` holds N^2 numbers at most,
+    and may give no spectrum. A ``checkpoint`` holds what was read before.
 
     Raises MatrixError for no rows, rows of different lengths, numbers that are not finite or were
     rounded, and thresholds that float64 does not resolve.
     """
-    given = iter(chunks)
+    asked = _Asked(rows, precision, tuple(thresholds), counts_only)
+    chunks, used, columns, least = _checked(read, asked, checkpoint)
+    begun = checkpoint.reduction if checkpoint else ""
+    if least >= GRAM_RESOLUTION and columns >= LEAST_COLUMNS and begun in ("", "basis"):
+        if found := _by_basis(chunks, used, least, asked, checkpoint):
+            return found
+        chunks = _checked(read, asked, checkpoint)[0]
+    reduction = reduction_for(least, spectrum=not counts_only)
+    if checkpoint:
+        checkpoint.agree(reduction, used)
+    return _counted(reduce_rows(chunks, reduction, checkpoint=checkpoint), used, asked)
+
+
+def _by_basis(
+    chunks: Iterable[Rows],
+    precision: str,
+    least: float,
+    asked: _Asked,
+    checkpoint: SavedReading | None,
+) -> Ranks | None:
+    """The ranks of rows of low rank; None for others, and where a count is in doubt."""
+    if checkpoint:
+        checkpoint.agree("basis", precision)
+    with suppress(ManyDirectionsError):
+        reduced = reduce_rows(chunks, "basis", checkpoint=checkpoint, threshold=least)
+        if reduced.certain([*_fixed(reduced, precision), *asked.thresholds]):
+            return _counted(reduced, precision, asked)
+    if checkpoint:
+        checkpoint.begin_again()
+    return None
+
+
+def _checked(
+    read: Read, asked: _Asked, checkpoint: SavedReading | None
+) -> tuple[Iterator[Rows], str, int, float]:
+    """The rows not read yet, their precision and number of columns, and the least threshold."""
+    given = iter(checkpoint.rest(read) if checkpoint else read(0))
     first = next((chunk for chunk in given if len(chunk)), None)
     done, last = (checkpoint.rows, checkpoint.last) if checkpoint else (0, None)
     row = last if first is None else first[0]
     if row is None:
         raise _no_rows()
-    known = precision or (checkpoint.precision if checkpoint else "")
+    known = asked.precision or (checkpoint.precision if checkpoint else "")
     used = known or precision_of(row)
     unread = itertools.chain([] if first is None else [first], given)
-    checked = checked_rows(unread, precision, done + 1)
-    if not precision:
+    checked = checked_rows(unread, asked.precision, done + 1)
+    if not asked.precision:
         checked = no_finer(checked, used, done + 1)
-    least = press_threshold(rows, len(row), eps_of(used)) / (1 if counts_only else 10)
-    asked = min([max(least, QR_RESOLUTION), *thresholds])
-    reduction = reduction_for(asked, spectrum=not counts_only)
-    if checkpoint:
-        checkpoint.agree(reduction, used)
-    return _counted(reduce_rows(checked, reduction, checkpoint=checkpoint), used, thresholds)
+    press = press_threshold(asked.rows, len(row), eps_of(used)) / (1 if asked.counts_only else 10)
+    return checked, used, len(row), min([max(press, QR_RESOLUTION), *asked.thresholds])
 
 
-def _counted(reduced: Reduced, precision: str, thresholds: Sequence[float]) -> Ranks:
-    """The counts, and the control."""
+def _fixed(reduced: Reduced, precision: str) -> list[float]:
+    """The thresholds of every matrix: Press's, ten times it, numpy's, and a tenth of Press's."""
     rows, columns, eps = reduced.rows, reduced.columns, eps_of(precision)
     threshold = press_threshold(rows, columns, eps)
     fixed = [threshold, 10 * threshold, numpy_threshold(rows, columns, eps)]
-    if reduced.spectrum is not None and threshold / 10 >= reduced.least:
-        fixed.append(threshold / 10)
-    counts = reduced.ranks([*fixed, *thresholds])
+    tenth_is_resolved = reduced.spectrum is not None and threshold / 10 >= reduced.least
+    return [*fixed, threshold / 10] if tenth_is_resolved else fixed
+
+
+def _counted(reduced: Reduced, precision: str, asked: _Asked) -> Ranks:
+    """The counts, and the control."""
+    columns, fixed = reduced.columns, _fixed(reduced, precision)
+    threshold = fixed[0]
+    counts = reduced.ranks([*fixed, *asked.thresholds])
     reduced.gram = None  # the control needs its room
-    control = reduce_rows(control_rows(threshold, columns, precision), reduced.reduction)
+    rows = control_rows(threshold, columns, precision)
+    control = reduce_rows(rows, reduced.reduction, threshold=threshold / 10)
     return Ranks(
         reduced,
         precision,
@@ -105,7 +160,7 @@ def _counted(reduced: Reduced, precision: str, thresholds: Sequence[float]) -> R
         tenfold=counts[1],
         numpy=counts[2],
         tenth=counts[3] if len(fixed) > 3 else None,
-        at=dict(zip(thresholds, counts[len(fixed) :], strict=True)),
+        at=dict(zip(asked.thresholds, counts[len(fixed) :], strict=True)),
         expected=known_rank_of(columns),
         control=control.ranks([threshold])[0],
     )

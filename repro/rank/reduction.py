@@ -1,8 +1,10 @@
 """Rows of a matrix, block by block, reduced to its singular values or to counts of them.
 
-The matrix, M contexts x V words, is never held. Three reductions, each with the least threshold
+The matrix, M contexts x V words, is never held. Four reductions, each with the least threshold
 (relative to the largest singular value) that it resolves:
 
+- ``basis``: an orthonormal basis of the rows so far, and the Gram matrix of their coordinates in
+  it (`repro.rank.low_rank`): the spectrum. For rows of low rank alone, and far cheaper.
 - ``inertia``: the Gram matrix in float64, then the signs of a symmetric factorisation of it,
   shifted by the threshold: counts, and no spectrum. In place: V^2 numbers.
 - ``gram``: the Gram matrix, then its eigenvalues: the spectrum. Two to three times V^2 numbers.
@@ -27,11 +29,12 @@ from scipy.linalg.lapack import dsytrf, dsytrf_lwork
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from repro.errors import MatrixError
+from repro.rank.low_rank import LowRank
 from repro.rank.resume import SavedReading
 from repro.rank.spectrum import Spectrum, count_above
 
 Rows = np.ndarray[Any, np.dtype[np.floating[Any]]]
-Reduction = Literal["inertia", "gram", "qr"]
+Reduction = Literal["basis", "inertia", "gram", "qr"]
 
 GRAM_RESOLUTION: Final = 3e-7
 """Relative singular value below which the eigenvalues of a float64 Gram matrix are noise."""
@@ -188,7 +191,8 @@ def reduction_for(least: float, *, spectrum: bool) -> Reduction:
 class Reduced:
     """What is left of a matrix of ``rows`` x ``columns``: its spectrum, or its Gram matrix.
 
-    The Gram matrix may be let go (None) once the counts are taken.
+    The Gram matrix may be let go (None) once the counts are taken. After ``basis`` the spectrum is
+    0 beyond the basis ``low_rank``.
     """
 
     rows: int
@@ -198,11 +202,21 @@ class Reduced:
     sigma_1: float
     spectrum: Spectrum | None = None
     gram: Any = None
+    low_rank: LowRank | None = None
 
     @property
     def least(self) -> float:
         """The least threshold that the reduction resolves."""
+        if self.low_rank is not None:
+            return max(GRAM_RESOLUTION, self.low_rank.threshold)
         return QR_RESOLUTION if self.reduction == "qr" else GRAM_RESOLUTION
+
+    def certain(self, thresholds: Sequence[float]) -> bool:
+        """Whether what a basis leaves out changes no rank at the ``thresholds``."""
+        if self.low_rank is None:
+            return True
+        low, high = self.low_rank.bounds(self.values())
+        return all(np.sum(low > t * high[0]) == np.sum(high > t * low[0]) for t in thresholds)
 
     def values(self) -> Spectrum:
         """The spectrum; ValueError after ``inertia``."""
@@ -222,13 +236,25 @@ def reduce_rows(
     reduction: Reduction,
     backend: Backend = NUMPY,
     checkpoint: SavedReading | None = None,
+    threshold: float = GRAM_RESOLUTION,
 ) -> Reduced:
     """Read the rows in ``chunks`` (?, V) once; after those that a ``checkpoint`` holds.
 
-    Raises ValueError where there are no rows.
+    ``threshold`` is the least that a ``basis`` has to resolve; it is of numpy alone.
+
+    Raises ValueError where there are no rows, ManyDirectionsError where a ``basis`` gets too large.
     """
     state, rows = checkpoint.taken() if checkpoint else (None, 0)
-    update = backend.triangle if reduction == "qr" else backend.add
+    if reduction == "basis" and state is not None:
+        state = LowRank.of(state, threshold)
+
+    def extended(low_rank: LowRank | None, block: Rows) -> LowRank:
+        low_rank = low_rank or LowRank(block.shape[1], threshold)
+        low_rank.add(block)
+        return low_rank
+
+    updates = {"basis": extended, "qr": backend.triangle}
+    update: Any = updates.get(reduction, backend.add)
     block = None
     for block in backend.blocks(chunks, BLOCK_ROWS):
         state = update(state, block)
@@ -239,15 +265,23 @@ def reduce_rows(
         raise ValueError(NO_ROWS)
     if checkpoint and block is not None and rows > checkpoint.rows:
         checkpoint.keep(state, rows, block[-1])
-    columns = state.shape[1]
+    return _reduced(state, rows, reduction, backend)
+
+
+def _reduced(state: Any, rows: int, reduction: Reduction, backend: Backend) -> Reduced:
+    """What is left once all is read."""
     if reduction == "inertia":
         sigma_1 = float(np.sqrt(backend.largest(state)))
-        return Reduced(rows, columns, reduction, backend, sigma_1, gram=state)
-    values = (
-        backend.singular_values(state)
-        if reduction == "qr"
-        else np.sqrt(np.maximum(backend.eigenvalues(state), 0.0))
-    )
+        return Reduced(rows, state.shape[1], reduction, backend, sigma_1, gram=state)
+    low_rank = state if isinstance(state, LowRank) else None
+    if low_rank is not None:
+        columns, values = low_rank.basis.shape[1], low_rank.singular_values()
+    elif reduction == "qr":
+        columns, values = state.shape[1], backend.singular_values(state)
+    else:
+        columns = state.shape[1]
+        values = np.sqrt(np.maximum(backend.eigenvalues(state), 0.0))
     spectrum = np.zeros(columns)
     spectrum[: len(values)] = np.sort(values)[::-1]
-    return Reduced(rows, columns, reduction, backend, float(spectrum[0]), spectrum)
+    sigma_1 = float(spectrum[0])
+    return Reduced(rows, columns, reduction, backend, sigma_1, spectrum, low_rank=low_rank)

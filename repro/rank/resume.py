@@ -1,8 +1,9 @@
 """What was read of a matrix, in a folder, so that a reduction goes on after a kill.
 
-It holds the Gram matrix or the factor of the rows so far, and the last of these rows, by which the
-same matrix is known again. A block of rows ends where it would have ended, so what comes out has
-the same bits as without the kill. Nothing is deleted: other thresholds can be asked for later.
+It holds the basis, the Gram matrix or the factor of the rows so far, and the last of these rows,
+by which the same matrix is known again. A block of rows ends where it would have ended, so what
+comes out has the same bits as without the kill. What was read stays: other thresholds can be asked
+for later.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final, Self
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -28,6 +30,8 @@ PROGRESS: Final = "progress.json"
 MAX_PROGRESS: Final = 100_000_000
 CLOSE: Final = 1e-4
 """Relative difference from the last row, computed again, that is not another row."""
+
+UNREADABLE: Final = (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile)
 
 
 class SavedReading:
@@ -59,7 +63,7 @@ class SavedReading:
                     raise self._refused("another command uses it", "a folder of its own")
                 if (self.folder / PROGRESS).exists():
                     self._load()
-            except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+            except UNREADABLE as error:
                 raise self._refused(f"cannot be used: {error}", "an empty folder") from error
             self._lock = opened.pop_all()
         return self
@@ -72,12 +76,24 @@ class SavedReading:
         self.rows = int(progress["rows"])
         self.precision, self.reduction = str(progress["precision"]), str(progress["reduction"])
         self.last = np.array(progress["last"], dtype=np.float64)
-        self.state = np.load(self._file(self.rows), allow_pickle=False)
-        if self.state.ndim != 2 or self.state.shape[1] != len(self.last):
+        with (
+            self._file(self.rows).open("rb") as file,
+            np.load(file, allow_pickle=False) as saved,
+        ):
+            state = tuple(saved.values())
+        if state[0].ndim != 2 or state[0].shape[1] != len(self.last):
             raise ValueError("its parts are not of one matrix")
+        self.state = state if self.reduction == "basis" else state[0]
 
     def _file(self, rows: int) -> Path:
-        return self.folder / f"rows-{rows}.npy"
+        return self.folder / f"rows-{rows}.npz"
+
+    def begin_again(self) -> None:
+        """Forget what was read."""
+        (self.folder / PROGRESS).unlink(missing_ok=True)
+        for file in self.folder.glob("rows-*.npz"):
+            file.unlink(missing_ok=True)
+        self.rows, self.last, self.state, self.reduction = 0, None, None, ""
 
     def _refused(self, mistake: str, expected: str) -> MatrixError:
         return MatrixError(
@@ -126,11 +142,11 @@ class SavedReading:
         }
         try:
             with self._file(rows).open("wb") as file:
-                np.save(file, state)
+                np.savez(file, *(state.state if self.reduction == "basis" else (state,)))
                 file.flush()
                 os.fsync(file.fileno())
             write_atomically(self.folder / PROGRESS, json.dumps(progress).encode())
-            for earlier in set(self.folder.glob("rows-*.npy")) - {self._file(rows)}:
+            for earlier in set(self.folder.glob("rows-*.npz")) - {self._file(rows)}:
                 earlier.unlink(missing_ok=True)
         except OSError as error:
             raise self._refused(f"cannot be written: {error.strerror}", "room on disk") from error

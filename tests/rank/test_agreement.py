@@ -62,7 +62,7 @@ def test_8000_contexts_of_2000_words(name: str) -> None:
     assert reduce_rows(chunks(held), "inertia").ranks(asked) == expected
     pieces = (torch.from_numpy(chunk) for chunk in chunks(held))
     assert reduce_rows(pieces, "gram", TORCH).ranks(asked) == expected
-    found = ranks_of(chunks(held), rows=8000, thresholds=asked)
+    found = ranks_of(lambda _: chunks(held), rows=8000, thresholds=asked)
     assert [found.at[each] for each in asked] == expected
     assert found.expected == found.control == 32
     if name in ("softmax", "moc", "mos of one"):

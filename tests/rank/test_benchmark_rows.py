@@ -13,7 +13,7 @@ from repro.rank.measure import ranks_of
 def test_its_rank_is_d_plus_2() -> None:
     """One more for the normaliser, one for the bias; exponentials of each row sum to 1."""
     blocks = list(softmax(1500, 300, dimensions=40))
-    assert ranks_of(blocks).press == 42
+    assert ranks_of(lambda _: blocks).press == 42
     np.testing.assert_allclose(np.exp(np.concatenate(blocks)).sum(axis=1), 1, rtol=1e-5)
 
 

@@ -33,7 +33,7 @@ def log_probabilities(
 @pytest.mark.parametrize("counts_only", [False, True])
 def test_a_softmax_has_rank_d_plus_1(dtype: str, counts_only: bool) -> None:
     whole = log_probabilities(dtype=dtype)
-    found = ranks_of([whole[:500], whole[500:]], rows=900, counts_only=counts_only)
+    found = ranks_of(lambda _: [whole[:500], whole[500:]], rows=900, counts_only=counts_only)
     assert (found.press, found.tenfold, found.numpy) == (21, 21, 21)
     assert found.precision == dtype
     assert found.threshold == press_threshold(900, 400, float(np.finfo(dtype).eps))
@@ -44,28 +44,28 @@ def test_a_softmax_has_rank_d_plus_1(dtype: str, counts_only: bool) -> None:
 def test_float32_in_float64_has_the_threshold_of_float32() -> None:
     """Its rounding is that of float32: by the threshold of float64 it has full rank."""
     whole = log_probabilities().astype(np.float64)
-    found = ranks_of([whole])
+    found = ranks_of(lambda _: [whole])
     assert (found.precision, found.press) == ("float32", 21)
-    assert ranks_of([whole], precision="float64").press == 400
+    assert ranks_of(lambda _: [whole], precision="float64").press == 400
 
 
 def test_data_of_half_precision_have_its_threshold() -> None:
-    found = ranks_of([log_probabilities().astype(np.float16)])
+    found = ranks_of(lambda _: [log_probabilities().astype(np.float16)])
     assert found.precision == "float16"
     assert found.threshold == press_threshold(900, 400, 2**-10)
     assert found.press <= 21
 
 
 def test_further_thresholds() -> None:
-    found = ranks_of([log_probabilities()], thresholds=(0.5, 1e-3))
+    found = ranks_of(lambda _: [log_probabilities()], thresholds=(0.5, 1e-3))
     assert found.at == {0.5: 1, 1e-3: 21}
 
 
 def test_rounded_rows_are_refused_unless_they_are_said_to_be() -> None:
     rows = log_probabilities().astype(np.float16).astype(np.float32)
     with pytest.raises(MatrixError, match="row 1: its numbers were rounded to float16, so"):
-        ranks_of([rows])
-    assert ranks_of([rows], precision="float16").precision == "float16"
+        ranks_of(lambda _: [rows])
+    assert ranks_of(lambda _: [rows], precision="float16").precision == "float16"
 
 
 def test_rounded_logits_are_refused_where_they_come() -> None:
@@ -74,7 +74,7 @@ def test_rounded_logits_are_refused_where_they_come() -> None:
     logits = honest[:300].astype(np.float16).astype(np.float32)
     rounded = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True)) + np.float32(0.123)
     with pytest.raises(MatrixError, match=r"row 901: its numbers have [\d,]+ distinct values"):
-        ranks_of([honest, rounded])
+        ranks_of(lambda _: [honest, rounded])
 
 
 def test_a_finer_row_later_is_refused() -> None:
@@ -82,8 +82,8 @@ def test_a_finer_row_later_is_refused() -> None:
     coarse, fine = log_probabilities(dtype="float32"), log_probabilities(dtype="float64")
     chunks = [coarse.astype(np.float64), fine]
     with pytest.raises(MatrixError, match="row 901: its numbers are finer than the float32 of"):
-        ranks_of(chunks)
-    assert ranks_of(chunks, precision="float32").press == 21
+        ranks_of(lambda _: chunks)
+    assert ranks_of(lambda _: chunks, precision="float32").press == 21
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_finer_row_later_is_refused() -> None:
 )
 def test_what_has_no_rank(chunks: list[Rows], message: str) -> None:
     with pytest.raises(MatrixError, match=message) as caught:
-        ranks_of(chunks)
+        ranks_of(lambda _: chunks)
     assert "\n  expected: " in str(caught.value)
     assert "\n  to do: " in str(caught.value)
 
@@ -127,7 +127,7 @@ def test_rows_are_read_once_and_not_kept() -> None:
             buffer[:] = whole[start : start + 100]
             yield buffer
 
-    assert ranks_of(rows(), rows=900).press == 21
+    assert ranks_of(lambda _: rows(), rows=900).press == 21
 
 
 def test_no_torch() -> None:

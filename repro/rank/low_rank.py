@@ -1,0 +1,135 @@
+"""Rows of low rank, reduced to their coordinates in a few directions: far cheaper than V^2 numbers.
+
+The rows of a Softmax of d inputs have d + 2 directions, whatever the vocabulary. An orthonormal
+basis of them grows as they are read. What is left out of a row is orthogonal to the basis that the
+row met, and the sum of its squares bounds what it can change in a singular value:
+
+- where the basis was the same for all rows, sigma^2 <= true sigma^2 <= sigma^2 + left^2;
+- what was left out before the basis grew last adds its norm on either side (Weyl's inequality).
+
+So a count is told with whether it is certain, and is never a guess. Rows with more directions than
+a share of the columns go on as a Gram matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, Self
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[np.floating[Any]]]
+
+LEAST_COLUMNS: Final = 512
+"""A matrix with fewer columns has a Gram matrix at once."""
+
+SHARE: Final = 8
+"""The basis has a vector per so many columns at most: beyond, a Gram matrix costs less."""
+
+LEFT_OUT: Final = 0.25
+"""Share of the least threshold that may be left out of the rows."""
+
+ROUNDS: Final = 5
+"""Times that a block may add to the basis; two are enough but for rounding."""
+
+MEANT: Final = 1e-13
+"""Squares below this share of the largest are rounding of the others."""
+
+
+class ManyDirectionsError(Exception):
+    """Rows that are not of low rank."""
+
+
+class LowRank:
+    """Rows (M, V) as ``gram`` (R, R) of their coordinates in ``basis`` (R, V), rows orthonormal.
+
+    ``threshold`` is the least, relative to the largest singular value, that is to be counted at.
+    ``left_before`` and ``left_since`` are sums of squares of what was left out, before the basis
+    grew last and since then.
+    """
+
+    def __init__(self, columns: int, threshold: float) -> None:
+        self.threshold = threshold
+        self.tolerance = (LEFT_OUT * threshold) ** 2
+        self.basis: Array = np.zeros((0, columns))
+        self.gram: Array = np.zeros((0, 0))
+        self.left_before = 0.0
+        self.left_since = 0.0
+
+    @property
+    def state(self) -> tuple[Array, ...]:
+        """All of it, as arrays."""
+        return self.basis, self.gram, np.array([self.left_before, self.left_since])
+
+    @classmethod
+    def of(cls, state: Sequence[Array], threshold: float) -> Self:
+        """That of a ``state``."""
+        found = cls(state[0].shape[1], threshold)
+        found.basis, found.gram = state[:2]
+        found.left_before, found.left_since = map(float, state[2])
+        return found
+
+    def add(self, block: Array) -> None:
+        """Take the rows (M, V) of a block; ManyDirectionsError where they have too many."""
+        before = len(self.basis)
+        allowed = self.tolerance * _squares(block)
+        coordinates, residual = self._split(block)
+        for _ in range(ROUNDS):
+            if _squares(residual) <= allowed:
+                break
+            self._grow(_directions(residual, allowed / 2), self._most(len(block)))
+            coordinates, residual = self._split(block)
+        else:
+            raise ManyDirectionsError
+        if added := len(self.basis) - before:
+            self.gram = np.pad(self.gram, (0, added))
+            self.left_before, self.left_since = self.left_before + self.left_since, 0.0
+        self.gram += coordinates.T @ coordinates
+        self.left_since += _squares(residual)
+
+    def _split(self, block: Array) -> tuple[Array, Array]:
+        """Coordinates (M, R) in the basis, and what is left out of the rows (M, V)."""
+        coordinates = block @ self.basis.T
+        return coordinates, block - coordinates @ self.basis
+
+    def _most(self, rows: int) -> int:
+        """How many vectors the basis may have; of a first block, half as many as it has rows."""
+        few: int = self.basis.shape[1] // SHARE
+        return few if len(self.gram) else min(few, rows // 2)
+
+    def _grow(self, new: Array, most: int) -> None:
+        """Add unit vectors (R, V); rounding is taken out of them twice."""
+        if len(self.basis) + len(new) > most:
+            raise ManyDirectionsError
+        for _ in range(2):
+            new = new - (new @ self.basis.T) @ self.basis
+            new = np.linalg.qr(new.T)[0].T
+        self.basis = np.concatenate([self.basis, new])
+
+    def singular_values(self) -> Array:
+        """Those of the rows without what was left out, falling, as many as the basis has."""
+        values: Array = np.linalg.eigvalsh(self.gram)[::-1]
+        return np.sqrt(np.maximum(values, 0.0))
+
+    def bounds(self, values: Array) -> tuple[Array, Array]:
+        """What the true singular values lie between, for these ``values``."""
+        moved = np.sqrt(self.left_before)
+        most = np.sqrt(values**2 + self.left_since) + moved
+        return np.maximum(values - moved, 0.0), most
+
+
+def _squares(rows: Array) -> float:
+    """The sum of the squares of all entries."""
+    return float(np.vdot(rows, rows))
+
+
+def _directions(rows: Array, allowed: float) -> Array:
+    """The fewest unit vectors (R, V) without which the squares of ``rows`` are ``allowed``."""
+    squares, mixtures = np.linalg.eigh(rows @ rows.T)
+    squares, mixtures = np.maximum(squares[::-1], 0.0), mixtures[:, ::-1]
+    left = np.append(np.cumsum(squares[::-1])[::-1], 0.0)
+    enough = int(np.argmax(left <= allowed))
+    meant = int(np.count_nonzero(squares > MEANT * squares[0]))
+    kept = slice(0, max(1, min(enough, meant)))
+    found: Array = (mixtures[:, kept].T @ rows) / np.sqrt(squares[kept, None])
+    return found
