@@ -151,7 +151,7 @@ def _counted(reduced: Reduced, precision: str, asked: _Asked) -> Ranks:
     counts = reduced.ranks([*fixed, *asked.thresholds])
     reduced.gram = None  # the control needs its room
     rows = control_rows(threshold, columns, precision)
-    control = reduce_rows(rows, reduced.reduction, threshold=threshold / 10)
+    control = reduce_rows(rows, reduced.reduction, threshold=reduced.least)
     return Ranks(
         reduced,
         precision,
