@@ -126,6 +126,5 @@ def test_a_count_in_doubt_is_taken_of_the_whole() -> None:
     reduced = reduce_rows(blocks(whole), "basis", threshold=at)
     assert not reduced.certain([at])
     read = Reader(whole)
-    options = {"rows": 3000, "precision": "float16", "counts_only": True}
-    found = ranks_of(read, thresholds=[at], **options)
+    found = ranks_of(read, rows=3000, precision="float16", thresholds=[at], counts_only=True)
     assert (read.times, found.reduced.reduction, found.at[at]) == (2, "inertia", 4)
