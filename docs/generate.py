@@ -1,4 +1,4 @@
-"""Writes the reference pages that are generated: the keys of a claim file, the command line.
+"""Writes the pages that are generated: keys of a claim file, command line, what stands of a paper.
 
 `python docs/generate.py` writes them anew; a test compares them with what it would write.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+import papers
 import typer
 from typer.models import ArgumentInfo, OptionInfo
 
@@ -295,9 +296,14 @@ def _page(parts: Sequence[str]) -> str:
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
-PAGES = {"claim-keys": claim_keys, "command-line": command_line}
+PAGES = {
+    "reference/claim-keys": claim_keys,
+    "reference/command-line": command_line,
+    **papers.PAGES,
+}
 
 if __name__ == "__main__":
     for page, written in PAGES.items():
-        target = ROOT / "docs" / "reference" / f"{page}.md"
+        target = ROOT / "docs" / f"{page}.md"
+        target.parent.mkdir(exist_ok=True)
         target.write_text(written(), encoding="utf-8")
