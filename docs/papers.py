@@ -36,9 +36,9 @@ PAPERS: Mapping[str, str] = {
 
 ABOUT = """What each claim of the paper comes to, generated from the claim files and the audits that
 come with repro. *From print* judges the numbers that the paper printed, and trains nothing; `quick`
-and `bench` train small models, whose verdict is not about the paper's size. A dash: the claim has no
-such scale. *Not run*: it has the scale, and no report of it is committed; at `paper` that is weeks
-of training. `repro verify ID` runs a claim: its id is the name of its file."""
+and `bench` train small models, whose verdict is not about the paper's size. A dash: the claim has
+no such scale. *Not run*: it has the scale, and no report of it is committed; at `paper` that is
+weeks of training. `repro verify ID` runs a claim: its id is the name of its file."""
 
 
 @dataclass

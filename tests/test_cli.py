@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -48,6 +49,12 @@ def test_the_commands_are_these() -> None:
     assert runs.typer_instance is not None
     commands = runs.typer_instance.registered_commands
     assert {c.callback.__name__ for c in commands if c.callback} == {"check", "export"}
+
+
+def test_the_version_is_said() -> None:
+    done = call("--version")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.fullmatch(r"repro \S+\n", done.stdout)
 
 
 def test_the_public_names_are_these_and_each_is_there() -> None:
@@ -132,7 +139,7 @@ def test_plan_says_what_would_be_trained_and_trains_nothing(tmp_path: Path) -> N
 def test_a_folder_says_in_one_line_what_it_passes_over(tmp_path: Path) -> None:
     """On stderr, as a note: how many claims, which, and why; a refusal comes without it."""
     folder, store = tmp_path / "claims", tmp_path / "store"
-    for name in ("nightly/softmax_control", "wikitext2/lms_plif_regularization"):
+    for name in ("nightly/softmax_control", "wikitext2/lms_plif_regularization_wt2"):
         file = ROOT / "claims" / f"{name}.claim.yaml"
         (folder / name).mkdir(parents=True)
         shutil.copy(file, folder / name)

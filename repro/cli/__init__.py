@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from typing import Annotated
 
 import typer
 
@@ -19,14 +20,32 @@ from repro.cli.runs import runs
 from repro.cli.tune import tune
 from repro.cli.verify import verify
 from repro.errors import stopped_by
+from repro.machine import package_version
 
 app = typer.Typer(
     name="repro",
-    help="Statistical reproducibility reports for machine-learning claims.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _say_version(asked: bool) -> None:  # noqa: FBT001 - as typer calls it
+    if asked:
+        typer.echo(f"repro {package_version('repro-verdict')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_say_version, is_eager=True, help="Say the version, and end."
+        ),
+    ] = False,
+) -> None:
+    """Statistical reproducibility reports for machine-learning claims."""
 
 
 for command in (verify, plan, tune, audit, rank, report, schema, corpus, doctor):
