@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 from repro.errors import MatrixError
 from repro.rank.measure import centred_spectrum, column_means, known_rank_of, ranks_of
@@ -134,3 +135,20 @@ def test_no_torch() -> None:
     """The kernel, its files and its command are for people without it."""
     code = "import sys; sys.modules['torch'] = None; import repro.rank.matrix, repro.rank.measure"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.parametrize("rank", [3, 40])
+def test_a_number_added_to_each_row_changes_the_rank_by_one_at_most(rank: int) -> None:
+    """Property 2 of Yang et al. (2018): logits and log-probabilities differ by their normaliser."""
+    generator = np.random.default_rng(rank)
+    logits = generator.normal(size=(700, rank)) @ generator.normal(size=(rank, 90))
+    shifts = generator.normal(size=(700, 1))
+    assert press(logits) == rank
+    assert press(logits + shifts) == rank + 1
+    log_probabilities = logits - logsumexp(logits, axis=1, keepdims=True)
+    assert abs(press(log_probabilities) - rank) <= 1
+
+
+def press(rows: Any) -> int:
+    """Press's rank of rows that are held."""
+    return ranks_of(lambda start: iter([rows[start:]]), rows=len(rows)).press
