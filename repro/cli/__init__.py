@@ -30,7 +30,7 @@ app = typer.Typer(
 )
 
 
-def _say_version(asked: bool) -> None:  # noqa: FBT001 - as typer calls it
+def _say_version(asked: bool) -> None:
     if asked:
         typer.echo(f"repro {package_version('repro-verdict')}")
         raise typer.Exit
