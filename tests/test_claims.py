@@ -145,6 +145,16 @@ def test_the_nightly_claims_load_at_quick_scale(path: Path) -> None:
 
 # What every claim that is judged from print alone says: nothing is trained for it.
 PRINTED = {
+    "lim2018": {
+        "empirical_rank_far_from_full_printed": "CONFIRMED",
+        "empirical_rank_rises_with_components_printed": "CONFIRMED",
+        "moc_rank_is_280_printed": "CONTRADICTED",
+        "moc_rank_same_for_all_components_printed": "CONFIRMED",
+        "mos_rank_above_moc_printed": "CONTRADICTED",
+        "no_degradation_beyond_full_rank_printed": "INCONCLUSIVE",
+        "on_par_with_yang_printed": "INCONCLUSIVE",
+        "rank_rises_with_components_printed": "CONFIRMED",
+    },
     "parthiban2021": {
         "correlation_fairly_weak_ptb": "INCONCLUSIVE",
         "correlation_fairly_weak_wt2": "INCONCLUSIVE",
