@@ -17,6 +17,7 @@ from repro.cli.options import say_stopped
 from repro.cli.plan import plan
 from repro.cli.rank import rank
 from repro.cli.runs import runs
+from repro.cli.trial import trial
 from repro.cli.tune import tune
 from repro.cli.verify import verify
 from repro.errors import stopped_by
@@ -52,6 +53,7 @@ for command in (verify, plan, tune, audit, rank, report, schema, corpus, doctor)
     app.command()(command)
 
 
+app.command("try")(trial)
 app.add_typer(runs)
 
 

@@ -49,13 +49,14 @@ class Facts:
 class DeclaredAt:
     """Where a source stands in a claim file, and what its names may stand for.
 
-    ``find_configuration`` takes that place, the name of a configuration, and what is overridden.
+    ``find_configuration`` takes that place, and the name of a configuration: none, for the one that
+    the claim holds itself.
     """
 
     document: YamlDocument
     steps: Steps
     find_configuration: Callable[
-        [YamlDocument, Steps, str, Mapping[str, Any]], tuple[Facts | None, tuple[Problem, ...]]
+        [YamlDocument, Steps, str | None], tuple[Facts | None, tuple[Problem, ...]]
     ]
 
     @property

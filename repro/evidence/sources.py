@@ -9,6 +9,7 @@ SOURCES: Table[type[EvidenceSource]] = Table(
     "repro.evidence",
     {
         "runs": "repro.evidence.stored_runs:Runs",
+        "arguments": "repro.evidence.stored_runs:RunsOfTheClaim",
         "table": "repro.evidence.csv_table:TableFile",
         "published": "repro.evidence.published:PublishedNumbers",
     },

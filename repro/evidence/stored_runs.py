@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -23,26 +23,15 @@ if TYPE_CHECKING:
 LARGEST_LOSS = 700.0  # nats, whose exponential is still a number
 
 
-class Runs(EvidenceSource):
-    """A configuration, with what ``override`` changes in it key by key.
+FirstSeed = Annotated[int, Field(ge=0, lt=900_000)]
 
-    ``first_seed`` numbers the first replicate.
-    """
+
+class TrainedHere(EvidenceSource):
+    """What is trained for a claim, of whatever configuration."""
 
     elsewhere: ClassVar[str] = "the claim has it trained"
     trains: ClassVar[bool] = True
     shown = "runs"
-
-    configuration: ConfigurationId | None = None
-    override: dict[str, Any] = {}
-    first_seed: Annotated[int, Field(ge=0, lt=900_000)] = 0
-
-    def resolve(self, at: DeclaredAt) -> tuple[Facts | None, tuple[Problem, ...]]:
-        """The configuration, read and overridden."""
-        found, problems = at.find_configuration(
-            at.document, at.steps, str(self.configuration), self.override
-        )
-        return found and replace(found, first_seed=self.first_seed), problems
 
     def identity(self, configuration: Any) -> Any:
         """What determines the numbers of the runs."""
@@ -52,7 +41,59 @@ class Runs(EvidenceSource):
         self, runs: Iterable[RunSpec], measurements: Mapping[str, MeasurementSpec], store: RunStore
     ) -> tuple[Replicate, ...]:
         """Each run as it is stored: finished, diverged, missing, stale or damaged."""
-        return tuple(_replicate(measurements, run, store) for run in runs)
+        planned = tuple(runs)
+        found = tuple(_replicate(measurements, run, store) for run in planned)
+        if any(each.state == "missing" for each in found):
+            return tuple(_told_if_edited(found, planned, store))
+        return found
+
+
+class Runs(TrainedHere):
+    """A configuration, with what ``override`` changes in it key by key.
+
+    ``first_seed`` numbers the first replicate.
+    """
+
+    configuration: ConfigurationId | None = None
+    override: dict[str, Any] = {}
+    first_seed: FirstSeed = 0
+
+    def resolve(self, at: DeclaredAt) -> tuple[Facts | None, tuple[Problem, ...]]:
+        """The configuration, read and overridden."""
+        found, problems = at.find_configuration(at.document, at.steps, self.configuration)
+        return found and replace(found, first_seed=self.first_seed), problems
+
+
+class RunsOfTheClaim(TrainedHere):
+    """The configuration that the claim holds itself, with ``args`` laid over its own.
+
+    ``override`` changes its other keys; ``first_seed`` numbers the first replicate.
+    """
+
+    args: dict[str, Any] | None = None
+    override: dict[str, Any] = {}
+    first_seed: FirstSeed = 0
+
+    def resolve(self, at: DeclaredAt) -> tuple[Facts | None, tuple[Problem, ...]]:
+        """The configuration at the top of the claim, with what the arm changes."""
+        found, problems = at.find_configuration(at.document, at.steps, None)
+        return found and replace(found, first_seed=self.first_seed), problems
+
+
+def _told_if_edited(
+    found: Sequence[Replicate], runs: Sequence[RunSpec], store: RunStore
+) -> Iterator[Replicate]:
+    """The replicates; one that is missing is stale where it was run before files were edited."""
+    earlier: dict[int, list[Any]] = {}
+    if type(runs[0].training).located:
+        for identity in store.identities():
+            earlier.setdefault(identity.get("replicate", -1), []).append(identity["training"])
+    for each, run in zip(found, runs, strict=True):
+        before = (run.training.edited(training) for training in earlier.get(run.replicate, ()))
+        files = (
+            next(filter(None, before), ()) if each.state == "missing" and not each.values else ()
+        )
+        yield replace(each, state="stale", problem=", ".join(files)) if files else each
 
 
 def _replicate(

@@ -57,6 +57,7 @@ class FlagKind(StrEnum):
     COPIED = "one arm copied from another"
     SHARED = "values shared between arms"
     REPEATED = "repeated values"
+    CHOSEN = "chosen by itself"
     GAPS = "gaps in the seeds"
     OUTLIER = "a seed far from its arm"
     CORRELATED = "arms correlate by seed"

@@ -121,6 +121,7 @@ class Gate:
         self._units()
         self._shared()
         self._repeats()
+        self._chosen()
         self._gaps()
         self._outliers()
         self._correlated()
@@ -129,6 +130,13 @@ class Gate:
 
     def _flag(self, kind: FlagKind, text: str) -> None:
         self.found.append(Flag(kind, text))
+
+    def _chosen(self) -> None:
+        read = {name for each in self.claim.expectations for name in each.reads}
+        for name, measurement in self.claim.measurements.items():
+            if name in read and (caution := measurement.caution):
+                label = measurement.label[:1].upper() + measurement.label[1:]
+                self._flag(FlagKind.CHOSEN, f"{label}: {caution}")
 
     @property
     def _samples(self) -> int:

@@ -94,9 +94,16 @@ def _diverged(claim: Claim, evidence: Evidence) -> list[Problem]:
 
 
 def _stale(claim: Claim, evidence: Evidence) -> list[Problem]:
-    """Runs of an older revision of a component: their numbers are no longer what it computes."""
-    old = _in_state(claim, evidence, "stale")
-    return [(Validity.STALE, f"{runs} are of an older revision") for runs, n in old if n]
+    """Runs of an older revision of a component, or of a program before files of it were edited."""
+    problems = []
+    counts = _in_state(claim, evidence, "stale")
+    for (runs, n), replicates in zip(counts, evidence.arms.values(), strict=True):
+        edited = {run.problem for run in replicates if run.state == "stale" and run.problem}
+        why = "are of an older revision"
+        if edited:
+            why = f"were made before an edit of {'; '.join(sorted(edited))}"
+        problems += [(Validity.STALE, f"{runs} {why}")] if n else []
+    return problems
 
 
 def _incomplete(claim: Claim, evidence: Evidence) -> list[Problem]:

@@ -59,6 +59,24 @@ PrintedP = Annotated[
 CsvName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_]{0,99}\.csv$")]
 """The name of a CSV file that lies in the folder of the document that names it."""
 
+ArgumentName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,63}$")]
+"""An argument of a program: `lr`, `optimizer.name`."""
+
+VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
+"""A variable of an environment."""
+
+FilePattern = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^[\w*?\[][\w.*?\[\]!+ -]*(/[\w*?\[][\w.*?\[\]!+ -]*)*$",
+        max_length=300,
+    ),
+]
+"""A file below a folder, or a pattern of such files: `train.py`, `src/**/*.py`."""
+
+MemorySize = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,6}(\.[0-9])? ?(GB|MB)$")]
+"""`8 GB`, `500 MB`."""
+
 LARGEST, SMALLEST = 1e60, 1e-60
 """The sizes of numbers that are computed with; 0 is one as well.
 
@@ -200,6 +218,7 @@ FileName = Annotated[
 """A file in the folder of the claim file, or below it."""
 
 SeedCount = Annotated[int, Field(ge=2, le=10_000)]
+RunNumber = Annotated[int, Field(ge=0, lt=10**6)]
 SeedNumber = Annotated[int, Field(ge=0, lt=2**53)]
 
 DivergedPolicy = Annotated[

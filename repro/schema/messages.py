@@ -15,11 +15,14 @@ from repro.errors import Problem, ShapeError
 from repro.schema.base import (
     READ,
     UNREAD,
+    ArgumentName,
     ConfigurationId,
     CsvName,
     Decimal,
     DivergedPolicy,
     FileName,
+    FilePattern,
+    MemorySize,
     Name,
     ObjectName,
     OrderColumn,
@@ -27,6 +30,7 @@ from repro.schema.base import (
     PrintedP,
     SettingPath,
     Sha256,
+    VariableName,
 )
 from repro.schema.yaml import Steps, YamlDocument
 
@@ -133,6 +137,19 @@ PATTERNS = {
         "the name of a file beside the claim, or in a folder there, such as results.csv",
         "write letters, digits, '.', '-' and '_', and '/' between folders",
     ),
+    pattern(ArgumentName): (
+        "the name of an argument, such as lr or optimizer.name",
+        "write letters, digits, '_', '.' and '-', a letter first",
+    ),
+    pattern(VariableName): (
+        "the name of an environment variable, such as OMP_NUM_THREADS",
+        "write letters, digits and '_', a letter first",
+    ),
+    pattern(FilePattern): (
+        "a file below the folder, or a pattern of files, such as train.py or src/**/*.py",
+        "write it from that folder on, without '..' and without '/' at its beginning",
+    ),
+    pattern(MemorySize): ("a size such as 8 GB or 500 MB", "write a number, and GB or MB"),
     pattern(DivergedPolicy): (
         "one of invalid, worst, exclude<=k with a number for k",
         'write it in quotes, such as "exclude<=1"',

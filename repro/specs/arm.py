@@ -34,9 +34,10 @@ class DeclaredArm(Spec):
             *others, last = BUILTIN
             either = f"{', '.join(others)} or {last}"
             raise ValueError(f"an arm has one kind of evidence: either {either}")
+        of_it = BUILTIN[named[0]].model_fields if named[0] in BUILTIN else ()
         for key, source in BUILTIN.items():
             others = [each for each in source.model_fields if each != key]
-            if key not in named and any(getattr(self, each) for each in others):
+            if any(getattr(self, each) for each in others if each not in of_it):
                 raise ValueError(f"{' and '.join(others)} belong to an arm with a {key}")
         return self
 
@@ -67,7 +68,8 @@ else:
         __doc__="""One side of a comparison, and where its values come from: one of these.
 
     ``configuration``: it is trained here, with what ``override`` changes in it key by key;
-    ``first_seed`` numbers its first replicate. ``table``: a tidy CSV next to the claim, columns
+    ``first_seed`` numbers its first replicate. ``args``: the configuration of the claim is trained,
+    with these laid over its own. ``table``: a tidy CSV next to the claim, columns
     arm, seed, measurement, value. ``published``: printed numbers, by measurement. ``evidence``:
     a source that is not built in.
     """,

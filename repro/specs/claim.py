@@ -6,9 +6,10 @@ every configuration read and every override applied; all that comes after loadin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
 from repro.digest import digest
 from repro.evidence.base import PublishedArm
@@ -23,6 +24,7 @@ from repro.schema.base import (
     Margin,
     Name,
     Reason,
+    RunNumber,
     SeedCount,
     SeedNumber,
     Share,
@@ -110,13 +112,33 @@ class Seeds(Spec):
     A planned one that is missing is INCOMPLETE. ``diverged`` is what becomes of replicates that
     diverge; ``min`` finished ones must be left. ``max`` is where a sequential claim ends.
     ``numbers`` are the first and the last number that the seeds of a table should have.
+    ``values`` are the seeds themselves, in place of numbers in a row; ``plan`` is how many they
+    are, and all of them are needed, unless that is said.
     """
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "required": [],
+            "anyOf": [{"required": ["min", "plan"]}, {"required": ["values"]}],
+        }
+    )
 
     min: SeedCount
     plan: SeedCount
+    values: Annotated[tuple[RunNumber, ...], Field(min_length=2, max_length=10_000)] | None = None
     max: SeedCount | None = None
     diverged: DivergedPolicy = "invalid"
     numbers: tuple[SeedNumber, SeedNumber] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _counted(cls, data: Any) -> Any:
+        """Where the seeds themselves are given, they say how many there are."""
+        values = data.get("values") if isinstance(data, dict) else None
+        if not isinstance(values, list | tuple):
+            return data
+        lists = {key: tuple(each) for key, each in data.items() if isinstance(each, list)}
+        return {"min": len(values), "plan": len(values), **data, **lists}
 
     @property
     def excludable(self) -> int:
@@ -248,7 +270,10 @@ class Scales(Spec):
 
 
 class ClaimFile(Spec):
-    """A claim file, whole. The top level is the paper's experiment; scales change it."""
+    """A claim file, whole. The top level is the paper's experiment; scales change it.
+
+    ``configuration`` is that of all arms with ``args``, in place of a file of its own.
+    """
 
     schema_version: Literal[1] = Field(alias="schema")
     id: Name
@@ -256,6 +281,7 @@ class ClaimFile(Spec):
     source: Source
     design: Design
     alpha: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
+    configuration: dict[str, Any] | None = None
     arms: Annotated[dict[Name, ArmSpec], Field(min_length=1)]
     comparable: Comparable = Comparable()
     seeds: Seeds
@@ -322,8 +348,10 @@ class Claim(Spec):
         """How many replicates each arm should have now: those planned, or a sequential claim's."""
         return self.so_far or self.seeds.plan
 
-    def numbers(self, arm: str) -> range:
-        """The numbers of the replicates that an arm should have now."""
+    def numbers(self, arm: str) -> Sequence[int]:
+        """The numbers of the replicates that an arm should have now: its seeds."""
+        if self.seeds.values is not None:
+            return self.seeds.values
         first = self.arms[arm].first_seed + self.night * self.seeds.plan
         return range(first, first + self.due)
 

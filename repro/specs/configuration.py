@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
-from pydantic import BeforeValidator, ConfigDict, Field, create_model
+from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr, create_model
 
 from repro import files as resources
 from repro.errors import DataError, Place, Problem, ShapeError
@@ -69,6 +69,7 @@ class Configuration(Spec):
     trainer: Any = None
 
     trains: ClassVar[type[Training]]
+    _located: dict[str, Any] = PrivateAttr(default_factory=dict)
 
     if TYPE_CHECKING:  # the keys of its trainer
 
@@ -76,9 +77,16 @@ class Configuration(Spec):
 
     def training(self) -> Training:
         """The part that determines numbers."""
-        names = [name for name in self.trains.model_fields if name != "trainer"]
+        left_out = {"trainer", *self.trains.located}
+        names = [name for name in self.trains.model_fields if name not in left_out]
         named = {} if self.trains.built_in else {"trainer": self.trainer}
-        return self.trains(**{name: getattr(self, name) for name in names}, **named)
+        return self.trains(
+            **{name: getattr(self, name) for name in names}, **named, **self._located
+        )
+
+    def locate(self, found: Mapping[str, Any]) -> None:
+        """Take over what follows from the folder of the file, once it has been read."""
+        self._located = dict(found)
 
 
 def _named(value: object) -> object:
@@ -96,7 +104,11 @@ def _named(value: object) -> object:
 @cache
 def _class_of(spec: type[Training]) -> type[Configuration]:
     """What a configuration file of a trainer holds: what every one has, and its own keys."""
-    keys: dict[str, Any] = {n: (field.annotation, field) for n, field in spec.model_fields.items()}
+    keys: dict[str, Any] = {
+        name: (field.annotation, field)
+        for name, field in spec.model_fields.items()
+        if name not in spec.located
+    }
     if spec.built_in:
         keys["trainer"] = (Literal[spec.built_in] | None, None)
     else:
@@ -137,19 +149,50 @@ class Configurations:
         self._sheets: dict[Path, ParsedConfiguration] = {}
 
     def resolve(
-        self, claim: YamlDocument, steps: Steps, name: str, override: Mapping[str, Any]
+        self, claim: YamlDocument, steps: Steps, name: str | None
     ) -> tuple[Facts | None, tuple[Problem, ...]]:
-        """What the arm at ``steps`` trains by the configuration ``name``, or what is wrong."""
+        """What the arm at ``steps`` trains by the configuration ``name``, or what is wrong.
+
+        Without a name it is that at the top of the claim, which the arm's ``args`` change, too.
+        """
+        if name is None:
+            return _of_claim(claim, steps)
         found = _find(Path(claim.file), name)
         if isinstance(found, list):
             return None, (_not_found(claim, (*steps, "configuration"), name, found),)
         sheet = self._sheets.setdefault(found, self._sheets.get(found) or read_sheet(found))
         at = claim.place((*steps, "configuration"))
         overridden: tuple[str, ...] = ()
-        if override and sheet.document is not None and not sheet.problems:
+        if claim.get(*steps, "override") and sheet.document is not None and not sheet.problems:
             document, overridden = overlay(sheet.document, claim, (*steps, "override"))
             sheet = check(document)
         return _facts(name, sheet, overridden, at), sheet.problems
+
+
+INLINE: Steps = ("configuration",)
+
+
+def _of_claim(claim: YamlDocument, steps: Steps) -> tuple[Facts | None, tuple[Problem, ...]]:
+    """What an arm trains by the configuration that its claim holds."""
+    held = claim.get(*INLINE)
+    if not isinstance(held, dict):
+        mistake = "the claim holds no configuration to which these could belong"
+        expected = "`configuration:` at the top of the claim"
+        advice = "add it, or name the configuration of the arm"
+        return None, (claim.problem((*steps, "args"), mistake, expected, advice),)
+    title = claim.get("title")
+    data = {"schema": 1, "title": title, "source": "the claim file itself", **held}
+    places, key_places = (
+        {at[1:]: place for at, place in found.items() if at[:1] == INLINE}
+        for found in (claim.places, claim.key_places)
+    )
+    document = YamlDocument(claim.file, data, places, key_places)
+    document, args = overlay(document, claim, (*steps, "args"), ("args",))
+    document, others = overlay(document, claim, (*steps, "override"))
+    sheet = check(document)
+    return _facts(
+        Path(claim.file).name, sheet, (*args, *others), claim.place(steps)
+    ), sheet.problems
 
 
 def read_sheet(path: Path) -> ParsedConfiguration:
@@ -161,9 +204,9 @@ def read_sheet(path: Path) -> ParsedConfiguration:
 
 
 def overlay(
-    base: YamlDocument, claim: YamlDocument, at: Steps
+    base: YamlDocument, claim: YamlDocument, at: Steps, below: Steps = ()
 ) -> tuple[YamlDocument, tuple[str, ...]]:
-    """A configuration's data with the override at ``at`` of a claim laid over it.
+    """A configuration's data with what stands at ``at`` of a claim laid over it, or ``below`` it.
 
     Mappings are laid over key by key; one whose ``kind`` changes is replaced whole. Each value
     that the override touches has its place in the claim file. Reasons in ``assumed`` for values
@@ -186,11 +229,14 @@ def overlay(
             target[key] = value
             overridden.append(".".join(map(str, here)))
 
-    change = claim.get(*at)
-    lay(data, change, ())
+    change = claim.get(*at) or {}
+    target = data
+    for step in below:
+        target = target.setdefault(str(step), {})
+    lay(target, change, below)
     for steps in _below(change, ()):
-        places[steps] = claim.place((*at, *steps))
-        key_places[steps] = claim.key_place((*at, *steps))
+        places[*below, *steps] = claim.place((*at, *steps))
+        key_places[*below, *steps] = claim.key_place((*at, *steps))
     if isinstance(data.get("assumed"), dict):
         reasons = change.get("assumed") or {}
         data["assumed"] = {
@@ -212,8 +258,11 @@ def check(document: YamlDocument) -> ParsedConfiguration:
         return ParsedConfiguration(document, (not_there(document, ("trainer",), error),))
     problems = list(_assumed(document, configuration))
     training = configuration.training()
-    for steps, words in trainer_of(training).misnamed(training):
+    trainer = trainer_of(training)
+    located, misplaced = trainer.located(training, Path(document.file).parent)
+    for steps, words in (*trainer.misnamed(training), *misplaced):
         problems.append(Problem(document.key_place(steps), *words))
+    configuration.locate(located)
     return ParsedConfiguration(document, tuple(problems), None if problems else configuration)
 
 

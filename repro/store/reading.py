@@ -95,6 +95,13 @@ class StoreReader:
         except ValidationError as error:
             raise damaged(path, "is of another version of repro", "a run specification") from error
 
+    def identities(self) -> Iterator[dict[str, Any]]:
+        """What every committed run is; one that is damaged is passed over."""
+        for key in self.keys():
+            with suppress(StoreError):
+                if self.committed(key) is not None:
+                    yield self._identity_of(key)
+
     def check_spec(self, key: str) -> None:
         """See that the specification is whole; one for a trainer of others is not read as such.
 
@@ -137,8 +144,7 @@ class StoreReader:
         if document is None:
             return None
         stored = _validate(StoredMeasurement, path, document)
-        same = stored.measurement.model_dump(mode="json") == measurement.model_dump(mode="json")
-        if stored.run != key or not same:
+        if stored.run != key or stored.measurement.key != measurement.key:
             raise damaged(path, "is about another run or measurement", f"{measurement!r} of {key}")
         if wrong := wrong_detail(measurement, stored.value, stored.details):
             raise damaged(path, wrong, f"the details of a {measurement.kind}", advice)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -233,10 +234,13 @@ def _cut_off(folder: Path) -> list[Path]:
 
 
 def _remove(paths: Iterable[Path]) -> None:
-    """Remove files as far as the system lets us: what is left harms nobody."""
+    """Remove files and folders as far as the system lets us: what is left harms nobody."""
     for path in paths:
         with suppress(OSError):
-            path.unlink(missing_ok=True)
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
 
 
 LARGEST = 2**40

@@ -50,11 +50,13 @@ class Training(Spec):
     ``built_in`` is the name of its trainer in the table; one of others is named by ``trainer``,
     which is part of the identity. ``noun`` is what messages call what it trains,
     ``bounded`` which of its models have a structural bound on the rank, where any have one.
+    ``located`` are fields that no document holds: they follow from the folder that it is in.
     """
 
     built_in: ClassVar[str] = ""
     noun: ClassVar[str] = "a model"
     bounded: ClassVar[str] = ""
+    located: ClassVar[tuple[str, ...]] = ()
 
     trainer: TrainerName | None = None
 
@@ -108,6 +110,11 @@ class Training(Spec):
     def digest(self) -> str:
         """SHA-256 of the identity."""
         return digest(self.identity())
+
+    def edited(self, earlier: Mapping[str, Any]) -> tuple[str, ...]:
+        """The files that were edited since the ``earlier`` identity, if nothing else differs."""
+        del earlier
+        return ()
 
 
 STEP = 1e8

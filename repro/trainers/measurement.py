@@ -5,9 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Protocol,
+    Self,
+)
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 from repro.digest import digest
 from repro.schema.base import ObjectName, Positive, Spec
@@ -169,6 +184,11 @@ class MeasurementSpec(Spec):
         """Whether ``other`` is the same but for the held-out split that it reads."""
         return False
 
+    @property
+    def caution(self) -> str:
+        """Why its values should be read with caution, as a sentence after its label; or nothing."""
+        return ""
+
     def from_history(self) -> tuple[str, Callable[[float], float]] | None:
         """The value of another epoch: its name, and how it follows from validation perplexity."""
         return None
@@ -293,9 +313,40 @@ def with_sources(measurements: Iterable[MeasurementSpec]) -> tuple[MeasurementSp
     return tuple(dict.fromkeys(each for pair in both for each in pair if each is not None))
 
 
-class Reported(MeasurementSpec):
-    """A number that is not measured here: it comes from a table, or is printed in a paper.
+NumberName = Annotated[str, Field(min_length=1, max_length=200)]
+"""The name of a number that a program left: `eval_loss`, `test.accuracy`."""
 
+
+class BestBy(Spec):
+    """The row of a series at which another number, or this one, was best."""
+
+    best_by: NumberName
+    better: Literal["lower", "higher"]
+
+
+class AtRow(Spec):
+    """The row of a series at which a number had a value: `{step: 3000}`."""
+
+    at: Annotated[dict[NumberName, float], Field(min_length=1, max_length=1)]
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.at.items()))
+
+
+Reduction = Literal["first", "last"] | BestBy | AtRow
+
+
+class LeavesNumbers(Protocol):
+    """A finished run of a program, as a measurement sees it."""
+
+    def number(self, name: str, reduction: Reduction | None) -> Measured:
+        """The number of that name; of a series the one that the reduction chooses. Or DataError."""
+
+
+class Reported(MeasurementSpec):
+    """A number that is not measured here: from a table, printed in a paper, or left by a program.
+
+    ``from`` is its name in the results of a program, ``reduce`` which of a series of them it is.
     ``granularity`` is the step between values that can be told apart: 0.01 for an accuracy in
     percent of 10,000 examples. Where it is absent, it is guessed from the values.
     """
@@ -305,6 +356,40 @@ class Reported(MeasurementSpec):
     better: Literal["lower", "higher"]
     digits: Annotated[int, Field(ge=0, le=MOST_DIGITS)] = 2
     granularity: Positive | None = None
+    from_: Annotated[NumberName | None, Field(alias="from")] = None
+    reduce: Reduction | None = None
+
+    @model_serializer(mode="wrap")
+    def _as_written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        document: dict[str, Any] = handler(self)
+        name, reduction = document.pop("from_", None), document.pop("reduce", None)
+        found = {"from": name, "reduce": reduction}
+        return document | {key: value for key, value in found.items() if value is not None}
+
+    @property
+    def key(self) -> str:
+        """As in MeasurementSpec, of what it is alone: a new label changes no number."""
+        named = self.model_dump(mode="json", include={"kind", "from_", "reduce"})
+        return f"{self.kind}-{digest(named)[:16]}"
+
+    def taken_of(self, training: Training) -> bool:
+        """Of the runs of a program, where it says which number it is."""
+        return self.from_ is not None and training.built_in == "command"
+
+    def measure(self, subject: LeavesNumbers) -> Measured:
+        """The number that the program left."""
+        return subject.number(self.from_ or "", self.reduce)
+
+    @property
+    def caution(self) -> str:
+        """The best of a series looks better than the run would on new data."""
+        if not (isinstance(self.reduce, BestBy) and self.reduce.best_by == self.from_):
+            return ""
+        best = "lowest" if self.reduce.better == "lower" else "highest"
+        return (
+            f"the {best} value in the series of each run is judged, chosen by that value itself, "
+            "which flatters runs that scatter more."
+        )
 
     def least_step(self) -> float | None:
         return self.granularity

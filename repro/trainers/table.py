@@ -23,6 +23,7 @@ TRAINERS: Table[type[Any]] = Table(
     {
         "language_model": "repro.trainers.language_model.trainer:LanguageModels",
         "dialog": "repro.trainers.dialog.trainer:DialogModels",
+        "command": "repro.trainers.command.trainer:Commands",
     },
 )
 
@@ -79,10 +80,10 @@ else:
         Field(discriminator="kind"),
     ]
     _BUILTIN = [MEASUREMENTS.get(name) for name in MEASUREMENTS.names()]
-    Measurable = open_union(_BUILTIN, OthersMeasurement, OwnMeasurement, MEASUREMENTS.has)
-    Measurement = open_union(
+    Measurable = open_union(
         [*_BUILTIN, Reported], OthersMeasurement, OwnMeasurement, MEASUREMENTS.has
     )
+    Measurement = Measurable
 
 
 def measurement_of_others(name: str) -> tuple[str, type[OwnMeasurement]]:

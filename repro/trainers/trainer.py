@@ -141,6 +141,10 @@ class Trainer(ABC, Generic[S]):
         """What a configuration by itself cannot mean, and where that is written."""
         yield from ()
 
+    def located(self, spec: S, folder: Path) -> tuple[dict[str, Any], list[tuple[Steps, Words]]]:
+        """The fields that follow from the ``folder`` of the configuration, and its mistakes."""
+        return {}, []
+
     def mistakes(self, spec: S, whose: str, where: str) -> Iterator[Words]:
         """Why nothing can be trained; ``whose`` the configuration is, ``where`` it is written."""
         yield from ()

@@ -122,9 +122,7 @@ def load_search(path: Path) -> Search:
         raise ShapeError(other)
     spec = validated(document, SearchFile)
     named = spec.base
-    found, wrong = Configurations().resolve(
-        document, ("base",), named.configuration, named.override
-    )
+    found, wrong = Configurations().resolve(document, ("base",), named.configuration)
     problems = [*wrong, *_stages(document, spec)]
     base = None if found is None else found.configuration
     if base is not None and not problems:

@@ -85,6 +85,29 @@ def _seeds(claim: ScaledClaim) -> Iterator[Problem]:
             yield claim.problem((*steps, "numbers"), mistake, expected, advice)
 
 
+def _seed_values(claim: ScaledClaim) -> Iterator[Problem]:
+    """Seeds that are listed are all there are, each once, and the same of every arm."""
+    values, steps = claim.seeds.values, claim.steps("seeds")
+    if values is None:
+        return
+    if len(set(values)) < len(values):
+        twice = next(value for value in values if values.count(value) > 1)
+        mistake, advice = f"seed {twice} is listed twice", "remove one of the two"
+        yield claim.problem((*steps, "values"), mistake, "each seed once", advice)
+    if claim.seeds.plan != len(values):
+        mistake = f"{claim.seeds.plan} seeds are planned, and {len(values)} are listed"
+        yield claim.problem((*steps, "plan"), mistake, f"{len(values)}", "leave plan out")
+    if claim.file.sequential is not None or claim.file.control is not None:
+        mistake = "seeds that are listed cannot be continued, and this claim asks for more of them"
+        advice = "write min and plan, and leave values out"
+        yield claim.problem((*steps, "values"), mistake, "min and plan", advice)
+    for name, arm in claim.arms.items():
+        if arm.first_seed:
+            steps, mistake = claim.steps("arms", name), "the seeds are listed, so none is the first"
+            advice = "leave it out, or write min and plan in place of values"
+            yield claim.problem((*steps, "first_seed"), mistake, "no first_seed", advice)
+
+
 def _enough_seeds(claim: ScaledClaim) -> Iterator[Problem]:
     """Few seeds are one mistake, however many expectations suffer from it."""
     alpha, paired = claim.file.alpha, claim.design == "paired"
@@ -214,4 +237,4 @@ def _diverged_at_looks(claim: ScaledClaim, method: Sequential) -> Iterator[Probl
         yield claim.problem(steps, mistake, "invalid", "leave it out, or use the method eprocess_t")
 
 
-RULES = (_same_seeds, _family, _seeds, _enough_seeds, _diverged, _sequential)
+RULES = (_same_seeds, _family, _seeds, _seed_values, _enough_seeds, _diverged, _sequential)

@@ -9,8 +9,10 @@ from itertools import product
 from repro.errors import Problem
 from repro.evidence.base import PublishedArm
 from repro.expectations.kinds import Expectation, kind_of
+from repro.schema.messages import Words
 from repro.schema.yaml import Steps
 from repro.specs.scaled import ScaledClaim
+from repro.trainers.base import Training
 
 
 def _some_decide(claim: ScaledClaim) -> Iterator[Problem]:
@@ -88,19 +90,26 @@ def _lacking(printed: PublishedArm, *, means_only: bool) -> list[str]:
 
 def _reported(claim: ScaledClaim) -> Iterator[Problem]:
     """What is only reported is not measured on what is trained here."""
-    measurements = claim.measurements.items()
-    reported = {name for name, each in measurements if not each.trainers}
+    reported = {name: each for name, each in claim.measurements.items() if not each.trainers}
     for steps, expectation in claim.placed():
-        trained = [name for name in expectation.of if name in claim.trained]
-        for name in expectation.reads if trained else ():
-            if name in reported:
-                reported.remove(name)  # said once
-                mistake = (
-                    f"'{name}' is reported, not measured, and arm '{trained[0]}' is trained here"
-                )
-                expected = "a measurement of kind perplexity or rank, or arms with other evidence"
-                advice = "measure it, or give the arm a table or printed numbers"
-                yield claim.problem((*steps, "measurement"), mistake, expected, advice)
+        trainings = {arm: claim.trainings[arm] for arm in expectation.of if arm in claim.trainings}
+        for name in expectation.reads:
+            taken = reported.get(name)
+            arms = (arm for arm, each in trainings.items() if taken and not taken.taken_of(each))
+            if (arm := next(arms, None)) is not None:
+                del reported[name]  # said once
+                place = (*steps, "measurement")
+                yield claim.problem(place, *_not_measured(name, arm, trainings[arm]))
+
+
+def _not_measured(name: str, arm: str, training: Training) -> Words:
+    """What to say of a reported number of an arm that is trained."""
+    if training.built_in == "command":
+        mistake = f"'{name}' does not say which number of arm '{arm}' it is"
+        return mistake, "`from`, with its name in the results", f"add `from: {name}`, or its name"
+    mistake = f"'{name}' is reported, not measured, and arm '{arm}' is trained here"
+    expected = "a measurement of kind perplexity or rank, or arms with other evidence"
+    return mistake, expected, "measure it, or give the arm a table or printed numbers"
 
 
 RULES = (_some_decide, _mistakes, _printed_arms, _reported)

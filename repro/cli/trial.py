@@ -1,0 +1,108 @@
+"""`repro try`: one run of a claim, of which nothing is kept."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from repro.cli.options import AllowCode, Data, Device, Scale, load, problems, say
+from repro.errors import ClaimError
+
+if TYPE_CHECKING:
+    from repro.running.engine import RunOptions
+    from repro.specs.claim import Claim
+    from repro.trainers.run import PlannedRun
+
+MOST_NUMBERS = 40
+FAILED = 5
+
+
+def trial(
+    claim: Annotated[
+        Path, typer.Argument(help="A claim file, or the id of one.", show_default=False)
+    ],
+    arm: Annotated[str, typer.Option(help="Which arm; default the first that is trained.")] = "",
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=999_999, help="Which seed; default the first.")
+    ] = None,
+    scale: Scale = None,
+    device: Device = "auto",
+    data: Data = None,
+    allow_code: AllowCode = False,
+) -> None:
+    """Run one arm with one seed, and say what is measured of it.
+
+    Nothing is kept, and nothing is judged: it shows whether a claim can be run. 5: the run failed.
+    """
+    with problems():
+        from repro.running.engine import RunOptions
+        from repro.store.run_store import RunStore
+
+        (loaded,) = load([claim], scale, allow_code=allow_code)
+        planned = _planned(loaded, arm, seed)
+        with tempfile.TemporaryDirectory() as folder:
+            store = RunStore(Path(folder) / "store")
+            options = RunOptions(store, data, device, workers=1, allow_code=allow_code)
+            if not _tried(loaded, planned, options):
+                raise typer.Exit(FAILED)
+
+
+def _planned(claim: Claim, arm: str, seed: int | None) -> PlannedRun:
+    """The run that is meant; ClaimError for an arm that is not trained."""
+    if not claim.trained or (arm and arm not in claim.trained):
+        trained = ", ".join(claim.trained) or "none"
+        raise ClaimError(
+            f"{claim.file}: {f'arm {arm!r} is not' if arm else 'no arm is'} trained here\n"
+            f"  expected: an arm that is: {trained}\n  to do: name another arm, or another claim"
+        )
+    name = arm or claim.trained[0]
+    run = claim.run(name, claim.numbers(name)[0] if seed is None else seed)
+    return next(each for each in claim.runs() if each.run.training == run.training).model_copy(
+        update={"run": run, "label": f"{claim.arms[name].label}, seed {run.replicate}"}
+    )
+
+
+def _tried(claim: Claim, planned: PlannedRun, options: RunOptions) -> bool:
+    """Run it, and say what came of it; whether that is a number for each measurement."""
+    from repro.running.execute import execute_with
+    from repro.running.preflight import require
+
+    require([planned], options)
+    done, failed = execute_with(options, [planned])
+    key, store = planned.run.key, options.store
+    if store.committed(key):
+        _say_left(planned, options)
+    if planned.run.key in done.diverged:
+        say(f"{planned.label}: diverged")
+        return True
+    for name, measurement in claim.taken_of(_arm_of(claim, planned)).items():
+        taken = store.measurement(key, measurement) if store.committed(key) else None
+        if taken is not None:
+            say(f"{name}: {measurement.label} = {taken.value:.{measurement.digits}f}")
+    for why in failed:
+        say(why, err=True)
+    return not failed
+
+
+def _arm_of(claim: Claim, planned: PlannedRun) -> str:
+    return next(arm for arm in claim.trained if claim.run(arm, 0).training == planned.run.training)
+
+
+def _say_left(planned: PlannedRun, options: RunOptions) -> None:
+    """The numbers that a program left, under the names by which `from` asks for them."""
+    if planned.run.training.built_in != "command":
+        return
+    from repro.trainers.command.trainer import LeftByProgram
+
+    rows = LeftByProgram(options.store.files(planned.run.key)).rows
+    names = sorted({name for row in rows for name in row})
+    many = f" in {len(rows):,} rows; the last" if len(rows) > 1 else ""
+    say(f"the program left these numbers{many}:")
+    for name in names[:MOST_NUMBERS]:
+        value = next(row[name] for row in reversed(rows) if name in row)
+        say(f"  {name} = {'not finite' if value is None else f'{value:.6g}'}")
+    if len(names) > MOST_NUMBERS:
+        say(f"  and {len(names) - MOST_NUMBERS:,} more")

@@ -1,0 +1,224 @@
+"""What a configuration of a command holds: the command line, its files, where its numbers are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from repro.schema.base import (
+    ArgumentName,
+    FilePattern,
+    MemorySize,
+    Positive,
+    Sha256,
+    Spec,
+    VariableName,
+)
+from repro.schema.messages import Words, choose
+from repro.schema.yaml import Steps
+from repro.trainers.base import Training
+
+Argument = str | int | float | bool
+Text = Annotated[str, StringConstraints(min_length=1, max_length=4_000)]
+
+_PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
+RESERVED = ("seed", "args", "out")
+
+IDENTITY = {"command", "args", "style", "environment", "results", "keep", "diverged", "digests"}
+"""The fields on which the numbers of a run depend, or what is left of it."""
+
+
+class Results(Spec):
+    """Where the numbers of a run are, in one of four ways; ``{out}`` is the folder of the run.
+
+    ``file``: JSON, nested or flat. ``csv`` and ``jsonl``: a row per step. ``stdout``: a pattern
+    that is looked for in each line of what the program prints, whose named groups are the numbers:
+    a row per line that has it.
+    """
+
+    file: Text | None = None
+    csv: Text | None = None
+    jsonl: Text | None = None
+    stdout: Text | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if sum(getattr(self, key) is not None for key in Results.model_fields) != 1:
+            raise ValueError("results are in one place: either file, csv, jsonl or stdout")
+        if self.stdout is not None:
+            try:
+                groups = re.compile(self.stdout).groupindex
+            except re.error as error:
+                raise ValueError(f"stdout is no regular expression: {error}") from None
+            if not groups:
+                raise ValueError("stdout names no number: write it as (?P<loss>...)")
+        return self
+
+    @property
+    def series(self) -> bool:
+        """Whether there may be several values of one name."""
+        return self.file is None
+
+    @property
+    def form(self) -> str:
+        """Which of the four it is."""
+        return next(key for key in Results.model_fields if getattr(self, key) is not None)
+
+    @property
+    def path(self) -> str:
+        """The file, with placeholders; nothing where the output has the numbers."""
+        return "" if self.stdout is not None else str(getattr(self, self.form))
+
+
+class Resources(Spec):
+    """What one run needs: GPUs of its own, minutes at most, memory in bytes or as `8 GB`, cores."""
+
+    gpus: Annotated[int, Field(ge=0, le=64)] = 0
+    minutes: Positive | None = None
+    memory: MemorySize = "1 GB"
+    cores: Annotated[int, Field(ge=1, le=1024)] = 1
+
+    @property
+    def bytes(self) -> float:
+        number, unit = re.fullmatch(r"([0-9.]+) ?(GB|MB)", self.memory).groups()  # type: ignore[union-attr]
+        return float(number) * {"GB": 1e9, "MB": 1e6}[unit]
+
+
+Ending = Literal["exit", "timeout", "not_finite"]
+
+
+class CommandTraining(Training):
+    """A program that is run once per replicate.
+
+    ``command`` is a list of arguments, never a shell line. In it ``{seed}`` is the seed, ``{out}``
+    the folder of the run, ``{args}``, as an argument by itself, all of ``args`` that are named
+    nowhere else, and the name of any of them its value; ``{{`` and ``}}`` are braces. ``style`` is
+    how ``{args}`` are written: as `--name value`, or as `name=value` (``hydra``).
+
+    ``files`` are those, below ``workdir``, on which the numbers depend: their ``digests`` are part
+    of the identity of a run. ``workdir`` is below the document. ``environment`` is added to that of
+    the program. ``keep`` are further files of ``{out}`` that are stored. ``diverged`` are the
+    endings that count as a divergence of the run, and not as a failure that is tried again.
+    ``resume``: ``{out}`` stays from one attempt to the next, and the program goes on there.
+    """
+
+    built_in: ClassVar[str] = "command"
+    noun: ClassVar[str] = "a program"
+    located: ClassVar[tuple[str, ...]] = ("digests", "folder")
+
+    command: Annotated[tuple[Text, ...], Field(min_length=1)]
+    args: dict[ArgumentName, Argument | tuple[Argument, ...]] = {}
+    style: Literal["flags", "hydra"] = "flags"
+    environment: dict[VariableName, str] = {}
+    workdir: Annotated[str, StringConstraints(max_length=400)] = "."
+    files: tuple[FilePattern, ...] = ()
+    results: Results
+    keep: tuple[FilePattern, ...] = ()
+    diverged: tuple[Ending, ...] = ("not_finite",)
+    resume: bool = False
+    resources: Resources = Resources()
+
+    digests: dict[str, Sha256] = {}
+    folder: str = ""
+
+    def identity(self, revisions: Mapping[str, int] | None = None) -> dict[str, Any]:
+        """What the numbers depend on: neither where it lies nor what it needs."""
+        del revisions
+        return self.model_dump(mode="json", include=IDENTITY, exclude_defaults=True)
+
+    def edited(self, earlier: Mapping[str, Any]) -> tuple[str, ...]:
+        """As in Training: files that were changed, added or removed."""
+        now, before = self.identity(), dict(earlier)
+        here, there = now.pop("digests", {}), before.pop("digests", {})
+        if now != before or not isinstance(there, dict):
+            return ()
+        return tuple(name for name in sorted({*here, *there}) if here.get(name) != there.get(name))
+
+    def arguments(self, seed: int, out: Path) -> list[str]:
+        """The command line of one run."""
+        values: dict[str, Any] = {**self.args, "seed": seed, "out": str(out)}
+        line: list[str] = []
+        for text in self.command:
+            line += self._all_arguments() if text == "{args}" else [filled(text, values)]
+        return line
+
+    def _all_arguments(self) -> Iterator[str]:
+        """``{args}``: those that no other argument of the command names."""
+        named = {name for text in self.command for name in placeholders(text)}
+        for name, value in self.args.items():
+            if name in named:
+                continue
+            several = value if isinstance(value, tuple) else (value,)
+            if self.style == "hydra":
+                shown = ",".join(map(written, several))
+                yield f"{name}=[{shown}]" if isinstance(value, tuple) else f"{name}={shown}"
+            elif isinstance(value, bool):
+                yield from [f"--{name}"] if value else []
+            else:
+                yield f"--{name}"
+                yield from map(written, several)
+
+    def mistakes(self) -> Iterator[tuple[Steps, Words]]:
+        """Placeholders that stand for nothing, and settings that lead nowhere."""
+        named = {name for text in self.command for name in placeholders(text)}
+        for name in self.args:
+            if name in RESERVED:
+                what = f"an argument cannot be called {name}, because {{{name}}} is a placeholder"
+                yield ("args", name), (what, "another name", "rename it, or leave it out")
+            elif not named & {"args", name}:
+                what = f"the command uses neither {{args}} nor {{{name}}}"
+                advice = 'add "{args}" to the command, or remove the argument'
+                yield ("args", name), (what, "a placeholder for it", advice)
+        if "seed" not in named:
+            what = "the command does not use {seed}, so every run would be the same"
+            advice = 'add the seed to the command, such as --seed "{seed}"'
+            yield ("command",), (what, "{seed} in the command", advice)
+        if not self.files:
+            what = "no files are named, so an edit of the program would change no key"
+            advice = "name all that the numbers depend on"
+            yield ("files",), (what, "files, such as [train.py]", advice)
+        yield from self._unknown_placeholders()
+
+    def _unknown_placeholders(self) -> Iterator[tuple[Steps, Words]]:
+        """Names in braces that have no value."""
+        known = [*RESERVED, *self.args]
+        texts: list[tuple[Steps, str]] = [(("command", i), t) for i, t in enumerate(self.command)]
+        if self.results.path:
+            texts.append((("results", self.results.form), self.results.path))
+        for steps, text in texts:
+            for name in placeholders(text):
+                if name not in known:
+                    what = f"{{{name}}} stands for nothing"
+                    advice = "declare it in args, or write {{ and }} for braces"
+                    yield steps, (what, f"one of {', '.join(known)}", advice)
+                elif name == "args" and (text != "{args}" or steps[0] == "results"):
+                    what = "{args} stands for several arguments, and here is more or less"
+                    yield steps, (what, '"{args}" by itself, in the command', "write it alone")
+
+
+def placeholders(text: str) -> list[str]:
+    """The names in braces."""
+    return [found[1] for found in _PLACEHOLDER.finditer(text) if found[1] is not None]
+
+
+def filled(text: str, values: Mapping[str, Any]) -> str:
+    """The text with the values in the place of their names."""
+
+    def value(found: re.Match[str]) -> str:
+        return found[0][0] if found[1] is None else written(values[found[1]])
+
+    return _PLACEHOLDER.sub(value, text)
+
+
+def written(value: Any) -> str:
+    """A value on a command line: `true`, `0.001`."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def unknown(name: str, known: list[str]) -> Words:
+    """What to say of a number that a run did not leave."""
+    return f"no number '{name}'", ", ".join(known[:20]), choose(name, known)

@@ -1,0 +1,71 @@
+"""GPUs: each belongs to one program at a time."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+
+from repro.errors import DeviceError
+from repro.trainers.command import gpus
+from repro.trainers.command.gpus import gpus_of_this_run, visible
+
+
+@pytest.fixture(autouse=True)
+def _folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(gpus, "WAIT_S", 0.02)
+
+
+def test_none_is_asked_for() -> None:
+    with gpus_of_this_run(0) as shown:
+        assert shown == {}
+
+
+def test_two_programs_have_different_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The third waits until one is free."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,GPU-5/x,7")
+    seen: list[str] = []
+
+    def third() -> None:
+        with gpus_of_this_run(2) as shown:
+            seen.append(shown["CUDA_VISIBLE_DEVICES"])
+
+    with gpus_of_this_run(1) as first:
+        with gpus_of_this_run(1) as second:
+            assert (first, second) == (
+                {"CUDA_VISIBLE_DEVICES": "3"},
+                {"CUDA_VISIBLE_DEVICES": "GPU-5/x"},
+            )
+            waiting = threading.Thread(target=third)
+            waiting.start()
+            waiting.join(0.2)
+            assert seen == []
+        waiting.join(10)
+    assert seen == ["GPU-5/x,7"]
+
+
+def test_more_than_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    with pytest.raises(DeviceError, match="2 GPUs for a run, and 1 are here"), gpus_of_this_run(2):
+        pass
+
+
+@pytest.mark.parametrize("shown", ["", "-1"])
+def test_hidden_ones_are_not_there(monkeypatch: pytest.MonkeyPatch, shown: str) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)
+    assert visible() == []
+
+
+def test_the_driver_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert visible() == []
+    fake = tmp_path / "nvidia-smi"
+    fake.write_text("#!/bin/sh\necho 0; echo 1\n", encoding="ascii")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}/bin{os.pathsep}/usr/bin")
+    assert visible() == ["0", "1"]

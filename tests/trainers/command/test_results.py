@@ -1,0 +1,137 @@
+"""The numbers that a program leaves, in four forms, and which of a series is taken."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from repro.errors import DataError
+from repro.trainers.command.results import Heard, Row, chosen, rows_of
+from repro.trainers.command.spec import Results
+from repro.trainers.measurement import AtRow, BestBy
+
+ROWS: list[Row] = [
+    {"step": 1, "loss": 3.0, "acc": 0.1},
+    {"step": 2, "loss": 1.0, "acc": 0.3},
+    {"step": 3, "loss": 2.0, "acc": None},
+    {"step": 4},
+]
+
+
+def read(folder: Path, form: str, text: str | bytes) -> list[Row]:
+    path = folder / "found"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return rows_of(Results(**{form: "{out}/found"}), {"out": str(folder)}, folder, Heard(None))
+
+
+def test_json_nested_or_flat(tmp_path: Path) -> None:
+    """Texts, lists, switches and nulls are no numbers; a number in quotes is one."""
+    document = {"a": 1, "test": {"acc": {"top1": 0.5}}, "name": "x", "list": [1], "ok": True}
+    found = read(tmp_path, "file", json.dumps({**document, "none": None, "quoted": "2.5"}))
+    assert found == [{"a": 1.0, "test.acc.top1": 0.5, "quoted": 2.5}]
+
+
+def test_not_finite_is_told_apart_from_absent(tmp_path: Path) -> None:
+    assert read(tmp_path, "file", '{"a": NaN, "b": 1e999, "c": "inf"}') == [
+        {"a": None, "b": None, "c": None}
+    ]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_csv_with_any_separator(tmp_path: Path, separator: str) -> None:
+    text = f"step{separator}loss\n1{separator}3.5\n2{separator}nan\n"
+    assert read(tmp_path, "csv", text) == [{"step": 1, "loss": 3.5}, {"step": 2, "loss": None}]
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    text = '{"step": 1, "loss": 3}\n\n{"step": 2, "valid": {"loss": 4}}\n'
+    assert read(tmp_path, "jsonl", text) == [{"step": 1, "loss": 3}, {"step": 2, "valid.loss": 4}]
+
+
+def test_the_output_of_the_program() -> None:
+    heard = Heard(r"^(?:step (?P<step>\d+) )?val_bpb:\s+(?P<val_bpb>\S+)")
+    for line in ("step 1 val_bpb:  1.5", "noise val_bpb: 3", "val_bpb: nan", "val_bpb: soon"):
+        heard(line)
+    assert heard.rows == [{"step": 1, "val_bpb": 1.5}, {"val_bpb": None}, {}]
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "said"),
+    [
+        ("file", "{", "cannot be read as file"),
+        ("file", "[1]", "it holds no object at its top"),
+        ("file", "{}", "no numbers"),
+        ("file", '{"name": "x"}', "no numbers"),
+        ("file", b"\xff\xfe", "no UTF-8"),
+        ("file", "[" * 100_000, "cannot be read as file"),
+        ("file", '{"a": ' * 100_000, "cannot be read as file"),
+        ("jsonl", '{"a": 1}\n[2]', "line 2 holds no object"),
+        ("jsonl", '{"a": 1}\n{"a":', "cannot be read as jsonl"),
+        ("csv", "", "no numbers"),
+        ("csv", 'a,b\n"1,2', "cannot be read as csv"),
+    ],
+)
+def test_what_cannot_be_read(tmp_path: Path, form: str, text: str | bytes, said: str) -> None:
+    with pytest.raises(DataError) as refused:
+        read(tmp_path, form, text)
+    assert said in str(refused.value)
+    assert "to do: mend `results`" in str(refused.value)
+
+
+def test_results_that_are_missing_or_lead_elsewhere(tmp_path: Path) -> None:
+    """A link is not followed: what is behind it was not made by this run."""
+    (tmp_path / "link").symlink_to("/etc/passwd")
+    for name in ("nothing", "link", "."):
+        results = Results(file=f"{{out}}/{name}")
+        with pytest.raises(DataError, match="cannot be read"):
+            rows_of(results, {"out": str(tmp_path)}, tmp_path, Heard(None))
+
+
+def test_an_output_without_the_pattern(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no line has the pattern"):
+        rows_of(Results(stdout="(?P<a>x)"), {}, tmp_path, Heard("(?P<a>x)"))
+
+
+@pytest.mark.parametrize(
+    ("reduction", "value"),
+    [
+        ("first", 3.0),
+        ("last", 2.0),
+        (AtRow(at={"step": 2.0}), 1.0),
+        (BestBy(best_by="loss", better="lower"), 1.0),
+        (BestBy(best_by="loss", better="higher"), 3.0),
+        (BestBy(best_by="acc", better="higher"), 1.0),
+        (BestBy(best_by="acc", better="lower"), 3.0),
+    ],
+)
+def test_a_series_is_reduced_as_declared(reduction: Any, value: float) -> None:
+    assert chosen(ROWS, "loss", reduction)[0] == value
+
+
+def test_the_first_of_equals_is_best() -> None:
+    rows: list[Row] = [{"a": 2.0, "b": 5.0}, {"a": 1.0, "b": 6.0}, {"a": 1.0, "b": 7.0}]
+    assert chosen(rows, "b", BestBy(best_by="a", better="lower")) == (6.0, 1)
+
+
+def test_one_value_needs_no_reduction() -> None:
+    assert chosen([{"a": 1.0}, {"b": 2.0}], "b", None) == (2.0, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "reduction", "said"),
+    [
+        ("los", "last", "did you mean 'loss'"),
+        ("loss", None, "3 values of 'loss'"),
+        ("loss", AtRow(at={"step": 9.0}), "no rows in which 'step' is 9"),
+        ("loss", AtRow(at={"epoch": 1.0}), "no rows in which 'epoch' is 1"),
+        ("loss", BestBy(best_by="f1", better="higher"), "no row with 'f1'"),
+        ("acc", "last", "'acc' is not finite"),
+    ],
+)
+def test_a_number_that_is_not_there(name: str, reduction: Any, said: str) -> None:
+    with pytest.raises(DataError) as refused:
+        chosen(ROWS, name, reduction)
+    assert said in str(refused.value)
