@@ -11,7 +11,6 @@ import typer
 from repro.cli.options import problems, say
 
 if TYPE_CHECKING:
-    from repro.rank.measure import Ranks
     from repro.rank.spectrum import Spectrum
 
 
@@ -36,6 +35,16 @@ def rank(
         list[float] | None,
         typer.Option(min=0, max=0.99, help="Of an effective rank; default 1e-3, 1e-4 and 1e-5."),
     ] = None,
+    reference: Annotated[
+        Path | None,
+        typer.Option(
+            help="Singular values of a model whose rank is known (--spectrum wrote them): count "
+            "above the first that it should not have, as Lim et al. do; with --reference-rank.",
+        ),
+    ] = None,
+    reference_rank: Annotated[
+        int | None, typer.Option(min=0, help="The known rank of the --reference.")
+    ] = None,
     centred: Annotated[
         bool,
         typer.Option(
@@ -58,11 +67,13 @@ def rank(
 ) -> None:
     """Numerical rank of a matrix of log-probabilities, contexts x vocabulary. 1: control failed."""
     with problems():
+        from repro.rank.document import document_of, without_threshold
         from repro.rank.matrix import matrix_of
         from repro.rank.measure import centred_spectrum, column_means, ranks_of
         from repro.rank.resume import SavedReading
 
         epsilons = tuple(epsilon or EPSILONS)
+        bound = _bound(reference, reference_rank)
         given = matrix_of(matrix, tensor)
         with SavedReading(checkpoint) if checkpoint else nullcontext() as kept:
             found = ranks_of(
@@ -70,13 +81,14 @@ def rank(
                 rows=given.rows,
                 precision=precision or "",
                 thresholds=tuple(threshold or ()),
+                bound=bound,
                 counts_only=counts,
                 checkpoint=kept,
             )
-        document = _document(found, epsilons)
+        document = document_of(found, epsilons)
         if centred:
             values = centred_spectrum(given.read(0), column_means(given.read(0)))
-            document["centred"] = _without_threshold(values, epsilons)
+            document["centred"] = without_threshold(values, epsilons)
         if spectrum is not None:
             _write(spectrum, found.reduced.spectrum)
         say(_as_json(document) if json else _as_text(matrix, document))
@@ -84,6 +96,36 @@ def rank(
 
 
 EPSILONS = (1e-3, 1e-4, 1e-5)
+
+
+def _bound(reference: Path | None, rank: int | None) -> float | None:
+    """Lim's empirical bound; None where no reference is named."""
+    from repro.errors import MatrixError
+    from repro.rank.matrix import spectrum_in
+    from repro.rank.spectrum import empirical_bound
+
+    if reference is None and rank is None:
+        return None
+    if reference is None or rank is None:
+        given, other = ("--reference-rank", "--reference")[:: 1 if reference is None else -1]
+        raise MatrixError(
+            f"{given} without {other}\n  expected: both\n"
+            "  to do: name the singular values of the reference, and say which rank it has"
+        )
+    values = spectrum_in(reference)
+    try:
+        bound = empirical_bound(values, rank)
+    except ValueError as error:
+        raise MatrixError(
+            f"{reference}: {len(values):,} singular values, for --reference-rank {rank}\n"
+            f"  expected: {error}\n  to do: say which rank the reference has"
+        ) from error
+    if not bound:
+        raise MatrixError(
+            f"{reference}: singular value {rank + 1:,} is 0\n  expected: one above 0, the noise of "
+            "the reference\n  to do: take a reference whose log-probabilities have noise"
+        )
+    return bound
 
 
 def _write(path: Path, spectrum: Spectrum | None) -> None:
@@ -102,44 +144,6 @@ def _write(path: Path, spectrum: Spectrum | None) -> None:
     content = BytesIO()
     np.save(content, spectrum)
     write_atomically(path, content.getvalue())
-
-
-def _document(found: Ranks, epsilons: tuple[float, ...]) -> dict[str, Any]:
-    """All that is found, Press's rank first; what needs a spectrum is left out without one."""
-    from repro.rank import spectrum as measures
-
-    reduced = found.reduced
-    document: dict[str, Any] = {
-        "press": found.press,
-        "rows": reduced.rows,
-        "columns": reduced.columns,
-        "precision": found.precision,
-        "reduction": reduced.reduction,
-        "largest_singular_value": reduced.sigma_1,
-        "threshold": found.threshold,
-        "tenfold": found.tenfold,
-        "numpy": found.numpy,
-        "at": {f"{threshold:g}": count for threshold, count in found.at.items()},
-        "control": {"expected": found.expected, "measured": found.control},
-    }
-    if (values := reduced.spectrum) is not None:
-        tolerances = [float(t) for t in measures.curve_tolerances(found.threshold, reduced.least)]
-        document |= {
-            "tenth": found.tenth,
-            **_without_threshold(values, epsilons),
-            "curve": {"tolerances": tolerances, "ranks": reduced.ranks(tolerances)},
-        }
-    return document
-
-
-def _without_threshold(values: Spectrum, epsilons: tuple[float, ...]) -> dict[str, Any]:
-    from repro.rank.spectrum import effective_rank, entropy_rank, stable_rank
-
-    return {
-        "effective": {f"{epsilon:g}": effective_rank(values, epsilon) for epsilon in epsilons},
-        "stable": stable_rank(values),
-        "entropy": entropy_rank(values),
-    }
 
 
 def _as_json(document: dict[str, Any]) -> str:
@@ -163,6 +167,9 @@ def _as_text(name: str, d: dict[str, Any]) -> str:
     lines.append(f"  at ten times it: {d['tenfold']:,}")
     lines += [f"  at {threshold}: {count:,}" for threshold, count in d["at"].items()]
     lines.append(f"  by numpy's default threshold: {d['numpy']:,}")
+    if "empirical" in d:
+        bound = d["empirical"]
+        lines.append(f"  by the empirical bound of {bound['bound']:.6g}: {bound['rank']:,}")
     if "stable" in d:
         lines += _smooth(d, "")
     if "centred" in d:

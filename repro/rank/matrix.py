@@ -16,6 +16,7 @@ from repro.errors import MatrixError, ReproError
 from repro.files import opened
 from repro.plugins import load_object
 from repro.rank.reduction import BLOCK_ROWS, Rows
+from repro.rank.spectrum import Spectrum
 
 FLOATS: Final = ("float16", "float32", "float64")
 EXPECTED: Final = "log-probabilities: a row per context, a column per word"
@@ -52,6 +53,25 @@ def matrix_of(where: str, tensor: str = "") -> Matrix:
         f"{where}: neither an array nor a function\n"
         "  expected: FILE.npy, FILE.safetensors or module:callable\n"
         "  to do: save the rows with numpy.save, or name a function that returns them"
+    )
+
+
+def spectrum_in(path: Path) -> Spectrum:
+    """The singular values in a file `.npy` as `repro rank --spectrum` writes it, falling.
+
+    Raises MatrixError where there are none.
+    """
+    array = _npy(path)
+    if array.ndim != 1 or not len(array) or array.dtype.name not in FLOATS:
+        found = f"numbers of type {array.dtype.name}, {' x '.join(map(str, array.shape)) or 'one'}"
+    else:
+        values = np.asarray(array, dtype=np.float64)
+        if np.isfinite(values).all() and values.min() >= 0:
+            return np.sort(values)[::-1]
+        found = "numbers that are negative or not finite"
+    raise MatrixError(
+        f"{path}: {found}\n  expected: singular values in one row\n"
+        "  to do: write them with repro rank FILE --spectrum OUT.npy"
     )
 
 

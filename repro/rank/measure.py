@@ -38,7 +38,8 @@ class Ranks:
 
     ``at`` maps each further threshold that was asked for to its rank. ``tenth`` and ``tenfold``
     are the ranks at a tenth of Press's threshold (None where it is not resolved) and at ten times
-    it. ``control`` is the rank, by the same reduction, of a matrix whose rank is ``expected``.
+    it. ``empirical`` is the rank by the ``bound`` that was asked for. ``control`` is the rank, by the
+    same reduction, of a matrix whose rank is ``expected``.
     """
 
     reduced: Reduced
@@ -49,6 +50,8 @@ class Ranks:
     numpy: int
     tenth: int | None
     at: dict[float, int]
+    bound: float | None
+    empirical: int | None
     expected: int
     control: int
 
@@ -60,6 +63,7 @@ class _Asked:
     rows: int
     precision: str
     thresholds: tuple[float, ...]
+    bound: float | None
     counts_only: bool
 
 
@@ -69,6 +73,7 @@ def ranks_of(
     rows: int = 1,
     precision: str = "",
     thresholds: Sequence[float] = (),
+    bound: float | None = None,
     counts_only: bool = False,
     checkpoint: SavedReading | None = None,
 ) -> Ranks:
@@ -77,13 +82,14 @@ def ranks_of(
     They are read once, into a basis; where they have too many directions for one, or what it
     leaves out puts a count in doubt, they are read again. ``rows`` is how many there are at least:
     the more, the cheaper the reduction may be. ``precision`` (absent: found out) is that of the
-    data, whatever type holds them; its eps is Press's. ``counts_only`` holds N^2 numbers at most,
+    data, whatever type holds them; its eps is Press's. ``bound`` is Lim's,
+    a singular value that is not relative to the largest. ``counts_only`` holds N^2 numbers at most,
     and may give no spectrum. A ``checkpoint`` holds what was read before.
 
     Raises MatrixError for no rows, rows of different lengths, numbers that are not finite or were
-    rounded, and thresholds that float64 does not resolve.
+    rounded, and thresholds and bounds that float64 does not resolve.
     """
-    asked = _Asked(rows, precision, tuple(thresholds), counts_only)
+    asked = _Asked(rows, precision, tuple(thresholds), bound, counts_only)
     chunks, used, columns, least = _checked(read, asked, checkpoint)
     begun = checkpoint.reduction if checkpoint else ""
     if least >= GRAM_RESOLUTION and columns >= LEAST_COLUMNS and begun in ("", "basis"):
@@ -108,7 +114,8 @@ def _by_basis(
         checkpoint.agree("basis", precision)
     with suppress(ManyDirectionsError):
         reduced = reduce_rows(chunks, "basis", checkpoint=checkpoint, threshold=least)
-        if reduced.certain([*_fixed(reduced, precision), *asked.thresholds]):
+        bounds = [] if asked.bound is None else [asked.bound / reduced.sigma_1]
+        if reduced.certain([*_fixed(reduced, precision), *asked.thresholds, *bounds]):
             return _counted(reduced, precision, asked)
     if checkpoint:
         checkpoint.begin_again()
@@ -149,6 +156,7 @@ def _counted(reduced: Reduced, precision: str, asked: _Asked) -> Ranks:
     columns, fixed = reduced.columns, _fixed(reduced, precision)
     threshold = fixed[0]
     counts = reduced.ranks([*fixed, *asked.thresholds])
+    empirical = None if asked.bound is None else reduced.rank_above(asked.bound)
     reduced.gram = None  # the control needs its room
     rows = control_rows(threshold, columns, precision)
     control = reduce_rows(rows, reduced.reduction, threshold=reduced.least)
@@ -161,6 +169,8 @@ def _counted(reduced: Reduced, precision: str, asked: _Asked) -> Ranks:
         numpy=counts[2],
         tenth=counts[3] if len(fixed) > 3 else None,
         at=dict(zip(asked.thresholds, counts[len(fixed) :], strict=True)),
+        bound=asked.bound,
+        empirical=empirical,
         expected=known_rank_of(columns),
         control=control.ranks([threshold])[0],
     )

@@ -31,7 +31,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from repro.errors import MatrixError
 from repro.rank.low_rank import LowRank
 from repro.rank.resume import SavedReading
-from repro.rank.spectrum import Spectrum, count_above
+from repro.rank.spectrum import Spectrum, count_above, empirical_rank
 
 Rows = np.ndarray[Any, np.dtype[np.floating[Any]]]
 Reduction = Literal["basis", "inertia", "gram", "qr"]
@@ -229,6 +229,24 @@ class Reduced:
         if self.spectrum is not None:
             return [count_above(self.spectrum, threshold) for threshold in thresholds]
         return self.backend.counts(self.gram, [(t * self.sigma_1) ** 2 for t in thresholds])
+
+    def rank_above(self, bound: float) -> int:
+        """How many singular values are above a ``bound`` that is not relative.
+
+        Raises MatrixError for one that the reduction does not resolve.
+        """
+        least = self.least * self.sigma_1
+        if bound < least:
+            raise MatrixError(
+                f"a bound of {bound:.6g}: below {least:.3g} rounding hides singular values of this "
+                f"matrix, the largest of which is {self.sigma_1:.6g}\n"
+                f"  expected: at least {least:.3g}\n"
+                f"  to do: add --threshold {bound / self.sigma_1 / 2:.1g}, which takes a reduction "
+                "that resolves it"
+            )
+        if self.spectrum is not None:
+            return empirical_rank(self.spectrum, bound)
+        return self.backend.counts(self.gram, [bound**2])[0]
 
 
 def reduce_rows(

@@ -27,17 +27,24 @@ def numpy_threshold(rows: int, columns: int, eps: float) -> float:
     return max(rows, columns) * eps
 
 
-def empirical_threshold(spectrum: Spectrum, reference: Spectrum, rank: int) -> float:
-    """The singular value after the first ``rank`` of a ``reference``, relative to ``spectrum``.
+def empirical_bound(reference: Spectrum, rank: int) -> float:
+    """The singular value after the first ``rank`` of a ``reference``: a bound on noise.
 
-    Lim et al. (2018) take the first singular value that a model whose rank is known to be
-    ``rank`` should not have, and count what is above it in other models.
+    Lim et al. (2018), section 2.3, take the first singular value that a model whose rank is known
+    to be ``rank`` should not have (the 281st of MoS with one component and 280 dimensions, with
+    log(p + 1e-8)), and count the singular values of other models that are above it. It is a
+    singular value, not relative to the largest.
 
     Raises ValueError where the reference has no such singular value.
     """
     if not 0 <= rank < len(reference):
-        raise ValueError(f"a rank of 0 to {len(reference) - 1}, not {rank}")
-    return float(reference[rank] / spectrum[0])
+        raise ValueError(f"a rank from 0 to {len(reference) - 1}, not {rank}")
+    return float(reference[rank])
+
+
+def empirical_rank(spectrum: Spectrum, bound: float) -> int:
+    """How many singular values are above a ``bound`` that is not relative (Lim et al. 2018)."""
+    return int(np.count_nonzero(spectrum > bound))
 
 
 def count_above(spectrum: Spectrum, threshold: float) -> int:

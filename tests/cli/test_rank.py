@@ -74,6 +74,54 @@ def test_counts(rows: Path) -> None:
     )
 
 
+def test_lims_bound(rows: Path, tmp_path: Path) -> None:
+    """A reference has the rank by its own bound that it was said to have."""
+    spectrum = tmp_path / "values.npy"
+    assert repro("rank", rows, "--spectrum", spectrum).returncode == 0
+    values = np.linalg.svd(np.load(rows).astype(np.float64), compute_uv=False)
+    options = ("--reference", spectrum, "--reference-rank", "11")
+    found = json.loads(repro("rank", rows, "--json", *options).stdout)
+    assert found["empirical"]["rank"] == 11
+    assert found["empirical"]["bound"] == pytest.approx(values[11], rel=1e-9)
+    assert (
+        f"by the empirical bound of {values[11]:.6g}: 11\n" in repro("rank", rows, *options).stdout
+    )
+    half = tmp_path / "half.npy"
+    np.save(half, np.load(spectrum) / 2)
+    counted = repro(
+        "rank", rows, "--json", "--counts", "--reference", half, "--reference-rank", "11"
+    )
+    assert json.loads(counted.stdout)["empirical"]["rank"] == np.sum(values > values[11] / 2)
+
+
+@pytest.mark.parametrize(
+    ("reference", "rank", "message"),
+    [
+        (None, 3, "--reference-rank without --reference\n  expected: both"),
+        ([2.0, 1.0], None, "--reference without --reference-rank\n"),
+        ([2.0, 1.0], 2, "values.npy: 2 singular values, for --reference-rank 2\n"),
+        ([2.0, 0.0], 1, "values.npy: singular value 2 is 0\n"),
+        ([2.0, 1e-9], 1, "a bound of 1e-09: below "),
+        ([[2.0, 1.0]], 1, "values.npy: numbers of type float64, 1 x 2\n"),
+        ([2.0, np.nan], 1, "values.npy: numbers that are negative or not finite\n"),
+        ([2, 1], 1, "values.npy: numbers of type int64, 2\n"),
+    ],
+)
+def test_references_that_give_no_bound(
+    rows: Path, tmp_path: Path, reference: Any, rank: int | None, message: str
+) -> None:
+    options: list[object] = []
+    if reference is not None:
+        np.save(tmp_path / "values.npy", np.asarray(reference))
+        options += ["--reference", tmp_path / "values.npy"]
+    if rank is not None:
+        options += ["--reference-rank", rank]
+    refused = repro("rank", rows, "--counts", *options)
+    assert refused.returncode == 2
+    assert message in refused.stderr
+    assert "\n  to do: " in refused.stderr
+
+
 def test_a_control_that_fails_is_a_failure(rows: Path) -> None:
     with mock.patch("repro.rank.measure.control_rows", return_value=[np.ones((5, 250))]):
         printed = repro("rank", rows)

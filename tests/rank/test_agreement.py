@@ -12,7 +12,7 @@ import torch
 from benchmarks.gpu.cases import OUTPUTS, Size, runs_of, spread_model, training
 from repro.rank.measure import ranks_of
 from repro.rank.reduction import NUMPY, reduce_rows
-from repro.rank.spectrum import count_above, press_threshold
+from repro.rank.spectrum import count_above, empirical_bound, press_threshold
 from repro.trainers.language_model.measurements.model_rank import TORCH
 
 Rows = np.ndarray[Any, np.dtype[np.float32]]
@@ -82,6 +82,23 @@ def test_20000_contexts_of_4000_words(name: str) -> None:
     expected = [count_above(values, each) for each in asked]
     assert reduce_rows(chunks(held), "gram", NUMPY).ranks(asked) == expected
     assert reduce_rows(chunks(held), "inertia", NUMPY).ranks(asked) == expected
+
+
+@pytest.mark.parametrize("counts_only", [False, True])
+@pytest.mark.parametrize("name", ["mos", "moc", "mos of one, log(p + 1e-8)"])
+def test_lims_bound_from_the_spectrum_of_one_component(name: str, counts_only: bool) -> None:
+    """As in Lim's Table 1: the reference has what its bound leaves it, and MoC keeps d + 2."""
+    one = rows_of_layer("mos of one, log(p + 1e-8)", 3000, 600).astype(np.float64)
+    reference = np.linalg.svd(one, compute_uv=False)
+    bound = empirical_bound(reference, DIMENSIONS + 1) * (1 + 1e-9)
+    held = rows_of_layer(name, 3000, 600)
+    expected = int(np.sum(np.linalg.svd(held.astype(np.float64), compute_uv=False) > bound))
+    found = ranks_of(lambda _: chunks(held), rows=3000, bound=bound, counts_only=counts_only)
+    assert found.empirical == expected
+    if name == "mos":
+        assert expected > 3 * DIMENSIONS
+    else:
+        assert expected == DIMENSIONS + (2 if name == "moc" else 1)
 
 
 def test_randomised_svd_finds_the_same_leading_values() -> None:

@@ -14,7 +14,8 @@ from repro.rank.spectrum import (
     cumulative_share,
     curve_tolerances,
     effective_rank,
-    empirical_threshold,
+    empirical_bound,
+    empirical_rank,
     entropy_rank,
     numpy_threshold,
     press_threshold,
@@ -48,14 +49,15 @@ def test_lims_bound_counts_what_the_reference_should_not_have() -> None:
     """By construction the reference itself has as many as it may."""
     reference = np.array([10.0, 5.0, 2.0, 0.5, 0.1])
     other = np.array([20.0, 3.0, 1.0, 0.6, 0.4])
-    assert count_above(reference, empirical_threshold(reference, reference, 3)) == 3
-    assert count_above(other, empirical_threshold(other, reference, 3)) == 4
+    assert empirical_bound(reference, 3) == 0.5
+    assert empirical_rank(reference, 0.5) == 3
+    assert empirical_rank(other, 0.5) == 4
 
 
 @pytest.mark.parametrize("rank", [-1, 5])
 def test_lims_bound_needs_a_value_in_the_reference(rank: int) -> None:
-    with pytest.raises(ValueError, match="a rank of 0 to 4"):
-        empirical_threshold(np.ones(5), np.ones(5), rank)
+    with pytest.raises(ValueError, match="a rank from 0 to 4"):
+        empirical_bound(np.ones(5), rank)
 
 
 @pytest.mark.parametrize("size", [1, 7, 100])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from repro.errors import DataError
 from repro.rank.reduction import GRAM_RESOLUTION
 from repro.rank.spectrum import press_threshold
 from repro.trainers.language_model.measurements.rank import Rank
@@ -32,6 +33,15 @@ def test_each_statistic_by_its_definition() -> None:
     assert taken(statistic="effective", epsilon=0.01) == 4
     assert taken(statistic="above", threshold=0.2) == 3
     assert taken(statistic="above", threshold=1e-6) == 5
+    assert taken(statistic="empirical", singular_value=1.5) == 3
+    assert taken(statistic="empirical", singular_value=2.0) == 2
+
+
+def test_a_bound_that_no_stored_spectrum_resolves_is_refused() -> None:
+    """Below 3e-7 of the largest singular value a Gram matrix has nothing but rounding."""
+    assert taken(statistic="empirical", singular_value=8 * 3.1e-7) == 5
+    with pytest.raises(DataError, match=r"below 2\.4e-06 rounding hides .* is 8\n  expected"):
+        taken(statistic="empirical", singular_value=8 * 2.9e-7)
 
 
 def test_numpys_threshold_is_of_the_precision_of_the_rank() -> None:
@@ -53,6 +63,8 @@ def test_numpys_threshold_is_of_the_precision_of_the_rank() -> None:
         ({"statistic": "numpy", "contexts": 33320},
          "test rank by numpy's threshold (first 33,320 contexts)"),
         ({"statistic": "stable"}, "test stable rank"),
+        ({"statistic": "empirical", "singular_value": 98.5},
+         "test rank by an empirical bound of 98.5"),
     ],
 )  # fmt: skip
 def test_labels(settings: dict[str, Any], label: str) -> None:
@@ -64,6 +76,8 @@ def test_labels(settings: dict[str, Any], label: str) -> None:
     [
         ({"statistic": "effective"}, "the statistic effective needs epsilon"),
         ({"statistic": "share"}, "the statistic share needs first"),
+        ({"statistic": "empirical"}, "the statistic empirical needs singular_value"),
+        ({"statistic": "empirical", "singular_value": 0.0}, "greater than 0"),
         ({"statistic": "stable", "epsilon": 0.1}, "epsilon changes nothing of the statistic"),
         ({"statistic": "above", "threshold": 1e-8}, "greater than or equal to 0.0000003"),
         ({"statistic": "effective", "epsilon": 1e-12}, "greater than or equal to 0.000000001"),

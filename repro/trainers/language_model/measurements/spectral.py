@@ -7,7 +7,8 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from repro.schema.base import Count
+from repro.errors import DataError
+from repro.schema.base import Count, Positive
 from repro.schema.messages import Words
 from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.measurement import NAMES, Measured, MeasurementSpec, Split
@@ -32,7 +33,9 @@ class Spectral(MeasurementSpec):
 
     ``statistic``: ``effective``, the least number that holds 1 - ``epsilon`` of the sum of squares;
     ``above``, the number above ``threshold`` times the largest; ``numpy``, that above
-    max(rows, columns) eps; ``stable``, the sum of squares over the largest square; ``entropy``, exp
+    max(rows, columns) eps; ``empirical``, the number above ``singular_value``, which is not
+    relative: Lim et al. (2018) take the first one that a model of known rank should not have;
+    ``stable``, the sum of squares over the largest square; ``entropy``, exp
     of the entropy of the values as shares of their sum; ``share``, what part of their sum the
     largest ``first`` hold. ``batch_size`` and ``contexts`` are those of the rank.
     """
@@ -41,6 +44,7 @@ class Spectral(MeasurementSpec):
         "effective": _Statistic("effective rank, ε = {:g}", 0, "epsilon"),
         "above": _Statistic("rank above {:g} of the largest singular value", 0, "threshold"),
         "numpy": _Statistic("rank by numpy's threshold", 0),
+        "empirical": _Statistic("rank by an empirical bound of {:g}", 0, "singular_value"),
         "stable": _Statistic("stable rank", 2),
         "entropy": _Statistic("entropy rank", 1),
         "share": _Statistic("share of the first {:,} singular values", 3, "first"),
@@ -49,10 +53,13 @@ class Spectral(MeasurementSpec):
     logarithmic: ClassVar[bool] = True
 
     kind: Literal["spectral"]
-    statistic: Literal["effective", "above", "numpy", "stable", "entropy", "share"]
+    statistic: Literal[
+        "effective", "above", "numpy", "empirical", "stable", "entropy", "share"
+    ]  # fmt: skip
     better: Literal["lower", "higher"] = "higher"
     epsilon: Epsilon | None = None
     threshold: Resolved | None = None
+    singular_value: Positive | None = None
     first: Count | None = None
     split: Split = "test"
     batch_size: Count = 1
@@ -61,7 +68,7 @@ class Spectral(MeasurementSpec):
     @model_validator(mode="after")
     def _the_setting_of_its_statistic(self) -> Self:
         needed = self._of.setting
-        for key in ("epsilon", "threshold", "first"):
+        for key in ("epsilon", "threshold", "singular_value", "first"):
             given = getattr(self, key) is not None
             if given and key != needed:
                 mistake = f"{key} changes nothing of the statistic {self.statistic}"
@@ -107,8 +114,23 @@ class Spectral(MeasurementSpec):
             "effective": lambda: rank.effective_rank(values, self.epsilon or 0.0),
             "above": lambda: rank.count_above(values, self.threshold or 0.0),
             "numpy": lambda: rank.count_above(values, rank.numpy_threshold(rows, columns, eps)),
+            "empirical": lambda: self._above_bound(values),
             "stable": lambda: rank.stable_rank(values),
             "entropy": lambda: rank.entropy_rank(values),
             "share": lambda: float(rank.cumulative_share(values)[: self.first][-1]),
         }
         return taken[self.statistic]()
+
+    def _above_bound(self, values: Any) -> int:
+        """The rank by ``singular_value``; DataError for one that stored spectra do not resolve."""
+        from repro.rank import spectrum as rank  # noqa: PLC0415 - numpy
+        from repro.rank.reduction import GRAM_RESOLUTION  # noqa: PLC0415 - scipy
+
+        bound, least = self.singular_value or 0.0, GRAM_RESOLUTION * float(values[0])
+        if bound < least:
+            raise DataError(
+                f"a singular value of {bound:g}: below {least:.3g} rounding hides what a spectrum "
+                f"has, whose largest is {values[0]:.6g}\n  expected: at least {least:.3g}\n"
+                "  to do: take a larger bound"
+            )
+        return rank.empirical_rank(values, bound)

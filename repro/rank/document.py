@@ -1,0 +1,52 @@
+"""What `repro rank` says of a matrix, as one JSON object: Press's rank first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from repro.rank.measure import Ranks
+from repro.rank.spectrum import (
+    Spectrum,
+    curve_tolerances,
+    effective_rank,
+    entropy_rank,
+    stable_rank,
+)
+
+
+def document_of(found: Ranks, epsilons: Sequence[float]) -> dict[str, Any]:
+    """All that is found; what needs a spectrum is left out without one."""
+    reduced = found.reduced
+    document: dict[str, Any] = {
+        "press": found.press,
+        "rows": reduced.rows,
+        "columns": reduced.columns,
+        "precision": found.precision,
+        "reduction": reduced.reduction,
+        "largest_singular_value": reduced.sigma_1,
+        "threshold": found.threshold,
+        "tenfold": found.tenfold,
+        "numpy": found.numpy,
+        "at": {f"{threshold:g}": count for threshold, count in found.at.items()},
+        "control": {"expected": found.expected, "measured": found.control},
+    }
+    if found.bound is not None:
+        document["empirical"] = {"bound": found.bound, "rank": found.empirical}
+    if (values := reduced.spectrum) is not None:
+        tolerances = [float(t) for t in curve_tolerances(found.threshold, reduced.least)]
+        document |= {
+            "tenth": found.tenth,
+            **without_threshold(values, epsilons),
+            "curve": {"tolerances": tolerances, "ranks": reduced.ranks(tolerances)},
+        }
+    return document
+
+
+def without_threshold(values: Spectrum, epsilons: Sequence[float]) -> dict[str, Any]:
+    """The ranks of a spectrum that no threshold on its singular values decides."""
+    return {
+        "effective": {f"{epsilon:g}": effective_rank(values, epsilon) for epsilon in epsilons},
+        "stable": stable_rank(values),
+        "entropy": entropy_rank(values),
+    }
