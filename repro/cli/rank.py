@@ -63,6 +63,12 @@ def rank(
     spectrum: Annotated[
         Path | None, typer.Option(help="Write the singular values to this .npy file.")
     ] = None,
+    figure: Annotated[
+        Path | None,
+        typer.Option(
+            help="Draw rank(tolerance) with the thresholds, and the spectrum, to this .svg file."
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Numerical rank of a matrix of log-probabilities, contexts x vocabulary. 1: control failed."""
@@ -73,6 +79,8 @@ def rank(
         from repro.rank.resume import SavedReading
 
         epsilons = tuple(epsilon or EPSILONS)
+        if counts and (spectrum or figure):
+            _refuse_without_spectrum("--spectrum" if spectrum else "--figure")
         bound = _bound(reference, reference_rank)
         given = matrix_of(matrix, tensor)
         with SavedReading(checkpoint) if checkpoint else nullcontext() as kept:
@@ -89,9 +97,15 @@ def rank(
         if centred:
             values = centred_spectrum(given.read(0), column_means(given.read(0)))
             document["centred"] = without_threshold(values, epsilons)
-        if spectrum is not None:
-            _write(spectrum, found.reduced.spectrum)
         say(_as_json(document) if json else _as_text(matrix, document))
+        if spectrum is not None:
+            _write(spectrum, _npy(found.reduced.values()))
+        if figure is not None:
+            from repro.report.rank_figure import rank_svg
+
+            reduced = found.reduced
+            drawn = rank_svg(matrix, document, reduced.values(), reduced.least)
+            _write(figure, drawn.encode())
     raise typer.Exit(0 if found.control == found.expected else 1)
 
 
@@ -128,22 +142,33 @@ def _bound(reference: Path | None, rank: int | None) -> float | None:
     return bound
 
 
-def _write(path: Path, spectrum: Spectrum | None) -> None:
+def _refuse_without_spectrum(option: str) -> None:
+    from repro.errors import MatrixError
+
+    raise MatrixError(
+        f"{option} with --counts: counts alone give no spectrum\n"
+        "  expected: one of the two\n  to do: leave --counts out"
+    )
+
+
+def _write(path: Path, content: bytes) -> None:
+    from repro.errors import OutputError
+    from repro.files import write_atomically
+
+    try:
+        write_atomically(path, content)
+    except OSError as error:
+        raise OutputError(path, error) from None
+
+
+def _npy(values: Spectrum) -> bytes:
     from io import BytesIO
 
     import numpy as np
 
-    from repro.errors import MatrixError
-    from repro.files import write_atomically
-
-    if spectrum is None:
-        raise MatrixError(
-            "--spectrum with --counts: counts alone give no spectrum\n"
-            "  expected: one of the two\n  to do: leave --counts out"
-        )
     content = BytesIO()
-    np.save(content, spectrum)
-    write_atomically(path, content.getvalue())
+    np.save(content, values)
+    return content.getvalue()
 
 
 def _as_json(document: dict[str, Any]) -> str:

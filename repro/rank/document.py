@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from repro.rank.measure import Ranks
+from repro.rank.rounded import eps_of
 from repro.rank.spectrum import (
     Spectrum,
     curve_tolerances,
     effective_rank,
     entropy_rank,
+    numpy_threshold,
     stable_rank,
 )
 
@@ -28,6 +30,7 @@ def document_of(found: Ranks, epsilons: Sequence[float]) -> dict[str, Any]:
         "threshold": found.threshold,
         "tenfold": found.tenfold,
         "numpy": found.numpy,
+        "numpy_threshold": numpy_threshold(reduced.rows, reduced.columns, eps_of(found.precision)),
         "at": {f"{threshold:g}": count for threshold, count in found.at.items()},
         "control": {"expected": found.expected, "measured": found.control},
     }

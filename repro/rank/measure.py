@@ -38,8 +38,8 @@ class Ranks:
 
     ``at`` maps each further threshold that was asked for to its rank. ``tenth`` and ``tenfold``
     are the ranks at a tenth of Press's threshold (None where it is not resolved) and at ten times
-    it. ``empirical`` is the rank by the ``bound`` that was asked for. ``control`` is the rank, by the
-    same reduction, of a matrix whose rank is ``expected``.
+    it. ``empirical`` is the rank by the ``bound`` that was asked for. ``control`` is the rank, by
+    the same reduction, of a matrix whose rank is ``expected``.
     """
 
     reduced: Reduced

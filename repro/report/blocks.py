@@ -186,7 +186,7 @@ class DotPanel:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A declared limit on the axis of an effect."""
+    """A declared limit on an axis."""
 
     at: float
     label: str
@@ -282,6 +282,27 @@ class CurvePlot:
 
 
 @dataclass(frozen=True, slots=True)
+class Lines:
+    """The lines of one arm, one a replicate, each by its points."""
+
+    label: str
+    colour: str
+    replicates: tuple[tuple[tuple[float, float], ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LinePlot:
+    """Lines on two logarithmic axes, with marks at values of either axis."""
+
+    title: str
+    x_label: str
+    y_label: str
+    lines: tuple[Lines, ...]
+    upright: tuple[Mark, ...] = ()
+    level: tuple[Mark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class AnalysisRow:
     """One analysis: its effect and interval, or a note instead; its word in its colour."""
 
@@ -325,4 +346,4 @@ class LooksPlot:
     panels: tuple[LooksPanel, ...]
 
 
-Plot = DotPlot | CurvePlot | ScatterPlot | SpecificationPlot | LooksPlot
+Plot = DotPlot | CurvePlot | LinePlot | ScatterPlot | SpecificationPlot | LooksPlot

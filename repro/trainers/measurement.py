@@ -63,13 +63,27 @@ class Curve(NamedTuple):
     declared: float
 
 
+class TurnedWords(NamedTuple):
+    """How a figure of curves with their axes exchanged is worded: title, both axes, caption."""
+
+    title: str
+    place: str
+    size: str
+    caption: str
+
+
 class CurveWords(NamedTuple):
-    """How a figure of such curves is worded: the setting, its axis, its mark, the caption."""
+    """How a figure of such curves is worded: the setting, its axis, its mark, the caption.
+
+    Where a value is the number of things above the setting, relative to the largest of them, a
+    second figure has the things in falling order: ``turned`` are its words.
+    """
 
     setting: str = "setting"
     axis: str = "setting"
     mark: str = "as declared"
     caption: str = "One line per seed. The upright line is the setting that the verdict uses."
+    turned: TurnedWords | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 from unittest import mock
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -67,11 +68,32 @@ def test_counts(rows: Path) -> None:
     found = json.loads(repro("rank", rows, "--json", "--counts").stdout)
     assert (found["press"], found["reduction"]) == (13, "inertia")
     assert not {"effective", "stable", "curve", "tenth"} & set(found)
-    refused = repro("rank", rows, "--counts", "--spectrum", "x.npy")
-    assert (refused.returncode, refused.stderr.splitlines()[0]) == (
-        2,
-        "--spectrum with --counts: counts alone give no spectrum",
-    )
+    for option in ("--spectrum", "--figure"):
+        refused = repro("rank", rows, "--counts", option, "x")
+        message = f"{option} with --counts: counts alone give no spectrum"
+        assert (refused.returncode, refused.stderr.splitlines()[0]) == (2, message)
+
+
+def test_figure(rows: Path, tmp_path: Path) -> None:
+    """One SVG with both plots and every threshold with its rank; the same bytes each time."""
+    files = [tmp_path / "a.svg", tmp_path / "b.svg"]
+    for file in files:
+        assert repro("rank", rows, "--figure", file, "--threshold", "0.5").returncode == 0
+    assert files[0].read_bytes() == files[1].read_bytes()
+    svg = ET.fromstring(files[0].read_bytes())
+    assert svg.tag == "{http://www.w3.org/2000/svg}svg"
+    texts = [each.text for each in svg.iter("{http://www.w3.org/2000/svg}text")]
+    for title in ("Rank against the tolerance", "Singular values"):
+        assert texts.count(title) == 1
+    for mark in ("Press's threshold: 13", "Numpy's threshold: 13", "At 0.5: 1", "rows.npy"):
+        assert texts.count(mark) == 2
+
+
+def test_a_figure_that_cannot_be_written_costs_no_result(rows: Path, tmp_path: Path) -> None:
+    printed = repro("rank", rows, "--figure", tmp_path / "none" / "a.svg")
+    assert printed.returncode == 5
+    assert "rank 13 by Press's threshold" in printed.stdout
+    assert "a.svg: No such file or directory\n  expected: a place" in printed.stderr
 
 
 def test_lims_bound(rows: Path, tmp_path: Path) -> None:

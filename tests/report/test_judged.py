@@ -56,7 +56,7 @@ def test_empty_parts_say_nothing() -> None:
     shown = view(make())
     new = {"design", "looks", "registration", "family", "all-looks"}
     assert not new & {one.id for one in shown.sections}
-    assert [figure.name for figure in shown.figures()] == ["main", "curves"]
+    assert [figure.name for figure in shown.figures()] == ["main", "curves", "spectra"]
     assert shown.chips == ()
 
 

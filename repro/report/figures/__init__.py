@@ -6,7 +6,7 @@ that no text can meet another whatever the labels and the numbers are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from repro.report.blocks import (
@@ -15,6 +15,7 @@ from repro.report.blocks import (
     DotPlot,
     EffectRow,
     Figure,
+    LinePlot,
     LooksPlot,
     Plot,
     ScatterPlot,
@@ -22,6 +23,7 @@ from repro.report.blocks import (
 )
 from repro.report.figures.canvas import PAGE, PHONE, Canvas, plain_style
 from repro.report.figures.forest import forest, pieces, specification
+from repro.report.figures.lines import lines
 from repro.report.figures.points import curve, looks, scatter, strip
 
 PANELS: dict[type, Callable[[Canvas, Any], float]] = {
@@ -29,6 +31,7 @@ PANELS: dict[type, Callable[[Canvas, Any], float]] = {
     EffectRow: forest,
     ScatterPlot: scatter,
     CurvePlot: curve,
+    LinePlot: lines,
     SpecificationPlot: specification,
     LooksPlot: looks,
 }
@@ -46,6 +49,15 @@ def draw(figure: Figure, *, phone: bool = False, paper: bool = False) -> list[st
             sheet = Canvas(PHONE if phone else PAGE)
             drawings.append(sheet.svg(PANELS[type(panel)](sheet, panel) + 2))
     return drawings
+
+
+def draw_on_one_sheet(plots: Sequence[LinePlot], name: str) -> str:
+    """Plots below each other as one SVG element, the same bytes every time."""
+    with plain_style(name):
+        sheet, top = Canvas(PAGE), 2.0
+        for plot in plots:
+            top = lines(sheet, plot, top) + 14
+        return sheet.svg(top - 12)
 
 
 def _panels(plot: Plot, *, paper: bool) -> list[object]:

@@ -21,6 +21,7 @@ from repro.trainers.measurement import (
     MeasurementSpec,
     Natural,
     Split,
+    TurnedWords,
     unsuited_streams,
 )
 
@@ -89,6 +90,14 @@ class Rank(MeasurementSpec):
         "Press's threshold",
         "A numerical rank counts the singular values above a threshold, so it depends on the"
         " threshold: one line per seed. The upright line is the threshold that the verdict uses.",
+        TurnedWords(
+            "singular values",
+            "place of the singular value",
+            "size, relative to the largest",
+            "The same counts as a spectrum: the size of a singular value lies between the"
+            " tolerances at which the rank passes its place, and that of the largest is 1. What is"
+            " above the level line is counted.",
+        ),
     )
     Details: ClassVar[type[Details]] = RankDetails
 

@@ -1,0 +1,65 @@
+"""The figure of `repro rank --figure`: rank(tolerance), and the spectrum below it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any, Final
+
+import numpy as np
+
+from repro.errors import printable
+from repro.rank.spectrum import Spectrum
+from repro.report.blocks import LinePlot, Lines, Mark
+from repro.report.figures import draw_on_one_sheet
+from repro.report.words import upper_first
+from repro.schema import numbers as fmt
+
+PLACES: Final = 400
+"""Singular values that are drawn of a longer spectrum, evenly on a logarithmic axis."""
+
+
+def rank_svg(name: str, found: Mapping[str, Any], spectrum: Spectrum, least: float) -> str:
+    """One SVG element with both plots, the same bytes every time.
+
+    ``found`` is what `repro rank --json` prints; of what ``name`` names the last part is shown.
+    ``spectrum`` has the singular values, falling; of those that are not ``least`` times the largest
+    rounding decides, and none is drawn.
+    """
+    label = printable(PurePath(name).name)
+    marks = tuple(_marks(found))
+    relative = spectrum[spectrum >= least * spectrum[0]] / spectrum[0]
+    places = np.unique(np.geomspace(1, len(relative), PLACES).astype(int))
+    values = tuple((float(k), float(relative[k - 1])) for k in places)
+    counted = zip(found["curve"]["tolerances"], found["curve"]["ranks"], strict=True)
+    curve = tuple(sorted([*counted, *((size, place) for place, size in values)]))
+    plots = (
+        LinePlot(
+            "Rank against the tolerance",
+            "tolerance, relative to the largest singular value",
+            "rank",
+            (Lines(label, "arm-1", (curve,)),),
+            upright=marks,
+        ),
+        LinePlot(
+            "Singular values",
+            "place of the singular value",
+            "size, relative to the largest",
+            (Lines(label, "arm-1", (values,)),),
+            level=marks,
+        ),
+    )
+    return draw_on_one_sheet(plots, "rank")
+
+
+def _marks(found: Mapping[str, Any]) -> list[Mark]:
+    """Every threshold at which the rank is told, with the rank."""
+    named = [
+        ("Press's threshold", found["threshold"], found["press"]),
+        ("numpy's threshold", found["numpy_threshold"], found["numpy"]),
+    ]
+    if bound := found.get("empirical"):
+        at = bound["bound"] / found["largest_singular_value"]
+        named.append(("empirical bound", at, bound["rank"]))
+    named += [(f"at {text}", float(text), rank) for text, rank in found["at"].items()]
+    return [Mark(at, f"{upper_first(label)}: {fmt.count(rank)}") for label, at, rank in named]
