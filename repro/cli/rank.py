@@ -45,6 +45,14 @@ def rank(
     reference_rank: Annotated[
         int | None, typer.Option(min=0, help="The known rank of the --reference.")
     ] = None,
+    noise: Annotated[
+        list[float] | None,
+        typer.Option(
+            min=0,
+            help="Press's and effective ranks with noise in every entry, too, whose sum of squares "
+            "is this share of the largest squared singular value; reads the rows again.",
+        ),
+    ] = None,
     centred: Annotated[
         bool,
         typer.Option(
@@ -73,14 +81,16 @@ def rank(
 ) -> None:
     """Numerical rank of a matrix of log-probabilities, contexts x vocabulary. 1: control failed."""
     with problems():
-        from repro.rank.document import document_of, without_threshold
+        from repro.rank.document import document_of, with_noise_of, without_threshold
         from repro.rank.matrix import matrix_of
         from repro.rank.measure import centred_spectrum, column_means, ranks_of
+        from repro.rank.noise import ranks_under_noise
         from repro.rank.resume import SavedReading
 
         epsilons = tuple(epsilon or EPSILONS)
-        if counts and (spectrum or figure):
-            _refuse_without_spectrum("--spectrum" if spectrum else "--figure")
+        if counts and (spectrum or figure or noise):
+            option = "--spectrum" if spectrum else "--figure" if figure else "--noise"
+            _refuse_without_spectrum(option)
         bound = _bound(reference, reference_rank)
         given = matrix_of(matrix, tensor)
         with SavedReading(checkpoint) if checkpoint else nullcontext() as kept:
@@ -94,6 +104,11 @@ def rank(
                 checkpoint=kept,
             )
         document = document_of(found, epsilons)
+        if noise:
+            each = (ranks_under_noise(given.read, found, c, epsilons) for c in noise)
+            document["noise"] = {
+                f"{c:g}": with_noise_of(n) for c, n in zip(noise, each, strict=True)
+            }
         if centred:
             values = centred_spectrum(given.read(0), column_means(given.read(0)))
             document["centred"] = without_threshold(values, epsilons)
@@ -199,6 +214,8 @@ def _as_text(name: str, d: dict[str, Any]) -> str:
         lines += _smooth(d, "")
     if "centred" in d:
         lines += _smooth(d["centred"], ", without the mean row")
+    for c, under in d.get("noise", {}).items():
+        lines += _noise(c, under)
     lines.append(
         f"control, a matrix of rank {control['expected']} by the same reduction "
         f"({d['reduction']}): {control['measured']}, {passed}"
@@ -210,3 +227,13 @@ def _smooth(d: dict[str, Any], of: str) -> list[str]:
     """Ranks without a threshold on the singular values."""
     ranks = [f"  effective, {epsilon}{of}: {rank:,}" for epsilon, rank in d["effective"].items()]
     return [*ranks, f"  stable{of}: {d['stable']:.4g}", f"  entropy{of}: {d['entropy']:.4g}"]
+
+
+def _noise(c: str, d: dict[str, Any]) -> list[str]:
+    """Ranks with noise, and how many more than without."""
+    lines = [f"with noise of {d['deviation']:.3g} per entry, a share of {c}:"]
+    lines.append(f"  Press's: {d['press']:,} ({d['press_change']:+,})")
+    for epsilon, rank in d["effective"].items():
+        change = d["effective_change"][epsilon]
+        lines.append(f"  effective, {epsilon}: {rank:,} ({change:+,})")
+    return lines

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from repro.rank.measure import Ranks
+from repro.rank.noise import UnderNoise
 from repro.rank.rounded import eps_of
 from repro.rank.spectrum import (
     Spectrum,
@@ -52,4 +53,16 @@ def without_threshold(values: Spectrum, epsilons: Sequence[float]) -> dict[str, 
         "effective": {f"{epsilon:g}": effective_rank(values, epsilon) for epsilon in epsilons},
         "stable": stable_rank(values),
         "entropy": entropy_rank(values),
+    }
+
+
+def with_noise_of(under: UnderNoise) -> dict[str, Any]:
+    """Ranks with noise, and how much each changes by it."""
+    before = under.effective_before
+    return {
+        "deviation": under.deviation,
+        "press": under.press,
+        "press_change": under.press - under.press_before,
+        "effective": {f"{e:g}": rank for e, rank in under.effective.items()},
+        "effective_change": {f"{e:g}": rank - before[e] for e, rank in under.effective.items()},
     }

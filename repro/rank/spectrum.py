@@ -86,21 +86,3 @@ def entropy_rank(spectrum: Spectrum) -> float:
 def cumulative_share(spectrum: Spectrum) -> Spectrum:
     """What share of the sum the first k singular values hold, for k from 1 (Yang et al., v1)."""
     return np.cumsum(spectrum) / np.sum(spectrum)
-
-
-def rank_under_noise(values: Spectrum, columns: int, variance: float, threshold: float) -> float:
-    """Expected rank of a square matrix with a few singular ``values``, plus white noise, by theory.
-
-    ``values`` that stand above the noise are k outliers. The other n - k singular values follow the
-    quarter-circle law, from 0 to 2 sqrt((n - k) variance). It holds for large n = ``columns`` and
-    small k (Parthiban et al. 2021, supplement Tables 15 and 16: n = 10,000, k = 10).
-    ``threshold`` is relative to the largest of ``values``.
-    """
-    above = int(np.count_nonzero(values > np.sqrt(columns * variance)))
-    limit = threshold * float(values[0])
-    scale = np.sqrt((columns - above) * variance)
-    if limit >= 2 * scale:
-        return float(np.count_nonzero(values > limit))
-    edge = limit / scale
-    below = (edge * np.sqrt(4 - edge**2) / 2 + 2 * np.arcsin(edge / 2)) / np.pi
-    return float(above + (columns - above) * (1 - below))

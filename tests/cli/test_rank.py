@@ -68,8 +68,8 @@ def test_counts(rows: Path) -> None:
     found = json.loads(repro("rank", rows, "--json", "--counts").stdout)
     assert (found["press"], found["reduction"]) == (13, "inertia")
     assert not {"effective", "stable", "curve", "tenth"} & set(found)
-    for option in ("--spectrum", "--figure"):
-        refused = repro("rank", rows, "--counts", option, "x")
+    for option, value in (("--spectrum", "x"), ("--figure", "x"), ("--noise", "1e-6")):
+        refused = repro("rank", rows, "--counts", option, value)
         message = f"{option} with --counts: counts alone give no spectrum"
         assert (refused.returncode, refused.stderr.splitlines()[0]) == (2, message)
 
@@ -87,6 +87,21 @@ def test_figure(rows: Path, tmp_path: Path) -> None:
         assert texts.count(title) == 1
     for mark in ("Press's threshold: 13", "Numpy's threshold: 13", "At 0.5: 1", "rows.npy"):
         assert texts.count(mark) == 2
+
+
+def test_noise(rows: Path) -> None:
+    """A little noise lifts Press's rank from 13 to all, and leaves the effective rank."""
+    found = json.loads(repro("rank", rows, "--json", "--noise", "1e-20", "--noise", "1e-6").stdout)
+    none, some = (found["noise"][c] for c in ("1e-20", "1e-06"))
+    assert (none["press"], none["press_change"]) == (13, 0)
+    assert (some["press"], some["press_change"]) == (250, 237)
+    share = found["largest_singular_value"] ** 2 / (700 * 250)
+    assert some["deviation"] == pytest.approx(np.sqrt(1e-6 * share), rel=1e-12)
+    assert some["effective"]["0.001"] == found["effective"]["0.001"]
+    assert some["effective_change"]["0.001"] == 0
+    lines = repro("rank", rows, "--noise", "1e-6").stdout.splitlines()
+    assert "  Press's: 250 (+237)" in lines
+    assert f"  effective, 0.001: {some['effective']['0.001']} (+0)" in lines
 
 
 def test_a_figure_that_cannot_be_written_costs_no_result(rows: Path, tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from repro.rank.spectrum import (
-    Spectrum,
     count_above,
     cumulative_share,
     curve_tolerances,
@@ -19,7 +18,6 @@ from repro.rank.spectrum import (
     entropy_rank,
     numpy_threshold,
     press_threshold,
-    rank_under_noise,
     stable_rank,
 )
 
@@ -102,41 +100,3 @@ def test_the_curve_stays_above_what_is_resolved() -> None:
 def test_effective_rank_of_an_impossible_epsilon(epsilon: float) -> None:
     with pytest.raises(ValueError, match="epsilon from 0"):
         effective_rank(np.ones(3), epsilon)
-
-
-def bulk(size: int, seed: int) -> Spectrum:
-    """Singular values of a size x size matrix of independent N(0, 1), exactly in distribution.
-
-    Those of a bidiagonal matrix of chi variates (Dumitriu and Edelman 2002), by the eigenvalues
-    of the symmetric tridiagonal matrix with a zero diagonal.
-    """
-    from scipy.linalg import eigvalsh_tridiagonal
-
-    generator = np.random.default_rng(seed)
-    main = np.sqrt(generator.chisquare(np.arange(size, 0, -1)))
-    side = np.sqrt(generator.chisquare(np.arange(size - 1, 0, -1)))
-    off = np.empty(2 * size - 1)
-    off[0::2], off[1::2] = main, side
-    return np.asarray(eigvalsh_tridiagonal(np.zeros(2 * size), off)[size:], float)
-
-
-PRINTED_T15 = {1e-20: 9899, 1e-21: 9681, 1e-22: 9001, 1e-23: 6869, 1e-24: 1159, 1e-25: 10}
-"""Parthiban et al. (2021), supplement Table 15: ten values, and noise of variance c / n^2."""
-
-
-@pytest.mark.parametrize(("c", "printed"), PRINTED_T15.items())
-def test_noise_robustness_table(c: float, printed: int) -> None:
-    n, threshold = 10_000, press_threshold(10_000, 10_000, 2**-52)
-    expected = rank_under_noise(np.ones(10), n, c / n**2, threshold)
-    assert expected == pytest.approx(printed, abs=5)
-
-
-@pytest.mark.parametrize("edge", [0.1, 0.5, 1.5])
-def test_noise_against_simulation(edge: float) -> None:
-    """Ten outliers, and the rest as white noise of 990 dimensions has them."""
-    n, k = 1000, 10
-    counts = [k + np.count_nonzero(bulk(n - k, seed) > edge * np.sqrt(n)) for seed in range(5)]
-    threshold = edge * np.sqrt(n) / 1e6
-    assert rank_under_noise(np.full(k, 1e6), n, 1.0, threshold) == pytest.approx(
-        np.mean(counts), abs=1.5
-    )

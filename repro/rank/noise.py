@@ -1,0 +1,105 @@
+"""How far a rank withstands noise: the same matrix, with independent noise in every entry.
+
+Parthiban et al. (2021), supplement, Algorithm 2 and Tables 15 and 16: of an n x n matrix whose
+largest singular value is 1, ten singular values are kept, noise of variance c / n^2 is added to
+every entry, and the ranks are taken again. Here every singular value is kept, and for M x N the
+variance is c / (M N) times the square of the largest: c is the expected sum of squares of the
+noise relative to that of the first direction, whatever the shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from repro.rank.measure import Ranks, Read, ranks_of
+from repro.rank.reduction import Rows
+from repro.rank.spectrum import Spectrum, effective_rank
+
+SEED: Final = 20210426
+
+
+@dataclass(frozen=True)
+class UnderNoise:
+    """Ranks with noise of this standard deviation per entry, and without it.
+
+    ``effective`` and ``effective_before`` map each epsilon to its effective rank.
+    """
+
+    deviation: float
+    press: int
+    press_before: int
+    effective: dict[float, int]
+    effective_before: dict[float, int]
+
+
+def deviation_of(c: float, rows: int, columns: int, largest: float) -> float:
+    """Standard deviation of noise in each entry of a matrix whose ``largest`` singular value it is.
+
+    The square root of c / (rows columns), times ``largest``.
+    """
+    return float(np.sqrt(c / (rows * columns)) * largest)
+
+
+def with_noise(chunks: Iterable[Rows], deviation: float, seed: int = SEED) -> Iterator[Rows]:
+    """The chunks (?, N) plus independent N(0, deviation^2), in float64.
+
+    The noise of a row is the same however the rows are cut into chunks.
+    """
+    generator = np.random.default_rng(seed)
+    for chunk in chunks:
+        yield chunk + deviation * generator.standard_normal(chunk.shape)
+
+
+def ranks_under_noise(
+    read: Read, found: Ranks, c: float, epsilons: Sequence[float], seed: int = SEED
+) -> UnderNoise:
+    """Press's and the effective ranks of a matrix with noise, against those ``found`` without.
+
+    ``read`` is as for `repro.rank.measure.ranks_of`; the rows are read again, once or twice.
+    Press's threshold keeps the eps of the precision of the data, and is relative to the largest
+    singular value with noise.
+
+    Raises ValueError where ``found`` has no spectrum.
+    """
+    reduced = found.reduced
+    deviation = deviation_of(c, reduced.rows, reduced.columns, reduced.sigma_1)
+    before = _effective(reduced.values(), epsilons)
+    noisy = ranks_of(
+        lambda _: with_noise(read(0), deviation, seed),
+        rows=reduced.rows,
+        precision=found.precision,
+    )
+    after = _effective(noisy.reduced.values(), epsilons)
+    return UnderNoise(deviation, noisy.press, found.press, after, before)
+
+
+def _effective(values: Spectrum, epsilons: Sequence[float]) -> dict[float, int]:
+    return {epsilon: effective_rank(values, epsilon) for epsilon in epsilons}
+
+
+def noise_above(size: int, variance: float, limit: float) -> float:
+    """Expected number of singular values above ``limit`` of a matrix of noise, size x size.
+
+    By the quarter-circle law, from 0 to 2 sqrt(size variance), for a large ``size``.
+    """
+    edge = min(limit / float(np.sqrt(size * variance)), 2.0)
+    below = (edge * np.sqrt(4 - edge**2) / 2 + 2 * np.arcsin(edge / 2)) / np.pi
+    return float(size * (1 - below))
+
+
+def rank_under_noise(values: Spectrum, columns: int, variance: float, threshold: float) -> float:
+    """Expected rank of a square matrix with a few singular ``values``, plus white noise, by theory.
+
+    ``values`` that stand above the noise are k outliers, and the other singular values are those of
+    noise in the other ``columns`` - k dimensions, for large ``columns`` and small k (Parthiban et
+    al. 2021, supplement Tables 15 and 16: 10,000 columns, k = 10). ``threshold`` is relative to the
+    largest of ``values``.
+    """
+    outliers = values > np.sqrt(columns * variance)
+    limit = threshold * float(values[0])
+    noise = noise_above(columns - int(np.count_nonzero(outliers)), variance, limit)
+    return float(np.count_nonzero(values[outliers] > limit) + noise)
