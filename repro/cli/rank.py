@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from repro.cli.options import problems, say
+from repro.errors import printable
 
 if TYPE_CHECKING:
     from repro.rank.spectrum import Spectrum
@@ -29,7 +30,9 @@ def rank(
     ] = None,
     threshold: Annotated[
         list[float] | None,
-        typer.Option(min=0, help="Count above this, too, relative to the largest singular value."),
+        typer.Option(
+            min=0, max=1, help="Count above this, too, relative to the largest singular value."
+        ),
     ] = None,
     epsilon: Annotated[
         list[float] | None,
@@ -49,6 +52,7 @@ def rank(
         list[float] | None,
         typer.Option(
             min=0,
+            max=1e6,
             help="Press's and effective ranks with noise in every entry, too, whose sum of squares "
             "is this share of the largest squared singular value; reads the rows again.",
         ),
@@ -196,13 +200,13 @@ def _as_text(name: str, d: dict[str, Any]) -> str:
     control = d["control"]
     passed = "passed" if control["measured"] == control["expected"] else "FAILED"
     lines = [
-        f"{name}: {d['rows']:,} contexts x {d['columns']:,} words, {d['precision']}",
+        f"{printable(name)}: {d['rows']:,} contexts x {d['columns']:,} words, {d['precision']}",
         (
             f"rank {d['press']:,} by Press's threshold, {d['threshold']:.3g} of the largest "
             f"singular value, {d['largest_singular_value']:.6g}"
         ),
     ]
-    if "tenth" in d:
+    if d.get("tenth") is not None:
         lines.append(f"  at a tenth of it: {d['tenth']:,}")
     lines.append(f"  at ten times it: {d['tenfold']:,}")
     lines += [f"  at {threshold}: {count:,}" for threshold, count in d["at"].items()]

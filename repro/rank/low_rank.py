@@ -44,12 +44,14 @@ class LowRank:
     """Rows (M, V) as ``gram`` (R, R) of their coordinates in ``basis`` (R, V), rows orthonormal.
 
     ``threshold`` is the least, relative to the largest singular value, that is to be counted at.
+    ``one_block``: the first block has all rows, so that the basis may have a vector for each.
     ``left_before`` and ``left_since`` are sums of squares of what was left out, before the basis
     grew last and since then.
     """
 
-    def __init__(self, columns: int, threshold: float) -> None:
+    def __init__(self, columns: int, threshold: float, *, one_block: bool = False) -> None:
         self.threshold = threshold
+        self.one_block = one_block
         self.tolerance = (LEFT_OUT * threshold) ** 2
         self.basis: Array = np.zeros((0, columns))
         self.gram: Array = np.zeros((0, 0))
@@ -93,9 +95,9 @@ class LowRank:
         return coordinates, block - coordinates @ self.basis
 
     def _most(self, rows: int) -> int:
-        """How many vectors the basis may have; of a first block, half as many as it has rows."""
+        """How many vectors the basis may have; half the rows of a first block of several."""
         few: int = self.basis.shape[1] // SHARE
-        return few if len(self.gram) else min(few, rows // 2)
+        return few if len(self.gram) or self.one_block else min(few, rows // 2)
 
     def _grow(self, new: Array, most: int) -> None:
         """Add unit vectors (R, V); rounding is taken out of them twice."""

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 
-from repro.errors import MatrixError, ReproError
+from repro.errors import MatrixError, ReproError, printable
 from repro.files import opened
 from repro.plugins import load_object
 from repro.rank.reduction import BLOCK_ROWS, Rows
@@ -50,7 +50,7 @@ def matrix_of(where: str, tensor: str = "") -> Matrix:
     if ":" in where:
         return _called(where)
     raise MatrixError(
-        f"{where}: neither an array nor a function\n"
+        f"{printable(where)}: neither an array nor a function\n"
         "  expected: FILE.npy, FILE.safetensors or module:callable\n"
         "  to do: save the rows with numpy.save, or name a function that returns them"
     )
@@ -87,6 +87,7 @@ def _whole(where: str, array: Any) -> Matrix:
 
 def _check(where: str, shape: tuple[int, ...], dtype: str) -> None:
     """MatrixError for what is no matrix of floating-point numbers."""
+    where = printable(where)
     if len(shape) != 2 or 0 in shape:
         size = " x ".join(map(str, shape)) or "a single number"
         message = f"{where}: an array of {size}\n  expected: {EXPECTED}\n  to do: reshape it"
@@ -101,11 +102,11 @@ def _check(where: str, shape: tuple[int, ...], dtype: str) -> None:
 
 
 def _npy(path: Path) -> Any:
-    """The array of a file, mapped and not read."""
+    """The array of a file, mapped and not read; one of objects is refused, and never unpickled."""
     try:
-        with opened(path):
-            return np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        with opened(path), np.errstate(over="ignore"):
+            return np.lib.format.open_memmap(path, mode="r")
+    except Exception as error:
         raise _unreadable(path, error, "numpy.save") from error
 
 
@@ -117,7 +118,9 @@ def _in_safetensors(path: Path, tensor: str) -> Matrix:
             name = _tensor(path, tensor, list(file.keys()))
             part = file.get_slice(name)
             shape, dtype = tuple(part.get_shape()), str(part.get_dtype())
-    except (OSError, SafetensorError) as error:
+    except MatrixError:
+        raise
+    except Exception as error:
         raise _unreadable(path, error, "safetensors") from error
     _check(f"{path}, {name}", shape, dtype.replace("BF", "bfloat").replace("F", "float", 1))
     rows = shape[0]
@@ -133,16 +136,17 @@ def _tensor(path: Path, asked: str, names: list[str]) -> str:
     if asked in names or (not asked and len(names) == 1):
         return asked or names[0]
     what = f"no tensor '{asked}'" if asked else f"{len(names)} tensors"
+    expected = f"one of {', '.join(sorted(names)[:20])}" if names else "a tensor"
     raise MatrixError(
-        f"{path}: {what}\n  expected: one of {', '.join(names[:20]) or 'none'}\n"
+        f"{printable(f'{path}: {what}')}\n  expected: {printable(expected)}\n"
         "  to do: name it with --tensor"
     )
 
 
 def _unreadable(path: Path, error: Exception, writer: str) -> MatrixError:
-    why = getattr(error, "strerror", None) or str(error).splitlines()[0]
+    why = getattr(error, "strerror", None) or (str(error) or type(error).__name__).splitlines()[0]
     return MatrixError(
-        f"{path}: cannot be read: {why}\n  expected: a file that {writer} wrote\n"
+        f"{printable(str(path))}: cannot be read: {why}\n  expected: a file that {writer} wrote\n"
         "  to do: check the path, and write the file again if it is damaged"
     )
 

@@ -22,12 +22,13 @@ from repro.rank.reduction import (
     reduction_for,
 )
 from repro.rank.resume import SavedReading
-from repro.rank.rounded import BITS, bits_used, eps_of, precision_of, rounded
+from repro.rank.rounded import BITS, bits_used, eps_of, precision_of, rounded, telling_rows
 from repro.rank.spectrum import Spectrum, numpy_threshold, press_threshold
 
 KNOWN_RANK: Final = 32
 SEED: Final = 20180430
 CONTROL_CHUNK: Final = 999
+LARGEST: Final = 1e100
 
 Read = Callable[[int], Iterable[Rows]]
 
@@ -114,7 +115,7 @@ def _by_basis(
         checkpoint.agree("basis", precision)
     with suppress(ManyDirectionsError):
         reduced = reduce_rows(chunks, "basis", checkpoint=checkpoint, threshold=least)
-        bounds = [] if asked.bound is None else [asked.bound / reduced.sigma_1]
+        bounds = [asked.bound / reduced.sigma_1] if asked.bound and reduced.sigma_1 else []
         if reduced.certain([*_fixed(reduced, precision), *asked.thresholds, *bounds]):
             return _counted(reduced, precision, asked)
     if checkpoint:
@@ -129,17 +130,18 @@ def _checked(
     given = iter(checkpoint.rest(read) if checkpoint else read(0))
     first = next((chunk for chunk in given if len(chunk)), None)
     done, last = (checkpoint.rows, checkpoint.last) if checkpoint else (0, None)
-    row = last if first is None else first[0]
+    row = last if first is None else telling_rows(first)[0]
     if row is None:
         raise _no_rows()
     known = asked.precision or (checkpoint.precision if checkpoint else "")
     used = known or precision_of(row)
+    columns = len(row) if first is None else first.shape[1]
     unread = itertools.chain([] if first is None else [first], given)
     checked = checked_rows(unread, asked.precision, done + 1)
     if not asked.precision:
         checked = no_finer(checked, used, done + 1)
-    press = press_threshold(asked.rows, len(row), eps_of(used)) / (1 if asked.counts_only else 10)
-    return checked, used, len(row), min([max(press, QR_RESOLUTION), *asked.thresholds])
+    press = press_threshold(asked.rows, columns, eps_of(used)) / (1 if asked.counts_only else 10)
+    return checked, used, columns, min([max(press, QR_RESOLUTION), *asked.thresholds])
 
 
 def _fixed(reduced: Reduced, precision: str) -> list[float]:
@@ -208,14 +210,9 @@ def checked_rows(chunks: Iterable[Rows], precision: str = "", row: int = 1) -> I
                 f"row {row:,}: {chunk.shape[1]:,} numbers, and {columns:,} before\n"
                 "  expected: a number per word, in every row\n  to do: mend what gives the rows"
             )
-        if not np.isfinite(chunk).all():
-            where = tuple(np.argwhere(~np.isfinite(chunk))[0])
-            raise MatrixError(
-                f"row {row + where[0]:,}, column {where[1] + 1:,}: {chunk[where]}\n"
-                "  expected: finite log-probabilities\n  to do: leave such words out of all rows"
-            )
+        _refuse_numbers(chunk, row)
         if not precision:
-            _refuse_rounded(chunk[0], row)
+            _refuse_rounded(chunk, row)
         row += len(chunk)
         yield chunk
 
@@ -223,22 +220,43 @@ def checked_rows(chunks: Iterable[Rows], precision: str = "", row: int = 1) -> I
 def no_finer(chunks: Iterable[Rows], precision: str, number: int) -> Iterator[Rows]:
     """The same chunks; MatrixError once the first row of one is finer than the first of all."""
     for chunk in chunks:
-        if bits_used(chunk[0]) > BITS[precision]:
+        row, first = telling_rows(chunk)
+        if bits_used(row) > BITS[precision]:
             raise MatrixError(
-                f"row {number:,}: its numbers are finer than the {precision} of the first row\n"
-                "  expected: one precision in all rows, on which Press's threshold depends\n"
+                f"row {number + first:,}: its numbers are finer than the {precision} of the first "
+                "row\n  expected: one precision in all rows, on which Press's threshold depends\n"
                 "  to do: compute all rows alike, or say which precision they have"
             )
         number += len(chunk)
         yield chunk
 
 
-def _refuse_rounded(row: Rows, number: int) -> None:
+def _refuse_numbers(chunk: Rows, row: int) -> None:
+    """MatrixError for numbers that are not finite, or whose squares are not."""
+    low, high = float(chunk.min()), float(chunk.max())
+    if not np.isfinite((low, high)).all():
+        where = tuple(np.argwhere(~np.isfinite(chunk))[0])
+        raise MatrixError(
+            f"row {row + where[0]:,}, column {where[1] + 1:,}: {chunk[where]}\n"
+            "  expected: finite log-probabilities\n  to do: leave such words out of all rows"
+        )
+    largest = max(abs(low), abs(high))
+    if largest > LARGEST or 0 < largest < 1 / LARGEST:
+        raise MatrixError(
+            f"row {row:,} and after: numbers of a size of {largest:.3g}, whose squares are lost in "
+            f"float64\n  expected: log-probabilities, of a size from {1 / LARGEST:g} to "
+            f"{LARGEST:g}\n  to do: mend what gives the rows"
+        )
+
+
+def _refuse_rounded(chunk: Rows, number: int) -> None:
+    row, first = telling_rows(chunk)
     if sign := rounded(row):
         raise MatrixError(
-            f"row {number:,}: its numbers {sign}, so the rank would be that of the rounding\n"
-            "  expected: log-probabilities in the precision of the model's parameters, in every "
-            "step\n  to do: compute them without a lower precision, or say which one they have"
+            f"row {number + first:,}: its numbers {sign}, so the rank would be that of the "
+            "rounding\n  expected: log-probabilities in the precision of the model's parameters, "
+            "in every step\n  to do: compute them without a lower precision, or say which one "
+            "they have"
         )
 
 

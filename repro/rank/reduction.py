@@ -267,7 +267,8 @@ def reduce_rows(
         state = LowRank.of(state, threshold)
 
     def extended(low_rank: LowRank | None, block: Rows) -> LowRank:
-        low_rank = low_rank or LowRank(block.shape[1], threshold)
+        if low_rank is None:
+            low_rank = LowRank(block.shape[1], threshold, one_block=len(block) < BLOCK_ROWS)
         low_rank.add(block)
         return low_rank
 

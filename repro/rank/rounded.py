@@ -27,7 +27,7 @@ COARSE: Final = ("float16", "bfloat16")
 """Precisions in which no log-probability is computed, unless its type says so."""
 
 LEAST_ENTRIES: Final = 8
-"""Rows with fewer entries that are not zero may use few bits by chance."""
+"""Rows with fewer entries that are not zero, or equal entries alone, may use few bits by chance."""
 
 SHARED: Final = 0.05
 """A value that more than this share of a row has is a tie by construction, not by rounding."""
@@ -40,6 +40,10 @@ LEAST_DISTINCT: Final = 0.9
 
 ROOM: Final = 50
 """So many times more places than entries between the ends of a row are room for all of them."""
+
+
+POOLED: Final = 2000
+"""Numbers that are looked at together where a row has fewer than LEAST_VALUES."""
 
 
 def eps_of(precision: str) -> float:
@@ -64,11 +68,32 @@ def precision_of(row: Row) -> str:
     float64 that came from float32 has the precision of float32, and so its eps.
     """
     given = row.dtype.name
-    if np.count_nonzero(row) < LEAST_ENTRIES:
+    if _tells_nothing(row):
         return given
     used = bits_used(row)
     holding = [name for name, bits in BITS.items() if used <= bits <= BITS.get(given, 52)]
     return holding[-1] if holding else given
+
+
+def _tells_nothing(row: Row) -> bool:
+    return bool(np.count_nonzero(row) < LEAST_ENTRIES or np.all(row == row[0]))
+
+
+def telling_rows(chunk: Row) -> tuple[Row, int]:
+    """Numbers of a chunk (M, V) that show its precision, and the index of the first row of them.
+
+    They are the first row that is not of zeros or of equal entries; of narrow rows, several that
+    differ. Where there is none, the first row.
+    """
+    found: list[Row] = []
+    first, most = 0, 1 if chunk.shape[1] >= LEAST_VALUES else -(-POOLED // chunk.shape[1])
+    for index, row in enumerate(chunk):
+        if not _tells_nothing(row) and not any(np.array_equal(row, each) for each in found):
+            first = first if found else index
+            found.append(row)
+            if len(found) == most:
+                break
+    return (np.concatenate(found) if found else chunk[0]), first
 
 
 def rounded(row: Row) -> str:

@@ -73,12 +73,22 @@ def effective_rank(spectrum: Spectrum, epsilon: float) -> int:
 
 
 def stable_rank(spectrum: Spectrum) -> float:
-    """The sum of squares over the largest square: the squared Frobenius over the spectral norm."""
+    """The sum of squares over the largest square: the squared Frobenius over the spectral norm.
+
+    0 of zeros alone.
+    """
+    if not spectrum[0]:
+        return 0.0
     return float(np.sum((spectrum / spectrum[0]) ** 2))
 
 
 def entropy_rank(spectrum: Spectrum) -> float:
-    """Exp of the entropy of the singular values as shares of their sum (Roy and Vetterli 2007)."""
+    """Exp of the entropy of the singular values as shares of their sum (Roy and Vetterli 2007).
+
+    0 of zeros alone.
+    """
+    if not spectrum[0]:
+        return 0.0
     shares = spectrum[spectrum > 0] / np.sum(spectrum)
     return float(np.exp(-np.sum(shares * np.log(shares))))
 

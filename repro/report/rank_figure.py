@@ -23,13 +23,14 @@ def rank_svg(name: str, found: Mapping[str, Any], spectrum: Spectrum, least: flo
     """One SVG element with both plots, the same bytes every time.
 
     ``found`` is what `repro rank --json` prints; of what ``name`` names the last part is shown.
-    ``spectrum`` has the singular values, falling; of those that are not ``least`` times the largest
-    rounding decides, and none is drawn.
+    ``spectrum`` has the singular values, falling; those up to ``least`` times the largest are due
+    to rounding, and are not drawn.
     """
     label = printable(PurePath(name).name)
     marks = tuple(_marks(found))
-    relative = spectrum[spectrum >= least * spectrum[0]] / spectrum[0]
-    places = np.unique(np.geomspace(1, len(relative), PLACES).astype(int))
+    relative = spectrum[spectrum > least * spectrum[0]] / (spectrum[0] or 1.0)
+    places = np.unique(np.geomspace(1, len(relative) or 1, PLACES).astype(int))
+    places = places[: len(relative)]
     values = tuple((float(k), float(relative[k - 1])) for k in places)
     counted = zip(found["curve"]["tolerances"], found["curve"]["ranks"], strict=True)
     curve = tuple(sorted([*counted, *((size, place) for place, size in values)]))
@@ -58,8 +59,8 @@ def _marks(found: Mapping[str, Any]) -> list[Mark]:
         ("Press's threshold", found["threshold"], found["press"]),
         ("numpy's threshold", found["numpy_threshold"], found["numpy"]),
     ]
-    if bound := found.get("empirical"):
-        at = bound["bound"] / found["largest_singular_value"]
+    if (bound := found.get("empirical")) and (largest := found["largest_singular_value"]):
+        at = bound["bound"] / largest
         named.append(("empirical bound", at, bound["rank"]))
     named += [(f"at {text}", float(text), rank) for text, rank in found["at"].items()]
     return [Mark(at, f"{upper_first(label)}: {fmt.count(rank)}") for label, at, rank in named]

@@ -128,3 +128,13 @@ def test_a_count_in_doubt_is_taken_of_the_whole() -> None:
     read = Reader(whole)
     found = ranks_of(read, rows=3000, precision="float16", thresholds=[at], counts_only=True)
     assert (read.times, found.reduced.reduction, found.at[at]) == (2, "inertia", 4)
+
+
+def test_fewer_rows_than_a_block_need_no_gram_matrix() -> None:
+    """400 rows of 5,000 columns have a basis, which is far smaller than 5,000 x 5,000."""
+    rows = np.random.default_rng(0).normal(size=(400, 5000))
+    found = reduce_rows(iter([rows]), "basis", threshold=1e-6)
+    values = np.linalg.svd(rows, compute_uv=False)
+    np.testing.assert_allclose(found.values()[:400], values, rtol=1e-9)
+    assert found.certain([1e-6])
+    assert found.ranks([1e-6]) == [400]
