@@ -147,12 +147,12 @@ def test_lims_bound(rows: Path, tmp_path: Path) -> None:
 def test_references_that_give_no_bound(
     rows: Path, tmp_path: Path, reference: Any, rank: int | None, message: str
 ) -> None:
-    options: list[object] = []
+    options: list[str | Path] = []
     if reference is not None:
         np.save(tmp_path / "values.npy", np.asarray(reference))
         options += ["--reference", tmp_path / "values.npy"]
     if rank is not None:
-        options += ["--reference-rank", rank]
+        options += ["--reference-rank", str(rank)]
     refused = repro("rank", rows, "--counts", *options)
     assert refused.returncode == 2
     assert message in refused.stderr
