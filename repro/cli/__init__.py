@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from repro.cli.commands import audit, corpus, doctor, report, schema
+from repro.cli.measure import measure
 from repro.cli.options import say_stopped
 from repro.cli.plan import plan
 from repro.cli.rank import rank
@@ -49,7 +50,7 @@ def options(
     """Statistical reproducibility reports for machine-learning claims."""
 
 
-for command in (verify, plan, tune, audit, rank, report, schema, corpus, doctor):
+for command in (verify, plan, measure, tune, audit, rank, report, schema, corpus, doctor):
     app.command()(command)
 
 

@@ -23,8 +23,8 @@ from repro.evidence.sources import source_of_others
 from repro.expectations.base import OwnExpectation
 from repro.expectations.kinds import OthersExpectation, kind_of_others
 from repro.plugins import allowing_code, require_consent, version_of
-from repro.schema.messages import MOST, listed, problems_of, validated
-from repro.schema.yaml import Steps, YamlDocument
+from repro.schema.messages import MOST, choose, listed, problems_of, validated
+from repro.schema.yaml import Steps, YamlDocument, parse_document
 from repro.specs.arm import SourceOfOthers
 from repro.specs.claim import SCALES, Claim, ClaimFile, ScaleName
 from repro.specs.claim_files import claim_files, other_sort
@@ -32,8 +32,8 @@ from repro.specs.configuration import Configurations, code_named, not_there
 from repro.specs.names import references
 from repro.specs.rules import broken_rules
 from repro.specs.scaled import ScaledClaim, scale_claim
-from repro.trainers.measurement import OthersMeasurement, OwnMeasurement
-from repro.trainers.table import measurement_of_others
+from repro.trainers.measurement import MeasurementSpec, OthersMeasurement, OwnMeasurement
+from repro.trainers.table import MEASUREMENTS, measurement_of_others
 
 
 def load_claim(path: Path, scale: ScaleName, *, allow_code: bool = False) -> Claim:
@@ -90,6 +90,32 @@ def load_claims(
     if passed_over is not None:
         passed_over += (file.id for file in found.values() if file)
     return tuple(loaded)
+
+
+def read_measurement(text: str, file: str, *, allow_code: bool = False) -> MeasurementSpec:
+    """A measurement as a claim declares it, `{kind: rank, split: valid}`; ``file`` is its place.
+
+    ShapeError with every mistake in it, CodeError for code of others without consent.
+    """
+    document = parse_document(text, file)
+    kind, problems = document.data.get("kind"), list[Problem]()
+    found: Any = None
+    if kind in MEASUREMENTS.names() and "use" not in document.data:
+        found = validated(document, MEASUREMENTS.get(kind))
+    elif "use" in document.data or (isinstance(kind, str) and MEASUREMENTS.has(kind)):
+        with allowing_code(allow_code):
+            found = _of_others(document, (), measurement_of_others, problems)
+    else:
+        names = sorted(MEASUREMENTS.names())
+        mistake = "the kind is missing" if kind is None else f"unknown kind '{kind}'"
+        place, advice = document.place(("kind",)), choose(str(kind), names)
+        problems.append(Problem(place, mistake, listed(names), advice))
+    if not problems:
+        problems += (document.problem((key,), *words) for key, words in found.mistakes())
+    if problems:
+        raise ShapeError(problems)
+    measurement: MeasurementSpec = found
+    return measurement
 
 
 @contextmanager

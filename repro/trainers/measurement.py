@@ -119,6 +119,7 @@ class MeasurementSpec(Spec):
     no expectation may rest on it. ``readings`` are other values of it among its details, each with
     the words that follow "at". ``logarithmic``: its values are compared by their ratio;
     ``bounded``: the structure of a model may bound them. ``curve_words`` are those of its curves.
+    ``by_context`` names the array that has a number for each context, the same for every model.
     """
 
     trainers: ClassVar[tuple[str, ...]] = ()
@@ -127,6 +128,7 @@ class MeasurementSpec(Spec):
     logarithmic: ClassVar[bool] = False
     bounded: ClassVar[bool] = False
     curve_words: ClassVar[CurveWords] = CurveWords()
+    by_context: ClassVar[str] = ""
     Details: ClassVar[type[Details]] = Details
 
     kind: str

@@ -59,6 +59,9 @@ MEASUREMENTS: Table[type[MeasurementSpec]] = Table(
         "perplexity": "repro.trainers.language_model.measurements.perplexity:Perplexity",
         "rank": "repro.trainers.language_model.measurements.rank:Rank",
         "spectral": "repro.trainers.language_model.measurements.spectral:Spectral",
+        "pairwise_kl": "repro.trainers.language_model.measurements.pairwise_kl:PairwiseKl",
+        "kl_from_truth": "repro.trainers.language_model.measurements.kl_from_truth:KlFromTruth",
+        "hit_rate": "repro.trainers.language_model.measurements.hit_rate:HitRate",
         "bleu": "repro.trainers.dialog.bleu:Bleu",
     },
 )
@@ -66,6 +69,7 @@ MEASUREMENTS: Table[type[MeasurementSpec]] = Table(
 CONTROLS = (
     "repro.trainers.language_model.measurements.rank:RankBound",
     "repro.trainers.language_model.measurements.rank:KnownRank",
+    "repro.trainers.language_model.measurements.kl_from_truth:EntropyFloor",
 )
 """All canaries that there are; a measurement of others can name these alone."""
 

@@ -12,6 +12,12 @@ from benchmarks.gpu import graphs, passes, trainings
 from benchmarks.gpu.cases import OUTPUTS, SMALL, TINY
 from benchmarks.gpu.many import Asked
 from benchmarks.gpu.stopwatch import Measured
+from repro.trainers.language_model.corpus import load_corpus
+from repro.trainers.language_model.evaluation import OnText
+from repro.trainers.language_model.measurements.hit_rate import HitRate
+from repro.trainers.language_model.measurements.kl_from_truth import KlFromTruth
+from repro.trainers.language_model.measurements.pairwise_kl import PairwiseKl
+from tests.trainers import small
 
 pytestmark = pytest.mark.gpu
 GPU = torch.device("cuda")
@@ -37,6 +43,21 @@ def test_declared_tf32_is_in_force():
 def test_masks():
     """Every mask and all noise bit for bit those of the CPU."""
     assert_kept(passes.of_masks(SMALL, GPU))
+
+
+@pytest.mark.parametrize("name", ["softmax", "mos"])
+def test_divergences_and_hits(name):
+    """In float64 the numbers of the CPU, but for round-off."""
+    language = small.corpus()
+    run = small.run(small.OUTPUTS[name])
+    text = load_corpus(language, None)
+    taken = {}
+    for device in (torch.device("cpu"), GPU):
+        model = small.built(small.model(small.OUTPUTS[name]), language.vocabulary).to(device).eval()
+        subject = OnText(run, model, (), 1, text, device)
+        specs = (PairwiseKl(), PairwiseKl(pairs=50), KlFromTruth(), HitRate(k=5, contexts=40))
+        taken[device.type] = [spec.measure(subject).value for spec in specs]
+    assert taken["cuda"] == pytest.approx(taken["cpu"], rel=1e-7)
 
 
 def test_rank_of_softmax():

@@ -205,8 +205,12 @@ class OnDialogs(Subject):
     def mean_loss(self, split: Split, streams: int = 1) -> tuple[float, int]:
         return mean_loss(self.model, self.corpus.split(split))
 
+    def contexts(self, split: Split, streams: int = 1) -> Iterator[tuple[Tensor, Tensor]]:
+        """Contexts (1, N, D) and the words (1, N) that follow them, batch by batch."""
+        return contexts(self.model, self.corpus.split(split))
+
     def log_probabilities(self, split: Split, streams: int = 1) -> Iterator[Tensor]:
-        found = contexts(self.model, self.corpus.split(split))
+        found = self.contexts(split)
         return rows_of(self.model.output, (context for context, _ in found))
 
     def rows(self, split: Split, streams: int = 1) -> int:

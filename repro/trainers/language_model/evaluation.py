@@ -116,6 +116,10 @@ class OnText(Subject):
     def mean_loss(self, split: Split, streams: int = 1) -> tuple[float, int]:
         return mean_loss(self.model, self.corpus.split(split), streams)
 
+    def contexts(self, split: Split, streams: int = 1) -> Iterator[tuple[Tensor, Tensor]]:
+        """Contexts (T, B, D) and the words (T, B) that follow them, window by window."""
+        return contexts(self.model, self.corpus.split(split), streams)
+
     def log_probabilities(self, split: Split, streams: int = 1) -> Iterator[Tensor]:
         return log_probability_rows(self.model, self.corpus.split(split), streams)
 

@@ -1,0 +1,180 @@
+"""`repro measure`: measurements of runs that are trained already."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from repro.cli.options import (
+    AllowCode,
+    Data,
+    Device,
+    Engine,
+    Scale,
+    Store,
+    Workers,
+    load,
+    open_store,
+    problems,
+    say,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from repro.measuring import Asked, Comparison, Measurements, Value
+
+FAILED = 5
+INCOMPLETE = 3
+
+Subjects = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="CLAIM|RUN...",
+        help="Claim files, folders of them, ids of packaged claims, or keys of runs, of which "
+        "eight digits are enough.",
+        show_default=False,
+    ),
+]
+
+
+def measure(
+    subjects: Subjects,
+    measurement: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Take this instead of what the claims declare, written as in a claim file: "
+            "'{kind: hit_rate, k: 5}'.",
+            show_default=False,
+        ),
+    ] = None,
+    scale: Scale = None,
+    device: Device = "auto",
+    engine: Engine = "auto",
+    workers: Workers = None,
+    store: Store = None,
+    data: Data = None,
+    allow_code: AllowCode = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Measure runs that are trained, and train nothing. 3: some are not trained; 5: some failed."""
+    with problems():
+        from repro.measuring import KEY, asked_of_claims, asked_of_runs
+        from repro.measuring import measure as measured
+        from repro.running.engine import RunOptions
+        from repro.specs.load import read_measurement
+
+        options = RunOptions(open_store(store), data, device, engine, workers, allow_code)
+        specs = [
+            read_measurement(text, "--measurement", allow_code=allow_code)
+            for text in measurement or ()
+        ]
+        keys = [each for each in subjects if KEY.fullmatch(each) and not Path(each).exists()]
+        paths = [Path(each) for each in subjects if each not in keys]
+        claims = load(paths, scale, allow_code=allow_code) if paths else ()
+        asked = [
+            *asked_of_claims(claims, options.store, specs),
+            *asked_of_runs(keys, options.store, specs, allow_code=allow_code),
+        ]
+        found = measured(asked, options)
+        if json:
+            say(_as_json(found))
+        else:
+            for line in _lines(found):
+                say(line)
+        status = _say_rest(found)
+    raise typer.Exit(status)
+
+
+def _lines(found: Measurements) -> Iterator[str]:
+    """A line for each value and comparison, below the claim that asks for it."""
+    from repro.schema.numbers import fixed
+
+    group = ""
+    for each in found.values:
+        if each.asked.group != group:
+            group = each.asked.group
+            yield group
+        number = fixed(each.value, each.measurement.digits)
+        error = each.details.get("standard_error")
+        more = "" if error is None else f" (standard error {error:.2g})"
+        run = each.asked.planned
+        label = "" if run.label == run.run.key[:12] else f"  {run.label}"
+        yield f"  {run.run.key[:12]}{label}  {each.measurement.label}: {number}{more}"
+    yield from (f"{each.group}: {_in_words(each)}" for each in found.comparisons)
+
+
+def _in_words(each: Comparison) -> str:
+    from repro.schema.numbers import number_of, plus
+
+    digits = each.measurement.digits + 1
+    seeds = " and ".join(number_of(n, "seed") for n in each.seeds)
+    return (
+        f"{each.measurement.label}, {each.first} less {each.second}: "
+        f"{plus(each.difference, digits)}, standard error {each.error:.2g} over "
+        f"{each.contexts:,} contexts ({seeds})"
+    )
+
+
+def _say_rest(found: Measurements) -> int:
+    """What was done, and what has no numbers and why, on stderr; the exit code."""
+    from repro.schema.numbers import number_of
+
+    for failure in found.failures:
+        say(f"failed: {failure}", err=True)
+    for asked in found.diverged:
+        say(f"diverged: {_name(asked)} has nothing to measure", err=True)
+    there = {each.asked.planned.run.key for each in found.values}
+    said = f"{number_of(found.measured, 'run')} measured now, {len(there)} with numbers"
+    if found.untrained:
+        said += f", {len(found.untrained)} not trained: repro verify trains them"
+    say(said, err=True)
+    if found.failures:
+        return FAILED
+    return INCOMPLETE if found.untrained else 0
+
+
+def _name(asked: Asked) -> str:
+    key = asked.planned.run.key[:12]
+    return asked.planned.label if asked.planned.label == key else f"{asked.planned.label} ({key})"
+
+
+def _as_json(found: Measurements) -> str:
+    from json import dumps
+
+    document = {
+        "values": [_value(each) for each in found.values],
+        "by_context": [_comparison(each) for each in found.comparisons],
+        "not_trained": [each.planned.run.key for each in found.untrained],
+        "diverged": [each.planned.run.key for each in found.diverged],
+        "failed": found.failures,
+    }
+    return dumps(document, indent=2, ensure_ascii=False)
+
+
+def _value(each: Value) -> dict[str, Any]:
+    run = each.asked.planned.run
+    return {
+        "claim": each.asked.group,
+        "arm": each.asked.arm,
+        "seed": run.replicate,
+        "run": run.key,
+        "measurement": each.measurement.model_dump(mode="json", exclude_none=True),
+        "label": each.measurement.label,
+        "value": each.value,
+        "details": each.details,
+    }
+
+
+def _comparison(each: Comparison) -> dict[str, Any]:
+    return {
+        "claim": each.group,
+        "label": each.measurement.label,
+        "of": [each.first, each.second],
+        "difference": each.difference,
+        "standard_error": each.error,
+        "contexts": each.contexts,
+        "seeds": list(each.seeds),
+    }

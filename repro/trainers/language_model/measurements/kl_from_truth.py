@@ -1,0 +1,137 @@
+"""How far a model is from the language that made its text, where that language is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from repro.schema.base import Count, Name
+from repro.schema.messages import Words
+from repro.trainers.measurement import (
+    NAMES,
+    Control,
+    ControlledArm,
+    ControlOutcome,
+    Details,
+    Measured,
+    MeasurementSpec,
+    Natural,
+    Split,
+    unsuited_streams,
+)
+
+Perplexities = Annotated[float, Field(ge=1)]
+
+MOST_ERRORS = 5
+"""How many standard errors a model may seem to predict better than the truth, by chance."""
+
+
+class KlFromTruthDetails(Details):
+    """The least perplexity of the language; those of truth and model on the words that were read.
+
+    ``excess`` is the mean of log P*(w) - log P(w) over these words, in nats, ``excess_error`` its
+    standard error: its expectation is the KL divergence.
+    """
+
+    contexts: Annotated[Natural, Field(ge=1)]
+    floor: Perplexities
+    truth: Perplexities
+    model: Perplexities
+    excess: float
+    excess_error: Annotated[float, Field(ge=0)]
+
+    def contradiction(self, value: float) -> str:
+        """No mean KL divergence is below 0."""
+        return "" if value >= 0 else f"a mean KL divergence of {value:g}"
+
+
+class KlFromTruth(MeasurementSpec):
+    """Mean KL(P*(. | w) || P(. | context)) in nats a token, on a synthetic language.
+
+    P* is the true distribution of the next word, which such a language has for each word w before
+    it, and P the model's. It is what a model loses: its expected perplexity is exp of it times the
+    least that any model can have, exp of the entropy rate of the language, which is in the details.
+    """
+
+    trainers: ClassVar[tuple[str, ...]] = ("language_model",)
+    better: ClassVar[Literal["lower", "higher"]] = "lower"
+    digits: ClassVar[int] = 3
+    controls: ClassVar[tuple[str, ...]] = ("entropy_floor",)
+    Details: ClassVar[type[Details]] = KlFromTruthDetails
+
+    kind: Literal["kl_from_truth"] = "kl_from_truth"
+    split: Split = "test"
+    batch_size: Count = 1
+
+    @property
+    def label(self) -> str:
+        return f"{NAMES[self.split]} KL from the truth"
+
+    def measure(self, subject: Any) -> Measured:
+        from repro.trainers.language_model.measurements import model_kl  # noqa: PLC0415 - torch
+
+        tokens = subject.corpus.split(self.split)
+        chunks = subject.log_probabilities(self.split, self.batch_size)
+        language = subject.run.training.corpus
+        return Measured(*model_kl.from_truth(chunks, tokens, self.batch_size, language))
+
+    def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
+        """Only of a synthetic language is the truth known; a text must fill its streams."""
+        if not self.taken_of(training):
+            yield from super().unsuited(training, whose)
+        elif training.corpus.kind != "synthetic":
+            mistake = f"{whose} reads a text, and nobody knows its true distribution"
+            advice = "measure perplexity, or name arms that are trained on a synthetic language"
+            yield "kind", (mistake, "a corpus of kind synthetic", advice)
+        else:
+            yield from unsuited_streams(self.batch_size, training, self.split, whose)
+
+    def same_elsewhere(self, other: MeasurementSpec) -> bool:
+        """Neither was trained on."""
+        return isinstance(other, KlFromTruth) and "train" not in (self.split, other.split)
+
+    def cost(self, training: Any) -> float:
+        """One pass over the split."""
+        return 2.0 * float(training.multiplied_weights) * training.tokens(self.split)
+
+    def memory(self, training: Any) -> float:
+        """The true distributions, in float64, a few times."""
+        return 4.0 * 8.0 * float(training.corpus.vocabulary) ** 2
+
+
+class EntropyFloor(Control):
+    """Canary: no model predicts a text better than the language that made it."""
+
+    kind: Literal["entropy_floor"]
+    id: Name
+    measurement: Name
+
+    def without_effect(self, *, trained: bool) -> str:
+        return "" if trained else "controls what is measured of models, and none is"
+
+    def controls(self, arm: ControlledArm) -> bool:
+        """Where there is nothing to control: no table has the details beside its values."""
+        return not arm.values
+
+    def outcome(self, arms: Mapping[str, ControlledArm], *, uncontrolled: bool) -> ControlOutcome:
+        """Failed where a model seems better by more than chance: it has seen the words."""
+        having = [arm for arm in arms.values() if arm.details]
+        every = [details for arm in having for details in arm.details]
+        statement = "No model predicts the text better than the language that made it"
+        if not every:
+            return ControlOutcome(statement, "the least perplexity", "nothing measured", "missing")
+        floor = span([each["floor"] for each in every])
+        truth = span([each["truth"] for each in every])
+        expected = f"perplexity {floor} at least, {truth} on these words"
+        models = [f"{arm.label} {span([each['model'] for each in arm.details])}" for arm in having]
+        better = any(each["excess"] < -MOST_ERRORS * each["excess_error"] for each in every)
+        state: Literal["passed", "failed", "missing"] = "missing" if uncontrolled else "passed"
+        return ControlOutcome(statement, expected, "; ".join(models), "failed" if better else state)
+
+
+def span(perplexities: list[float]) -> str:
+    """`42.13`, or `42.13 to 45.00`."""
+    low, high = f"{min(perplexities):,.2f}", f"{max(perplexities):,.2f}"
+    return low if low == high else f"{low} to {high}"
