@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from repro.errors import Place
 from repro.expectations.ratio import Ratio
 from repro.judging.assemble import check_claim
 from repro.judging.gather import gather, read_tables
@@ -16,6 +17,7 @@ from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
 from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.language_model.spec import MoS, TrainingSpec
+from repro.tuning.search_file import changed
 
 CLAIMS = Path(__file__).parents[1] / "claims"
 FILES = sorted(CLAIMS.glob("*.yaml"))
@@ -46,11 +48,94 @@ def test_models_at_paper_scale_have_the_printed_size(name: str, arm: str) -> Non
     assert configuration(claim, arm).training().parameters == PARAMETERS[name, arm]
 
 
-def test_softmax_of_one_dagger_has_the_printed_size() -> None:
-    """16.35 M: the trunk of MoS† with one Softmax, which no claim compares yet."""
-    sheet = read_sheet(CLAIMS / "configurations/parthiban2021/ptb/softmax_dagger.yaml")
-    assert isinstance(sheet.configuration, Configuration)
-    assert sheet.configuration.training().parameters == 16_350_800
+# What the papers print of a configuration's size, in millions; WikiText-2's are cut, not rounded.
+MILLIONS = {
+    "merity2018/ptb/softmax": (24_221_600, 24.22),
+    "merity2018/ptb/softmax_finetuned": (24_221_600, 24.22),
+    "merity2018/wt2/softmax": (33_556_078, 33.55),
+    "merity2018/wt2/softmax_finetuned": (33_556_078, 33.55),
+    "parthiban2021/ptb/gss": (24_221_600, 24.22),
+    "parthiban2021/ptb/moc": (21_500_620, 21.50),
+    "parthiban2021/ptb/mos": (21_500_620, 21.50),
+    "parthiban2021/ptb/mos_dagger": (17_535_200, 17.53),
+    "parthiban2021/ptb/plif": (24_321_600, 24.32),
+    "parthiban2021/ptb/plif_frozen": (24_321_600, 24.32),
+    "parthiban2021/ptb/sigsoftmax": (24_221_600, 24.22),
+    "parthiban2021/ptb/softmax": (24_221_600, 24.22),
+    "parthiban2021/ptb/softmax_dagger": (16_350_800, 16.35),
+    "parthiban2021/ptb/softmax_double_dagger": (17_560_880, 17.56),
+    "parthiban2021/wt2/gss": (33_556_078, 33.55),
+    "parthiban2021/wt2/moc": (34_909_528, 34.90),
+    "parthiban2021/wt2/mos": (34_909_528, 34.90),
+    "parthiban2021/wt2/plif": (33_656_078, 33.65),
+    "parthiban2021/wt2/plif_frozen": (33_656_078, 33.65),
+    "parthiban2021/wt2/sigsoftmax": (33_556_078, 33.55),
+    "parthiban2021/wt2/softmax": (33_556_078, 33.55),
+    "yang2018/ptb/moc": (21_500_620, 21.50),
+    "yang2018/ptb/mos": (21_500_620, 21.50),
+    "yang2018/ptb/mos_finetuned": (21_500_620, 21.50),
+    "yang2018/wt2/moc": (34_909_528, 34.90),
+    "yang2018/wt2/mos": (34_909_528, 34.90),
+    "yang2018/wt2/mos_finetuned": (34_909_528, 34.90),
+}
+
+# No size is printed of these: AWD-LSTM with the hyper-parameters of MoS (Yang et al., Table 4).
+UNPRINTED = {"yang2018/ptb/softmax", "yang2018/wt2/softmax"}
+
+# Lim et al. 2018, Table 1: parameters of MoS and of MoC over the number of components.
+COMPONENTS = {
+    "ptb": {
+        1: 19_057_620,
+        3: 19_406_620,
+        5: 19_755_620,
+        10: 20_628_120,
+        15: 21_500_620,
+        20: 22_373_120,
+    },
+    "wt2": {
+        1: 32_166_228,
+        3: 32_558_128,
+        5: 32_950_028,
+        10: 33_929_778,
+        15: 34_909_528,
+        20: 35_889_278,
+    },
+}
+
+
+def shipped(name: str) -> Configuration:
+    """The packaged configuration of this name."""
+    found = read_sheet(CLAIMS / "configurations" / f"{name}.yaml").configuration
+    assert isinstance(found, Configuration)
+    return found
+
+
+@pytest.mark.parametrize("name", MILLIONS)
+def test_configurations_have_the_printed_size(name: str) -> None:
+    """The exact number of parameters, and the millions that a table prints of it."""
+    exact, printed = MILLIONS[name]
+    assert shipped(name).training().parameters == exact
+    assert printed <= exact / 1e6 < printed + 0.01
+
+
+def test_no_configuration_of_penn_treebank_and_wikitext_is_without_its_size() -> None:
+    """The table above names every configuration of the papers' two texts."""
+    folder = CLAIMS / "configurations"
+    paths = [path for corpus in ("ptb", "wt2") for path in folder.glob(f"*/{corpus}/*.yaml")]
+    names = {path.relative_to(folder).with_suffix("").as_posix() for path in paths}
+    assert names == MILLIONS.keys() | UNPRINTED
+
+
+@pytest.mark.parametrize("kind", ["mos", "moc"])
+@pytest.mark.parametrize("corpus", COMPONENTS)
+def test_sizes_over_the_number_of_components_are_the_printed_ones(corpus: str, kind: str) -> None:
+    """The sweep over K is an override of one configuration: its sizes are Lim et al.'s."""
+    base = shipped(f"parthiban2021/{corpus}/{kind}")
+    place = Place("sweep.yaml", 1, 1)
+    for components, printed in COMPONENTS[corpus].items():
+        sheet = changed(base, [{"model.output.components": components}], place)
+        assert sheet.configuration is not None
+        assert sheet.configuration.training().parameters == printed
 
 
 def test_paper_recipes_have_the_rates_of_the_published_code() -> None:
