@@ -243,6 +243,7 @@ PRINTED = {
     "parthiban2021": {
         "correlation_fairly_weak_ptb": "INCONCLUSIVE",
         "correlation_fairly_weak_wt2": "INCONCLUSIVE",
+        "et_better_than_nt": "CONFIRMED",
         "freezing_changes_nothing_elsewhere_ptb": "CONTRADICTED",
         "freezing_changes_nothing_elsewhere_wt2": "CONTRADICTED",
         "freezing_changes_nothing_ptb": "CONFIRMED",
@@ -306,6 +307,19 @@ def test_every_claim_of_a_paper_loads_at_every_scale_that_it_has(paper: str) -> 
             assert claim.id == path.name.partition(".")[0]
             assert claim.source.paper == paper
             assert not claim.trained or scale == "paper" or "not the paper" in claim.notice
+
+
+@pytest.mark.parametrize("folder", ["controls", "wikitext2"])
+def test_claims_of_other_folders_load_at_every_scale_that_they_have(folder: str) -> None:
+    """Each trains what its notice tells to be another experiment, or judges a table."""
+    paths = sorted((CLAIMS / folder).glob("*.claim.yaml"))
+    assert paths
+    for path in paths:
+        assert scales_of(path), path
+        for scale in scales_of(path):
+            claim = load_claim(path, scale)
+            told = ("not the paper", "No paper makes this claim")
+            assert not claim.trained or scale == "paper" or any(w in claim.notice for w in told)
 
 
 def test_no_two_claims_have_the_same_id() -> None:
