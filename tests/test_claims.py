@@ -309,7 +309,7 @@ def test_every_claim_of_a_paper_loads_at_every_scale_that_it_has(paper: str) -> 
             assert not claim.trained or scale == "paper" or "not the paper" in claim.notice
 
 
-@pytest.mark.parametrize("folder", ["controls", "lim2018", "wikitext2"])
+@pytest.mark.parametrize("folder", ["controls", "wikitext2"])
 def test_claims_of_other_folders_load_at_every_scale_that_they_have(folder: str) -> None:
     """Each trains what its notice tells to be another experiment, or judges a table."""
     paths = sorted((CLAIMS / folder).glob("*.claim.yaml"))
