@@ -137,6 +137,12 @@ class MatrixError(DataError):
     exit_code = 2
 
 
+class EmbeddingsError(DataError):
+    """Embeddings of words, or a benchmark for them, cannot be read, or would mean nothing."""
+
+    exit_code = 2
+
+
 class PreflightError(ReproError):
     """What training needs is not there: a corpus, a device, memory, room. Each is a line."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import os
 import secrets
 import stat
@@ -91,6 +92,24 @@ def read_bytes(path: Path, limit: int, *, follow: bool = True) -> bytes:
         if len(content) > limit:
             raise TooLargeError(path, len(content), limit)
         return content
+
+
+def mismatch(path: Path, expected: str) -> str:
+    """Why a file is not there, or not of this SHA-256, and what to do; empty if it is."""
+    try:
+        with opened(path) as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
+    except NotRegularError:
+        return f"{path} is not a regular file; put the corpus there"
+    except OSError as error:
+        reason = error.strerror or error
+        return f"{path} cannot be read ({reason}); put it there, or set REPRO_DATA to its folder"
+    if found != expected:
+        return (
+            f"{path} is another file: its SHA-256 begins with {found[:12]}, that of the corpus "
+            f"with {expected[:12]}; restore the original"
+        )
+    return ""
 
 
 def write_atomically(

@@ -58,6 +58,20 @@ def available_memory(
     return min(found)
 
 
+def forget_peak_memory(resets: Path = Path("/proc/self/clear_refs")) -> None:
+    """Let the peak of this process's memory be that from now on, where the kernel can."""
+    with suppress(OSError):
+        resets.write_text("5", encoding="ascii")
+
+
+def peak_memory(status: Path = Path("/proc/self/status")) -> int:
+    """Bytes that this process held at most since then; 0 where nobody can tell."""
+    with suppress(OSError, ValueError):
+        lines = status.read_text(encoding="ascii", errors="replace").splitlines()
+        return next((1024 * int(x.split()[1]) for x in lines if x.startswith("VmHWM:")), 0)
+    return 0
+
+
 def free_disk(place: Path) -> float:
     """Bytes that are free where a folder is, or would be; infinity where nobody can tell."""
     there = next((each for each in (place, *place.parents) if each.exists()), place)

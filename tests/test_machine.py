@@ -46,3 +46,24 @@ def test_a_container_has_the_cores_of_its_quota(
 def test_the_room_of_a_folder_that_is_not_there_yet(tmp_path: Path) -> None:
     """That of the disk where it would be made."""
     assert 0 < machine.free_disk(tmp_path / "not" / "yet") < float("inf")
+
+
+def test_the_peak_of_memory_is_that_since_it_was_forgotten() -> None:
+    """200 MB that are held and let go count, until they are forgotten."""
+    machine.forget_peak_memory()
+    before = machine.peak_memory()
+    if not before:
+        pytest.skip("this kernel tells no peak of memory")
+    held = bytearray(200_000_000)
+    held[::4096] = b"x" * len(held[::4096])
+    del held
+    assert machine.peak_memory() - before > 150_000_000
+    machine.forget_peak_memory()
+    assert machine.peak_memory() - before < 150_000_000
+
+
+def test_a_kernel_that_tells_no_peak(tmp_path: Path) -> None:
+    machine.forget_peak_memory(tmp_path / "no" / "clear_refs")
+    assert machine.peak_memory(tmp_path / "status") == 0
+    (tmp_path / "status").write_text("Name: x\nVmHWM:\t  2048 kB\n")
+    assert machine.peak_memory(tmp_path / "status") == 2048 * 1024

@@ -18,6 +18,7 @@ from repro.cli.options import say_stopped
 from repro.cli.plan import plan
 from repro.cli.rank import rank
 from repro.cli.runs import runs
+from repro.cli.similarity import similarity
 from repro.cli.trial import trial
 from repro.cli.tune import tune
 from repro.cli.verify import verify
@@ -50,7 +51,9 @@ def options(
     """Statistical reproducibility reports for machine-learning claims."""
 
 
-for command in (verify, plan, measure, tune, audit, rank, report, schema, corpus, doctor):
+COMMANDS = (verify, plan, measure, tune, audit, rank, similarity, report, schema, corpus, doctor)
+
+for command in COMMANDS:
     app.command()(command)
 
 

@@ -24,8 +24,8 @@ class Replicate:
     """One replicate: values and details by the claim's names for its measurements.
 
     ``number`` is that of a planned run, or the seed of a table, whose ``key`` is empty.
-    ``schedule`` is the validation perplexity after each epoch of a run; ``without_weights``:
-    it was exported without its weights and spectra.
+    ``schedule`` is the validation perplexity after each epoch of a run, ``tokens`` how many it
+    was trained on in each; ``without_weights``: it was exported without its weights and spectra.
     """
 
     number: int
@@ -36,6 +36,7 @@ class Replicate:
     provenance: Mapping[str, Any]
     problem: str = ""
     schedule: tuple[float, ...] = ()
+    tokens: tuple[int, ...] = ()
     without_weights: bool = False
 
 

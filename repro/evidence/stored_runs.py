@@ -125,7 +125,9 @@ def _read(measurements: Mapping[str, MeasurementSpec], run: RunSpec, store: RunS
     values = {name: each.value for name, each in found.items()}
     details = {name: each.details for name, each in found.items()}
     whole: State = "finished" if len(found) == len(stored) else "missing"
-    losses = [row.get("valid_loss") for row in store.history(key)]
+    history = store.history(key)
+    losses = [row.get("valid_loss") for row in history]
+    tokens = [row.get("tokens") for row in history]
     known = all(isinstance(loss, float) and loss < LARGEST_LOSS for loss in losses)
     schedule = tuple(math.exp(float(loss)) for loss in losses if loss is not None) if known else ()
     return Replicate(
@@ -136,5 +138,6 @@ def _read(measurements: Mapping[str, MeasurementSpec], run: RunSpec, store: RunS
         details,
         provenance,
         schedule=schedule,
+        tokens=tuple(each for each in tokens if isinstance(each, int) and each > 0),
         without_weights=store.record(key).without_weights,
     )

@@ -29,6 +29,7 @@ from repro.judging.claim_parts import (
     origins,
     scale_part,
 )
+from repro.judging.costs import cost_parts
 from repro.judging.design_power import design_parts
 from repro.judging.document_parts import (
     DesignPart,
@@ -112,7 +113,7 @@ def document_of(judgement: Judgement, *, command: str = "") -> doc.Document:
         control=None if past is None else control_part(judgement.claim, past),
         family=judgement.family,
         levels=levels,
-        provenance=collect(evidence, command),
+        provenance=collect(evidence, command, cost_parts(claim, evidence)),
     )
 
 

@@ -14,12 +14,14 @@ from repro.evidence.base import PublishedArm
 from repro.evidence.evidence import Evidence, PrintedSummary, State
 from repro.expectations.base import pair
 from repro.judging import document as doc
+from repro.judging.costs import part_of, share_of, training_seconds
 from repro.machine import cores, now, package_version, processor
 from repro.schema import numbers as fmt
 from repro.specs.arm import Arm
 from repro.specs.claim import Claim
 from repro.specs.configuration import value_at
 from repro.stats.records import Sample
+from repro.trainers.base import Training
 from repro.trainers.table import Measurement
 
 SHOWN: Mapping[State, Literal["finished", "excluded", "imputed", "missing"]] = {
@@ -100,6 +102,11 @@ def arm_parts(claim: Claim, evidence: Evidence) -> tuple[doc.ArmPart, ...]:
     return tuple(_arm(name, arm, claim, evidence) for name, arm in claim.arms.items())
 
 
+def _parts(training: Training) -> tuple[doc.ParametersOfPart, ...]:
+    counts = training.parameters_by_part.items()
+    return tuple(doc.ParametersOfPart(part=part, parameters=count) for part, count in counts)
+
+
 def _arm(name: str, arm: Arm, claim: Claim, evidence: Evidence) -> doc.ArmPart:
     configuration = arm.configuration
     training = None if configuration is None else configuration.training()
@@ -113,6 +120,7 @@ def _arm(name: str, arm: Arm, claim: Claim, evidence: Evidence) -> doc.ArmPart:
         planned=None if name in evidence.published else claim.due,
         configuration=arm.configuration_id,
         parameters=None if training is None else training.parameters,
+        parameters_by_part=() if training is None else _parts(training),
         rank_bound=arm.bound,
         source=None if configuration is None else configuration.source,
         assumed=tuple(
@@ -212,12 +220,14 @@ def curves(claim: Claim, evidence: Evidence) -> tuple[doc.CurvePart, ...]:
 PACKAGES = ("torch", "numpy", "scipy", "statsmodels", "pandas", "matplotlib", "typst", "pydantic")
 
 
-def collect(evidence: Evidence, command: str) -> doc.Provenance:
+def collect(
+    evidence: Evidence, command: str, costs: tuple[doc.CostPart, ...] = ()
+) -> doc.Provenance:
     """Facts about this judging and about the runs it judged."""
     every = [run for runs in evidence.arms.values() for run in runs]
     runs = [run for run in every if run.provenance]
-    training = [_part(run.provenance, "training") for run in runs]
-    threads = {int(_part(t, "settings").get("threads", 1)) for t in training}
+    training = [part_of(run.provenance, "training") for run in runs]
+    threads = {int(part_of(t, "settings").get("threads", 1)) for t in training}
     return doc.Provenance(
         created=now(),
         repro_version=package_version("repro-verdict"),
@@ -229,6 +239,7 @@ def collect(evidence: Evidence, command: str) -> doc.Provenance:
         devices=tuple(sorted({_device(t) for t in training})),
         threads_per_run=max(threads, default=1),
         run_seconds={run.key: _seconds(run.provenance) for run in runs},
+        costs=costs,
         command=command,
         code_revision=revision(Path(__file__).parents[2]),
         without_weights=len({run.key for run in every if run.without_weights}),
@@ -253,14 +264,9 @@ def revision(checkout: Path) -> str:
     return done.stdout.strip()
 
 
-def _part(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    part = document.get(name)
-    return part if isinstance(part, Mapping) else {}
-
-
 def _device(training: Mapping[str, Any]) -> str:
     """Where one run was trained, and with which torch: `CPU, AMD EPYC, torch 2.13.0`."""
-    machine, software = _part(training, "machine"), _part(training, "software")
+    machine, software = part_of(training, "machine"), part_of(training, "software")
     names = [machine.get("device"), machine.get("processor")]
     if "torch" in software:
         names.append(f"torch {software['torch']}")
@@ -268,12 +274,9 @@ def _device(training: Mapping[str, Any]) -> str:
 
 
 def _seconds(provenance: Mapping[str, Any]) -> float:
-    """What the run cost, training and measuring together: its share where runs were one model."""
-    training, measured = _part(provenance, "training"), _part(provenance, "measurements")
-    sessions = training.get("sessions_list") or [training]
-    parts = [*sessions, *(_part(measured, name) for name in measured)]
-    seconds = (
-        float(part.get("seconds", 0.0)) / int(_part(part, "engine").get("together", 1))
-        for part in parts
+    """What the run cost, training and measuring together."""
+    measured = part_of(provenance, "measurements")
+    return round(
+        training_seconds(provenance) + sum(share_of(part_of(measured, name)) for name in measured),
+        1,
     )
-    return round(sum(seconds), 1)

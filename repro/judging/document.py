@@ -155,11 +155,19 @@ class Code(Spec):
     version: str
 
 
+class ParametersOfPart(Spec):
+    """How many parameters a part of a model has."""
+
+    part: str
+    parameters: int
+
+
 class ArmPart(Spec):
     """One side of a comparison, where its values are from, and its replicates.
 
-    ``configuration``, its ``source``, ``parameters`` and ``training`` are declared of an arm
-    that is trained; values that come from a ``table`` are only said to be of that training.
+    ``configuration``, its ``source``, ``parameters``, also by part, and ``training`` are declared
+    of an arm that is trained; values that come from a ``table`` are only said to be of that
+    training.
     ``evidence`` is ``runs``, ``table`` or ``published``, or what a source of others is called.
     ``code`` is what is needed of others to train it. ``tuning`` is absent where nothing is stated
     of a search for its settings. ``planned`` is the number of seeds that the claim plans.
@@ -172,6 +180,7 @@ class ArmPart(Spec):
     planned: int | None = None
     configuration: str | None
     parameters: int | None
+    parameters_by_part: tuple[ParametersOfPart, ...] = ()
     bound: int | None = Field(alias="rank_bound")
     source: str | None
     assumed: tuple[Assumption, ...]
@@ -307,6 +316,21 @@ class Document(Spec):
     provenance: Provenance
 
 
+class CostPart(Spec):
+    """What training cost, of the runs of an arm of which it is known.
+
+    ``flops`` are counted, for a token; ``seconds_per_epoch`` and ``tokens_per_second`` are
+    means over ``runs``, and ``peak_memory``, in bytes, is the largest.
+    """
+
+    arm: str
+    runs: int
+    flops: float | None
+    seconds_per_epoch: float | None
+    tokens_per_second: float | None
+    peak_memory: int | None
+
+
 class Provenance(Spec):
     """Everything that derives from time or machine; never compared, never in a key.
 
@@ -325,6 +349,7 @@ class Provenance(Spec):
     devices: tuple[str, ...]
     threads_per_run: int
     run_seconds: dict[str, float]
+    costs: tuple[CostPart, ...] = ()
     command: str
     without_weights: int = 0
     code_revision: str = ""

@@ -40,12 +40,22 @@ def lacking(missing: Sequence[PlannedRun], options: RunOptions) -> list[str]:
     trainings = [planned.run.training for planned in missing]
     corpora = {trainer_of(each).reads(each): each for each in trainings}
     lines = [trainer_of(each).lacking(each, options.data) for each in corpora.values()]
+    lines += _lacking_of_measurements(missing, options)
     return [
-        *filter(None, lines),
+        *dict.fromkeys(filter(None, lines)),
         *_device(options.device),
         *_room(missing, options),
         *_memory(missing, options),
     ]
+
+
+def _lacking_of_measurements(missing: Sequence[PlannedRun], options: RunOptions) -> Iterator[str]:
+    """What measurements read beside the corpora, each once for all runs on one corpus."""
+    every = ((p.run.training, each) for p in missing for each in p.measurements)
+    distinct = {(each, trainer_of(t).reads(t)): (t, each) for t, each in every}
+    for training, measurement in distinct.values():
+        if lack := measurement.lacking(training, options.data):
+            yield f"needs {lack}"
 
 
 def _device(device: str) -> Iterator[str]:

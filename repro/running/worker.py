@@ -29,6 +29,7 @@ from repro.running.engine import ALONE, Choice
 from repro.running.plan import is_complete, missing_measurements
 from repro.store.run_store import RunStore
 from repro.store.sealed import reaching
+from repro.trainers.devices import forget_peak, peak_of
 from repro.trainers.measurement import Measured
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.table import Measurable
@@ -176,6 +177,7 @@ def _train_batch(task: Task, store: RunStore, batch: Batch, outcomes: dict[str, 
                 store.sweep(key)
             for ledger in ledgers.values():
                 ledger.begin_training()
+            forget_peak(task.device)
             with reaching(folders[0]):  # a checkpoint that cannot be written
                 trained = trainer.train(
                     runs,
@@ -185,8 +187,9 @@ def _train_batch(task: Task, store: RunStore, batch: Batch, outcomes: dict[str, 
                     progress=lambda state: ledgers[state.run_key].training(state),
                     together=together > 1,
                 )
+        peak = peak_of(task.device)
         for result in trained:
-            ledgers[result.run.key].end_training(result.notes)
+            ledgers[result.run.key].end_training(result.notes, peak)
             _put(store, result)
         return True
     return False
@@ -242,11 +245,10 @@ def _measure(task: Task, store: RunStore, planned: PlannedRun) -> None:
 
         for measurement in missing_measurements(store, planned):
             ledger.begin_measurement(measurement)
-            if (source := measurement.source) is None:
-                measured = measurer()(measurement)
+            if sources := measurement.sources:
+                measured = measurement.derive(*(_taken(store, key, each) for each in sources))
             else:
-                arrays, taken = store.arrays(key, source), store.measurement(key, source)
-                measured = measurement.derive(taken.details if taken else {}, arrays)
+                measured = measurer()(measurement)
             store.put_measurement(
                 key,
                 measurement,
@@ -255,6 +257,14 @@ def _measure(task: Task, store: RunStore, planned: PlannedRun) -> None:
                 arrays=measured.arrays,
             )
             ledger.end_measurement(measurement)
+
+
+def _taken(store: RunStore, key: str, measurement: Measurable) -> Measured:
+    """What another measurement left in the store; StoreError where it is not there."""
+    stored = store.measurement(key, measurement)
+    if stored is None:
+        raise StoreError(f"{store.folder(key)}: '{measurement.label}' was not measured")
+    return Measured(stored.value, stored.details, store.arrays(key, measurement))
 
 
 def _stored(store: RunStore, run: RunSpec) -> Finished:
@@ -321,9 +331,10 @@ class Ledger:
             self._keep({"sessions_list": sessions}, {}, durable=False)
         self._write({"phase": "training", **{name: getattr(state, name) for name in PLACES}})
 
-    def end_training(self, notes: Sequence[str] = ()) -> None:
+    def end_training(self, notes: Sequence[str] = (), peak_memory: int = 0) -> None:
         """The run is committed: say how it was trained."""
-        told = {"sessions_list": self._all_sessions(), "notes": list(notes)}
+        told: dict[str, Any] = {"sessions_list": self._all_sessions(), "notes": list(notes)}
+        told |= {"peak_memory": peak_memory} if peak_memory else {}
         self._keep({**self._session(), **told, **self._facts}, {})
 
     def begin_measurement(self, measurement: Measurable) -> None:

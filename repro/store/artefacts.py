@@ -147,9 +147,13 @@ class Circumstances(_Open):
 
 
 class TrainingSessions(Circumstances):
-    """The last session says the machine; ``sessions_list`` names those before it as well."""
+    """The last session says the machine; ``sessions_list`` names those before it as well.
+
+    ``peak_memory`` is in bytes: of the process, on a GPU of the tensors there.
+    """
 
     sessions_list: tuple[Circumstances, ...] = ()
+    peak_memory: Annotated[int, Field(ge=0)] = 0
 
 
 class RunProvenance(_Open):

@@ -83,6 +83,16 @@ class Training(Spec):
         return None
 
     @property
+    def parameters_by_part(self) -> dict[str, int]:
+        """The number of each part of the model, where it is known."""
+        return {}
+
+    @property
+    def flops(self) -> float | None:
+        """Floating-point operations of a training step per token, where they are counted."""
+        return None
+
+    @property
     def bound(self) -> int | None:
         """The largest value that its structure allows, where it is bounded."""
         return None

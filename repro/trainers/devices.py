@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from repro.errors import DeviceError
+from repro.machine import forget_peak_memory, peak_memory
 from repro.trainers.trainer import Device, Facts, facts
 
 NOTICE_SECONDS = 2.0
@@ -77,6 +78,25 @@ def torch_sees_gpu() -> bool:
     except (OSError, subprocess.SubprocessError):
         return False
     return done.returncode == 0
+
+
+def forget_peak(device: Device) -> None:
+    """Let the peak of memory be that from now on."""
+    if device == "cuda":
+        import torch  # noqa: PLC0415 - to resolve a device none is needed
+
+        torch.cuda.reset_peak_memory_stats()
+    else:
+        forget_peak_memory()
+
+
+def peak_of(device: Device) -> int:
+    """Bytes that tensors on the GPU held at most since then, or on a CPU this process."""
+    if device == "cuda":
+        import torch  # noqa: PLC0415 - as above
+
+        return torch.cuda.max_memory_allocated()
+    return peak_memory()
 
 
 PACKAGES = ("repro-verdict", "torch", "numpy", "scipy", "safetensors")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -155,12 +156,12 @@ class MeasurementSpec(Spec):
         return f"{self.kind}-{digest(document)[:16]}"
 
     @property
-    def source(self) -> MeasurementSpec | None:
-        """The measurement from which it follows by ``derive``; None: it is taken of a model."""
-        return None
+    def sources(self) -> tuple[MeasurementSpec, ...]:
+        """The measurements from which it follows by ``derive``; none: it is taken of a model."""
+        return ()
 
-    def derive(self, details: Mapping[str, Any], arrays: Mapping[str, Any]) -> Measured:
-        """What follows from the details and arrays that its source left in the store."""
+    def derive(self, *found: Measured) -> Measured:
+        """What follows from what its sources left in the store, given in their order."""
         raise NotImplementedError(f"{self.kind} follows from nothing else")
 
     def measure(self, subject: Any) -> Measured:
@@ -216,6 +217,10 @@ class MeasurementSpec(Spec):
     def at_scatter(self, scatter: float) -> Self:
         """Itself, with as many digits as values of this standard deviation need."""
         return self
+
+    def lacking(self, training: Training, data: Path | None) -> str:
+        """The first thing that is wrong with what it reads below ``data``; or nothing."""
+        return ""
 
     def cost(self, training: Training) -> float:
         """Floating-point operations that it takes, roughly."""
@@ -324,9 +329,9 @@ def too_many_streams(
 
 
 def with_sources(measurements: Iterable[MeasurementSpec]) -> tuple[MeasurementSpec, ...]:
-    """The measurements, each after that from which it follows."""
-    both = ((each.source, each) for each in measurements)
-    return tuple(dict.fromkeys(each for pair in both for each in pair if each is not None))
+    """The measurements, each after those from which it follows."""
+    groups = ((*with_sources(each.sources), each) for each in measurements)
+    return tuple(dict.fromkeys(each for group in groups for each in group))
 
 
 NumberName = Annotated[str, Field(min_length=1, max_length=200)]

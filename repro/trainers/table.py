@@ -58,6 +58,9 @@ MEASUREMENTS: Table[type[MeasurementSpec]] = Table(
     {
         "perplexity": "repro.trainers.language_model.measurements.perplexity:Perplexity",
         "rank": "repro.trainers.language_model.measurements.rank:Rank",
+        "flops": "repro.trainers.language_model.measurements.flops:Flops",
+        "word_similarity": "repro.trainers.language_model.measurements.similarity:WordSimilarity",
+        "generalisation_gap": "repro.trainers.language_model.measurements.gap:GeneralisationGap",
         "spectral": "repro.trainers.language_model.measurements.spectral:Spectral",
         "pairwise_kl": "repro.trainers.language_model.measurements.pairwise_kl:PairwiseKl",
         "kl_from_truth": "repro.trainers.language_model.measurements.kl_from_truth:KlFromTruth",

@@ -3,11 +3,12 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from repro.judging.document import Document, FlagPart
-from repro.report.blocks import Figure, Paragraph, StatementBlock
+from repro.judging.document import CostPart, Document, FlagPart, ParametersOfPart
+from repro.report.blocks import Figure, Paragraph, StatementBlock, TableBlock
 from repro.report.view import view
 
 GOLDEN = Path(__file__).parent / "golden" / "mos_rank.view.json"
@@ -145,3 +146,62 @@ def test_order_of_keys_means_nothing(documents: dict[str, Document]) -> None:
     other = one.model_copy(update={"arms": tuple(arms)})
     assert other == one
     assert view(other) == view(one)
+
+
+def test_parameters_by_part(documents: dict[str, Document]) -> None:
+    """A row per part, a dash where an arm lacks it, and the sums; none where nothing is known."""
+
+    def tables(document: Document) -> list[TableBlock]:
+        section = next(each for each in view(document).sections if each.id == "settings")
+        blocks = [each for each in section.blocks if isinstance(each, TableBlock)]
+        return [each for each in blocks if each.caption == "Parameters by part"]
+
+    document = documents["mos_rank"]
+    assert tables(document) == []
+    parts: tuple[dict[str, int], ...] = (
+        {"recurrent layers": 100_000, "decoder bias": 2_760},
+        {},
+        {"mixture weights": 7},
+    )
+    counted = [
+        tuple(ParametersOfPart(part=name, parameters=number) for name, number in each.items())
+        for each in parts
+    ]
+    arms = tuple(
+        arm.model_copy(update={"parameters_by_part": each})
+        for arm, each in zip(document.arms, counted, strict=True)
+    )
+    (table,) = tables(document.model_copy(update={"arms": arms}))
+    assert table.rows == (
+        ("recurrent layers", "100,000", "–", "–"),
+        ("decoder bias", "2,760", "–", "–"),
+        ("mixture weights", "–", "–", "7"),
+        ("all", "102,760", "214,432", "214,432"),
+    )
+
+
+def test_costs_are_told_with_the_machine(documents: dict[str, Document]) -> None:
+    """In Provenance, with ratios to the least; columns of which nothing is known are left out."""
+
+    def tables(document: Document) -> list[TableBlock]:
+        section = next(each for each in view(document).sections if each.id == "provenance")
+        return [each for each in section.blocks if isinstance(each, TableBlock)]
+
+    document = documents["mos_rank"]
+    assert tables(document) == []
+    nothing: dict[str, Any] = {"seconds_per_epoch": None, "tokens_per_second": None}
+    costs = (
+        CostPart(arm="softmax", runs=0, flops=1e6, peak_memory=None, **nothing),
+        CostPart(arm="mos", runs=0, flops=2.5e6, peak_memory=None, **nothing),
+    )
+    provenance = document.provenance.model_copy(update={"costs": costs})
+    (table,) = tables(document.model_copy(update={"provenance": provenance}))
+    assert [column.label for column in table.columns] == [
+        "Arm", "FLOPs a token", "FLOPs, times the least",
+    ]  # fmt: skip
+    assert table.rows == (("Softmax", "1,000,000", "1.00"), ("MoS, K = 4", "2,500,000", "2.50"))
+    timed = {"seconds_per_epoch": 8.25, "tokens_per_second": 4000.0, "peak_memory": 512_000_000}
+    costs = (costs[0], costs[1].model_copy(update=timed))
+    provenance = document.provenance.model_copy(update={"costs": costs})
+    (table,) = tables(document.model_copy(update={"provenance": provenance}))
+    assert table.rows[1] == ("MoS, K = 4", "2,500,000", "2.50", "8.25", "4,000", "512")

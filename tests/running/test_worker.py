@@ -14,6 +14,7 @@ from repro.rank.spectrum import effective_rank, stable_rank
 from repro.running import worker
 from repro.running.worker import Task
 from repro.store.run_store import RunStore
+from repro.trainers.language_model.measurements.gap import GeneralisationGap
 from repro.trainers.language_model.measurements.perplexity import Dynamic, Perplexity
 from repro.trainers.language_model.measurements.spectral import Spectral
 from repro.trainers.language_model.recipe import Dropout
@@ -89,6 +90,24 @@ def test_what_follows_from_a_rank_reads_no_model(
     assert found.value == stable_rank(values)
 
 
+def test_a_gap_follows_from_two_perplexities(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a run whose perplexities are stored no model is read; the gap is their difference."""
+    (planned,) = tiny_plan()
+    train = Perplexity(split="train")
+    do(store, planned.model_copy(update={"measurements": (TEST, train)}))
+    monkeypatch.setattr("repro.trainers.language_model.trainer.LanguageModels.measurer", None)
+    gap = GeneralisationGap()
+    outcomes = do(store, planned.model_copy(update={"measurements": with_sources([gap])}))
+    assert statuses(outcomes) == ["measured"]
+    key = planned.run.key
+    found = [store.measurement(key, each) for each in (TEST, train, gap)]
+    held_out, training, difference = (each.value for each in found if each is not None)
+    assert difference == held_out - training
+    store.check(key)
+
+
 def test_a_complete_run_is_left_alone(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second time nothing is trained, measured or written."""
     (planned,) = tiny_plan()
@@ -116,6 +135,11 @@ def test_a_new_measurement_trains_nothing(
     for measurement in later.measurements:
         assert store.measurement(run.key, measurement) == at_once.measurement(run.key, measurement)
     assert store.provenance(run.key).keys() == {"schema", "training", "measurements"}
+    training = store.provenance(run.key)["training"]
+    assert isinstance(training, dict)
+    peak = training["peak_memory"]
+    assert isinstance(peak, int)
+    assert 50e6 < peak < 5e10
     measured = store.provenance(run.key)["measurements"]
     assert isinstance(measured, dict)
     assert set(measured) == {each.key for each in later.measurements}

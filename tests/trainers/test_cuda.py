@@ -12,6 +12,7 @@ from benchmarks.gpu import graphs, passes, trainings
 from benchmarks.gpu.cases import OUTPUTS, SMALL, TINY
 from benchmarks.gpu.many import Asked
 from benchmarks.gpu.stopwatch import Measured
+from repro.trainers.devices import forget_peak, peak_of
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import OnText
 from repro.trainers.language_model.measurements.hit_rate import HitRate
@@ -100,3 +101,14 @@ def test_steps_and_recurrences_are_captured():
     asked = Asked("ptb_softmax", None, "cuda", 2, tiny=True, replicates=2)
     found = [*graphs.whole_steps(asked), *graphs.recurrences(asked)]
     assert all(isinstance(one, Measured) for one in found), found
+
+
+def test_the_peak_is_that_of_tensors_on_the_gpu() -> None:
+    """50 MB that are held and let go count, until they are forgotten."""
+    forget_peak("cuda")
+    before = peak_of("cuda")
+    held = torch.zeros(50_000_000, dtype=torch.uint8, device="cuda")
+    del held
+    assert peak_of("cuda") - before >= 50_000_000
+    forget_peak("cuda")
+    assert peak_of("cuda") - before < 50_000_000

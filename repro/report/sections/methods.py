@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from repro.judging.document import ArmPart, Document
@@ -52,6 +53,8 @@ def settings(document: Document) -> tuple[Block, ...]:
         rows = tuple((arm.label, arm.configuration or "", arm.source or "") for arm in arms)
         columns = (Column("Arm"), Column("Configuration", "code"), Column("Where it is from"))
         blocks.append(TableBlock("The configuration of each arm", columns, rows))
+        if any(arm.parameters_by_part for arm in arms):
+            blocks.append(_parts(arms))
         shown = _settings_tables(arms)
         blocks += [t for t in shown if t.caption != DIFFER or len(t.rows) > FEW]
     if any(arm.tuning is not None for arm in document.arms):
@@ -123,6 +126,20 @@ def _settings_tables(arms: list[ArmPart]) -> list[TableBlock]:
         TableBlock(title, texts("Setting", "Value"), same),
     )
     return [table for table in tables if table.rows]
+
+
+def _parts(arms: list[ArmPart]) -> TableBlock:
+    """Where the parameters are; a part that an arm lacks has a dash."""
+    found = [{each.part: each.parameters for each in arm.parameters_by_part} for arm in arms]
+    names = dict.fromkeys(name for parts in found for name in parts)
+    rows = [(name, *(_count(parts.get(name)) for parts in found)) for name in names]
+    columns = (Column("Part"), *numbers(*(arm.label for arm in arms)))
+    sums = ("all", *(_count(arm.parameters) for arm in arms))
+    return TableBlock("Parameters by part", columns, (*rows, sums))
+
+
+def _count(number: int | None) -> str:
+    return fmt.DASH if number is None else fmt.count(number)
 
 
 def _searches(arms: list[ArmPart]) -> TableBlock:
@@ -211,7 +228,47 @@ def provenance(document: Document) -> tuple[Block, ...]:
         ("Threads a run", fmt.count(p.threads_per_run)),
         ("Training time", spent if seconds else ""),
     )
-    return (note, Pairs(tuple(pair for pair in pairs if pair[1])))
+    costs = (_costs(document),) if p.costs else ()
+    return (note, Pairs(tuple(pair for pair in pairs if pair[1])), *costs)
+
+
+def _costs(document: Document) -> TableBlock:
+    """What training cost, in columns of which something is known; ratios are to the least."""
+    labels = {arm.id: arm.label for arm in document.arms}
+    costs = document.provenance.costs
+    columns = {
+        "FLOPs a token": _column([c.flops for c in costs], fmt.significant),
+        "FLOPs, times the least": _column(_ratios([c.flops for c in costs]), _times),
+        "Seconds an epoch": _column([c.seconds_per_epoch for c in costs], fmt.significant),
+        "Tokens a second": _column([c.tokens_per_second for c in costs], fmt.significant),
+        "Time a token, times the least": _column(
+            _ratios([c.tokens_per_second and 1 / c.tokens_per_second for c in costs]), _times
+        ),
+        "Peak memory, MB": _column(
+            [c.peak_memory and c.peak_memory / 1e6 for c in costs], fmt.significant
+        ),
+    }
+    known = {name: cells for name, cells in columns.items() if set(cells) != {fmt.DASH}}
+    names = [labels.get(c.arm, c.arm) for c in costs]
+    caption = "What training cost: FLOPs are counted, times are means over the runs as they were"
+    heads = (Column("Arm"), *numbers(*known))
+    return TableBlock(caption, heads, tuple(zip(names, *known.values(), strict=True)))
+
+
+def _column(values: Sequence[float | None], shown: Callable[[float], str]) -> list[str]:
+    return [fmt.DASH if value is None else shown(value) for value in values]
+
+
+def _ratios(values: Sequence[float | None]) -> Sequence[float | None]:
+    """Each as a multiple of the least; nothing to compare where fewer than two are known."""
+    known = [value for value in values if value is not None]
+    if len(known) < 2:
+        return [None] * len(values)
+    return [None if value is None else value / min(known) for value in values]
+
+
+def _times(ratio: float) -> str:
+    return fmt.fixed(ratio, 2)
 
 
 def _code(document: Document) -> str:

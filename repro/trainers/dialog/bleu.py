@@ -6,13 +6,18 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from repro.files import mismatch
+from repro.machine import package_version
+from repro.schema.base import Sha256
 from repro.schema.messages import Words
 from repro.trainers.base import STEP
-from repro.trainers.dialog.spec import Beam, Smoothing
+from repro.trainers.dialog.spec import Beam, Score, Smoothing, Tokens, references_file
 from repro.trainers.measurement import NAMES, Details, Measured, MeasurementSpec, Natural, Split
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -31,8 +36,13 @@ class Bleu(MeasurementSpec):
     """Mean BLEU of what a dialog model answers, from 0 to 1, over the responses of a split.
 
     n-grams up to ``order``, of the words of the corpus, marks left out. The answers are those
-    that a ``beam`` search keeps, and what was said is their one reference: ``precision`` is the
-    mean over the answers, ``recall`` the best of them, so it is never below precision.
+    that a ``beam`` search keeps, and what was said is their reference: ``precision`` is the mean
+    over the answers, ``recall`` the best of them, so it is never below precision.
+
+    ``references`` is the SHA-256 of a file with more of them, `<corpus>/<split>.references.jsonl`:
+    ``precision`` is then the mean over the answers of the best reference, and ``recall`` the mean
+    over the references of the best answer (Zhao et al. 2017). ``library: nltk`` takes NLTK's BLEU
+    of an answer and a reference, whose smoothing 7 is not that of Chen and Cherry 2014.
     """
 
     trainers: ClassVar[tuple[str, ...]] = ("dialog",)
@@ -46,33 +56,64 @@ class Bleu(MeasurementSpec):
     side: Literal["precision", "recall"]
     smoothing: Smoothing
     beam: Beam = Beam()
+    references: Sha256 | None = None
+    library: Literal["nltk"] | None = None
 
     @property
     def label(self) -> str:
-        return f"{NAMES[self.split]} BLEU-{self.order} {self.side}"
+        several = "" if self.references is None else ", several references"
+        by = "" if self.library is None else ", by NLTK"
+        return f"{NAMES[self.split]} BLEU-{self.order} {self.side}{several}{by}"
 
     def measure(self, subject: Any) -> Measured:
-        """Mean over a split's responses; an unknown word is a word like any other.
-
-        Of the answers to one context, precision is the mean and recall the maximum, as in the
-        code of Zhao et al. 2017.
-        """
+        """Mean over a split's responses; an unknown word is a word like any other."""
+        score = self._score()
         precisions, recalls = [], []
         found = []
-        for answers, reference in subject.answered(self.split, self.beam):
-            scores = [bleu(a.words, [reference], self.order, self.smoothing) for a in answers]
-            precisions.append(statistics.fmean(scores))
-            recalls.append(max(scores))
+        answered = subject.answered(self.split, self.beam)
+        more = self._more(subject, len(answered))
+        for (answers, said), others in zip(answered, more, strict=True):
+            scores = [[score(each.words, meant) for meant in (said, *others)] for each in answers]
+            precisions.append(statistics.fmean(map(max, scores)))
+            recalls.append(statistics.fmean(map(max, zip(*scores, strict=True))))
             found += answers
         sides = {"precision": statistics.fmean(precisions), "recall": statistics.fmean(recalls)}
-        details = {
+        details: dict[str, Any] = {
             **sides,
             "responses": len(recalls),
             "answers": len(found),
             "mean_length": statistics.fmean(len(answer.words) for answer in found),
             "complete": statistics.fmean(answer.complete for answer in found),
         }
+        if self.library is not None:
+            details["library"] = f"{self.library} {package_version(self.library)}"
         return Measured(sides[self.side], details)
+
+    def _score(self) -> Score:
+        """BLEU of an answer against one reference."""
+        if self.library is None:
+            return lambda answer, meant: bleu(answer, [meant], self.order, self.smoothing)
+        from repro.trainers.dialog.nltk_bleu import score_by_nltk  # noqa: PLC0415 - optional
+
+        return score_by_nltk(self.order, self.smoothing)
+
+    def _more(self, subject: Any, responses: int) -> Sequence[Sequence[Tokens]]:
+        """The references of each response beside what was said."""
+        if self.references is None:
+            return [()] * responses
+        from repro.trainers.dialog.references import read_references  # noqa: PLC0415 - torch
+
+        corpus = subject.run.training.corpus
+        return read_references(corpus, self.split, self.references, subject.corpus)
+
+    def lacking(self, training: Any, data: Path | None) -> str:
+        if self.library is not None and find_spec(self.library) is None:
+            return f"the package {self.library}: pip install 'repro-verdict[{self.library}]'"
+        if self.references is None or data is None:
+            return ""  # without a folder the corpus is missing, which is told
+        where = data / training.corpus.name / references_file(self.split)
+        wrong = mismatch(where, self.references)
+        return f"the references of {self.label}: {wrong}" if wrong else ""
 
     def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
         if training.trained_by not in self.trainers:
@@ -94,8 +135,6 @@ class Bleu(MeasurementSpec):
         step = 2.0 * self.beam.size * training.decoded_weights + STEP / 3
         return training.responses(self.split) * self.beam.longest * step
 
-
-Tokens = Sequence[Hashable]
 
 K = 5.0
 """The constant of smoothing 4, set empirically (Chen and Cherry 2014)."""

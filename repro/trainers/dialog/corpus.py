@@ -169,7 +169,7 @@ def load_dialogs(spec: DialogCorpus, data: Path | None) -> DialogData:
         check_count(paths[split], "responses", found=len(part.examples), stated=stated)
         stated = getattr(spec.tokens, split)
         check_count(paths[split], "predicted tokens", found=part.predicted, stated=stated)
-    return DialogData(**result, words=words)
+    return DialogData(result["train"], result["valid"], result["test"], words, data)
 
 
 def describe_dialogs(folder: Path, *, last_unused: bool = False) -> DialogCorpus:

@@ -6,6 +6,7 @@ al. print no sizes of their own.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -103,15 +104,23 @@ class Seq2Seq(Spec):
 
     def parameters(self, vocabulary: int) -> int:
         """Number of scalars that training changes or fixes at random; frozen slopes count."""
+        return sum(self.parameters_by_part(vocabulary).values())
+
+    def parameters_by_part(self, vocabulary: int) -> dict[str, int]:
+        """The number of each part."""
         utterance, dialog = self.utterance_size, self.dialog_size
         encoders = 2 * gru_parameters(self.embedding_size, utterance) + gru_parameters(
             2 * utterance, dialog
         )
         bridge = (dialog + 1) * self.context_size
-        decoder = gru_parameters(self.embedding_size, self.context_size)
-        words = vocabulary * (self.embedding_size + self.decoder_size + 1)
-        output = self.output.extra_parameters(self.context_size, self.decoder_size)
-        return encoders + bridge + decoder + words + output
+        return {
+            "embedding": vocabulary * self.embedding_size,
+            "decoder": vocabulary * self.decoder_size,
+            "recurrent layers that read": encoders + bridge,
+            "recurrent layer that writes": gru_parameters(self.embedding_size, self.context_size),
+            **self.output.extra_parameters(self.context_size, self.decoder_size),
+            "decoder bias": vocabulary,
+        }
 
     def rank_bound(self) -> int | None:
         return self.output.rank_bound(self.decoder_size)
@@ -178,6 +187,16 @@ class Beam(Spec):
 Smoothing = Literal["none", "add_one", "chen_cherry_7"]
 """How BLEU smooths n-gram counts: not (Papineni et al. 2002); one more match and one more n-gram
 for n above 1 (Lin and Och 2004); smoothing 7 of Chen and Cherry 2014."""
+
+
+Tokens = Sequence[Hashable]
+Score = Callable[[Tokens, Tokens], float]
+"""BLEU of an answer against one reference, from 0 to 1."""
+
+
+def references_file(split: str) -> str:
+    """The file with further references for the responses of a split, in the corpus's folder."""
+    return f"{split}.references.jsonl"
 
 
 def gru_parameters(inputs: int, size: int) -> int:

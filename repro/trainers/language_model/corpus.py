@@ -159,12 +159,16 @@ Content = TypeVar("Content")
 
 @dataclass(frozen=True, eq=False)
 class Splits(Generic[Content]):
-    """The three splits of a corpus, and the words that its numbers stand for, in that order."""
+    """The three splits of a corpus, and the words that its numbers stand for, in that order.
+
+    ``data`` is the folder of $REPRO_DATA, where measurements may have files of their own.
+    """
 
     train: Content
     valid: Content
     test: Content
     words: tuple[str, ...]
+    data: Path | None = None
 
     @property
     def vocabulary(self) -> int:
@@ -241,7 +245,7 @@ def _read_text(spec: TextCorpus, data: Path | None) -> CorpusData:
     unit = f"distinct {spec.unit or 'words'}"
     check_count(folder, unit, found=len(numbers), stated=spec.vocabulary)
     train, valid, test = texts
-    return CorpusData(train, valid, test, tuple(numbers))
+    return CorpusData(train, valid, test, tuple(numbers), data)
 
 
 def describe(folder: Path, unit: Literal["characters"] | None = None) -> TextCorpus:

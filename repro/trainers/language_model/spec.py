@@ -125,9 +125,13 @@ class OutputSpec(Spec):
         """How often the decoder is multiplied for each context."""
         return 1
 
-    def extra_parameters(self, context_size: int, decoder_size: int) -> int:
-        """How many parameters it has beside the decoder's matrix and bias."""
+    def mixed(self, decoder_size: int) -> int:
+        """How many numbers a product sums up where latent contexts are mixed."""
         return 0
+
+    def extra_parameters(self, context_size: int, decoder_size: int) -> dict[str, int]:
+        """How many parameters it has beside the decoder's matrix and bias, by part."""
+        return {}
 
     def trained(self) -> tuple[str, ...]:
         """The names of those that are trained, below `output`; a user's own are not known."""
@@ -226,8 +230,8 @@ class Plif(OutputSpec):
             raise ValueError(message)
         return self
 
-    def extra_parameters(self, context_size: int, decoder_size: int) -> int:
-        return self.pieces
+    def extra_parameters(self, context_size: int, decoder_size: int) -> dict[str, int]:
+        return {"slopes": self.pieces}
 
     def trained(self) -> tuple[str, ...]:
         return () if self.frozen else ("slopes",)
@@ -253,9 +257,12 @@ class Mixture(OutputSpec):
     def latent_contexts(self) -> int:
         return self.components
 
-    def extra_parameters(self, context_size: int, decoder_size: int) -> int:
+    def extra_parameters(self, context_size: int, decoder_size: int) -> dict[str, int]:
         """The affine maps to the latent contexts, and the linear map to the shares."""
-        return self.components * (decoder_size * (context_size + 1) + context_size)
+        return {
+            "latent projection": self.components * decoder_size * (context_size + 1),
+            "mixture weights": self.components * context_size,
+        }
 
     def trained(self) -> tuple[str, ...]:
         return ("mixture.latent_weight", "mixture.latent_bias", "mixture.prior_weight")
@@ -268,6 +275,9 @@ class MoC(Mixture):
 
     kind: Literal["moc"] = "moc"
     components: Count
+
+    def mixed(self, decoder_size: int) -> int:
+        return self.components * decoder_size
 
     def rank_bound(self, decoder_size: int) -> int:
         """Its logits are linear in the mixed context."""
@@ -311,8 +321,8 @@ class Own(OutputSpec):
     parameters: Annotated[int, Field(ge=0, le=10**9)] = 0
     options: dict[Name, int | float] = {}
 
-    def extra_parameters(self, context_size: int, decoder_size: int) -> int:
-        return self.parameters
+    def extra_parameters(self, context_size: int, decoder_size: int) -> dict[str, int]:
+        return {"own output layer": self.parameters}
 
     def build(self, vocabulary: int, decoder_size: int, context_size: int, dtype: Any) -> Any:
         return load_object(self.layer)(self, vocabulary, decoder_size, context_size, dtype)
@@ -361,15 +371,24 @@ class Model(Spec):
 
     def parameters(self, vocabulary: int) -> int:
         """Number of scalars that training changes or fixes at random; frozen slopes count."""
-        embedding = vocabulary * self.embedding_size if self.decoder == "free" else 0
-        decoder = vocabulary * self.decoder_size + vocabulary
-        output = self.output.extra_parameters(self.context_size, self.decoder_size)
-        return embedding + self._trunk_parameters() + decoder + output
+        return sum(self.parameters_by_part(vocabulary).values())
 
-    def _trunk_parameters(self) -> int:
+    def parameters_by_part(self, vocabulary: int) -> dict[str, int]:
+        """The number of each part; a tied matrix is one."""
+        matrix = vocabulary * self.decoder_size
+        tied = {"embedding, tied to the decoder": matrix}
+        free = {"embedding": vocabulary * self.embedding_size, "decoder": matrix}
+        return {
+            **(free if self.decoder == "free" else tied),
+            **self._trunk_parameters(),
+            **self.output.extra_parameters(self.context_size, self.decoder_size),
+            "decoder bias": vocabulary,
+        }
+
+    def _trunk_parameters(self) -> dict[str, int]:
         if self.trunk is not None:
-            return self.trunk.parameters
-        return sum(4 * h * (i + h) + 8 * h for i, h in self.layer_sizes())
+            return {"own trunk": self.trunk.parameters}
+        return {"recurrent layers": sum(4 * h * (i + h) + 8 * h for i, h in self.layer_sizes())}
 
     def rank_bound(self) -> int | None:
         """Structural bound on the rank of the log-probabilities (None: there is none)."""
@@ -399,6 +418,11 @@ class NetworkTraining(Training):
     @property
     def parameters(self) -> int:
         return int(self.model.parameters(self.corpus.vocabulary))
+
+    @property
+    def parameters_by_part(self) -> dict[str, int]:
+        parts: dict[str, int] = self.model.parameters_by_part(self.corpus.vocabulary)
+        return parts
 
     @property
     def bound(self) -> int | None:
@@ -448,3 +472,19 @@ class TrainingSpec(NetworkTraining):
         trunk = self.model.trunk
         layers = sum(4 * size * (before + size) for before, size in self.model.layer_sizes())
         return self.decoded_weights + (layers if trunk is None else trunk.parameters)
+
+    @property
+    def flops(self) -> float | None:
+        """Forward, and twice as many back: by the inputs and by the weights of each product."""
+        forward = self.forward_flops
+        return None if forward is None else 3 * forward
+
+    @property
+    def forward_flops(self) -> float | None:
+        """Floating-point operations of the matrix products that predict a token.
+
+        A multiplication and an addition are two. None where a part is the user's own.
+        """
+        if isinstance(self.model.output, Own) or self.model.trunk is not None:
+            return None
+        return 2 * (self.multiplied_weights + self.model.output.mixed(self.model.decoder_size))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
-from repro.files import NotRegularError, opened
+from repro.files import mismatch
 from repro.schema.messages import Words, choose
 from repro.schema.yaml import Steps
 from repro.trainers.base import LEAST_TOKENS, STEP, too_short
@@ -117,7 +116,7 @@ class Networks(Trainer[Any]):
         if sha256 is None:
             fault = "its configuration does not say which files it is"
             return f"{need}: {fault}; see repro corpus {data / name}"
-        wrong = (_file(data / each, str(getattr(sha256, Path(each).stem))) for each in names)
+        wrong = (mismatch(data / each, str(getattr(sha256, Path(each).stem))) for each in names)
         return next((f"{need}: {line}" for line in wrong if line), "")
 
     def describes(self, folder: Path) -> bool:
@@ -285,21 +284,3 @@ def _idle_of_window(place: str, window: WindowLength) -> Iterator[Idle]:
 def _one_late_rate(recipe: Recipe) -> bool:
     """Whether an averaged step is to take the rate of the step before, and all have one."""
     return recipe.late and recipe.decay == "constant" and not recipe.window.random
-
-
-def _file(path: Path, expected: str) -> str:
-    """Why a file is not the one that a corpus names; empty if it is."""
-    try:
-        with opened(path) as stream:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
-    except NotRegularError:
-        return f"{path} is not a regular file; put the corpus there"
-    except OSError as error:
-        reason = error.strerror or error
-        return f"{path} cannot be read ({reason}); put it there, or set REPRO_DATA to its folder"
-    if found != expected:
-        return (
-            f"{path} is another file: its SHA-256 begins with {found[:12]}, that of the corpus "
-            f"with {expected[:12]}; restore the original"
-        )
-    return ""

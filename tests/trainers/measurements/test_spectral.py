@@ -13,6 +13,7 @@ from repro.rank.reduction import GRAM_RESOLUTION
 from repro.rank.spectrum import press_threshold
 from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.language_model.measurements.spectral import Spectral
+from repro.trainers.measurement import Measured
 
 SINGULAR_VALUES = np.array([8.0, 4.0, 2.0, 1.0, 1e-3, 0.0])
 EPS = float(np.finfo(np.float32).eps)
@@ -21,7 +22,7 @@ DETAILS = {"rows": 50, "columns": 6, "relative_threshold": press_threshold(50, 6
 
 def taken(**settings: Any) -> float:
     spec = Spectral.model_validate({"kind": "spectral", **settings})
-    return spec.derive(DETAILS, {"singular_values": SINGULAR_VALUES}).value
+    return spec.derive(Measured(0, DETAILS, {"singular_values": SINGULAR_VALUES})).value
 
 
 def test_each_statistic_by_its_definition() -> None:
@@ -50,7 +51,7 @@ def test_numpys_threshold_is_of_the_precision_of_the_rank() -> None:
     limit = 50 * EPS * 8
     values = np.array([8.0, limit * 1.001, limit * 0.999])
     spec = Spectral.model_validate({"kind": "spectral", "statistic": "numpy"})
-    assert spec.derive(DETAILS, {"singular_values": values}).value == 2
+    assert spec.derive(Measured(0, DETAILS, {"singular_values": values})).value == 2
 
 
 @pytest.mark.parametrize(
@@ -96,4 +97,4 @@ def test_it_follows_from_the_rank_of_the_same_rows() -> None:
     spec = Spectral.model_validate(
         {"kind": "spectral", "statistic": "stable", "split": "valid", "contexts": 7}
     )
-    assert spec.source == Rank(split="valid", contexts=7)
+    assert spec.sources == (Rank(split="valid", contexts=7),)

@@ -92,18 +92,19 @@ class Spectral(MeasurementSpec):
         return self._of.digits
 
     @property
-    def source(self) -> Rank:
-        return Rank(split=self.split, batch_size=self.batch_size, contexts=self.contexts)
+    def sources(self) -> tuple[Rank]:
+        return (Rank(split=self.split, batch_size=self.batch_size, contexts=self.contexts),)
 
     def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
         """As the rank itself."""
         if self.taken_of(training):
-            yield from self.source.unsuited(training, whose)
+            yield from self.sources[0].unsuited(training, whose)
         else:
             yield from super().unsuited(training, whose)
 
-    def derive(self, details: Mapping[str, Any], arrays: Mapping[str, Any]) -> Measured:
-        return Measured(float(self._taken(arrays["singular_values"], details)))
+    def derive(self, *found: Measured) -> Measured:
+        (rank,) = found
+        return Measured(float(self._taken(rank.arrays["singular_values"], rank.details)))
 
     def _taken(self, values: Any, details: Mapping[str, Any]) -> float:
         from repro.rank import spectrum as rank  # noqa: PLC0415 - numpy

@@ -1,0 +1,150 @@
+"""Embeddings of the user: a text as word2vec and GloVe write it, or an array and its words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from repro.errors import EmbeddingsError
+from repro.files import opened
+from repro.schema.numbers import number_of
+from repro.similarity.benchmarks import content_of
+from repro.similarity.cosine import Vector
+
+EXPECTED = "FILE.npy with --vocabulary, or a text with a word and its numbers on each line"
+LARGEST_VOCABULARY = 2**31
+
+
+class Embeddings(NamedTuple):
+    """``words`` how many there are, ``size`` the length of a vector, and those asked for."""
+
+    words: int
+    size: int
+    vectors: dict[str, Vector]
+
+
+def read_embeddings(path: Path, vocabulary: Path | None, needed: Collection[str]) -> Embeddings:
+    """The vectors of the ``needed`` words; of a word that comes twice, the first.
+
+    A `.npy` is an array (V, E), and line i of ``vocabulary`` the word of row i. Any other file is
+    a text: on each line a word and E numbers, after blanks; a first line of two whole numbers
+    is the V and E of word2vec. Other words are not read, so that memory is that of the needed.
+
+    Raises EmbeddingsError, which says where, for anything else.
+    """
+    if (path.suffix == ".npy") != (vocabulary is not None):
+        what = "without --vocabulary" if vocabulary is None else "with --vocabulary"
+        raise EmbeddingsError(
+            f"{path}: {what}\n  expected: {EXPECTED}\n"
+            "  to do: name the file with the words of the rows, one a line, for an array alone"
+        )
+    if vocabulary is None:
+        return _of_text(path, frozenset(needed))
+    return _of_array(path, vocabulary, frozenset(needed))
+
+
+def _of_array(path: Path, vocabulary: Path, needed: frozenset[str]) -> Embeddings:
+    array = _array(path)
+    expected = "the words of the rows, one a line"
+    content = content_of(vocabulary, LARGEST_VOCABULARY, EmbeddingsError, expected)
+    lines = content.decode("utf-8", errors="replace").removesuffix("\n").split("\n")
+    words = [line.strip() for line in lines]
+    if len(words) != len(array):
+        raise EmbeddingsError(
+            f"{vocabulary}: {len(words):,} words, and {path} has {len(array):,} rows\n"
+            "  expected: as many words as rows\n  to do: give the words of this array"
+        )
+    vectors: dict[str, Vector] = {}
+    for row, word in enumerate(words):
+        if word in needed and word not in vectors:
+            vectors[word] = np.asarray(array[row], dtype=np.float64)
+    return Embeddings(len(words), array.shape[1], vectors)
+
+
+def _array(path: Path) -> Any:
+    """The array of a file, mapped and not read."""
+    try:
+        with opened(path):
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        why = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise EmbeddingsError(
+            f"{path}: cannot be read: {why}\n  expected: a file that numpy.save wrote\n"
+            "  to do: check the path, and write the file again if it is damaged"
+        ) from error
+    if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "fiu":
+        size = " x ".join(map(str, array.shape)) or "a single number"
+        raise EmbeddingsError(
+            f"{path}: an array of {size}, type {array.dtype}\n"
+            "  expected: numbers, a row per word\n  to do: save the embeddings, (V, E)"
+        )
+    return array
+
+
+def _of_text(path: Path, needed: frozenset[str]) -> Embeddings:
+    """Line by line, as bytes: a word may have any, and only needed numbers are read."""
+    try:
+        with opened(path) as stream:
+            return _of_lines(path, iter(stream), {word.encode(): word for word in needed})
+    except OSError as error:
+        raise EmbeddingsError(
+            f"{path}: cannot be read: {error.strerror or error}\n  expected: {EXPECTED}\n"
+            "  to do: check the path"
+        ) from error
+
+
+def _of_lines(path: Path, lines: Iterator[bytes], needed: dict[bytes, str]) -> Embeddings:
+    first = next(lines, b"").split()
+    stated = _counts(first)
+    size = stated.size if stated else len(first) - 1
+    if size < 1:
+        raise _misread(path, 1, "no word with numbers", EXPECTED)
+    numbered = enumerate((line.split() for line in lines), start=2)
+    vectors: dict[str, Vector] = {}
+    words, last = 0, 1
+    for last, fields in numbered if stated else chain([(1, first)], numbered):
+        if not fields:
+            continue
+        words += 1
+        word = needed.get(fields[0])
+        if word is None or word in vectors or len(fields) > size + 1:  # a word may hold blanks
+            continue
+        if len(fields) <= size:
+            mistake = f"{number_of(len(fields) - 1, 'number')} after '{word}'"
+            raise _misread(path, last, mistake, f"{size:,}, as on the first line")
+        vectors[word] = _vector(path, last, fields)
+    if stated and words != stated.words:
+        mistake = f"{words:,} words, and the first line says {stated.words:,}"
+        raise _misread(path, last, mistake, "a whole file")
+    return Embeddings(words, size, vectors)
+
+
+class _Counts(NamedTuple):
+    words: int
+    size: int
+
+
+def _counts(fields: list[bytes]) -> _Counts | None:
+    """What the first line of word2vec says; None for any other line."""
+    if len(fields) == 2 and all(field.isdigit() for field in fields):
+        return _Counts(int(fields[0]), int(fields[1]))
+    return None
+
+
+def _vector(path: Path, line: int, fields: list[bytes]) -> Vector:
+    try:
+        return np.array([float(field) for field in fields[1:]])
+    except ValueError as error:
+        word = fields[0].decode(errors="replace")
+        raise _misread(path, line, f"'{word}' has what is no number", "numbers") from error
+
+
+def _misread(path: Path, line: int, mistake: str, expected: str) -> EmbeddingsError:
+    return EmbeddingsError(
+        f"{path}:{line}:1: {mistake}\n  expected: {expected}\n"
+        "  to do: correct the line, or write the file again"
+    )
