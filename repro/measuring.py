@@ -202,7 +202,7 @@ def _comparisons(values: Sequence[Value], store: RunStore) -> Iterator[Compariso
     """Every two arms of a claim, by each measurement that keeps a number for each context."""
     found: dict[tuple[str, MeasurementSpec], dict[str, list[Any]]] = {}
     for each in values:
-        name = each.measurement.by_context
+        name, _ = each.measurement.by_context
         if not (name and each.asked.group):
             continue
         key = each.asked.planned.run.key

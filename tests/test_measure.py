@@ -19,6 +19,7 @@ from repro.specs.claim import Claim
 from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
 from repro.trainers.language_model.measurements.hit_rate import HitRate
+from repro.trainers.language_model.measurements.pairwise_kl import PairwiseKl
 from repro.trainers.language_model.measurements.perplexity import Perplexity
 from tests.running.doing import do, forbid_training
 
@@ -134,6 +135,26 @@ def test_it_is_told_in_lines(store: RunStore) -> None:
         "tiny_rank (quick): test top-3 hit rate (100 contexts), MoC less Softmax: "
     )
     assert lines[-1].endswith("over 100 contexts (3 seeds and 2 seeds)")
+
+
+def test_drawn_pairs_are_compared_pair_by_pair(claim: Claim, store: RunStore) -> None:
+    pairs = "{kind: pairwise_kl, batch_size: 2, pairs: 60}"
+    lines = call(store, FILE, "--measurement", pairs).stdout.splitlines()
+    spec = PairwiseKl(batch_size=2, pairs=60)
+    found = [
+        np.mean(
+            [store.arrays(claim.run(arm, n).key, spec)["divergences"] for n in range(seeds)],
+            axis=0,
+            dtype=np.float64,
+        )
+        for arm, seeds in (("moc", 3), ("softmax", 2))
+    ]
+    assert "(60 pairs), MoC less Softmax: " in lines[-1]
+    assert lines[-1].endswith("over 60 pairs (3 seeds and 2 seeds)")
+    again = json.loads(call(store, FILE, "--measurement", pairs, "--json").stdout)
+    difference = again["by_context"][-1]["difference"]
+    assert difference == pytest.approx((found[0] - found[1]).mean(), rel=1e-9)
+    assert difference != 0
 
 
 def test_a_comparison_is_that_of_paired_contexts() -> None:

@@ -107,14 +107,15 @@ def _lines(found: Measurements) -> Iterator[str]:
 
 
 def _in_words(each: Comparison) -> str:
-    from repro.schema.numbers import number_of, plus
+    from repro.schema.numbers import MINUS, number_of, plus
 
     digits = each.measurement.digits + 1
+    difference = plus(each.difference, digits).replace(MINUS, "-")
+    _, contexts = each.measurement.by_context
     seeds = " and ".join(number_of(n, "seed") for n in each.seeds)
     return (
         f"{each.measurement.label}, {each.first} less {each.second}: "
-        f"{plus(each.difference, digits)}, standard error {each.error:.2g} over "
-        f"{each.contexts:,} contexts ({seeds})"
+        f"{difference}, standard error {each.error:.2g} over {each.contexts:,} {contexts} ({seeds})"
     )
 
 

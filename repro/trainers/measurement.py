@@ -120,7 +120,8 @@ class MeasurementSpec(Spec):
     no expectation may rest on it. ``readings`` are other values of it among its details, each with
     the words that follow "at". ``logarithmic``: its values are compared by their ratio;
     ``bounded``: the structure of a model may bound them. ``curve_words`` are those of its curves.
-    ``by_context`` names the array that has a number for each context, the same for every model.
+    ``by_context`` names the array of a number for each context, the same for every model, and says
+    what such a context is, in the plural.
     """
 
     trainers: ClassVar[tuple[str, ...]] = ()
@@ -129,7 +130,7 @@ class MeasurementSpec(Spec):
     logarithmic: ClassVar[bool] = False
     bounded: ClassVar[bool] = False
     curve_words: ClassVar[CurveWords] = CurveWords()
-    by_context: ClassVar[str] = ""
+    by_context: ClassVar[tuple[str, str]] = ("", "contexts")
     Details: ClassVar[type[Details]] = Details
 
     kind: str

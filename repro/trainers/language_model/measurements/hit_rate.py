@@ -53,7 +53,7 @@ class HitRate(MeasurementSpec):
     trainers: ClassVar[tuple[str, ...]] = ("language_model",)
     better: ClassVar[Literal["lower", "higher"]] = "higher"
     digits: ClassVar[int] = 3
-    by_context: ClassVar[str] = "hits"
+    by_context: ClassVar[tuple[str, str]] = ("hits", "contexts")
     Details: ClassVar[type[Details]] = HitRateDetails
 
     kind: Literal["hit_rate"] = "hit_rate"

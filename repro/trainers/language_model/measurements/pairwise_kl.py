@@ -48,7 +48,7 @@ class PairwiseKl(MeasurementSpec):
     trainers: ClassVar[tuple[str, ...]] = ("language_model", "dialog")
     better: ClassVar[Literal["lower", "higher"]] = "higher"
     digits: ClassVar[int] = 3
-    by_context: ClassVar[str] = "divergences"
+    by_context: ClassVar[tuple[str, str]] = ("divergences", "pairs")
     Details: ClassVar[type[Details]] = PairwiseKlDetails
 
     kind: Literal["pairwise_kl"] = "pairwise_kl"
