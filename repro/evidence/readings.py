@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from repro.schema.base import LARGEST, SMALLEST
 
@@ -94,6 +94,7 @@ class TableSchema:
 
     ``needed`` are the measurements without which a decisive expectation cannot be judged,
     ``order`` the column that says in which order the replicates came, where the claim declares one.
+    ``specs`` are the measurements as they are declared.
     """
 
     arms: tuple[str, ...]
@@ -101,6 +102,7 @@ class TableSchema:
     needed: Mapping[str, tuple[str, ...]]
     elsewhere: Mapping[str, str]
     order: str | None = None
+    specs: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def in_order(self) -> tuple[str, ...]:

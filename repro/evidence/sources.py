@@ -11,6 +11,7 @@ SOURCES: Table[type[EvidenceSource]] = Table(
         "runs": "repro.evidence.stored_runs:Runs",
         "arguments": "repro.evidence.stored_runs:RunsOfTheClaim",
         "table": "repro.evidence.csv_table:TableFile",
+        "import": "repro.evidence.imported:Imported",
         "published": "repro.evidence.published:PublishedNumbers",
     },
 )

@@ -80,7 +80,9 @@ def table_schema(claim: Claim, arms: Sequence[str]) -> TableSchema:
         needed[arm] = tuple(dict.fromkeys(read))
     others = {name: arm.source.elsewhere for name, arm in claim.arms.items() if name not in arms}
     order = None if claim.sequential is None else claim.sequential.order
-    return TableSchema(tuple(arms), tuple(claim.measurements), needed, others, order)
+    return TableSchema(
+        tuple(arms), tuple(claim.measurements), needed, others, order, claim.measurements
+    )
 
 
 def _evidence(claim: Claim, tables: Tables, store: RunStore | None = None) -> Evidence:

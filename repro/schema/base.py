@@ -74,6 +74,9 @@ FilePattern = Annotated[
 ]
 """A file below a folder, or a pattern of such files: `train.py`, `src/**/*.py`."""
 
+ImportPath = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_{*][^\\]*$", max_length=300)]
+"""Files below a folder, with parts of names in braces: `runs/{arm}/seed_{seed}/metrics.csv`."""
+
 MemorySize = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,6}(\.[0-9])? ?(GB|MB)$")]
 """`8 GB`, `500 MB`."""
 

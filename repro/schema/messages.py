@@ -22,6 +22,7 @@ from repro.schema.base import (
     DivergedPolicy,
     FileName,
     FilePattern,
+    ImportPath,
     MemorySize,
     Name,
     ObjectName,
@@ -148,6 +149,10 @@ PATTERNS = {
     pattern(FilePattern): (
         "a file below the folder, or a pattern of files, such as train.py or src/**/*.py",
         "write it from that folder on, without '..' and without '/' at its beginning",
+    ),
+    pattern(ImportPath): (
+        "a path below the folder of this file, such as runs/{arm}/seed_{seed}/metrics.csv",
+        "write it from that folder on; names in braces and * stand for a part of one name",
     ),
     pattern(MemorySize): ("a size such as 8 GB or 500 MB", "write a number, and GB or MB"),
     pattern(DivergedPolicy): (

@@ -69,9 +69,9 @@ else:
 
     ``configuration``: it is trained here, with what ``override`` changes in it key by key;
     ``first_seed`` numbers its first replicate. ``args``: the configuration of the claim is trained,
-    with these laid over its own. ``table``: a tidy CSV next to the claim, columns
-    arm, seed, measurement, value. ``published``: printed numbers, by measurement. ``evidence``:
-    a source that is not built in.
+    with these laid over its own. ``table``: a tidy CSV next to the claim, columns arm, seed,
+    measurement, value. ``import``: runs that a tracker has, or files. ``published``: printed
+    numbers, by measurement. ``evidence``: a source that is not built in.
     """,
         **{
             name: (field.rebuild_annotation(), field)

@@ -28,6 +28,7 @@ from pydantic import (
 from repro.digest import digest
 from repro.schema.base import ObjectName, Positive, Spec
 from repro.schema.messages import Words
+from repro.series import BestBy, NumberName, Reduction
 from repro.trainers.base import LEAST_TOKENS, Training, revisions_of, too_short
 
 if TYPE_CHECKING:
@@ -333,29 +334,6 @@ def with_sources(measurements: Iterable[MeasurementSpec]) -> tuple[MeasurementSp
     """The measurements, each after those from which it follows."""
     groups = ((*with_sources(each.sources), each) for each in measurements)
     return tuple(dict.fromkeys(each for group in groups for each in group))
-
-
-NumberName = Annotated[str, Field(min_length=1, max_length=200)]
-"""The name of a number that a program left: `eval_loss`, `test.accuracy`."""
-
-
-class BestBy(Spec):
-    """The row of a series at which another number, or this one, was best."""
-
-    best_by: NumberName
-    better: Literal["lower", "higher"]
-
-
-class AtRow(Spec):
-    """The row of a series at which a number had a value: `{step: 3000}`."""
-
-    at: Annotated[dict[NumberName, float], Field(min_length=1, max_length=1)]
-
-    def __hash__(self) -> int:
-        return hash(tuple(self.at.items()))
-
-
-Reduction = Literal["first", "last"] | BestBy | AtRow
 
 
 class LeavesNumbers(Protocol):

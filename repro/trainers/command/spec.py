@@ -18,7 +18,7 @@ from repro.schema.base import (
     Spec,
     VariableName,
 )
-from repro.schema.messages import Words, choose
+from repro.schema.messages import Words
 from repro.schema.yaml import Steps
 from repro.trainers.base import Training
 
@@ -30,6 +30,10 @@ RESERVED = ("seed", "args", "out")
 
 IDENTITY = {"command", "args", "style", "environment", "results", "keep", "diverged", "digests"}
 """The fields on which the numbers of a run depend, or what is left of it."""
+
+
+ResultForm = Literal["file", "csv", "jsonl", "stdout"]
+FORMS: tuple[ResultForm, ...] = ("file", "csv", "jsonl", "stdout")
 
 
 class Results(Spec):
@@ -64,9 +68,9 @@ class Results(Spec):
         return self.file is None
 
     @property
-    def form(self) -> str:
+    def form(self) -> ResultForm:
         """Which of the four it is."""
-        return next(key for key in Results.model_fields if getattr(self, key) is not None)
+        return next(form for form in FORMS if getattr(self, form) is not None)
 
     @property
     def path(self) -> str:
@@ -217,8 +221,3 @@ def filled(text: str, values: Mapping[str, Any]) -> str:
 def written(value: Any) -> str:
     """A value on a command line: `true`, `0.001`."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def unknown(name: str, known: list[str]) -> Words:
-    """What to say of a number that a run did not leave."""
-    return f"no number '{name}'", ", ".join(known[:20]), choose(name, known)

@@ -18,10 +18,11 @@ from repro.errors import DataError, ReproError
 from repro.files import leads_out, read_bytes
 from repro.schema.messages import Words
 from repro.schema.yaml import Steps
+from repro.series import Heard, Reduction, Row, chosen
 from repro.trainers.command import process, results
 from repro.trainers.command.gpus import gpus_of_this_run
 from repro.trainers.command.spec import CommandTraining
-from repro.trainers.measurement import Measured, MeasurementSpec, Reduction
+from repro.trainers.measurement import Measured, MeasurementSpec
 from repro.trainers.run import RunSpec
 from repro.trainers.trainer import (
     FLOPS_PER_CORE,
@@ -140,7 +141,7 @@ class LeftByProgram:
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         stored = json.loads(files["results.json"])
-        self.rows: list[results.Row] = stored["rows"]
+        self.rows: list[Row] = stored["rows"]
         self.series = bool(stored["series"])
         self._files = files
         self._kept: dict[str, str] = json.loads(files["kept.json"])
@@ -152,7 +153,7 @@ class LeftByProgram:
 
     def number(self, name: str, reduction: Reduction | None) -> Measured:
         """The number of that name; of a series the one that the reduction chooses. Or DataError."""
-        value, place = results.chosen(self.rows, name, reduction)
+        value, place = chosen(self.rows, name, reduction)
         return Measured(value, {"row": place, "rows": len(self.rows)} if self.series else {})
 
     def read(self, name: str) -> bytes:
@@ -176,7 +177,7 @@ def _finished(run: RunSpec, folder: Path) -> Finished:
     if not spec.resume:
         shutil.rmtree(out, ignore_errors=True)
     out.mkdir(exist_ok=True)
-    heard = results.Heard(spec.results.stdout)
+    heard = Heard(spec.results.stdout)
     minutes = spec.resources.minutes
     with gpus_of_this_run(spec.resources.gpus) as devices:
         environment = {**os.environ, **_threads(spec), **devices, **spec.environment}
@@ -195,7 +196,7 @@ def _finished(run: RunSpec, folder: Path) -> Finished:
 
 
 def _judged(
-    run: RunSpec, spec: CommandTraining, ended: process.Ended, heard: results.Heard, out: Path
+    run: RunSpec, spec: CommandTraining, ended: process.Ended, heard: Heard, out: Path
 ) -> Finished:
     """What became of a program that has ended: finished, diverged, or FailedError."""
     ending = "timeout" if ended.timed_out else "exit" if ended.status else ""

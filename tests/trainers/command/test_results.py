@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from repro.errors import DataError
-from repro.trainers.command.results import Heard, Row, chosen, rows_of
+from repro.series import AtRow, BestBy, Heard, Row, chosen
+from repro.trainers.command.results import rows_of
 from repro.trainers.command.spec import Results
-from repro.trainers.measurement import AtRow, BestBy
 
 ROWS: list[Row] = [
     {"step": 1, "loss": 3.0, "acc": 0.1},

@@ -1,0 +1,113 @@
+"""Files: JSON, JSON lines, CSV, and logs by a pattern; what a run is stands in its path, or inside.
+
+So read is what Hugging Face's Trainer, Lightning, Keras, lm-eval, sacred and most scripts leave.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from repro.errors import DataError
+from repro.evidence.imports.base import Digests, FoundRun, Importer, PathPattern, matching
+from repro.schema.yaml import parse_document
+from repro.series import Form, Heard, NumberName, Record, Row, flat, numbers_in, records_in
+
+FORMS: dict[str, Form] = {
+    ".json": "file",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+
+
+class Files(Importer):
+    """A file per run, or with ``each: row`` a run per row of a file.
+
+    In ``path`` `{seed}` and other names in braces stand for a part of a name that is a field of
+    the run; `*` and `**` for any. ``pattern`` reads logs: its named groups are the numbers of a
+    line. ``rows`` is the path of a list in JSON, such as `log_history`. ``fields`` is a file
+    beside each, in JSON or YAML, that says more of the run, such as `hparams.yaml`.
+    """
+
+    from_: Literal["files"] = Field(alias="from")
+    path: PathPattern
+    pattern: Annotated[str, Field(max_length=1_000)] | None = None
+    rows: NumberName | None = None
+    each: Literal["file", "row"] = "file"
+    fields: Annotated[str, StringConstraints(pattern=r"^[\w.-]{1,100}$")] | None = None
+
+    @model_validator(mode="after")
+    def _sound(self) -> Self:
+        if self.pattern is not None:
+            try:
+                groups = re.compile(self.pattern).groupindex
+            except re.error as error:
+                raise ValueError(f"pattern is no regular expression: {error}") from None
+            if not groups:
+                raise ValueError("pattern names no number: write it as (?P<loss>...)")
+        return self
+
+    def runs(self, root: Path, digests: Digests) -> Iterator[FoundRun]:
+        """By path."""
+        for path, said in matching(root, self.path):
+            text = _text(digests.read(path, root), path)
+            beside = self._beside(path, root, digests)
+            for number, (fields, rows) in enumerate(self._read(path, text)):
+                place = path.relative_to(root).as_posix()
+                place += f", row {number + 1}" if self.each == "row" else ""
+                yield FoundRun(place, {**fields, **beside, **said}, rows)
+
+    def _beside(self, path: Path, root: Path, digests: Digests) -> dict[str, Any]:
+        if self.fields is None:
+            return {}
+        beside = path.with_name(self.fields)
+        text = _text(digests.read(beside, root), beside)
+        if beside.suffix in (".yaml", ".yml"):
+            return dict(flat(parse_document(text, str(beside)).data))
+        return _records(text, "file", beside)[0]
+
+    def _read(self, path: Path, text: str) -> Iterator[tuple[Record, list[Row]]]:
+        """The runs in a file: what it says of each, and its numbers in rows."""
+        if self.pattern is not None:
+            heard = Heard(self.pattern)
+            for line in text.splitlines():
+                heard(line)
+            yield {}, heard.rows
+            return
+        form = FORMS.get(path.suffix.lower())
+        if form is None:
+            raise DataError(
+                f"{path}: of a form that is not known\n  expected: {', '.join(FORMS)}\n"
+                "  to do: add `pattern` to read it line by line"
+            )
+        records = _records(text, form, path)
+        if self.each == "row":
+            yield from ((record, [numbers_in(record)]) for record in records)
+        elif self.rows is not None:
+            listed = records[0].get(self.rows) if records else None
+            if not isinstance(listed, list):
+                raise DataError(f"{path}: there is no list '{self.rows}' in it")
+            inside = (dict(flat(each)) for each in listed if isinstance(each, dict))
+            yield records[0], [numbers_in(each) for each in inside]
+        else:
+            yield records[0] if form == "file" else {}, [numbers_in(each) for each in records]
+
+
+def _text(content: bytes, path: Path) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: is no UTF-8 text: byte {error.start}") from error
+
+
+def _records(text: str, form: Form, path: Path) -> list[Record]:
+    try:
+        return records_in(text, form)
+    except ValueError as error:
+        raise DataError(f"{path}: cannot be read: {error}\n  to do: mend the file") from error

@@ -1,0 +1,128 @@
+"""MLflow: the sqlite file of its tracking store, and the folder `mlruns` of earlier versions.
+
+Fields are `params.NAME`, `tags.NAME`, `experiment` and `name`. Written after the layout of MLflow
+3.17.2 (tables runs, params, metrics, tags, experiments), without MLflow.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from repro.errors import DataError
+from repro.evidence.imports.base import Digests, FoundRun, Importer, Points, database, rows_of
+from repro.schema.yaml import parse_document
+
+STATES: dict[str, Literal["finished", "failed", "running"]] = {
+    "FINISHED": "finished",
+    "FAILED": "failed",
+    "KILLED": "failed",
+    "RUNNING": "running",
+    "SCHEDULED": "running",
+}
+STATUS_NUMBERS = ("", "RUNNING", "SCHEDULED", "FINISHED", "FAILED", "KILLED")
+
+
+class Mlflow(Importer):
+    """The file `mlflow.db`, or a folder `mlruns`. ``seed`` is a field, such as `params.seed`."""
+
+    from_: Literal["mlflow"] = Field(alias="from")
+    seed: str = "params.seed"
+
+    def runs(self, root: Path, digests: Digests) -> Iterator[FoundRun]:
+        """In the order in which they were begun; those that were deleted are left out."""
+        place = self.place(root)
+        if place.is_dir():
+            yield from _of_folder(place, root, digests)
+        else:
+            yield from _of_database(place, root, digests)
+
+
+def _of_database(path: Path, root: Path, digests: Digests) -> Iterator[FoundRun]:
+    with database(path, root, digests, "MLflow") as db:
+        yield from _in_database(db)
+
+
+def _in_database(db: sqlite3.Connection) -> Iterator[FoundRun]:
+    said = _said(db)
+    points: dict[str, Points] = defaultdict(lambda: defaultdict(list))
+    for run, key, value, step, is_nan in db.execute(
+        "SELECT run_uuid, key, value, step, is_nan FROM metrics ORDER BY timestamp, step, rowid"
+    ):
+        number = None if is_nan or not math.isfinite(value) else float(value)
+        points[run][key].append((int(step), number))
+    runs = db.execute(
+        "SELECT r.run_uuid, r.name, r.status, e.name FROM runs r "
+        "JOIN experiments e ON e.experiment_id = r.experiment_id "
+        "WHERE r.lifecycle_stage = 'active' ORDER BY r.start_time, r.run_uuid"
+    )
+    for run, name, status, experiment in runs:
+        fields = {"name": name, "experiment": experiment, **said[run]}
+        yield FoundRun(f"run {run}", fields, rows_of(points[run]), STATES.get(status, "running"))
+
+
+def _said(db: sqlite3.Connection) -> dict[str, dict[str, Any]]:
+    """Parameters and tags of every run."""
+    found: dict[str, dict[str, Any]] = defaultdict(dict)
+    for table in ("params", "tags"):
+        for run, key, value in db.execute(f"SELECT run_uuid, key, value FROM {table}"):  # noqa: S608
+            found[run][f"{table}.{key}"] = value
+    return found
+
+
+def _of_folder(folder: Path, root: Path, digests: Digests) -> Iterator[FoundRun]:
+    """`mlruns/EXPERIMENT/RUN/{meta.yaml, params, metrics, tags}`."""
+    found = []
+    for meta in folder.glob("*/*/meta.yaml"):
+        document = _meta(meta, root, digests)
+        if document.get("lifecycle_stage") in (None, "active"):
+            above = meta.parents[1] / "meta.yaml"
+            name = _meta(above, root, digests).get("name") if above.is_file() else ""
+            found.append((document.get("start_time") or 0, meta.parent, document, name))
+    if not found:
+        raise DataError(f"{folder}: no run of MLflow is in this folder\n  to do: check `path`")
+    for _, at, document, experiment in sorted(found, key=lambda each: (each[0], each[1].name)):
+        fields: dict[str, Any] = {"name": document.get("run_name"), "experiment": experiment}
+        for table in ("params", "tags"):
+            texts = _inside(at / table, root, digests)
+            fields |= {f"{table}.{name}": text.strip() for name, text in texts}
+        points: Points = {
+            name: [*map(_point, text.splitlines())]
+            for name, text in _inside(at / "metrics", root, digests)
+        }
+        status = document.get("status")
+        if isinstance(status, int):
+            status = STATUS_NUMBERS[status] if status < len(STATUS_NUMBERS) else ""
+        yield FoundRun(
+            f"run {at.name}", fields, rows_of(points), STATES.get(str(status), "running")
+        )
+
+
+def _inside(folder: Path, root: Path, digests: Digests) -> Iterator[tuple[str, str]]:
+    """The text of every file below a folder, by its path there."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            text = digests.read(path, root).decode("utf-8", "replace")
+            yield path.relative_to(folder).as_posix(), text
+
+
+def _meta(path: Path, root: Path, digests: Digests) -> dict[str, Any]:
+    text = digests.read(path, root).decode("utf-8", "replace")
+    return parse_document(text, str(path)).data
+
+
+def _point(line: str) -> tuple[int, float | None]:
+    """`time value step`; the step may be left out."""
+    parts = line.split()
+    try:
+        value = float(parts[1])
+        step = int(parts[2]) if len(parts) > 2 else 0
+    except (IndexError, ValueError) as error:
+        raise DataError(f"'{line[:80]}' is no line of a metric of MLflow") from error
+    return step, value if math.isfinite(value) else None

@@ -1,0 +1,191 @@
+"""Numbers by name in rows: read from JSON, CSV, JSON lines or lines of text, and reduced to one."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field
+
+from repro.errors import DataError
+from repro.schema.base import Spec
+from repro.schema.messages import choose
+
+MOST_ROWS: Final = 1_000_000
+MOST_NAMES: Final = 2_000
+DEPTH: Final = 20
+
+Row = dict[str, float | None]
+"""Numbers by name; None is one that is not finite."""
+
+
+NumberName = Annotated[str, Field(min_length=1, max_length=200)]
+"""The name of a number that a program left: `eval_loss`, `test.accuracy`."""
+
+
+class BestBy(Spec):
+    """The row of a series at which another number, or this one, was best."""
+
+    best_by: NumberName
+    better: Literal["lower", "higher"]
+
+
+class AtRow(Spec):
+    """The row of a series at which a number had a value: `{step: 3000}`."""
+
+    at: Annotated[dict[NumberName, float], Field(min_length=1, max_length=1)]
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.at.items()))
+
+
+Reduction = Literal["first", "last"] | BestBy | AtRow
+
+
+Form = Literal["file", "csv", "jsonl"]
+
+
+Record = dict[str, Any]
+"""Whatever stands in a row, by name."""
+
+
+def records_in(text: str, form: Form) -> list[Record]:
+    """The rows of a JSON object (one), of a CSV, or of JSON lines; ValueError for anything else.
+
+    A value inside an object has its dotted path as its name.
+    """
+    try:
+        return {"file": _json, "csv": _csv, "jsonl": _json_lines}[form](text)[:MOST_ROWS]
+    except (csv.Error, RecursionError) as error:
+        raise ValueError(str(error)) from error
+
+
+def rows_in(text: str, form: Form) -> list[Row]:
+    """The numbers in the rows of a text, as in ``records_in``."""
+    return [numbers_in(record) for record in records_in(text, form)]
+
+
+class Heard:
+    """The rows of a text: one for each line in which the pattern is found."""
+
+    def __init__(self, pattern: str | None) -> None:
+        self._pattern = None if pattern is None else re.compile(pattern)
+        self.rows: list[Row] = []
+
+    def __call__(self, line: str) -> None:
+        found = self._pattern.search(line) if self._pattern else None
+        if found and len(self.rows) < MOST_ROWS:
+            texts = {name: text for name, text in found.groupdict().items() if text is not None}
+            self.rows.append(numbers_in(texts))
+
+
+def _json(text: str) -> list[Record]:
+    document = json.loads(text)
+    if not isinstance(document, dict):
+        raise ValueError("it holds no object at its top")  # noqa: TRY004 - wrong content, not type
+    return [dict(flat(document))]
+
+
+def flat(
+    document: Mapping[str, Any], before: str = "", depth: int = 0
+) -> Iterator[tuple[str, Any]]:
+    """Every value by its dotted path."""
+    if depth > DEPTH:
+        return
+    for key, value in document.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{before}{key}.", depth + 1)
+        else:
+            yield f"{before}{key}", value
+
+
+def _json_lines(text: str) -> list[Record]:
+    records = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        document = json.loads(line)
+        if not isinstance(document, dict):
+            raise ValueError(f"line {number} holds no object")  # noqa: TRY004
+        records.append(dict(flat(document)))
+    return records
+
+
+def _csv(text: str) -> list[Record]:
+    sample = text[:10_000]
+    first = sample.partition("\n")[0]
+    separator = max(",;\t", key=first.count)
+    cells = csv.DictReader(io.StringIO(text), delimiter=separator, strict=True)
+    return [{k: v for k, v in row.items() if k and isinstance(v, str)} for row in cells]
+
+
+def numbers_in(values: Mapping[str, Any]) -> Row:
+    """Those of the values that are numbers; texts, lists and nulls are left out."""
+    found: Row = {}
+    for name, value in values.items():
+        if isinstance(value, bool) or len(found) >= MOST_NAMES:
+            continue
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            continue
+        found[str(name).strip()] = number if math.isfinite(number) else None
+    return found
+
+
+class NoSuchRowError(DataError):
+    """A series that did not get as far as the row that a reduction chooses."""
+
+
+def chosen(rows: Sequence[Row], name: str, reduction: Reduction | None) -> tuple[float, int]:
+    """The number of that name in the row that the reduction chooses, and the place of the row.
+
+    DataError where there is none, or where it is one of several and no reduction is declared.
+    """
+    having = [place for place, row in enumerate(rows) if name in row]
+    if not having:
+        known = sorted({key for row in rows for key in row})
+        what, expected = f"no number '{name}'", ", ".join(known[:20])
+        raise _no_number(what, expected, choose(name, known))
+    if reduction is None:
+        if len(having) > 1:
+            advice = f"add `reduce: last` to the measurement of {name}, or another choice"
+            raise _no_number(f"{len(having)} values of '{name}'", "one, or `reduce`", advice)
+        place = having[0]
+    else:
+        place = _place(rows, having, reduction)
+    value = rows[place][name]
+    if value is None:
+        raise _no_number(f"'{name}' is not finite", "a finite number", "declare it a divergence")
+    return value, place
+
+
+def _place(rows: Sequence[Row], having: Sequence[int], reduction: Reduction) -> int:
+    """Which of the rows that have a number a reduction chooses."""
+    if isinstance(reduction, str):
+        return having[0 if reduction == "first" else -1]
+    if isinstance(reduction, AtRow):
+        ((key, value),) = reduction.at.items()
+        found = [place for place in having if rows[place].get(key) == value]
+        if len(found) != 1:
+            what = f"{len(found) or 'no'} rows in which '{key}' is {value:g}"
+            refused = _no_number(what, "one", "name another row, or `reduce: last`")
+            raise refused if found else NoSuchRowError(str(refused))
+        return found[0]
+    by = reduction.best_by
+    judged = [(number, place) for place in having if (number := rows[place].get(by)) is not None]
+    if not judged:
+        raise _no_number(f"no row with '{by}'", "the number to choose by", "correct its name")
+    sign = 1 if reduction.better == "lower" else -1
+    return min(judged, key=lambda each: (sign * each[0], each[1]))[1]
+
+
+def _no_number(mistake: str, expected: str, advice: str) -> DataError:
+    return DataError(
+        f"the results of the run: {mistake}\n  expected: {expected}\n  to do: {advice}"
+    )
