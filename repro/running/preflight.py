@@ -50,7 +50,7 @@ def lacking(missing: Sequence[PlannedRun], options: RunOptions) -> list[str]:
 
 
 def _lacking_of_measurements(missing: Sequence[PlannedRun], options: RunOptions) -> Iterator[str]:
-    """What measurements read beside the corpora, each once for all runs on one corpus."""
+    """What measurements read apart from the corpora, each once for all runs on one corpus."""
     every = ((p.run.training, each) for p in missing for each in p.measurements)
     distinct = {(each, trainer_of(t).reads(t)): (t, each) for t, each in every}
     for training, measurement in distinct.values():

@@ -66,12 +66,12 @@ def _of_array(path: Path, vocabulary: Path, needed: frozenset[str]) -> Embedding
 
 
 def _array(path: Path) -> Any:
-    """The array of a file, mapped and not read."""
+    """The array of a file, mapped and not read; one of objects is refused, and never unpickled."""
     try:
-        with opened(path):
-            array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        why = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        with opened(path), np.errstate(over="ignore"):
+            array = np.lib.format.open_memmap(path, mode="r")
+    except Exception as error:  # a header may hold anything
+        why = getattr(error, "strerror", None) or str(error).partition("\n")[0]
         raise EmbeddingsError(
             f"{path}: cannot be read: {why}\n  expected: a file that numpy.save wrote\n"
             "  to do: check the path, and write the file again if it is damaged"
@@ -130,7 +130,7 @@ class _Counts(NamedTuple):
 
 def _counts(fields: list[bytes]) -> _Counts | None:
     """What the first line of word2vec says; None for any other line."""
-    if len(fields) == 2 and all(field.isdigit() for field in fields):
+    if len(fields) == 2 and all(field.isdigit() and len(field) < 16 for field in fields):
         return _Counts(int(fields[0]), int(fields[1]))
     return None
 

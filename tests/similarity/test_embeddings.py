@@ -56,6 +56,8 @@ def test_a_word_may_hold_blanks_and_any_bytes(tmp_path: Path) -> None:
         (["cat 1 2", "the 1"], r"vectors\.txt:2:1: 1 number after 'the'\n  expected: 2"),
         (["cat 1 2", "the 1 x"], r"vectors\.txt:2:1: 'the' has what is no number"),
         (["3 2", "cat 1 2", "the 1 2"], r"vectors\.txt:3:1: 2 words, and the first line says 3"),
+        (["9" * 5000 + " 2 3", "cat 1"], r"vectors\.txt:2:1: 1 number after 'cat'"),
+        (["9" * 15 + " 2", "cat 1 2"], r"1 words, and the first line says 999,999,999,999,999"),
         (["cat"], r"vectors\.txt:1:1: no word with numbers"),
         ([""], r"vectors\.txt:1:1: no word with numbers"),
     ],
@@ -63,6 +65,12 @@ def test_a_word_may_hold_blanks_and_any_bytes(tmp_path: Path) -> None:
 def test_a_line_of_another_form(lines: list[str], message: str, tmp_path: Path) -> None:
     with pytest.raises(EmbeddingsError, match=message):
         read_embeddings(text(tmp_path, *lines), None, {"the", "cat"})
+
+
+def test_numbers_of_thousands_of_digits_are_no_counts(tmp_path: Path) -> None:
+    """They are a word with its number, as in a text of GloVe."""
+    found = read_embeddings(text(tmp_path, "9" * 5000 + " 2", "cat 1"), None, {"cat"})
+    assert (found.words, found.size) == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -99,5 +107,10 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "bad.npy").write_bytes(pickled.getvalue())
     with pytest.raises(EmbeddingsError, match=r"bad\.npy: cannot be read"):
         read_embeddings(tmp_path / "bad.npy", words, {"the"})
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (9999999999999999999, 2)}"
+    for content in (b"", b"\x93NUMPY", b"\x93NUMPY\x01\x00" + bytes([len(header), 0]) + header):
+        (tmp_path / "bad.npy").write_bytes(content)
+        with pytest.raises(EmbeddingsError, match=r"bad\.npy: cannot be read"):
+            read_embeddings(tmp_path / "bad.npy", words, {"the"})
     with pytest.raises(EmbeddingsError, match=r"words\.txt: cannot be read: No such file"):
         read_embeddings(array(tmp_path), tmp_path / "gone" / "words.txt", {"the"})

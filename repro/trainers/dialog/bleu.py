@@ -98,7 +98,7 @@ class Bleu(MeasurementSpec):
         return score_by_nltk(self.order, self.smoothing)
 
     def _more(self, subject: Any, responses: int) -> Sequence[Sequence[Tokens]]:
-        """The references of each response beside what was said."""
+        """The references of each response, apart from what was said."""
         if self.references is None:
             return [()] * responses
         from repro.trainers.dialog.references import read_references  # noqa: PLC0415 - torch

@@ -25,7 +25,7 @@ Reference = tuple[int, ...]
 def read_references(
     spec: DialogCorpus, split: Split, sha256: str, dialogs: DialogData
 ) -> list[list[Reference]]:
-    """The references of each response beside what was said, in the order of the responses.
+    """The references of each response, apart from what was said, in the order of the responses.
 
     A line of the file is a JSON list of texts, for one response; they become words as those of
     the corpus do, cut as long. Raises DataError for another file, number of lines or form.
