@@ -70,9 +70,14 @@ def _lack_of_gpu() -> str:
     return "" if torch.cuda.is_available() else "no CUDA device"
 
 
+def _lack_of_time() -> str:
+    return "" if os.environ.get("REPRO_FULL_SIZE") else "takes minutes: set REPRO_FULL_SIZE=1"
+
+
 LACKS: dict[str, Callable[[], str]] = {
     "browser": _lack_of_browser,
     "data": _lack_of_data,
+    "full_size": _lack_of_time,
     "gpu": _lack_of_gpu,
 }
 

@@ -12,6 +12,8 @@ from repro.cli.options import problems, say
 from repro.errors import printable
 
 if TYPE_CHECKING:
+    from repro.rank.matrix import Matrix
+    from repro.rank.measure import Ranks
     from repro.rank.spectrum import Spectrum
 
 
@@ -85,10 +87,9 @@ def rank(
 ) -> None:
     """Numerical rank of a matrix of log-probabilities, contexts x vocabulary. 1: control failed."""
     with problems():
-        from repro.rank.document import document_of, with_noise_of, without_threshold
+        from repro.rank.document import document_of
         from repro.rank.matrix import matrix_of
-        from repro.rank.measure import centred_spectrum, column_means, ranks_of
-        from repro.rank.noise import ranks_under_noise
+        from repro.rank.measure import ranks_of
         from repro.rank.resume import SavedReading
 
         epsilons = tuple(epsilon or EPSILONS)
@@ -109,22 +110,14 @@ def rank(
             )
         document = document_of(found, epsilons)
         if noise:
-            each = (ranks_under_noise(given.read, found, c, epsilons) for c in noise)
-            document["noise"] = {
-                f"{c:g}": with_noise_of(n) for c, n in zip(noise, each, strict=True)
-            }
+            document["noise"] = _with_noise(given, found, noise, epsilons)
         if centred:
-            values = centred_spectrum(given.read(0), column_means(given.read(0)))
-            document["centred"] = without_threshold(values, epsilons)
+            document["centred"] = _centred(given, epsilons)
         say(_as_json(document) if json else _as_text(matrix, document))
         if spectrum is not None:
             _write(spectrum, _npy(found.reduced.values()))
         if figure is not None:
-            from repro.report.rank_figure import rank_svg
-
-            reduced = found.reduced
-            drawn = rank_svg(matrix, document, reduced.values(), reduced.least)
-            _write(figure, drawn.encode())
+            _write(figure, _svg(matrix, document, found))
     raise typer.Exit(0 if found.control == found.expected else 1)
 
 
@@ -145,17 +138,17 @@ def _bound(reference: Path | None, rank: int | None) -> float | None:
             f"{given} without {other}\n  expected: both\n"
             "  to do: name the singular values of the reference, and say which rank it has"
         )
-    values = spectrum_in(reference)
+    values, shown = spectrum_in(reference), printable(str(reference))
     try:
         bound = empirical_bound(values, rank)
     except ValueError as error:
         raise MatrixError(
-            f"{reference}: {len(values):,} singular values, for --reference-rank {rank}\n"
+            f"{shown}: {len(values):,} singular values, for --reference-rank {rank}\n"
             f"  expected: {error}\n  to do: say which rank the reference has"
         ) from error
     if not bound:
         raise MatrixError(
-            f"{reference}: singular value {rank + 1:,} is 0\n  expected: one above 0, the noise of "
+            f"{shown}: singular value {rank + 1:,} is 0\n  expected: one above 0, the noise of "
             "the reference\n  to do: take a reference whose log-probabilities have noise"
         )
     return bound
@@ -168,6 +161,31 @@ def _refuse_without_spectrum(option: str) -> None:
         f"{option} with --counts: counts alone give no spectrum\n"
         "  expected: one of the two\n  to do: leave --counts out"
     )
+
+
+def _with_noise(
+    given: Matrix, found: Ranks, noise: list[float], epsilons: tuple[float, ...]
+) -> dict[str, Any]:
+    from repro.rank.document import with_noise_of
+    from repro.rank.noise import ranks_under_noise
+
+    ranks = {f"{c:g}": ranks_under_noise(given.read, found, c, epsilons) for c in noise}
+    return {c: with_noise_of(under) for c, under in ranks.items()}
+
+
+def _centred(given: Matrix, epsilons: tuple[float, ...]) -> dict[str, Any]:
+    from repro.rank.document import without_threshold
+    from repro.rank.measure import centred_spectrum, column_means
+
+    values = centred_spectrum(given.read(0), column_means(given.read(0)))
+    return without_threshold(values, epsilons)
+
+
+def _svg(name: str, document: dict[str, Any], found: Ranks) -> bytes:
+    from repro.report.rank_figure import rank_svg
+
+    reduced = found.reduced
+    return rank_svg(name, document, reduced.values(), reduced.least).encode()
 
 
 def _write(path: Path, content: bytes) -> None:

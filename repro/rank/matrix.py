@@ -70,7 +70,7 @@ def spectrum_in(path: Path) -> Spectrum:
             return np.sort(values)[::-1]
         found = "numbers that are negative or not finite"
     raise MatrixError(
-        f"{path}: {found}\n  expected: singular values in one row\n"
+        f"{printable(str(path))}: {found}\n  expected: singular values in one row\n"
         "  to do: write them with repro rank FILE --spectrum OUT.npy"
     )
 

@@ -85,15 +85,15 @@ def telling_rows(chunk: Row) -> tuple[Row, int]:
     They are the first row that is not of zeros or of equal entries; of narrow rows, several that
     differ. Where there is none, the first row.
     """
-    found: list[Row] = []
+    found: dict[bytes, Row] = {}
     first, most = 0, 1 if chunk.shape[1] >= LEAST_VALUES else -(-POOLED // chunk.shape[1])
     for index, row in enumerate(chunk):
-        if not _tells_nothing(row) and not any(np.array_equal(row, each) for each in found):
+        if not _tells_nothing(row):
             first = first if found else index
-            found.append(row)
+            found[row.tobytes()] = row
             if len(found) == most:
                 break
-    return (np.concatenate(found) if found else chunk[0]), first
+    return (np.concatenate(list(found.values())) if found else chunk[0]), first
 
 
 def rounded(row: Row) -> str:

@@ -1,4 +1,11 @@
-"""Every reduction counts what the float64 SVD of the held matrix counts, for every output layer."""
+"""Every reduction counts what the float64 SVD of the held matrix counts, for every output layer.
+
+MoS of one component has rank d + 2; its log(p + 1e-8) lifts the rank to several times that, which
+is no rounding (Lim et al. 2018 found 2,884 of 280).
+
+A layer takes 16 s of one core for 8,000 x 2,000, and 75 s for 20,000 x 4,000, which is looked at for
+two layers each time and for all eight, 10 minutes, where REPRO_FULL_SIZE is set.
+"""
 
 from __future__ import annotations
 
@@ -69,19 +76,37 @@ def test_8000_contexts_of_2000_words(name: str) -> None:
         assert DIMENSIONS <= found.press <= DIMENSIONS + 2
     if name == "mos":
         assert found.press > 20 * DIMENSIONS
+    if name == "mos of one, log(p + 1e-8)":
+        assert found.press > 5 * DIMENSIONS
 
 
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("name", ["softmax", "mos"])
+EVERY_DAY = ("softmax", "mos")
+"""Layers whose larger matrix is looked at in every run of the tests."""
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in EVERY_DAY else pytest.mark.full_size)
+        for name in LAYERS
+    ],
+)
 def test_20000_contexts_of_4000_words(name: str) -> None:
-    """The reference is the SVD of the triangular factor, which has the same singular values."""
+    """The reference is the SVD of the triangular factor, which has the same singular values.
+
+    One Gram matrix gives the counts by inertia first, and then the spectrum.
+    """
     held = rows_of_layer(name, 20_000, 4000)
     factor = np.linalg.qr(held.astype(np.float64), mode="r")
     values = np.linalg.svd(factor, compute_uv=False)
     asked = thresholds(values, press_threshold(20_000, 4000, EPS))
+    assert len(asked) >= 4
     expected = [count_above(values, each) for each in asked]
-    assert reduce_rows(chunks(held), "gram", NUMPY).ranks(asked) == expected
-    assert reduce_rows(chunks(held), "inertia", NUMPY).ranks(asked) == expected
+    counted = reduce_rows(chunks(held), "inertia", NUMPY)
+    assert counted.ranks(asked) == expected
+    spectrum = np.sqrt(np.maximum(NUMPY.eigenvalues(counted.gram)[::-1], 0.0))
+    assert [count_above(spectrum, each) for each in asked] == expected
 
 
 @pytest.mark.parametrize("counts_only", [False, True])
@@ -101,9 +126,10 @@ def test_lims_bound_from_the_spectrum_of_one_component(name: str, counts_only: b
         assert expected == DIMENSIONS + (2 if name == "moc" else 1)
 
 
-def test_randomised_svd_finds_the_same_leading_values() -> None:
-    """torch's, by another algorithm: the twenty largest of a MoS, to a thousandth."""
-    held = rows_of_layer("mos", 4000, 1000)
+@pytest.mark.parametrize("name", ["mos", "moc", "mos of one, log(p + 1e-8)"])
+def test_randomised_svd_finds_the_same_leading_values(name: str) -> None:
+    """torch's, by another algorithm: the twenty largest, to a thousandth."""
+    held = rows_of_layer(name, 4000, 1000)
     torch.manual_seed(0)
     leading = torch.svd_lowrank(torch.from_numpy(held).double(), q=60, niter=4)[1][:20]
     spectrum = reduce_rows(chunks(held), "gram").values()
