@@ -3,8 +3,8 @@
 MoS of one component has rank d + 2; its log(p + 1e-8) lifts the rank to several times that, which
 is no rounding (Lim et al. 2018 found 2,884 of 280).
 
-A layer takes 16 s of one core for 8,000 x 2,000, and 75 s for 20,000 x 4,000, which is looked at for
-two layers each time and for all eight, 10 minutes, where REPRO_FULL_SIZE is set.
+A layer takes 16 s of one core for 8,000 x 2,000, and 75 s for 20,000 x 4,000, which is looked at
+for two layers each time and for all eight, 10 minutes, where REPRO_FULL_SIZE is set.
 """
 
 from __future__ import annotations
