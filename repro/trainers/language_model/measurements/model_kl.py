@@ -25,12 +25,18 @@ from repro.trainers.measurement import Measured
 
 PAIRS_AT_ONCE = 1024
 
+ROWS_AT_ONCE = 64
+"""Rows that are held in float64: more would need more memory, and take longer."""
+
 
 def divergences(log_p_NV: Tensor, log_q_NV: Tensor) -> Tensor:
     """KL(p || q) of each row, (N,) float64; a word that p gives no probability counts 0."""
-    log_p_NV, log_q_NV = log_p_NV.double(), log_q_NV.double()
-    terms_NV = log_p_NV.exp() * (log_p_NV - log_q_NV)
-    return torch.where(log_p_NV > -math.inf, terms_NV, 0.0).sum(dim=1)
+    parts = zip(log_p_NV.split(ROWS_AT_ONCE), log_q_NV.split(ROWS_AT_ONCE), strict=True)
+    found = []
+    for log_p, log_q in parts:
+        terms = log_p.double().exp() * (log_p.double() - log_q)
+        found.append(torch.where(log_p > -math.inf, terms, 0.0).sum(dim=1))
+    return torch.cat(found)
 
 
 def drawn_pairs(rows: int, pairs: int, seed: int) -> Rows:
@@ -73,13 +79,14 @@ def over_every_pair(chunks: Iterable[Tensor]) -> tuple[float, dict[str, Any]]:
     """
     rows, negative_entropy = 0, 0.0
     sums: tuple[Tensor, Tensor] | None = None
-    for chunk_NV in chunks:
-        log_p_NV = chunk_NV.double()
+    for part_NV in (part for chunk_NV in chunks for part in chunk_NV.split(ROWS_AT_ONCE)):
+        log_p_NV = part_NV.double()
         p_NV = log_p_NV.exp()
-        negative_entropy -= float(torch.special.entr(p_NV).sum())
+        terms_NV = torch.where(p_NV > 0, p_NV * log_p_NV, 0.0)
+        negative_entropy += float(terms_NV.sum())
         here = p_NV.sum(dim=0), log_p_NV.sum(dim=0)
         sums = here if sums is None else (sums[0] + here[0], sums[1] + here[1])
-        rows += len(chunk_NV)
+        rows += len(part_NV)
     if sums is None:
         raise ValueError("no rows")
     products_V = torch.where(sums[0] > 0, sums[0] * sums[1], 0.0)
@@ -109,7 +116,7 @@ def from_truth(
         found.append(divergences(truth_NV, chunk_NV).cpu())
         targets_N1 = targets_N[here].to(chunk_NV.device).unsqueeze(1)
         truths.append(truth_NV.gather(1, targets_N1).squeeze(1).cpu())
-        models.append(chunk_NV.double().gather(1, targets_N1).squeeze(1).cpu())
+        models.append(chunk_NV.gather(1, targets_N1).squeeze(1).double().cpu())
     truth_N, model_N = torch.cat(truths), torch.cat(models)
     excess_N = truth_N - model_N
     facts = {
