@@ -9,6 +9,7 @@ from pydantic import Field
 
 from repro.schema.base import Count, Name
 from repro.schema.messages import Words
+from repro.trainers.language_model.measurements.pairwise_kl import SUMMED
 from repro.trainers.measurement import (
     NAMES,
     Control,
@@ -93,8 +94,9 @@ class KlFromTruth(MeasurementSpec):
         return isinstance(other, KlFromTruth) and "train" not in (self.split, other.split)
 
     def cost(self, training: Any) -> float:
-        """One pass over the split."""
-        return 2.0 * float(training.multiplied_weights) * training.tokens(self.split)
+        """One pass over the split, and two distributions of each context."""
+        summed = 2.0 * SUMMED * training.corpus.vocabulary
+        return (2.0 * float(training.multiplied_weights) + summed) * training.tokens(self.split)
 
     def memory(self, training: Any) -> float:
         """The true distributions, in float64, a few times."""
