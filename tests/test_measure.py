@@ -19,6 +19,7 @@ from repro.specs.claim import Claim
 from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
 from repro.trainers.language_model.measurements.hit_rate import HitRate
+from repro.trainers.language_model.measurements.kl_from_truth import KlFromTruth
 from repro.trainers.language_model.measurements.pairwise_kl import PairwiseKl
 from repro.trainers.language_model.measurements.perplexity import Perplexity
 from tests.running.doing import do, forbid_training
@@ -247,3 +248,33 @@ def test_a_run_that_diverged_has_nothing_to_measure(claim: Claim, tmp_path: Path
     done = call(store, run.key[:12], "--measurement", HITS)
     assert done.exit_code == 0, done.output
     assert f"diverged: {run.key[:12]} has nothing to measure" in done.stderr
+
+
+def test_the_most_probable_words_at_a_place_are_told(claim: Claim, store: RunStore) -> None:
+    """In the order of the places, with what was read before them."""
+    key = claim.run("mos", 0).key
+    given = "{kind: hit_rate, k: 2, at: [40, 7]}"
+    lines = call(store, key[:12], "--measurement", given).stdout.splitlines()
+    stored = store.measurement(key, HitRate(k=2, at=(40, 7)))
+    assert stored is not None
+    details: Any = stored.details
+    for line, fact in zip(lines[-2:], details["at"], strict=True):
+        (first, second), word = fact["top"], fact["word"]
+        assert line == (
+            f"    {fact['at']}: {fact['context']} [{word}, place {fact['place']}]: "
+            f"{first['word']} {first['probability']:.3f}, "
+            f"{second['word']} {second['probability']:.3f}"
+        )
+    assert [line.split(":")[0].strip() for line in lines[-2:]] == ["40", "7"]
+
+
+def test_a_distance_from_the_truth_is_told_with_the_floor(claim: Claim, store: RunStore) -> None:
+    key = claim.run("softmax", 0).key
+    done = call(store, key[:12], "--measurement", "{kind: kl_from_truth}")
+    stored = store.measurement(key, KlFromTruth())
+    assert stored is not None
+    found: Any = stored.details
+    told = (
+        f"    perplexity {found['model']:.2f}; of the truth {found['truth']:.2f} on these words, "
+    )
+    assert f"{told}{found['floor']:.2f} in the long run" in done.stdout.splitlines()

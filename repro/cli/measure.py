@@ -103,6 +103,7 @@ def _lines(found: Measurements) -> Iterator[str]:
         run = each.asked.planned
         label = "" if run.label == run.run.key[:12] else f"  {run.label}"
         yield f"  {run.run.key[:12]}{label}  {each.measurement.label}: {number}{more}"
+        yield from (f"    {remark}" for remark in each.measurement.remarks(each.details))
     yield from (f"{each.group}: {_in_words(each)}" for each in found.comparisons)
 
 

@@ -199,6 +199,10 @@ class MeasurementSpec(Spec):
         """What it would have been under other settings, where it has any."""
         return None
 
+    def remarks(self, details: Mapping[str, Any]) -> Iterator[str]:
+        """What `repro measure` tells of the details below the value, a line each."""
+        yield from ()
+
     def same_elsewhere(self, other: MeasurementSpec) -> bool:
         """Whether ``other`` is the same but for the held-out split that it reads."""
         return False

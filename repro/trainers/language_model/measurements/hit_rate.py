@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -121,6 +121,13 @@ class HitRate(MeasurementSpec):
             if self.batch_size > 1:
                 expected += f", but for the first word of each stream, every {length:,}"
             yield "at", (mistake, expected, "leave it out, or change batch_size")
+
+    def remarks(self, details: Mapping[str, Any]) -> Iterator[str]:
+        """The most probable words at each given place."""
+        for fact in details.get("at", ()):
+            top = ", ".join(f"{each['word']} {each['probability']:.3f}" for each in fact["top"])
+            where = f"{fact['at']:,}: {fact['context']} [{fact['word']}, place {fact['place']:,}]"
+            yield f"{where}: {top}"
 
     def row_of(self, place: int, length: int) -> int | None:
         """The context that predicts the word at a place, in the order of reading; None: no one.

@@ -89,6 +89,11 @@ class KlFromTruth(MeasurementSpec):
         else:
             yield from unsuited_streams(self.batch_size, training, self.split, whose)
 
+    def remarks(self, details: Mapping[str, Any]) -> Iterator[str]:
+        """The perplexities of the language, of the truth and of the model."""
+        floor, truth, model = (f"{details[name]:,.2f}" for name in ("floor", "truth", "model"))
+        yield f"perplexity {model}; of the truth {truth} on these words, {floor} in the long run"
+
     def same_elsewhere(self, other: MeasurementSpec) -> bool:
         """Neither was trained on."""
         return isinstance(other, KlFromTruth) and "train" not in (self.split, other.split)
