@@ -23,7 +23,8 @@ from repro.report.view import view
 from repro.schema import numbers as fmt
 
 LONG_WORD = 22
-ENDLESS = 200
+ENDLESS = 400
+"""Letters in a text's long words, above which ``BREAK`` stands too often for Typst (some 500)."""
 
 BREAK = "\ue000"
 """A place to break a word, of which the template leaves nothing in the text of the page."""
@@ -74,15 +75,13 @@ def _breakable(text: str) -> str:
     """The text with places to break in words that are longer than a column may be.
 
     The template takes ``BREAK`` out again, so that a path or a command can be copied; Typst
-    cannot do that for thousands in a row, so an endless word has invisible characters.
+    cannot do that for many in one text, so an endless word, or a command on many files, has
+    invisible characters.
     """
-    return " ".join(map(_word, text.split(" ")))
-
-
-def _word(word: str) -> str:
-    if len(word) <= LONG_WORD:
-        return word
-    return (BREAK if len(word) <= ENDLESS else words.INVISIBLE).join(word)
+    parts = text.split(" ")
+    letters = sum(len(part) for part in parts if len(part) > LONG_WORD)
+    mark = BREAK if letters <= ENDLESS else words.INVISIBLE
+    return " ".join(mark.join(part) if len(part) > LONG_WORD else part for part in parts)
 
 
 def _printable(value: Any, key: str = "") -> Any:

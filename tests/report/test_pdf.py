@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 
 import pypdf
@@ -66,6 +67,22 @@ def test_long_words_break(reports: dict[str, Path]) -> None:
     text = squeezed(pdf_text(reports["endless"] / "report.pdf"))
     assert text.count("x") > 8 * 5000
     assert "\N{ZERO WIDTH SPACE}" not in pdf_text(reports["mos_rank"] / "report.pdf")
+
+
+@pytest.mark.parametrize("files", [8, 21, 200])
+def test_a_command_on_many_files_is_printed_whole(
+    documents: dict[str, Document], files: int
+) -> None:
+    """Typst refuses a text with too many places to break, so that of a long command has others."""
+    paths = [f"claims/lim2018/rank_of_{i:03}_printed.claim.yaml" for i in range(files)]
+    moved = documents["incomplete"].provenance.model_copy(
+        update={"command": " ".join(["repro verify", *paths])}
+    )
+    made = rendered(documents["incomplete"].model_copy(update={"provenance": moved}))["report.pdf"]
+    sheets = pypdf.PdfReader(BytesIO(made)).pages
+    text = squeezed("".join(sheet.extract_text() for sheet in sheets))
+    missing = [path for path in paths if path not in text]
+    assert len(missing) < len(sheets)  # a path may go on after the foot of a page
 
 
 def test_no_time_is_no_problem(documents: dict[str, Document]) -> None:
