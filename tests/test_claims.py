@@ -239,6 +239,7 @@ PRINTED = {
         "no_degradation_beyond_full_rank_printed": "INCONCLUSIVE",
         "on_par_with_yang_printed": "INCONCLUSIVE",
         "rank_rises_with_components_printed": "CONFIRMED",
+        "ranks_match_yang_printed": "CONFIRMED",
     },
     "parthiban2021": {
         "correlation_fairly_weak_ptb": "INCONCLUSIVE",
