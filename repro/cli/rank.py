@@ -87,9 +87,9 @@ def rank(
 ) -> None:
     """Numerical rank of a matrix of log-probabilities, contexts x vocabulary. 1: control failed."""
     with problems():
-        from repro.rank.document import document_of
         from repro.rank.matrix import matrix_of
         from repro.rank.measure import ranks_of
+        from repro.rank.ranks_document import document_of
         from repro.rank.resume import SavedReading
 
         epsilons = tuple(epsilon or EPSILONS)
@@ -166,16 +166,16 @@ def _refuse_without_spectrum(option: str) -> None:
 def _with_noise(
     given: Matrix, found: Ranks, noise: list[float], epsilons: tuple[float, ...]
 ) -> dict[str, Any]:
-    from repro.rank.document import with_noise_of
     from repro.rank.noise import ranks_under_noise
+    from repro.rank.ranks_document import with_noise_of
 
     ranks = {f"{c:g}": ranks_under_noise(given.read, found, c, epsilons) for c in noise}
     return {c: with_noise_of(under) for c, under in ranks.items()}
 
 
 def _centred(given: Matrix, epsilons: tuple[float, ...]) -> dict[str, Any]:
-    from repro.rank.document import without_threshold
     from repro.rank.measure import centred_spectrum, column_means
+    from repro.rank.ranks_document import without_threshold
 
     values = centred_spectrum(given.read(0), column_means(given.read(0)))
     return without_threshold(values, epsilons)

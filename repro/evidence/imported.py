@@ -13,9 +13,9 @@ from pydantic import Field, create_model
 from repro.errors import DataError, Problem
 from repro.evidence.base import DeclaredAt, EvidenceSource, Facts
 from repro.evidence.evidence import TableSource, TidyTable
-from repro.evidence.imports.base import Digests, FoundRun, Importer, same
-from repro.evidence.imports.files import Files
+from repro.evidence.imports.importer import FilesRead, FoundRun, Importer, same
 from repro.evidence.imports.mlflow import Mlflow
+from repro.evidence.imports.result_files import Files
 from repro.evidence.imports.tensorboard import TensorBoard
 from repro.evidence.imports.trackio import Trackio
 from repro.evidence.imports.wandb import Wandb
@@ -63,7 +63,7 @@ class ImportedBase(EvidenceSource):
                 f"arms {', '.join(schema.arms)} import the same runs\n  expected: runs of its own "
                 "for each arm\n  to do: say by `where` or `path` which are whose"
             )
-        digests = Digests()
+        digests = FilesRead()
         reading = _Reading(arm, self.importer, schema)
         for run in self.importer.runs(folder, digests):
             reading.take(run)
@@ -152,7 +152,7 @@ class _Reading:
                 raise DataError(f"arm {self.arm}, {run.place}: {error}") from error
             self.values.setdefault(seed, {})[name] = value
 
-    def table(self, digests: Digests) -> TidyTable:
+    def table(self, digests: FilesRead) -> TidyTable:
         """The values, and what is said of where they are from."""
         if not self.places:
             asked = ", ".join(f"{key}: {value}" for key, value in self.importer.where.items())

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from repro.errors import DataError
-from repro.evidence.imports.base import Digests, FoundRun, Importer, Points, database, rows_of
+from repro.evidence.imports.importer import FilesRead, FoundRun, Importer, Points, database, rows_of
 from repro.schema.yaml import parse_document
 
 STATES: dict[str, Literal["finished", "failed", "running"]] = {
@@ -35,7 +35,7 @@ class Mlflow(Importer):
     from_: Literal["mlflow"] = Field(alias="from")
     seed: str = "params.seed"
 
-    def runs(self, root: Path, digests: Digests) -> Iterator[FoundRun]:
+    def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """In the order in which they were begun; those that were deleted are left out."""
         place = self.place(root)
         if place.is_dir():
@@ -44,7 +44,7 @@ class Mlflow(Importer):
             yield from _of_database(place, root, digests)
 
 
-def _of_database(path: Path, root: Path, digests: Digests) -> Iterator[FoundRun]:
+def _of_database(path: Path, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
     with database(path, root, digests, "MLflow") as db:
         yield from _in_database(db)
 
@@ -76,7 +76,7 @@ def _said(db: sqlite3.Connection) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _of_folder(folder: Path, root: Path, digests: Digests) -> Iterator[FoundRun]:
+def _of_folder(folder: Path, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
     """`mlruns/EXPERIMENT/RUN/{meta.yaml, params, metrics, tags}`."""
     found = []
     for meta in folder.glob("*/*/meta.yaml"):
@@ -104,7 +104,7 @@ def _of_folder(folder: Path, root: Path, digests: Digests) -> Iterator[FoundRun]
         )
 
 
-def _inside(folder: Path, root: Path, digests: Digests) -> Iterator[tuple[str, str]]:
+def _inside(folder: Path, root: Path, digests: FilesRead) -> Iterator[tuple[str, str]]:
     """The text of every file below a folder, by its path there."""
     for path in sorted(folder.rglob("*")):
         if path.is_file():
@@ -112,7 +112,7 @@ def _inside(folder: Path, root: Path, digests: Digests) -> Iterator[tuple[str, s
             yield path.relative_to(folder).as_posix(), text
 
 
-def _meta(path: Path, root: Path, digests: Digests) -> dict[str, Any]:
+def _meta(path: Path, root: Path, digests: FilesRead) -> dict[str, Any]:
     text = digests.read(path, root).decode("utf-8", "replace")
     return parse_document(text, str(path)).data
 

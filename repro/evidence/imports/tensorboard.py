@@ -15,8 +15,8 @@ from typing import Final, Literal
 from pydantic import Field
 
 from repro.errors import DataError
-from repro.evidence.imports.base import (
-    Digests,
+from repro.evidence.imports.importer import (
+    FilesRead,
     FoundRun,
     Importer,
     PathPattern,
@@ -40,7 +40,7 @@ class TensorBoard(Importer):
     from_: Literal["tensorboard"] = Field(alias="from")
     path: PathPattern
 
-    def runs(self, root: Path, digests: Digests) -> Iterator[FoundRun]:
+    def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """By path; the event files of a folder are one after the other."""
         for folder, said in matching(root, self.path, folders=True):
             files = sorted(folder.glob("*tfevents*"))

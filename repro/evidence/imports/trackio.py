@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from repro.errors import DataError
-from repro.evidence.imports.base import Digests, FoundRun, Importer, database
+from repro.evidence.imports.importer import FilesRead, FoundRun, Importer, database
 from repro.series import Row, flat, numbers_in
 
 
@@ -24,7 +24,7 @@ class Trackio(Importer):
     from_: Literal["trackio"] = Field(alias="from")
     seed: str = "config.seed"
 
-    def runs(self, root: Path, digests: Digests) -> Iterator[FoundRun]:
+    def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """In the order in which they were begun."""
         place = self.place(root)
         with database(place, root, digests, "Trackio") as db:

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from repro.errors import DataError
-from repro.evidence.imports.base import Digests, FoundRun, Importer
+from repro.evidence.imports.importer import FilesRead, FoundRun, Importer
 from repro.evidence.imports.wire import Value, message, number, text
 from repro.series import Record, Row, flat, numbers_in
 
@@ -37,7 +37,7 @@ class Wandb(Importer):
     from_: Literal["wandb"] = Field(alias="from")
     seed: str = "config.seed"
 
-    def runs(self, root: Path, digests: Digests) -> Iterator[FoundRun]:
+    def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """By the time in the names of their folders."""
         place = self.place(root)
         files = sorted(place.rglob("run-*.wandb")) if place.is_dir() else [place]

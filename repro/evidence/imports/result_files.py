@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from repro.errors import DataError
-from repro.evidence.imports.base import Digests, FoundRun, Importer, PathPattern, matching
+from repro.evidence.imports.importer import FilesRead, FoundRun, Importer, PathPattern, matching
 from repro.schema.yaml import parse_document
 from repro.series import Form, Heard, NumberName, Record, Row, flat, numbers_in, records_in
 
@@ -53,7 +53,7 @@ class Files(Importer):
                 raise ValueError("pattern names no number: write it as (?P<loss>...)")
         return self
 
-    def runs(self, root: Path, digests: Digests) -> Iterator[FoundRun]:
+    def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """By path."""
         for path, said in matching(root, self.path):
             text = _text(digests.read(path, root), path)
@@ -63,7 +63,7 @@ class Files(Importer):
                 place += f", row {number + 1}" if self.each == "row" else ""
                 yield FoundRun(place, {**fields, **beside, **said}, rows)
 
-    def _beside(self, path: Path, root: Path, digests: Digests) -> dict[str, Any]:
+    def _beside(self, path: Path, root: Path, digests: FilesRead) -> dict[str, Any]:
         if self.fields is None:
             return {}
         beside = path.with_name(self.fields)

@@ -44,7 +44,7 @@ class FoundRun:
 
 
 @dataclass(slots=True)
-class Digests:
+class FilesRead:
     """The SHA-256 of every file that was read, by its path."""
 
     files: dict[str, str] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class Importer(Spec):
     duplicates: Literal["last"] | None = None
 
     @abstractmethod
-    def runs(self, root: Path, digests: Digests) -> Iterator[FoundRun]:
+    def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """Every run below ``root``, in the order in which they were made, where that is known."""
 
     def place(self, root: Path) -> Path:
@@ -190,7 +190,7 @@ def rows_of(points: Points) -> list[Row]:
 
 @contextmanager
 def database(
-    path: Path, root: Path, digests: Digests, tracker: str
+    path: Path, root: Path, digests: FilesRead, tracker: str
 ) -> Iterator[sqlite3.Connection]:
     """A copy of a tracker's sqlite file, read only; DataError where it is none of that tracker.
 
