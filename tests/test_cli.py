@@ -147,8 +147,8 @@ def test_a_folder_says_in_one_line_what_it_passes_over(tmp_path: Path) -> None:
     done = said("plan", folder, "--store", store)
     assert done.returncode == 0, done.stderr
     assert done.stderr == (
-        "passed over 1 claim with training at the scale paper alone: "
-        "lms_plif_regularization_wt2; --scale paper takes them too\n"
+        "passed over 1 claim that would train at larger scales than quick: "
+        "lms_plif_regularization_wt2; --scale bench or paper takes those that have it\n"
     )
     assert "softmax_control (quick)" in done.stdout
     assert "wt2" not in done.stdout

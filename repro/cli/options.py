@@ -27,7 +27,9 @@ Claims = Annotated[
 
 Scale = Annotated[
     Literal["quick", "bench", "paper"] | None,
-    typer.Option(help="How large to run the claims; default the smallest scale of each, quick."),
+    typer.Option(
+        help="How large to run the claims; default quick, or from print, else the smallest of each."
+    ),
 ]
 
 Device = Annotated[
@@ -88,8 +90,12 @@ def load(claims: Sequence[Path], scale: ScaleName | None, *, allow_code: bool) -
     passed_over: list[str] = []
     loaded = load_claims(claims, scale, allow_code=allow_code, passed_over=passed_over)
     if passed_over:
-        why = f"without the scale {scale}" if scale else "with training at the scale paper alone"
-        hint = "" if scale else "; --scale paper takes them too"
+        why = (
+            f"without the scale {scale}"
+            if scale
+            else "that would train at larger scales than quick"
+        )
+        hint = "" if scale else "; --scale bench or paper takes those that have it"
         names = ", ".join(passed_over)
         say(f"passed over {number_of(len(passed_over), 'claim')} {why}: {names}{hint}", err=True)
     return loaded

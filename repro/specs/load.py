@@ -54,10 +54,10 @@ def load_claims(
 ) -> tuple[Claim, ...]:
     """The claims of files, and of folders: those in a folder and below, by path.
 
-    Each at ``scale``, or at the smallest that its file has. ``allow_code`` imports what they name
-    of others, `use: module:object`. Claims of folders are left out where they lack ``scale``, or,
-    without one, where all they have is training at the scale `paper`; their ids are added to
-    ``passed_over``. Raises as ``load_claim``.
+    Each at ``scale``; without one at `quick`, at a scale that trains nothing, or at the smallest
+    that its file has. ``allow_code`` imports what they name of others, `use: module:object`. Claims
+    of folders are left out where they lack ``scale``, or, without one, would train for longer than
+    at `quick`; their ids are added to ``passed_over``. Raises as ``load_claim``.
     """
     problems: list[Problem] = []
     refused: type[SpecError] = RuleError
@@ -223,22 +223,24 @@ def _scaled(
 def _at(
     document: YamlDocument, scaled: Mapping[ScaleName, ScaledClaim], scale: ScaleName | None
 ) -> Claim:
-    """The claim at a scale, or at its smallest; RuleError where it has no such scale."""
+    """The claim at a scale, else at that of minutes or its smallest; RuleError if it lacks it."""
     there = tuple(scaled)
     if scale and scale not in there:
         mistake = f"the claim has no scale '{scale}'"
         advice = f"ask for {there[-1]}, or add the scale"
         problem = document.problem(("scales",), mistake, listed(there), advice, key=True)
         raise RuleError([problem])
-    return scaled[scale or there[0]].resolved()
+    return scaled[scale or _of_minutes(scaled) or there[0]].resolved()
+
+
+def _of_minutes(scaled: Mapping[ScaleName, ScaledClaim]) -> ScaleName | None:
+    """The smallest scale at which a claim takes minutes: `quick`, or one that trains nothing."""
+    return next((name for name, at in scaled.items() if name == "quick" or not at.trained), None)
 
 
 def _is_meant(scaled: Mapping[ScaleName, ScaledClaim], scale: ScaleName | None) -> bool:
-    """Whether a claim of a folder is taken: it has the scale, or none is asked that takes weeks."""
-    if scale:
-        return scale in scaled
-    smallest = next(iter(scaled))
-    return smallest != "paper" or not scaled[smallest].trained
+    """Whether a claim of a folder is taken: it has the scale, or without one takes minutes."""
+    return scale in scaled if scale else _of_minutes(scaled) is not None
 
 
 def _without_claims(
@@ -259,7 +261,10 @@ def _without_claims(
             expected = listed(n for n in SCALES if any(n in each.declared for each in passed_over))
             advice = "ask for a scale that is there, or add this one to a claim"
         elif passed_over:
-            mistake = "every claim in this folder has only the scale paper, and would train there"
-            expected = "a claim with a smaller scale, or from print"
-            advice = "ask for the scale paper, which may take weeks, or name the file of a claim"
+            mistake = "no claim in this folder has the scale quick, and all would train"
+            expected = "a claim with the scale quick, or from print"
+            scales = [n for n in SCALES if any(n in each.declared for each in passed_over)]
+            advice = (
+                f"ask for the scale {scales[0]}, which may take long, or name the file of a claim"
+            )
         yield Problem(Place(str(folder)), mistake, expected, advice)

@@ -144,9 +144,10 @@ def test_claims_without_the_scale_are_passed_over_in_a_folder(folder: Path) -> N
     assert "the claim has no scale 'paper'" in refused([folder, folder / "a/one.yaml"], "paper")
 
 
-def test_what_would_train_at_paper_is_asked_for_by_its_scale(folder: Path) -> None:
-    """Without a scale, a claim for weeks is passed over, one from print or a table is taken."""
+def test_what_would_train_for_long_is_asked_for_by_its_scale(folder: Path) -> None:
+    """Without a scale, a claim for hours or weeks is passed over, one from print is taken."""
     put(folder / "small.yaml", "quick", "paper")
+    put(folder / "hours.yaml", "bench", "paper")
     put(folder / "weeks.yaml", "paper")
     put(folder / "printed.yaml", "paper", of="table_claim.yaml")
     shutil.copy(GOOD / "table_claim.csv", folder)
@@ -156,13 +157,14 @@ def test_what_would_train_at_paper_is_asked_for_by_its_scale(folder: Path) -> No
         ("printed", "paper"),
         ("small", "quick"),
     ]
-    assert passed_over == ["weeks"]
-    assert ids(folder, "paper") == ["printed", "small", "weeks"]
+    assert passed_over == ["hours", "weeks"]
+    assert ids(folder, "paper") == ["hours", "printed", "small", "weeks"]
     assert ids(folder / "weeks.yaml") == ["weeks"]
+    assert load_claims(folder / "hours.yaml")[0].scale == "bench"
 
 
 def test_a_folder_with_nothing_left_is_refused(folder: Path) -> None:
-    """The message says why: no claim, none at the scale, or only such as take weeks."""
+    """The message says why: no claim, none at the scale, or only such as take long."""
     said = refused(folder)
     assert said == (
         f"{folder}:1:1: no claim in this folder\n"
@@ -171,10 +173,9 @@ def test_a_folder_with_nothing_left_is_refused(folder: Path) -> None:
     )
     put(folder / "sub/weeks.yaml", "paper")
     assert refused(folder) == (
-        f"{folder}:1:1: every claim in this folder has only the scale paper, "
-        "and would train there\n"
-        "  expected: a claim with a smaller scale, or from print\n"
-        "  to do: ask for the scale paper, which may take weeks, or name the file of a claim"
+        f"{folder}:1:1: no claim in this folder has the scale quick, and all would train\n"
+        "  expected: a claim with the scale quick, or from print\n"
+        "  to do: ask for the scale paper, which may take long, or name the file of a claim"
     )
     put(folder / "sub/bench.yaml", "bench")
     assert refused(folder, "quick") == (
@@ -190,7 +191,7 @@ def test_each_of_several_folders_must_have_something(folder: Path) -> None:
     put(folder / "b/two.yaml", "bench")
     said = refused([folder / "a", folder / "b"], "quick")
     assert said.startswith(f"{folder / 'b'}:1:1: no claim in this folder has the scale 'quick'")
-    assert ids([folder, folder / "a"]) == ["one", "two"]
+    assert ids([folder, folder / "a"]) == ["one"]
 
 
 def test_mistakes_at_another_scale_are_told_all_the_same(folder: Path) -> None:
