@@ -28,6 +28,9 @@ from repro.rank.spectrum import Spectrum, numpy_threshold, press_threshold
 KNOWN_RANK: Final = 32
 SEED: Final = 20180430
 CONTROL_CHUNK: Final = 999
+CONTROL_LEAST: Final = 8 * 2.0**-23
+"""A basis of the control that resolved less would be one of the rounding of its rows in float32."""
+
 LARGEST: Final = 1e100
 
 Read = Callable[[int], Iterable[Rows]]
@@ -161,7 +164,8 @@ def _counted(reduced: Reduced, precision: str, asked: _Asked) -> Ranks:
     empirical = None if asked.bound is None else reduced.rank_above(asked.bound)
     reduced.gram = None  # the control needs its room
     rows = control_rows(threshold, columns, precision)
-    control = reduce_rows(rows, reduced.reduction, threshold=reduced.least)
+    least = max(reduced.least, CONTROL_LEAST)
+    control = reduce_rows(rows, reduced.reduction, threshold=least)
     return Ranks(
         reduced,
         precision,

@@ -138,3 +138,11 @@ def test_fewer_rows_than_a_block_need_no_gram_matrix() -> None:
     np.testing.assert_allclose(found.values()[:400], values, rtol=1e-9)
     assert found.certain([1e-6])
     assert found.ranks([1e-6]) == [400]
+
+
+def test_one_row_of_many_words() -> None:
+    """Press's threshold is low, and its control has a basis all the same."""
+    row = np.random.default_rng(0).normal(size=(1, 3500)).astype(np.float32)
+    found = ranks_of(lambda start: iter([row[start:]]))
+    assert (found.reduced.reduction, found.press) == ("basis", 1)
+    assert found.control == found.expected == 32
