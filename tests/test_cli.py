@@ -43,8 +43,8 @@ def test_the_commands_are_these() -> None:
     """A new command is a visible change of this list."""
     names = {c.name or c.callback.__name__ for c in app.registered_commands if c.callback}
     assert names == {
-        "verify", "plan", "measure", "tune", "audit", "rank", "report", "schema", "corpus",
-        "doctor", "try",
+        "verify", "plan", "measure", "tune", "audit", "rank", "similarity", "report", "schema",
+        "corpus", "doctor", "try",
     }  # fmt: skip
     (runs,) = app.registered_groups
     assert runs.typer_instance is not None
@@ -140,7 +140,7 @@ def test_plan_says_what_would_be_trained_and_trains_nothing(tmp_path: Path) -> N
 def test_a_folder_says_in_one_line_what_it_passes_over(tmp_path: Path) -> None:
     """On stderr, as a note: how many claims, which, and why; a refusal comes without it."""
     folder, store = tmp_path / "claims", tmp_path / "store"
-    for name in ("nightly/softmax_control", "wikitext2/lms_plif_regularization_wt2"):
+    for name in ("nightly/softmax_control", "yang2018/mos_finetuned_beats_awd_ptb"):
         file = ROOT / "claims" / f"{name}.claim.yaml"
         (folder / name).mkdir(parents=True)
         shutil.copy(file, folder / name)
@@ -148,13 +148,13 @@ def test_a_folder_says_in_one_line_what_it_passes_over(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stderr == (
         "passed over 1 claim that would train at larger scales than quick: "
-        "lms_plif_regularization_wt2; --scale bench or paper takes those that have it\n"
+        "mos_finetuned_beats_awd_ptb; --scale bench or paper takes those that have it\n"
     )
     assert "softmax_control (quick)" in done.stdout
-    assert "wt2" not in done.stdout
+    assert "mos_finetuned" not in done.stdout
     done = said("plan", folder, "--scale", "paper", "--store", store)
     assert done.stderr == "passed over 1 claim without the scale paper: softmax_control\n"
-    assert "lms_plif_regularization_wt2 (paper)" in done.stdout
+    assert "mos_finetuned_beats_awd_ptb (paper)" in done.stdout
     done = said("verify", folder, "--scale", "bench", "--store", store)
     assert done.returncode == 2
     assert done.stderr.startswith(f"{folder}:1:1: no claim in this folder has the scale 'bench'\n")

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
 from repro.errors import DataError
 from repro.evidence.imports.importer import FilesRead, FoundRun, Importer, PathPattern, matching
+from repro.schema.base import FileName
 from repro.schema.yaml import parse_document
 from repro.series import Form, Heard, NumberName, Record, Row, flat, numbers_in, records_in
 
@@ -40,7 +41,7 @@ class Files(Importer):
     pattern: Annotated[str, Field(max_length=1_000)] | None = None
     rows: NumberName | None = None
     each: Literal["file", "row"] = "file"
-    fields: Annotated[str, StringConstraints(pattern=r"^[\w.-]{1,100}$")] | None = None
+    fields: FileName | None = None
 
     @model_validator(mode="after")
     def _sound(self) -> Self:
