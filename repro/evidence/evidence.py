@@ -26,6 +26,7 @@ class Replicate:
     ``number`` is that of a planned run, or the seed of a table, whose ``key`` is empty.
     ``schedule`` is the validation perplexity after each epoch of a run, ``tokens`` how many it
     was trained on in each; ``without_weights``: it was exported without its weights and spectra.
+    ``edited`` are the files of its program that were edited since, where that makes it stale.
     """
 
     number: int
@@ -38,6 +39,7 @@ class Replicate:
     schedule: tuple[float, ...] = ()
     tokens: tuple[int, ...] = ()
     without_weights: bool = False
+    edited: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ def _told_if_edited(
         files = (
             next(filter(None, before), ()) if each.state == "missing" and not each.values else ()
         )
-        yield replace(each, state="stale", problem=", ".join(files)) if files else each
+        yield replace(each, state="stale", edited=files) if files else each
 
 
 def _replicate(

@@ -98,7 +98,7 @@ def _stale(claim: Claim, evidence: Evidence) -> list[Problem]:
     problems = []
     counts = _in_state(claim, evidence, "stale")
     for (runs, n), replicates in zip(counts, evidence.arms.values(), strict=True):
-        edited = {run.problem for run in replicates if run.state == "stale" and run.problem}
+        edited = {", ".join(run.edited) for run in replicates if run.edited}
         why = "are of an older revision"
         if edited:
             why = f"were made before an edit of {'; '.join(sorted(edited))}"
