@@ -14,6 +14,7 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import papers
+import speedruns
 import typer
 from typer.models import ArgumentInfo, OptionInfo
 
@@ -33,7 +34,10 @@ because YAML turns 3.20 into 3.2.
 """
 
 PARTS: Mapping[str, Sequence[str]] = {
-    "Where the claim is printed": ("Source",),
+    "Where the claim is printed": (
+        "PrintedSource",
+        "AuthorSource",
+    ),
     "Sides of the comparison": ("ArmSpec", "PublishedArm", "Comparable"),
     "How many seeds": ("Seeds", "PlannedSd", "Forced", "NegativeControl"),
     "What is measured": (
@@ -47,7 +51,8 @@ PARTS: Mapping[str, Sequence[str]] = {
     ),
     "What is expected of the arms": (
         *("Difference", "Equivalence", "NonSuperiority", "NonInferiority", "Ratio", "Separation"),
-        *("Bound", "Association", "Trend", "Ordering", "Proportion", "OthersExpectation"),
+        *("Bound", "Association", "Trend", "Ordering", "Proportion"),
+        *("OverTasks", "MetaAnalysis", "OthersExpectation"),
     ),
     "Sizes and their reasons": (
         *("Margin", "ShareOfGain", "LeastRatio", "Limit", "Share", "Magnitude", "Window"),
@@ -56,7 +61,7 @@ PARTS: Mapping[str, Sequence[str]] = {
     "Looking more than once": ("EProcess", "GroupSequential"),
     "Controls": ("RankBound", "KnownRank"),
     "What the paper printed": ("Published", "ComparedArm"),
-    "What each scale changes": ("Scales", "Scale", "ExpectationOverride", "Expect"),
+    "What each scale changes": ("Scale", "ExpectationOverride", "Expect"),
 }
 """The definitions of the schema, in the order in which a stranger meets them."""
 
@@ -300,6 +305,7 @@ PAGES = {
     "reference/claim-keys": claim_keys,
     "reference/command-line": command_line,
     **papers.PAGES,
+    **speedruns.PAGES,
 }
 
 if __name__ == "__main__":

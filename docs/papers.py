@@ -20,13 +20,15 @@ from repro.judging.assemble import check_claim
 from repro.judging.document import Document
 from repro.judging.gather import gather, read_tables
 from repro.report.write import read_document
-from repro.specs.claim import SCALES, Claim, ScaleName
-from repro.specs.load import load_claim
+from repro.specs.claim import SCALES, Claim, PrintedSource, ScaleName
+from repro.specs.load import load_claim, load_claims
 from repro.store.run_store import RunStore
 
 ROOT = Path(__file__).parents[1]
 CLAIMS = ROOT / "claims"
 RECORDED = ("sample", "library")
+OTHERS = {"library", "nightly", "speedruns"}
+"""Folders of claims that are about none of these papers."""
 
 PAPERS: Mapping[str, str] = {
     "yang2018": "Yang, Dai, Salakhutdinov and Cohen (2018)",
@@ -36,9 +38,11 @@ PAPERS: Mapping[str, str] = {
 
 ABOUT = """What each claim of the paper comes to, generated from the claim files and the audits that
 come with repro. *From print* judges the numbers that the paper printed, and trains nothing; `quick`
-and `bench` train small models, whose verdict is not about the paper's size. A dash: the claim has
-no such scale. *Not run*: it has the scale, and no report of it is committed; at `paper` that is
-weeks of training. `repro verify ID` runs a claim: its id is the name of its file."""
+and `bench` train small models, whose verdict is not about the paper's size. Where a claim asks more
+than the paper says, its title tells so. A dash: the claim has no such scale. *Not run*: it has the
+scale, and no report of it is committed; at `paper` that is weeks of training. The time is that of
+all its runs together, each on one core; claims that share runs train them once. `repro verify ID`
+runs a claim: its id is the name of its file."""
 
 
 @dataclass
@@ -53,7 +57,7 @@ class Row:
 
 def page(paper: str) -> str:
     """The page about a paper."""
-    rows = sorted((row for row in claims() if row.claim.source.paper == paper), key=_place)
+    rows = sorted((row for row in claims() if row.claim.paper == paper), key=_place)
     parts = [f"# What stands of {PAPERS[paper]}", ABOUT, _counts(rows), _table(rows)]
     parts += _left_out(CLAIMS / paper / "README.md")
     return "\n\n".join([*parts, "## Audits of what is printed", _audits(paper)]) + "\n"
@@ -63,7 +67,7 @@ def page(paper: str) -> str:
 def claims() -> tuple[Row, ...]:
     """Every claim that comes with repro, with its verdicts."""
     files = [*CLAIMS.glob("*.yaml"), *CLAIMS.rglob("*.claim.yaml")]
-    return tuple(_row(file) for file in files if file.parent.name != "nightly")
+    return tuple(_row(file) for file in files if not OTHERS & set(file.relative_to(CLAIMS).parts))
 
 
 def _row(file: Path) -> Row:
@@ -83,8 +87,7 @@ def _row(file: Path) -> Row:
 
 def _scales(file: Path) -> list[ScaleName]:
     """The scales that a claim declares, the smallest first."""
-    declared = re.findall(r"^  (\w+):$", file.read_text(encoding="utf-8"), re.MULTILINE)
-    return [scale for scale in SCALES if scale in declared]
+    return list(load_claims(file)[0].declared)
 
 
 def _recorded(claim: Claim) -> str:
@@ -101,17 +104,27 @@ def _recorded(claim: Claim) -> str:
 def _of_report(document: Document) -> str:
     flags = {flag.kind for flag in document.verdict.flags}
     fragile = f" (fragile: {', '.join(sorted(flags))})" if flags else ""
-    return _words(document.verdict.validity, document.verdict.conclusion) + fragile
+    seconds = document.provenance.run_seconds.values()
+    trained = f"; {len(seconds)} runs, {_minutes(sum(seconds))}" if seconds else ""
+    return _words(document.verdict.validity, document.verdict.conclusion) + fragile + trained
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
 
 
 def _words(validity: str, conclusion: str | None) -> str:
     return str(conclusion) if validity == "VALID" else validity
 
 
+def _locator(claim: Claim) -> str:
+    return claim.source.locator if isinstance(claim.source, PrintedSource) else ""
+
+
 def _place(row: Row) -> tuple[object, ...]:
     """In the order of the paper: its sections and tables by number, then by file."""
-    numbers = [int(each) for each in re.findall(r"\d+", row.claim.source.locator)]
-    return "upplement" in row.claim.source.locator, numbers[:1], row.file.name
+    numbers = [int(each) for each in re.findall(r"\d+", _locator(row.claim))]
+    return "upplement" in _locator(row.claim), numbers[:1], row.file.name
 
 
 def _counts(rows: Sequence[Row]) -> str:
@@ -132,7 +145,7 @@ def _table(rows: Sequence[Row]) -> str:
 def _cells(row: Row) -> str:
     file = row.file.relative_to(CLAIMS)
     trained = [row.trained.get(scale, "–") for scale in SCALES]
-    cells = [row.claim.source.locator, f"{row.claim.title} (`{file}`)", row.printed, *trained]
+    cells = [_locator(row.claim), f"{row.claim.title} (`{file}`)", row.printed, *trained]
     return f"| {' | '.join(' '.join(cell.split()).replace('|', '/') for cell in cells)} |"
 
 

@@ -27,7 +27,7 @@ def judged(folder: Path) -> Path:
     command = [sys.executable, "-m", "repro", "verify", "mixup.claim.yaml", "--store", "store"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run(command, cwd=folder, env=environment, check=True)
-    return folder / "reports/mixup/paper/report.html"
+    return folder / "reports/mixup/declared/report.html"
 
 
 def draw(report: Path, target: Path) -> None:

@@ -11,12 +11,12 @@ from typing import Literal
 
 from repro import files as resources
 from repro.errors import ReproError
-from repro.machine import cores, free_disk, package_version
+from repro.machine import NOT_INSTALLED, cores, free_disk, package_version
 from repro.store.run_store import RunStore
 from repro.store.sealed import noting_damage
 
 CORPORA = ("ptb", "wt2")
-NEEDED = ("torch", "scipy", "pandas", "matplotlib", "jinja2", "typst", "pydantic")
+NEEDED = ("scipy", "pandas", "matplotlib", "jinja2", "typst", "pydantic")
 ROOM = 2 * 2**30
 
 
@@ -42,12 +42,15 @@ def examine(store: Path, data: Path | None) -> Iterator[Diagnosis]:
 
 def _package(name: str) -> Diagnosis:
     version = package_version(name)
-    if version == "not installed":
+    if version == NOT_INSTALLED:
         return Diagnosis("problem", f"{name} is not installed", "pip install repro-verdict")
     return Diagnosis("ok", f"{name} {version}")
 
 
 def _gpu() -> Diagnosis:
+    if package_version("torch") == NOT_INSTALLED:
+        advice = "pip install 'repro-verdict[lm]' (judging, audits and programs do without)"
+        return Diagnosis("note", "torch is not installed; it trains language models", advice)
     try:
         import torch
     except ImportError as error:

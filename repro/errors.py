@@ -178,6 +178,12 @@ class OutputError(ReproError):
         )
 
 
+class EngineError(ReproError):
+    """Tasks cannot be given out: no scheduler, or a worker with another version of something."""
+
+    exit_code = 5
+
+
 class DeviceError(ReproError):
     """The device that was asked for is not there."""
 

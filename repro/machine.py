@@ -15,13 +15,17 @@ QUOTA = Path("/sys/fs/cgroup/cpu.max")
 """Where Linux says how much processor time a container may have."""
 
 
+NOT_INSTALLED = "not installed"
+"""The version of a package that is not there."""
+
+
 @cache
 def package_version(package: str) -> str:
     """The version that is installed."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
-        return "not installed"
+        return NOT_INSTALLED
 
 
 @cache

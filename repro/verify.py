@@ -6,7 +6,7 @@ A user's own results are judged in the same way, without training.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -30,12 +30,14 @@ from repro.judging.document import Document
 from repro.judging.gather import from_table, gather, measured, read_tables, table_schema
 from repro.judging.judge import Judgement, agree_on_families, judge_claim, judge_in_family
 from repro.judging.registration import recorded, undecided
-from repro.registry.registry import UNDECLARED, Registry
+from repro.machine import cores
+from repro.registry.registry import EXPLORATORY, UNDECLARED, Registry
 from repro.registry.seeds_due import with_seeds_so_far, with_seeds_tonight
-from repro.report.formats import ReportFormat, added
-from repro.report.write import FAILED, write_failure, write_index, write_report
+from repro.report.formats import ReportFormat, added, rendered
+from repro.report.write import FAILED, write_failure, write_files, write_index
 from repro.running.engine import RunOptions
 from repro.running.plan import Plan, make_plan
+from repro.running.pool import ProcessPool
 from repro.running.preflight import require
 from repro.specs.claim import Claim
 from repro.specs.configuration import NamedCode
@@ -56,7 +58,8 @@ class Options(RunOptions):
     ``train`` False judges only what the store has. ``results`` is a tidy CSV
     of the user's own, which is judged instead of runs. ``nightly`` adds seeds to sequential claims
     and takes fresh ones for negative controls; ``force`` trains designs that could hardly decide.
-    ``formats`` names report formats that are written beside the usual ones.
+    ``formats`` names report formats that are written beside the usual ones. ``exploratory``: the
+    claims were written when their results were there, and nothing of them is put on record.
     """
 
     reports: Path = field(kw_only=True)
@@ -66,6 +69,7 @@ class Options(RunOptions):
     nightly: bool = False
     force: bool = False
     formats: tuple[str, ...] = ()
+    exploratory: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,20 +223,48 @@ def _reported(
     stopped: list[Stopped],
 ) -> tuple[tuple[Document, ...], list[str]]:
     """Write the reports; the documents, and what could not be written."""
+    found: list[tuple[Claim, Document]] = []
+    for judgement in judged:
+        with apart(subject(judgement.claim), stopped):
+            whole = judge_in_family(judgement, judged)
+            found.append((judgement.claim, document_of(whole, command=options.command)))
     documents: list[Document] = []
     unwritten: list[str] = []
-    for judgement in judged:
-        claim = judgement.claim
+    for claim, document, files in _rendered(found, formats):
         folder = options.reports / claim.id / claim.scale
         with apart(subject(claim), stopped):
-            document = document_of(judge_in_family(judgement, judged), command=options.command)
             try:
-                write_report(document, folder, formats)
+                write_files(files(), folder)
                 (folder / FAILED).unlink(missing_ok=True)
             except OSError as error:
                 unwritten.append(f"{folder}: {error.strerror or error}")
             documents.append(document)
     return tuple(documents), unwritten
+
+
+def _rendered(
+    found: Sequence[tuple[Claim, Document]], formats: Sequence[ReportFormat]
+) -> Iterator[tuple[Claim, Document, Callable[[], dict[str, bytes]]]]:
+    """Each document with what renders it: where there are many, processes that have begun.
+
+    What fails in a process is rendered again here, where its place can be told.
+    """
+    here = [partial(rendered, document, formats) for _, document in found]
+    if len(found) < MANY or cores() < 2 or formats:
+        for (claim, document), files in zip(found, here, strict=True):
+            yield claim, document, files
+        return
+    pool = ProcessPool(min(cores(), len(found)))
+    try:
+        begun = [pool.submit(rendered, document) for _, document in found]
+        for (claim, document), future, again in zip(found, begun, here, strict=True):
+            yield claim, document, future.result if future.exception() is None else again
+    finally:
+        pool.terminate()
+
+
+MANY = 4
+"""So many reports are worth the second that another process takes to start."""
 
 
 def _evidence(claim: Claim, tables: Tables, options: Options) -> Evidence:
@@ -244,6 +276,8 @@ def _evidence(claim: Claim, tables: Tables, options: Options) -> Evidence:
 def _judged(claim: Claim, evidence: Evidence, registry: Registry, options: Options) -> Judgement:
     """The claim judged alone, and this look on record; a user's own results leave no record."""
     judgement = judge_claim(claim, evidence)
+    if options.exploratory:
+        return replace(judgement, past=EXPLORATORY)
     if options.results is not None:
         return replace(judgement, past=UNDECLARED)
     return recorded(judgement, registry)

@@ -24,14 +24,14 @@ def test_a_second_start_installs_nothing(checkout: Checkout) -> None:
     _, _, second = checkout.run("verify")
     assert "setting up .venv" in first
     assert second == ""
-    assert checkout.installed() == [["-e", "."]]
+    assert checkout.installed() == [["-e", ".[library,lm]"]]
 
 
 def test_running_installs_no_test_tools_and_testing_adds_them(checkout: Checkout) -> None:
     """The second stage is added to the first, not built from nothing."""
     checkout.run("verify")
     checkout.run("setup")
-    assert checkout.installed() == [["-e", "."], ["a-test-tool"]]
+    assert checkout.installed() == [["-e", ".[library,lm]"], ["a-test-tool"]]
     assert checkout.journal.read_text().count("making the environment") == 1
 
 
@@ -39,7 +39,7 @@ def test_a_fresh_set_up_for_testing_installs_both_stages_at_once(checkout: Check
     """Nobody waits for pip twice."""
     checkout.run("setup")
     checkout.run("verify")
-    assert checkout.installed() == [["-e", ".", "a-test-tool"]]
+    assert checkout.installed() == [["-e", ".[library,lm]", "a-test-tool"]]
 
 
 def test_three_starts_at_once_install_once(checkout: Checkout) -> None:
@@ -51,7 +51,7 @@ def test_three_starts_at_once_install_once(checkout: Checkout) -> None:
     ended = [one.end() for one in started]
     assert [status for status, _, _ in ended] == [0, 0, 0]
     assert [words(out)[-1] for _, out, _ in ended] == ["0", "1", "2"]
-    assert checkout.installed() == [["-e", "."]]
+    assert checkout.installed() == [["-e", ".[library,lm]"]]
 
 
 def test_a_killed_set_up_is_started_over_once_its_pip_has_ended(checkout: Checkout) -> None:
@@ -79,9 +79,9 @@ def test_a_killed_second_stage_leaves_the_first_usable(checkout: Checkout) -> No
     killed.kill()
     checkout.hold.unlink()
     assert checkout.run("verify")[0] == 0
-    assert checkout.installed() == [["-e", "."], ["a-test-tool"]]
+    assert checkout.installed() == [["-e", ".[library,lm]"], ["a-test-tool"]]
     assert checkout.run("setup")[0] == 0
-    assert checkout.installed()[2:] == [["-e", ".", "a-test-tool"]]
+    assert checkout.installed()[2:] == [["-e", ".[library,lm]", "a-test-tool"]]
 
 
 @pytest.mark.parametrize(

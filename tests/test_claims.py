@@ -271,7 +271,7 @@ PRINTED = {
         "press_rank_not_robust_to_noise": "CONFIRMED",
         "press_rank_overestimates": "CONFIRMED",
         "rank_goes_with_performance_over_k": "CONFIRMED",
-        "rank_neither_necessary_nor_sufficient": "INCONCLUSIVE",
+        "rank_neither_necessary_nor_sufficient_printed": "INCONCLUSIVE",
         "sigsoftmax_better_by_little_wt2": "CONFIRMED",
         "sigsoftmax_not_better_ptb": "INCONCLUSIVE",
     },
@@ -306,7 +306,7 @@ def test_every_claim_of_a_paper_loads_at_every_scale_that_it_has(paper: str) -> 
         for scale in scales_of(path):
             claim = load_claim(path, scale)
             assert claim.id == path.name.partition(".")[0]
-            assert claim.source.paper == paper
+            assert claim.paper == paper
             assert not claim.trained or scale == "paper" or "not the paper" in claim.notice
 
 

@@ -43,8 +43,8 @@ def test_the_commands_are_these() -> None:
     """A new command is a visible change of this list."""
     names = {c.name or c.callback.__name__ for c in app.registered_commands if c.callback}
     assert names == {
-        "verify", "plan", "measure", "tune", "audit", "rank", "similarity", "report", "schema",
-        "corpus", "doctor", "try",
+        "verify", "compare", "new", "check", "gate", "plan", "measure", "tune", "audit", "rank",
+        "similarity", "report", "schema", "corpus", "doctor", "try",
     }  # fmt: skip
     (runs,) = app.registered_groups
     assert runs.typer_instance is not None

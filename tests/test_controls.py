@@ -30,7 +30,7 @@ SEED = 20260406
 @pytest.fixture(autouse=True)
 def _not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports are not written here: that takes a second each, and has tests of its own."""
-    monkeypatch.setattr("repro.verify.write_report", lambda document, folder, formats: [])
+    monkeypatch.setattr("repro.verify.rendered", lambda document, formats: {})
 
 
 def code(document: Document) -> int:

@@ -12,7 +12,6 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import repro.judging.design_power
-import repro.report.write
 import repro.verify
 from repro.cli import app
 from repro.errors import StoreError
@@ -21,7 +20,7 @@ from tests.faults.tables import FAMILY, table_claim
 STAGES = {
     "judging": (repro.verify, "judge_claim"),
     "document": (repro.verify, "document_of"),
-    "writing": (repro.report.write, "rendered"),
+    "writing": (repro.verify, "rendered"),
 }
 
 

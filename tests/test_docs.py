@@ -139,7 +139,7 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 def test_every_page_is_in_the_contents() -> None:
     """Whoever begins at the index reaches every page, and the README is short."""
-    listed = re.findall(r"^([a-z-]+/[a-z0-9-]+)$", page("index"), re.MULTILINE)
+    listed = re.findall(r"^((?:[a-z-]+/)?[a-z0-9-]+)$", page("index"), re.MULTILINE)
     assert sorted(listed) == sorted(
         str(path.relative_to(DOCS).with_suffix("")) for path in PAGES[1:] if path.stem != "index"
     )
@@ -168,9 +168,35 @@ def test_a_csv_gives_a_verdict(path: Path, tmp_path: Path) -> None:
         assert path.stem == "judge-your-results" or f"`{name}`" in text
     done = verified(claim, table, tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("mixup (paper): VALID, CONFIRMED")
-    assert (tmp_path / "reports" / "mixup" / "paper" / "report.html").is_file()
+    assert done.stdout.startswith("mixup (declared): VALID, CONFIRMED")
+    assert (tmp_path / "reports" / "mixup" / "declared" / "report.html").is_file()
     assert "0.73 lower than without mixup" in done.stdout
+
+
+def test_the_example_of_a_gate_keeps_its_candidate(tmp_path: Path) -> None:
+    """Program and claim, as they stand."""
+    text = page("how-to/gate")
+    (program,), (claim,) = examples("python", text), examples("yaml", text)
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "train.py").write_text(program, encoding="utf-8")
+    (tmp_path / "candidate.claim.yaml").write_text(claim, encoding="utf-8")
+    with chdir(tmp_path):
+        done = repro("gate", "candidate.claim.yaml", "--allow-code", "--store", "store")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "KEEP"
+
+
+def test_the_first_verdict_is_said_as_its_page_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command, on the table of the page, prints what the page prints."""
+    monkeypatch.chdir(tmp_path)
+    text = page("how-to/first-verdict")
+    (table,), (told,) = examples("csv", text), examples("console", text)
+    Path("results.csv").write_text(table, encoding="utf-8")
+    command, _, printed = told.partition("\n")
+    done = repro(*command.removeprefix("$ repro ").split())
+    assert (done.returncode, done.stdout) == (0, printed), done.stderr
 
 
 @pytest.mark.parametrize(

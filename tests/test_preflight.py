@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from repro.cli import app
+from repro.machine import NOT_INSTALLED, package_version
 from repro.running import preflight
 from repro.running.engine import RunOptions
 from repro.running.preflight import lacking
@@ -191,3 +192,20 @@ def test_a_gpu_that_is_not_there_ends_verify_at_once(
     assert (done.exit_code, done.output.count("\n")) == (5, 1)
     assert "needs the device 'cuda'" in done.output
     assert repro("verify", TINY, "--device", "cuda", "--no-train", *place).exit_code == 3
+
+
+def test_training_without_the_extra_says_so_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """torch belongs to an extra; what trains nothing does without it."""
+    installed = package_version
+    monkeypatch.setattr(
+        preflight,
+        "package_version",
+        lambda name: NOT_INSTALLED if name == "torch" else installed(name),
+    )
+    done = repro("verify", TINY, "--store", tmp_path / "store", "--reports", tmp_path / "reports")
+    assert done.exit_code == 5
+    said = "needs torch, which is not installed: pip install 'repro-verdict[lm]'\n"
+    assert done.stderr == said
+    assert not (tmp_path / "store").exists()

@@ -44,7 +44,8 @@ def test_every_command_and_option_is_listed() -> None:
     text = generator().command_line()
     assert "repro verify CLAIMS... [OPTIONS]" in text
     assert "| `--train/--no-train` | yes |" in text
-    assert "| `--scale quick\\|bench\\|paper` |" in text
+    assert "| `--scale NAME` |" in text
+    assert "| `--better higher\\|lower` |" in text
     assert "\n## repro runs export\n" in text
 
 

@@ -21,7 +21,7 @@ from repro.report.write import read_document
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim, load_claims
 from repro.store.run_store import RunStore
-from repro.verify import Options, plan_runs, verify_claims
+from repro.verify import MANY, Options, plan_runs, verify_claims
 from tests.evidence.tidy import MOS, RANKS, printed_softmax, rank_csv
 from tests.judging.evidence import claim
 
@@ -292,3 +292,15 @@ def test_a_plan_has_only_the_arms_that_are_trained(tmp_path: Path) -> None:
     assert [one.planned.run.replicate for one in planned.runs] == [7, 8, 9]
     found = gather(of, RunStore(tmp_path / "store"))
     assert [one.number for one in found.arms["mos"]] == [7, 8, 9]
+
+
+def test_many_reports_are_those_that_one_process_renders(tmp_path: Path) -> None:
+    """Byte for byte, from processes of their own."""
+    files = sorted((ROOT / "claims" / "lim2018").glob("*_printed.claim.yaml"))[:MANY]
+    options = Options(RunStore(tmp_path / "store"), reports=tmp_path / "reports")
+    verify_claims(load_claims(files), options)
+    reports = sorted((tmp_path / "reports").glob("*/*/report.json"))
+    assert len(reports) == MANY
+    for path in reports:
+        here = rendered(read_document(path))
+        assert here == {name: (path.parent / name).read_bytes() for name in here}

@@ -98,6 +98,7 @@ def test_the_nightly_verifies_every_claim_with_a_summary() -> None:
     summary = '--summary "$GITHUB_STEP_SUMMARY"'
     assert [line for line in commands if "verify" in line] == [
         f"./dev verify claims/*.yaml {' '.join(folders)} $MORE {summary}",
+        f"./dev verify claims/library {summary}",
         f"./dev verify claims/nightly --nightly {summary}",
     ]
     (nightly,) = (path for path in WORKFLOWS if path.name == "nightly.yml")
@@ -105,6 +106,9 @@ def test_the_nightly_verifies_every_claim_with_a_summary() -> None:
     known = {path.parent for path in (ROOT / "claims").rglob("*.claim.yaml")}
     assert known - {ROOT / folder for folder in folders} == {
         ROOT / "claims" / "controls",
+        *(path for path in (ROOT / "claims" / "library").iterdir() if path.is_dir()),
         ROOT / "claims" / "nightly",
+        ROOT / "claims" / "speedruns" / "track_1",
+        ROOT / "claims" / "speedruns" / "track_3",
         ROOT / "claims" / "wikitext2",
     }

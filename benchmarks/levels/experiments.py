@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from benchmarks.levels import looks, nulls, pairs
+from benchmarks.levels import data_sets, looks, nulls, pairs, tasks
 from benchmarks.levels.cells import NAMED, SYMMETRIC, Cell, Experiment, Setup, always, never
 from repro.stats.coefficients import METHODS
+from repro.stats.task_aggregates import Aggregate
 
 
 def _normal(cell: Cell) -> bool:
@@ -33,6 +34,8 @@ def _of_points(
 
 FEWER = 20_000
 """Draws off the grid where a draw is dear, or other tests of means have told the same."""
+
+AGGREGATES: tuple[Aggregate, ...] = ("iqm", "mean", "improvement")
 
 MARGINS = ("equivalence", "non_superiority", "non_inferiority")
 
@@ -112,6 +115,10 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment("ratio, paired", "paired", pairs.ratio, always, unequal=False, most_wide=FEWER),
     Experiment("separation", "separation", nulls.separation, _alike),
     Experiment("bound, share", "binomial", nulls.share, always, sd_ratios=False),
+    Experiment("level", "student", nulls.level, always, sd_ratios=False, most_wide=FEWER),
+    Experiment(
+        "level, median", "sign", nulls.level_median, always, 5, sd_ratios=False, most_wide=FEWER
+    ),
     Experiment(
         "proportion",
         "sign",
@@ -128,6 +135,72 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         5,
         sd_ratios=False,
         distributions=False,
+    ),
+    *(
+        Experiment(
+            f"over_tasks, {aggregate}",
+            f"over_tasks {aggregate}",
+            partial(tasks.boundary, aggregate),
+            always,
+            unequal=False,
+            most_wide=FEWER,
+            wide=NAMED if aggregate == "mean" else (),
+        )
+        for aggregate in AGGREGATES
+    ),
+    Experiment(
+        "over_tasks, iqm, twenty tasks",
+        "over_tasks iqm",
+        partial(tasks.boundary, "iqm", tasks=20),
+        always,
+        sizes=(3, 5),
+        wide=(),
+    ),
+    Experiment(
+        "over_tasks, iqm, equivalent",
+        "over_tasks iqm",
+        partial(tasks.boundary, "iqm", equivalent=True),
+        always,
+        unequal=False,
+        wide=(),
+    ),
+    *(
+        Experiment(
+            f"over_tasks, {aggregate}, percentiles",
+            f"over_tasks {aggregate} bootstrap",
+            partial(tasks.boundary, aggregate, bootstrap=True),
+            never,
+            sizes=(3, 5, 10),
+            sd_ratios=False,
+            distributions=False,
+            most_draws=2_000,
+            wide=(),
+        )
+        for aggregate in AGGREGATES
+    ),
+    Experiment(
+        "meta_analysis",
+        "meta_analysis",
+        data_sets.alike_on_average,
+        always,
+        unequal=False,
+        most_wide=FEWER,
+    ),
+    Experiment(
+        "meta_analysis, equivalent",
+        "meta_analysis",
+        partial(data_sets.alike_on_average, equivalent=True),
+        always,
+        unequal=False,
+        wide=(),
+    ),
+    Experiment(
+        "meta_analysis, inverse variance",
+        "meta_analysis inverse variance",
+        partial(data_sets.alike_on_average, weights="inverse_variance"),
+        never,
+        unequal=False,
+        wide=(),
     ),
     Experiment(
         "proportion, clusters",

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri, stdtrit
 
-from benchmarks.levels import clustered, exact, joined, looks, means, points
+from benchmarks.levels import clustered, exact, joined, looks, means, one_sample, points
 from benchmarks.levels.cells import (
     COLLAPSED,
     DEPTH,
@@ -118,6 +118,17 @@ def share(cell: Cell) -> Setup:
     limit = quantile(cell.distribution, of)
     rule = exact.share_within(limit, of, cell.alpha)
     return Setup(rule, arms(cell, 0.0), of)
+
+
+def level(cell: Cell) -> Setup:
+    """The mean is the limit."""
+    return Setup(one_sample.mean(0.0, cell.alpha), arms(cell, 0.0), 0.0)
+
+
+def level_median(cell: Cell) -> Setup:
+    """The median is the limit."""
+    median = quantile(cell.distribution, 0.5)
+    return Setup(one_sample.median(median, cell.alpha), arms(cell, 0.0), median)
 
 
 def quantile(distribution: str, share: float) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.levels import exact, looks, means, points
+from benchmarks.levels import exact, looks, means, one_sample, points
 from benchmarks.levels.cells import SEED, Cell, Data, Draw, Setup, generator
 from benchmarks.levels.measure import CHUNK, DRAWS
 from benchmarks.levels.nulls import arms
@@ -16,6 +16,7 @@ from repro.stats import stopping
 from repro.stats.planning import (
     PlannedCorrelation,
     PlannedDifference,
+    PlannedLevel,
     PlannedMargin,
     PlannedProportion,
     PlannedRatio,
@@ -202,6 +203,13 @@ def _share(kind: str, n: int, share: float, of: float) -> Plan:
     return Plan(f"{kind}", planned, Setup(rule, draw, share), 0.90, at_least=True)
 
 
+def _level(n: int, effect: float) -> Plan:
+    """A mean above its limit by ``effect`` standard deviations."""
+    planned = PlannedLevel((n,), (1.0,), effect=effect, paired=True)
+    setup = Setup(one_sample.mean(0.0, 0.05), arms(Cell(n), effect), effect)
+    return Plan("level", planned, setup, 0.90)
+
+
 def _correlation(n: int, rho: float) -> Plan:
     """A positive correlation, two-sided: planned one-sided at half the level."""
     planned = PlannedCorrelation((n,), alpha=0.025, effect=rho, low=0.0)
@@ -296,6 +304,9 @@ PLANS: tuple[Plan, ...] = (
     _share("share", 30, 0.9, 0.7),
     _share("proportion", 10, 0.9, 0.5),
     _share("proportion", 30, 0.75, 0.5),
+    _level(5, 1.5),
+    _level(10, 0.8),
+    _level(30, 0.5),
     _correlation(20, 0.6),
     _correlation(50, 0.4),
     _size("at_most", 72, 0.0, 0.3),

@@ -160,6 +160,8 @@ KEYS = {
     ("non_inferiority, relative", "contrast"): "non_inferiority_relative",
     ("ratio", "welch of logarithms"): "ratio",
     ("bound, share", "binomial"): "share",
+    ("level", "student"): "level",
+    ("level, median", "sign"): "level_median",
     ("proportion, clusters", "cluster_sign"): "cluster_sign",
     ("ordering", "welch, holm"): "ordering",
     ("ordering, all alike", "welch, holm"): "ordering",

@@ -2,7 +2,7 @@
 
 The rows are those of a Softmax, of low rank; with `--constant` the same after log(p + 1e-8), of
 full rank. Of WikiText-2 there are counts alone; what was read is kept in FOLDER, so that the
-command goes on after a kill.
+command goes on after a kill. `--rows 24576` takes the first of them, a tenth.
 """
 
 from __future__ import annotations
@@ -116,9 +116,11 @@ def main() -> None:
     parser.add_argument("corpus", choices=["ptb", "wt2"])
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--constant", action="store_true", help="rows of full rank")
+    parser.add_argument("--rows", type=int, help="only the first of them")
     parser.add_argument("--alone", choices=["kernel", "counts", "svd"])
     given = parser.parse_args()
-    shape = rows.PENN_TREEBANK if given.corpus == "ptb" else rows.WIKITEXT2
+    whole, columns = rows.PENN_TREEBANK if given.corpus == "ptb" else rows.WIKITEXT2
+    shape = min(whole, given.rows or whole), columns
     if given.alone:
         if given.alone == "svd":
             found = svd(shape, constant=given.constant)
@@ -131,6 +133,7 @@ def main() -> None:
     ways = ["kernel", "counts", "svd"] if given.corpus == "ptb" else ["counts"]
     options = [str(given.folder)] if given.folder else []
     options += ["--constant"] if given.constant else []
+    options += ["--rows", str(given.rows)] if given.rows else []
     flops = rate()
     result: dict[str, Any] = {
         "date": datetime.now(UTC).date().isoformat(),

@@ -26,6 +26,8 @@ MEASUREMENTS = {
     "evaluation": ("evaluation:measure", "Evaluation without gradients, batch 10"),
     "replicates": ("replicates:measure", "Many replicates through the default engine"),
     "linear": ("linear:measure", "The time of a step against K and V"),
+    "dask": ("dask_overhead:ratio", "A hundred small replicates through dask, over processes"),
+    "dask_cost": ("dask_overhead:cost", "What dask takes for a hundred replicates of any size"),
     "warm_pool": ("warm_pool:measure", "Overhead of a replicate in a warm pool"),
 }
 

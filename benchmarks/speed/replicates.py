@@ -95,9 +95,9 @@ def in_turn(metronome: Metronome, *, threads: int, replicates: int) -> None:
             train(runs, corpus, device=CPU, folders=[None] * len(runs))
 
 
-def specification(data: Path) -> TrainingSpec:
+def specification(data: Path, steps: int = STEPS) -> TrainingSpec:
     """A short training on random words."""
-    train = BATCH * (1 + STEPS * WINDOW)
+    train = BATCH * (1 + steps * WINDOW)
     return TrainingSpec(
         model=Model(
             embedding_size=SIZE, hidden_size=SIZE, context_size=SIZE, layers=2, output=Softmax()

@@ -49,7 +49,7 @@ from repro.evidence.published import PrintedNumber, Rounding
 from repro.expectations.kinds import kind_of
 from repro.files import is_folder, leads_out, resolved
 from repro.schema.yaml import YamlDocument, read_document
-from repro.specs.claim import SCALES, Claim, Published, ScaleName
+from repro.specs.claim import SCALES, UNSCALED, Claim, Published, ScaleName
 from repro.specs.load import load_claim
 
 
@@ -322,5 +322,7 @@ def _distinct(names: list[str]) -> list[str]:
 def _scale(document: YamlDocument) -> ScaleName:
     """The largest scale that the claim has; what was published is the same at all."""
     declared = document.get("scales")
-    found = [scale for scale in SCALES if isinstance(declared, dict) and scale in declared]
+    if not isinstance(declared, dict):
+        return UNSCALED if declared is None else SCALES[-1]
+    found = [scale for scale in SCALES if scale in declared] or list(declared)
     return found[-1] if found else SCALES[-1]

@@ -12,8 +12,12 @@ from typing import Annotated
 
 import typer
 
+from repro.cli.check import check
 from repro.cli.commands import audit, corpus, doctor, report, schema
+from repro.cli.compare import compare
+from repro.cli.gate import gate
 from repro.cli.measure import measure
+from repro.cli.new import new
 from repro.cli.options import say_stopped
 from repro.cli.plan import plan
 from repro.cli.rank import rank
@@ -51,7 +55,23 @@ def options(
     """Statistical reproducibility reports for machine-learning claims."""
 
 
-COMMANDS = (verify, plan, measure, tune, audit, rank, similarity, report, schema, corpus, doctor)
+COMMANDS = (
+    verify,
+    compare,
+    new,
+    check,
+    gate,
+    plan,
+    measure,
+    tune,
+    audit,
+    rank,
+    similarity,
+    report,
+    schema,
+    corpus,
+    doctor,
+)
 
 for command in COMMANDS:
     app.command()(command)

@@ -13,6 +13,7 @@ from repro.cli.options import (
     Device,
     Engine,
     Scale,
+    Scheduler,
     Store,
     Workers,
     load,
@@ -53,6 +54,7 @@ def measure(
     scale: Scale = None,
     device: Device = "auto",
     engine: Engine = "auto",
+    scheduler: Scheduler = "",
     workers: Workers = None,
     store: Store = None,
     data: Data = None,
@@ -66,7 +68,9 @@ def measure(
         from repro.running.engine import RunOptions
         from repro.specs.load import read_measurement
 
-        options = RunOptions(open_store(store), data, device, engine, workers, allow_code)
+        options = RunOptions(
+            open_store(store), data, device, engine, workers, allow_code, scheduler=scheduler
+        )
         specs = [
             read_measurement(text, "--measurement", allow_code=allow_code)
             for text in measurement or ()

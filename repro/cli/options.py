@@ -26,9 +26,10 @@ Claims = Annotated[
 ]
 
 Scale = Annotated[
-    Literal["quick", "bench", "paper"] | None,
+    str | None,
     typer.Option(
-        help="How large to run the claims; default quick, or from print, else the smallest of each."
+        metavar="NAME",
+        help="How large to run the claims; default quick, or from print, else the first of each.",
     ),
 ]
 
@@ -38,10 +39,21 @@ Device = Annotated[
 ]
 
 Engine = Annotated[
-    Literal["auto", "processes", "batched", "serial"],
+    Literal["auto", "processes", "batched", "serial", "dask"],
     typer.Option(
         help="How replicates are trained: each alone in one of several processes, several as one "
-        "model (batched), one after another (serial); auto is processes on a CPU, batched on a GPU."
+        "model (batched), one after another (serial); auto is processes on a CPU, batched on a "
+        "GPU, and dask is auto on the workers of a dask cluster (extra `dask`)."
+    ),
+]
+
+Scheduler = Annotated[
+    str,
+    typer.Option(
+        metavar="ADDRESS|FILE",
+        help="The scheduler of --engine dask, or the file that it wrote; whoever can reach it can "
+        "run code as you. Default: a cluster of processes on this machine.",
+        show_default=False,
     ),
 ]
 

@@ -12,6 +12,7 @@ from repro.cli.options import (
     Data,
     Device,
     Engine,
+    Scheduler,
     Store,
     Workers,
     open_store,
@@ -34,6 +35,7 @@ def tune(
     ] = Path("tuned"),
     device: Device = "auto",
     engine: Engine = "auto",
+    scheduler: Scheduler = "",
     workers: Workers = None,
     store: Store = None,
     data: Data = None,
@@ -51,9 +53,10 @@ def tune(
         planned.refuse()
         if dry_run:
             return
-        tuned = tune(
-            loaded, RunOptions(open_store(store), data, device, engine, workers, allow_code)
+        options = RunOptions(
+            open_store(store), data, device, engine, workers, allow_code, scheduler=scheduler
         )
+        tuned = tune(loaded, options)
         _say_settings(tuned)
         for path in write_tuned(tuned, to):
             say(str(path))

@@ -18,6 +18,7 @@ from repro.cli.options import (
     Engine,
     Formats,
     Scale,
+    Scheduler,
     Store,
     Workers,
     append,
@@ -98,6 +99,7 @@ def verify(
     reports: Reports = Path("reports"),
     device: Device = "auto",
     engine: Engine = "auto",
+    scheduler: Scheduler = "",
     workers: Workers = None,
     store: Store = None,
     data: Data = None,
@@ -121,6 +123,7 @@ def verify(
             data=data,
             device=device,
             engine=engine,
+            scheduler=scheduler,
             workers=workers,
             train=train,
             command=shlex.join(["repro", *sys.argv[1:]]),
@@ -179,14 +182,9 @@ def _report_verdicts(
     verified: Verified, options: Options, summary: Path | None, *, err: bool
 ) -> int:
     """Print each verdict, where its report is, and why the exit code is what it is; return it."""
-    from repro.judging.assemble import verdict_of
-    from repro.judging.verdict import exit_code
-    from repro.report.formats import page
     from repro.report.markdown import summary as markdown
 
-    for document in verified.documents:
-        folder = options.reports / document.claim.id / document.scale.name
-        tell(document, folder / page(), err=err)
+    tell_verdicts(verified, options.reports, err=err)
     if options.results is not None:
         done = f"nothing trained: the values are those of {options.results}"
     elif any(arm.trained for document in verified.documents for arm in document.arms):
@@ -197,6 +195,22 @@ def _report_verdicts(
         done = "nothing to train: every value is from a table or printed"
     say(done, err=err)
     append(summary, markdown(verified.documents, verified.stopped))
+    return end_with(verified, err=err)
+
+
+def tell_verdicts(verified: Verified, reports: Path, *, err: bool) -> None:
+    """Print each verdict, and where its report is."""
+    from repro.report.formats import page
+
+    for document in verified.documents:
+        tell(document, reports / document.claim.id / document.scale.name / page(), err=err)
+
+
+def end_with(verified: Verified, *, err: bool) -> int:
+    """The exit code; print why it is what it is."""
+    from repro.judging.assemble import verdict_of
+    from repro.judging.verdict import exit_code
+
     code = exit_code(
         [verdict_of(document) for document in verified.documents],
         infrastructure=bool(verified.failures),

@@ -94,17 +94,24 @@ class EvidenceSource(Spec):
     """Where the values of an arm come from. Its fields are its keys in the arm.
 
     ``elsewhere`` says why a table of other arms has no values of this one. ``trains``: its values
-    are those of runs that are made here. ``shown`` is what a report calls it, if not by its class.
+    are those of runs that are made here. ``has_units``: it may average rows within a unit.
+    ``shown`` is what a report calls it, if not by its class.
     """
 
     elsewhere: ClassVar[str] = "the claim names another source for it"
     trains: ClassVar[bool] = False
+    has_units: ClassVar[bool] = False
     shown: ClassVar[str] = ""
 
     @property
     def label(self) -> str:
         """What a report calls it."""
         return self.shown or type(self).__name__
+
+    @property
+    def has_tasks(self) -> bool:
+        """Whether its values may be those of several tasks."""
+        return not self.trains and self.printed is None
 
     @property
     def printed(self) -> Mapping[str, PublishedArm] | None:

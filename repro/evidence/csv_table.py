@@ -1,4 +1,4 @@
-"""A user's own results, a tidy CSV or a pandas frame: arm, seed, measurement, value.
+"""A user's own results, a tidy CSV or a pandas frame: arm, seed, measurement, value, and task.
 
 Every mistake is named, all at once, with its row (the line of a file, the position in a frame) and
 its column. Other columns and undeclared measurements are left unread, and the report says so.
@@ -7,8 +7,8 @@ its column. Other columns and undeclared measurements are left unread, and the r
 from __future__ import annotations
 
 import hashlib
-import numbers
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,14 +20,19 @@ from repro.evidence.evidence import TableSource, TidyTable
 from repro.evidence.readings import (
     DIVERGED,
     STATES,
+    TASK,
     RunState,
     TableSchema,
     advice_on,
     badly_sized,
+    cell_text,
     number_of,
     short,
     time_of,
 )
+from repro.evidence.run_keys import Evaluation, SeedKey, TaskSeed, in_order
+from repro.evidence.units import averaged
+from repro.evidence.wandb_export import wandb_export
 from repro.files import read_text
 from repro.schema.base import LARGEST, SMALLEST, FileName
 from repro.schema.messages import choose, closest, listed
@@ -53,6 +58,7 @@ class TableFile(EvidenceSource):
     """The name of a file in the folder of the claim; arms may share it."""
 
     elsewhere: ClassVar[str] = "the claim names another table for it"
+    has_units: ClassVar[bool] = True
     shown = "table"
 
     table: FileName | None = None
@@ -83,7 +89,7 @@ def read_table(path: Path, schema: TableSchema) -> TidyTable:
     if text.lstrip().startswith(("{", "[")):
         mistakes.add(1, 1, "the file is JSON", ",".join(COLUMNS), "write it as a CSV with these")
         mistakes.stop()
-    columns = (*COLUMNS, STATE, *schema.in_order)
+    columns = (*COLUMNS, STATE, *schema.more_columns)
     return _Reader(mistakes, schema).table(rows_of(text, columns, mistakes), source)
 
 
@@ -98,24 +104,13 @@ def frame_table(frame: pd.DataFrame, schema: TableSchema) -> TidyTable:
     header = tuple(str(name) for name in frame.columns)
     starts = tuple(range(1, len(header) + 1))
     rows = [
-        CsvRow(position, tuple(map(_cell_text, values)), starts)
+        CsvRow(position, tuple(map(cell_text, values)), starts)
         for position, values in enumerate(frame.itertuples(index=False, name=None))
     ]
     text = "".join(",".join(line) + "\n" for line in (header, *(row.cells for row in rows)))
     source = TableSource(FRAME, _sha256(text))
     rows.insert(0, CsvRow(0, header, starts))
     return _Reader(Mistakes(FRAME), schema).table(iter(rows), source)
-
-
-def _cell_text(value: Any) -> str:
-    """A value of a frame as the text that a CSV would hold; empty for one that is missing."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return ""
-    if isinstance(value, str):
-        return value.strip()
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        return str(int(value)) if isinstance(value, numbers.Integral) else repr(float(value))
-    return str(value)
 
 
 def _sha256(text: str) -> str:
@@ -137,20 +132,26 @@ class _Reader:
 
     mistakes: Mistakes
     schema: TableSchema
-    found: dict[str, dict[int, dict[str, float]]] = field(default_factory=dict)
-    first: dict[tuple[str, int, str], int] = field(default_factory=dict)
-    seeds: dict[str, dict[int, int]] = field(default_factory=dict)
+    found: dict[str, dict[SeedKey, dict[str, float]]] = field(default_factory=dict)
+    first: dict[tuple[str, SeedKey, str], int] = field(default_factory=dict)
+    seeds: dict[str, dict[SeedKey, int]] = field(default_factory=dict)
     """arm -> seed -> its first row."""
-    lost: dict[str, dict[int, RunState]] = field(default_factory=dict)
-    times: dict[str, dict[int, float]] = field(default_factory=dict)
+    lost: dict[str, dict[SeedKey, RunState]] = field(default_factory=dict)
+    times: dict[str, dict[SeedKey, float]] = field(default_factory=dict)
     sort_of_time: str = ""
     columns: dict[str, int] = field(default_factory=dict)
     """The places in a row of the columns that are read."""
     not_ours: dict[str, _Unread] = field(default_factory=dict)
     """Arms that the claim does not declare, or reads elsewhere."""
-    others: dict[tuple[str, int], tuple[str, _Unread]] = field(default_factory=dict)
+    others: dict[tuple[str, SeedKey], tuple[str, _Unread]] = field(default_factory=dict)
     """(arm, seed) -> a measurement of it that the claim does not declare."""
     ignored: dict[str, None] = field(default_factory=dict)
+    evaluations: Counter[tuple[str, str, int, str]] = field(default_factory=Counter)
+    """How many rows a unit has had so far, by arm, task, unit and measurement."""
+    only_task: str | None = None
+    """The first task of a table whose column of tasks is left unread."""
+    no_tasks: set[str] = field(default_factory=set)
+    """Tasks that the claim does not declare."""
 
     def table(self, rows: Iterator[CsvRow], source: TableSource) -> TidyTable:
         """The table whose first row is its header; SpecError with every mistake."""
@@ -164,7 +165,11 @@ class _Reader:
                 self._complete()
                 self._ordered()
         self.mistakes.stop()
-        values = {arm: dict(sorted(self._kept(arm).items())) for arm in self.found}
+        kept = {arm: self._kept(arm) for arm in self.found}
+        values = {
+            arm: {seed: seeds[seed] for seed in sorted(seeds, key=in_order)}
+            for arm, seeds in kept.items()
+        }
         order = {
             arm: tuple(sorted(times, key=times.__getitem__)) for arm, times in self.times.items()
         }
@@ -172,9 +177,10 @@ class _Reader:
         if len(unread) > NAMED:
             unread = (*unread[:NAMED], f"{len(unread) - NAMED} more")
         source = replace(source, order=column, ignored=unread)
-        return TidyTable(source, values, self.lost, order)
+        table = TidyTable(source, values, self.lost, order)
+        return table if self.schema.unit is None else averaged(table, self.schema.unit)
 
-    def _kept(self, arm: str) -> dict[int, dict[str, float]]:
+    def _kept(self, arm: str) -> dict[SeedKey, dict[str, float]]:
         """The values of an arm by seed, without the seeds that are lost."""
         found, lost = self.found.get(arm, {}), self.lost.get(arm, {})
         return {seed: values for seed, values in found.items() if seed not in lost}
@@ -182,14 +188,22 @@ class _Reader:
     # the header
 
     def _header(self, header: CsvRow) -> bool:
-        needed = (*COLUMNS, *(name for name in self.schema.in_order if name not in COLUMNS))
+        more = self.schema.more_columns
+        needed = (*COLUMNS, *(name for name in more if name not in COLUMNS))
         missing = [name for name in needed if name not in header.cells]
+        exported = wandb_export(header.cells) if missing else None
+        if exported is not None:
+            self._add(header.number, 1, *exported)
+            return False
         for place, (name, start) in enumerate(zip(header.cells, header.starts, strict=True)):
             if name in self.columns:
                 text = f"row {header.number}: column '{short(name)}' stands there twice"
                 self._add(header.number, start, text, "every column once", "remove one of the two")
             elif name in needed or name == STATE:
                 self.columns[name] = place
+            elif name == TASK:
+                self.columns[name] = place
+                self.ignored[f"column '{TASK}'"] = None
             else:
                 self._other_column(header.number, start, name, needed, missing)
         if missing:
@@ -229,7 +243,7 @@ class _Reader:
             advice = "complete the row; write a decimal point and no commas inside a number"
             self._add(row.number, 1, text, f"{columns} cells, as in the first row", advice)
             return
-        arm, seed = self._arm(row), self._seed(row)
+        arm, seed = self._arm(row), self._run(row)
         measurement = self._measurement(row)
         known = measurement in self.schema.measurements
         state = self._state(row)
@@ -274,13 +288,59 @@ class _Reader:
             self._refuse(row, "measurement", EMPTY, listed(known), choose(name, known))
         return name
 
-    def _seed(self, row: CsvRow) -> int | None:
-        cell = self._cell(row, "seed")
+    def _run(self, row: CsvRow) -> SeedKey | None:
+        """What tells the run of a row from the others of its arm."""
+        task = self._task(row) if self.schema.tasks else ""
+        if not self.schema.tasks and TASK in self.columns:
+            self._one_task(row)
+        seed = self._whole(row, "seed")
+        if seed is None or task is None:
+            return None
+        if self.schema.unit is not None:
+            return self._evaluation(row, task, seed)
+        return TaskSeed(task, seed) if task else seed
+
+    def _evaluation(self, row: CsvRow, task: str, seed: int) -> SeedKey | None:
+        """An evaluation of a unit: by its seed; where the seed is the unit, by its place."""
+        if self.schema.unit != "seed":
+            unit = self._whole(row, str(self.schema.unit))
+            return None if unit is None else Evaluation(task, unit, seed)
+        row_of = (self._cell(row, "arm"), task, seed, self._cell(row, "measurement"))
+        self.evaluations[row_of] += 1
+        return Evaluation(task, seed, self.evaluations[row_of])
+
+    def _task(self, row: CsvRow) -> str | None:
+        name, known = self._cell(row, TASK), self.schema.tasks
+        if name in known:
+            return name
+        if name not in self.no_tasks:
+            self.no_tasks.add(name)
+            mistake = f"the claim has no task '{short(name)}'" if name else EMPTY
+            self._refuse(row, TASK, mistake, listed(known), choose(name, known))
+        return None
+
+    def _one_task(self, row: CsvRow) -> None:
+        """Stops at a second task where nothing that is expected is over tasks: no pooling."""
+        task = self._cell(row, TASK)
+        if self.only_task is None:
+            self.only_task = task
+        if task == self.only_task:
+            return
+        mistake = f"the rows are of several tasks ('{short(self.only_task)}', '{short(task)}'), "
+        mistake += "and what the claim expects takes no notice of tasks"
+        expected = "expectations of kind over_tasks or meta_analysis, or rows of a single task"
+        advice = "name the tasks in such an expectation, or write a claim and a table for each task"
+        self._refuse(row, TASK, mistake, expected, advice)
+        self.mistakes.stop()
+
+    def _whole(self, row: CsvRow, column: str) -> int | None:
+        """The number of a seed, or of a unit."""
+        cell = self._cell(row, column)
         if _SEED.fullmatch(cell) and int(cell) < MAX_SEED:
             return int(cell)
         text = f"'{short(cell)}' is no number of a replicate" if cell else EMPTY
         advice = "write digits only, without a sign or point"
-        self._refuse(row, "seed", text, "a whole number, 0 or more", advice)
+        self._refuse(row, column, text, "a whole number, 0 or more", advice)
         return None
 
     def _state(self, row: CsvRow) -> RunState | None:
@@ -310,7 +370,7 @@ class _Reader:
         self._refuse(row, "value", text, expected, advice)
         return None
 
-    def _count(self, row: CsvRow, arm: str, seed: int) -> None:
+    def _count(self, row: CsvRow, arm: str, seed: SeedKey) -> None:
         """Stops where there are more seeds than could be planned."""
         seeds = self.seeds.setdefault(arm, {})
         if seed in seeds or len(seeds) < MAX_SEEDS:
@@ -321,7 +381,7 @@ class _Reader:
         self._add(row.number, 1, text, expected, "leave some out, chosen without regard to values")
         self.mistakes.stop()
 
-    def _time(self, row: CsvRow, arm: str, seed: int) -> None:
+    def _time(self, row: CsvRow, arm: str, seed: SeedKey) -> None:
         """When the run of a row came, where the claim declares a column for it."""
         column = self.schema.order
         if column is None:
@@ -342,13 +402,13 @@ class _Reader:
             text = f"seed {seed} of arm '{arm}' has another time in an earlier row"
             self._refuse(row, column, text, "one time for each seed", "correct one of the two")
 
-    def _other_measurement(self, row: CsvRow, arm: str, seed: int, name: str) -> None:
+    def _other_measurement(self, row: CsvRow, arm: str, seed: SeedKey, name: str) -> None:
         if len(self.ignored) < MAX_SEEDS:
             self.ignored[f"measurement '{short(name)}'"] = None
         place = _Unread(row.number, row.starts[self.columns["measurement"]])
         self.others.setdefault((arm, seed), (name, place))[1].rows += 1
 
-    def _once(self, row: CsvRow, arm: str, seed: int, measurement: str) -> bool:
+    def _once(self, row: CsvRow, arm: str, seed: SeedKey, measurement: str) -> bool:
         before = self.first.setdefault((arm, seed, measurement), row.number)
         if before != row.number:
             text = f"row {row.number}: arm '{arm}', seed {seed}, measurement '{measurement}' again"
@@ -398,6 +458,7 @@ class _Reader:
                 text = f"there are no rows for arm '{arm}'"
                 self._add(1, 1, text, f"arms {', '.join(self.schema.arms)}", "add them")
                 continue
+            self._every_task(arm)
             for name in self.schema.needed.get(arm, ()):
                 if seeds and name not in names:
                     text = f"there are no rows for measurement '{name}' of arm '{arm}'"
@@ -406,7 +467,17 @@ class _Reader:
                 for name in sorted(names - set(values)):
                     self._without(arm, seed, name, values)
 
-    def _without(self, arm: str, seed: int, name: str, values: Mapping[str, float]) -> None:
+    def _every_task(self, arm: str) -> None:
+        """An arm has a row for each task that is declared."""
+        there = {in_order(seed)[0] for seed in self.seeds.get(arm, {})}
+        missing = [f"'{short(task)}'" for task in self.schema.tasks if task not in there]
+        if missing:
+            text = f"there are no rows for task {' and '.join(missing[:NAMED])} of arm '{arm}'"
+            text += f" and {len(missing) - NAMED} tasks more" if len(missing) > NAMED else ""
+            advice = f"add them, with values or `{DIVERGED}`"
+            self._add(1, 1, text, "rows of every task of the claim, for each arm", advice)
+
+    def _without(self, arm: str, seed: SeedKey, name: str, values: Mapping[str, float]) -> None:
         row = min(self.first[arm, seed, other] for other in values)
         text = f"row {row}: seed {seed} of arm '{arm}' has no value of measurement '{name}'"
         advice = f"add its row, with the value or `{DIVERGED}`"
@@ -415,7 +486,7 @@ class _Reader:
     def _ordered(self) -> None:
         """No two seeds of an arm came at the same time, for then they have no order."""
         for arm, times in self.times.items():
-            earlier: dict[float, int] = {}
+            earlier: dict[float, SeedKey] = {}
             for seed, time in times.items():
                 same = earlier.setdefault(time, seed)
                 if same != seed:

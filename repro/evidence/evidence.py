@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from repro.errors import ClaimError
 from repro.evidence.readings import RunState
+from repro.evidence.run_keys import SeedKey, in_order
 from repro.stats.records import Order, Sample, Summary
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class Replicate:
     ``schedule`` is the validation perplexity after each epoch of a run, ``tokens`` how many it
     was trained on in each; ``without_weights``: it was exported without its weights and spectra.
     ``edited`` are the files of its program that were edited since, where that makes it stale.
+    ``task`` is that of its values, where the arms have runs of several.
     """
 
     number: int
@@ -40,6 +42,7 @@ class Replicate:
     tokens: tuple[int, ...] = ()
     without_weights: bool = False
     edited: tuple[str, ...] = ()
+    task: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ class TableSource:
 
     ``order`` is the column that says in which order its replicates came, where one is declared;
     ``ignored`` names the columns and measurements that were left unread. ``label`` is what a
-    report calls the source that read it.
+    report calls the source that read it, and ``averaged`` says which rows were averaged, if any.
     """
 
     file: str
@@ -56,10 +59,11 @@ class TableSource:
     order: str | None = None
     ignored: tuple[str, ...] = ()
     label: str = "table"
+    averaged: str = ""
 
 
-Values = Mapping[str, Mapping[int, Mapping[str, float]]]
-"""arm -> seed -> measurement -> value; seeds in order."""
+Values = Mapping[str, Mapping[Any, Mapping[str, float]]]
+"""arm -> seed (an int, or a TaskSeed) -> measurement -> value; seeds in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +71,19 @@ class TidyTable:
     """The values of a table, and what it is.
 
     ``lost`` are the seeds without a value, and why; ``order`` the seeds of each arm as they came,
-    where the table has a column that says so.
+    where the table has a column that says so. Where its runs are of several tasks, a seed is one of
+    a task.
     """
 
     source: TableSource
     values: Values
-    lost: Mapping[str, Mapping[int, RunState]] = field(default_factory=dict)
-    order: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    lost: Mapping[str, Mapping[Any, RunState]] = field(default_factory=dict)
+    order: Mapping[str, tuple[SeedKey, ...]] = field(default_factory=dict)
 
-    def seeds(self, arm: str) -> tuple[int, ...]:
+    def seeds(self, arm: str) -> tuple[SeedKey, ...]:
         """All seeds of an arm: as they came, else by number."""
         known = {**self.values.get(arm, {}), **self.lost.get(arm, {})}
-        return self.order.get(arm) or tuple(sorted(known))
+        return self.order.get(arm) or tuple(sorted(known, key=in_order))
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +182,25 @@ class Evidence:
         values = [each.schedule[math.ceil(share * len(each.schedule)) - 1] for each in counted]
         return _sample(counted, values)
 
+    def tasks(self, arm: str) -> tuple[str, ...]:
+        """The tasks of its replicates, in order; one without a name where it has no tasks."""
+        return tuple(dict.fromkeys(each.task for each in self.arms[arm]))
+
+    def without_task(self, task: str) -> Evidence:
+        """The evidence without the replicates of one task, in every arm."""
+        arms = {
+            arm: tuple(each for each in replicates if each.task != task)
+            for arm, replicates in self.arms.items()
+        }
+        return replace(self, arms=arms)
+
     def without(self, arm: str, number: int) -> Evidence:
         """The evidence with one replicate of one arm left out."""
         kept = tuple(each for each in self.arms[arm] if each.number != number)
         return replace(self, arms={**self.arms, arm: kept})
 
     def table(self) -> pd.DataFrame:
-        """The tidy table: columns arm, seed, measurement, value; a row per value.
+        """The tidy table: columns arm, seed, measurement, value, and task where there are tasks.
 
         Where some replicate is not finished there is a column ``state`` as well, in the words that
         a table may use; the value of one that diverged is NaN.
@@ -192,18 +209,25 @@ class Evidence:
 
         replicates = [(arm, each) for arm, replicates in self.arms.items() for each in replicates]
         rows = [
-            (arm, each.number, name, math.nan if each.state == "imputed" else value, each.state)
+            (
+                *(arm, each.task, each.number, name),
+                math.nan if each.state == "imputed" else value,
+                each.state,
+            )
             for arm, each in replicates
             for name, value in each.values.items()
         ]
-        names = dict.fromkeys(row[2] for row in rows)
+        names = dict.fromkeys(row[3] for row in rows)
         rows += [
-            (arm, each.number, name, math.nan, each.state)
+            (arm, each.task, each.number, name, math.nan, each.state)
             for arm, each in replicates
             if each.state == "diverged"
             for name in names
         ]
-        frame = pd.DataFrame(rows, columns=["arm", "seed", "measurement", "value", "state"])
+        columns = ["arm", "task", "seed", "measurement", "value", "state"]
+        frame = pd.DataFrame(rows, columns=columns)
+        if not any(each.task for _, each in replicates):
+            frame = frame.drop(columns="task")
         words = dict.fromkeys(("missing", "stale", "damaged"), "running")
         words |= {"excluded": "finished", "imputed": "diverged"}
         frame["state"] = frame["state"].replace(words)
@@ -212,7 +236,11 @@ class Evidence:
 
 def _sample(counted: Iterable[Replicate], values: Iterable[float]) -> Sample:
     """A value of each replicate that counts; those that were imputed diverged."""
-    numbers = {each.number: each.state == "imputed" for each in counted}
+    replicates = tuple(counted)
+    tasks = tuple(each.task for each in replicates)
     return Sample(
-        tuple(values), tuple(numbers), tuple(number for number, lost in numbers.items() if lost)
+        tuple(values),
+        tuple(each.number for each in replicates),
+        tuple(each.number for each in replicates if each.state == "imputed"),
+        tasks=tasks if any(tasks) else (),
     )

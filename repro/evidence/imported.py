@@ -14,20 +14,23 @@ from repro.errors import DataError, Problem
 from repro.evidence.base import DeclaredAt, EvidenceSource, Facts
 from repro.evidence.evidence import TableSource, TidyTable
 from repro.evidence.imports.importer import FilesRead, FoundRun, Importer, same
+from repro.evidence.imports.inspect_logs import Inspect
+from repro.evidence.imports.lm_eval import LmEval
 from repro.evidence.imports.mlflow import Mlflow
 from repro.evidence.imports.result_files import Files
 from repro.evidence.imports.tensorboard import TensorBoard
 from repro.evidence.imports.trackio import Trackio
 from repro.evidence.imports.wandb import Wandb
-from repro.evidence.readings import RunState, TableSchema
-from repro.schema.messages import choose
+from repro.evidence.readings import RunState, TableSchema, short
+from repro.evidence.run_keys import SeedKey, TaskSeed, in_order
+from repro.schema.messages import choose, listed
 from repro.series import NoSuchRowError, chosen
 
 if TYPE_CHECKING:
     from repro.trainers.measurement import MeasurementSpec
 
 AnyImporter = Annotated[
-    Files | Mlflow | TensorBoard | Wandb | Trackio, Field(discriminator="from_")
+    Files | Mlflow | TensorBoard | Wandb | Trackio | Inspect | LmEval, Field(discriminator="from_")
 ]
 
 _SEED = re.compile(r"(0|[1-9][0-9]{0,14})(\.0+)?")
@@ -44,6 +47,10 @@ class ImportedBase(EvidenceSource):
         """What is declared."""
         found: Importer = getattr(self, "import")
         return found
+
+    @property
+    def has_tasks(self) -> bool:
+        return self.importer.task is not None
 
     def resolve(self, at: DeclaredAt) -> tuple[Facts | None, tuple[Problem, ...]]:
         """Whatever is there is read when the claim is judged, and not before."""
@@ -84,9 +91,9 @@ class _Reading:
     arm: str
     importer: Importer
     schema: TableSchema
-    values: dict[int, dict[str, float]] = field(default_factory=dict)
-    lost: dict[int, RunState] = field(default_factory=dict)
-    places: dict[int, str] = field(default_factory=dict)
+    values: dict[SeedKey, dict[str, float]] = field(default_factory=dict)
+    lost: dict[SeedKey, RunState] = field(default_factory=dict)
+    places: dict[SeedKey, str] = field(default_factory=dict)
     others: int = 0
     known: Counter[str] = field(default_factory=Counter)
     """The fields of all runs, and of how many."""
@@ -101,7 +108,7 @@ class _Reading:
         if not all(found is not missing and same(found, asked) for found, asked in fields):
             self.others += 1
             return
-        seed = self._seed(run)
+        seed = self._run(run)
         if seed in self.places and self.importer.duplicates is None:
             raise self._refused(
                 f"two runs have seed {seed}: {self.places[seed]} and {run.place}",
@@ -116,22 +123,39 @@ class _Reading:
             return
         self._measure(run, seed)
 
-    def _seed(self, run: FoundRun) -> int:
-        key = self.importer.seed
+    def _run(self, run: FoundRun) -> SeedKey:
+        """The seed of a run, with its task where the claim is over tasks."""
+        seed = self._seed(run)
+        if self.importer.task is None:
+            return seed
+        task = str(self._field(run, self.importer.task, "task"))
+        if task not in self.schema.tasks:
+            raise self._refused(
+                f"{run.place}: the claim has no task '{short(task)}'",
+                listed(self.schema.tasks),
+                choose(task, self.schema.tasks),
+            )
+        return TaskSeed(task, seed)
+
+    def _field(self, run: FoundRun, key: str, whose: str) -> Any:
+        """What is said of a run under a key."""
         if key not in run.fields:
             known = sorted(self.known)
             raise self._refused(
-                f"{run.place} has no field '{key}' for its seed",
+                f"{run.place} has no field '{key}' for its {whose}",
                 ", ".join(known[:30]) or "fields",
                 choose(key, known),
             )
-        text = str(run.fields[key])
+        return run.fields[key]
+
+    def _seed(self, run: FoundRun) -> int:
+        text = str(self._field(run, self.importer.seed, "seed"))
         if not (found := _SEED.fullmatch(text)):
             what = f"{run.place}: the seed '{text[:40]}' is no whole number"
             raise self._refused(what, "a number of a replicate", "name the field of the seed")
         return int(found[1])
 
-    def _measure(self, run: FoundRun, seed: int) -> None:
+    def _measure(self, run: FoundRun, seed: SeedKey) -> None:
         """Its values; a number that is not finite is a divergence, none at all is a missing run."""
         for name in self.schema.measurements:
             spec: MeasurementSpec | None = self.schema.specs.get(name)
@@ -168,7 +192,8 @@ class _Reading:
         source = TableSource(
             str(self.importer.path), digests.together, ignored=ignored if self.others else ()
         )
-        return TidyTable(source, {self.arm: dict(sorted(values.items()))}, {self.arm: self.lost})
+        values = {seed: values[seed] for seed in sorted(values, key=in_order)}
+        return TidyTable(source, {self.arm: values}, {self.arm: self.lost})
 
     def _refused(self, mistake: str, expected: str, advice: str) -> DataError:
         return DataError(f"arm {self.arm}: {mistake}\n  expected: {expected}\n  to do: {advice}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,6 +11,9 @@ from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
 from repro.schema.base import LARGEST, SMALLEST
+
+TASK = "task"
+"""The column of the task, in a table of runs over several."""
 
 DIVERGED = "diverged"
 """In the place of a value: the run diverged, and has none."""
@@ -27,6 +31,7 @@ STATES: Mapping[str, RunState] = {
 """What a column `state` may say: a run that ended without a value is treated as diverged."""
 
 MAX_DIGITS = 1_000
+
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
 
@@ -74,6 +79,17 @@ def short(cell: str) -> str:
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
 
 
+def cell_text(value: Any) -> str:
+    """A value of a frame as the text that a CSV would hold; empty for one that is missing."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return ""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        return str(int(value)) if isinstance(value, numbers.Integral) else repr(float(value))
+    return str(value)
+
+
 def advice_on(cell: str) -> str:
     """What to do about a cell that should be a number."""
     hidden = next((c for c in cell if not c.isprintable()), None)
@@ -94,7 +110,8 @@ class TableSchema:
 
     ``needed`` are the measurements without which a decisive expectation cannot be judged,
     ``order`` the column that says in which order the replicates came, where the claim declares one.
-    ``specs`` are the measurements as they are declared.
+    ``specs`` are the measurements as they are declared, ``tasks`` those of which each arm has runs,
+    where the claim is over tasks. ``unit`` is the column of the unit, where its rows are averaged.
     """
 
     arms: tuple[str, ...]
@@ -103,8 +120,21 @@ class TableSchema:
     elsewhere: Mapping[str, str]
     order: str | None = None
     specs: Mapping[str, Any] = field(default_factory=dict)
+    tasks: tuple[str, ...] = ()
+    unit: str | None = None
+
+    @property
+    def more_columns(self) -> tuple[str, ...]:
+        """The columns of task, unit and order, as far as there are to be any."""
+        units = () if self.unit is None else (self.unit,)
+        return tuple(dict.fromkeys((*self.of_tasks, *units, *self.in_order)))
 
     @property
     def in_order(self) -> tuple[str, ...]:
         """The column of the order, if there is to be one."""
         return () if self.order is None else (self.order,)
+
+    @property
+    def of_tasks(self) -> tuple[str, ...]:
+        """The column of the task, if there is to be one."""
+        return (TASK,) if self.tasks else ()

@@ -114,7 +114,7 @@ class MeasurementFacts:
     digits: int = 2
 
 
-class Level(TypedDict):
+class TestLevel(TypedDict):
     """What most tests are told of a claim."""
 
     alpha: float
@@ -143,7 +143,7 @@ class Context:
         return self.design == "paired"
 
     @property
-    def level(self) -> Level:
+    def level(self) -> TestLevel:
         """The level and the design."""
         return {"alpha": self.alpha, "paired": self.paired}
 
@@ -285,6 +285,14 @@ class Kind(ABC, Generic[E]):
     def needs_means(self, declared: E) -> bool:
         """Whether it reads no more than the mean of an arm."""
         return False
+
+    def tasks(self, declared: E) -> tuple[str, ...]:
+        """The tasks over which it is; none where it takes no notice of tasks."""
+        return ()
+
+    def without_task(self, declared: E, task: str) -> E:
+        """The same over all other tasks."""
+        return declared
 
     def structural(self, declared: E) -> tuple[str, ...]:
         """The keys whose limit is the structural bound on the rank of its arm."""
@@ -458,7 +466,7 @@ def samples_of(declared: Declared, read: Read) -> list[Sample]:
     return [require_sample(arm, declared.kind) for arm in arms_of(declared, read)]
 
 
-EffectScale = Literal["difference", "relative", "ratio", "correlation", "share", "none"]
+EffectScale = Literal["difference", "relative", "ratio", "correlation", "share", "level", "none"]
 Side = Literal["below", "above", "between", "outside", "none"]
 
 

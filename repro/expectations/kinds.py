@@ -27,6 +27,9 @@ KINDS: Table[type[Kind[Any]]] = Table(
         "trend": "repro.expectations.order:TrendKind",
         "ordering": "repro.expectations.order:OrderingKind",
         "proportion": "repro.expectations.proportion:ProportionKind",
+        "level": "repro.expectations.level:LevelKind",
+        "over_tasks": "repro.expectations.over_tasks:OverTasksKind",
+        "meta_analysis": "repro.expectations.meta_analysis:MetaAnalysisKind",
     },
 )
 """A new kind of ours is one line here, and its file."""

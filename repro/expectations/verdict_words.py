@@ -46,6 +46,7 @@ class FlagKind(StrEnum):
     ROUNDING = "rounding"
     MULTIPLICITY = "multiplicity"
     ONE_SEED_LEFT_OUT = "one seed left out"
+    ONE_TASK_LEFT_OUT = "one task left out"
     TOLERANCE = "tolerance"
     TEST_CHOICE = "choice of test"
     CANARY = "canary"

@@ -16,7 +16,7 @@ from repro.expectations.verdict_words import Agreement, Validity
 from repro.judging import document as part
 from repro.judging.document_parts import ReplicationPart
 from repro.schema import numbers as fmt
-from repro.specs.claim import Claim, ComparedArm, Published
+from repro.specs.claim import UNSCALED, Claim, ComparedArm, Published
 from repro.stats.records import Arm, Interval, Sample, Summary, TestResult
 from repro.stats.replication import (
     Prediction,
@@ -203,7 +203,8 @@ def _agreement(
     claim: Claim, printed: Published, validity: Validity, judged: Judged
 ) -> tuple[Agreement, str]:
     if claim.scale != "paper":
-        return Agreement.NOT_CHECKABLE, f"the {claim.scale} scale is not the paper's experiment"
+        which = "what is declared" if claim.scale == UNSCALED else f"the {claim.scale} scale"
+        return Agreement.NOT_CHECKABLE, f"{which} is not the paper's experiment"
     if validity is not Validity.VALID:
         return Agreement.NOT_CHECKABLE, f"the evidence is {validity}"
     expectation = next(each for each in claim.expectations if each.id == printed.expectation)

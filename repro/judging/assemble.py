@@ -198,12 +198,15 @@ def _edited(registration: RegistrationPart | None) -> tuple[Flag, ...]:
 def _compared(judgement: Judgement) -> dict[str, tuple[TestResult, Pair]]:
     """Result and evidence of every expectation that compares two arms, one of them ours.
 
-    Two printed arms are not compared with the paper: it would agree with itself.
+    Two printed arms are not compared with the paper: it would agree with itself. Nor is what is
+    over tasks: a printed mean and deviation are those of one.
     """
     found = {}
     for each in judgement.judged:
         expectation = each.expectation
         if all(arm in judgement.evidence.published for arm in expectation.of):
+            continue
+        if kind_of(expectation).tasks(expectation):
             continue
         if each.result is not None and len(expectation.of) == 2:
             a, b = (judgement.evidence.read(arm, expectation.measurement) for arm in expectation.of)
@@ -323,7 +326,7 @@ def _left_out(expectation: Expectation, cases: tuple[Case, ...]) -> tuple[doc.Le
     found = []
     for case in cases:
         again = case.judged.get(expectation.id)
-        if again is not None and case.concerns(expectation):
+        if again is not None and not case.task and case.concerns(expectation):
             found.append(
                 doc.LeftOut(
                     arm=case.arm if case.arm in expectation.of else expectation.of[0],

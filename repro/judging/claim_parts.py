@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 from functools import cache
+from math import fsum
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +19,7 @@ from repro.judging.costs import part_of, share_of, training_seconds
 from repro.machine import cores, now, package_version, processor
 from repro.schema import numbers as fmt
 from repro.specs.arm import Arm
-from repro.specs.claim import Claim
+from repro.specs.claim import AuthorSource, Claim, PrintedSource
 from repro.specs.configuration import value_at
 from repro.stats.records import Sample
 from repro.trainers.base import Training
@@ -52,11 +53,17 @@ def claim_part(claim: Claim) -> doc.ClaimPart:
     return doc.ClaimPart(
         id=claim.id,
         title=claim.title,
-        source=doc.SourcePart(**claim.source.model_dump()),
+        source=_source_part(claim.source),
         file=shown_file(claim.file),
         digest=claim.digest(),
         design=claim.design,
     )
+
+
+def _source_part(source: PrintedSource | AuthorSource) -> doc.SourcePart | doc.AuthorPart:
+    if isinstance(source, AuthorSource):
+        return doc.AuthorPart(own=source.own)
+    return doc.SourcePart(**source.model_dump())
 
 
 def scale_part(claim: Claim, evidence: Evidence) -> doc.ScalePart:
@@ -71,6 +78,8 @@ def origins(claim: Claim, evidence: Evidence) -> list[str]:
     for file in dict.fromkeys(source.file for source in evidence.tables.values()):
         arms = [arm for arm, source in evidence.tables.items() if source.file == file]
         said.append(f"The values of {_whose(claim, arms)} are the user's own, from {file}.")
+        if averaged := evidence.tables[arms[0]].averaged:
+            said.append(f"Its rows were averaged within units before any test: {averaged}.")
         ignored = evidence.tables[arms[0]].ignored
         if ignored:
             said.append(f"Left unread there: {', '.join(ignored)}.")
@@ -138,6 +147,7 @@ def _arm(name: str, arm: Arm, claim: Claim, evidence: Evidence) -> doc.ArmPart:
                 key=each.key,
                 state=SHOWN[each.state],
                 values=dict(each.values),
+                task=each.task,
             )
             for each in evidence.arms[name]
         ),
@@ -183,6 +193,18 @@ def _printed(name: str, printed: PrintedSummary, texts: PublishedArm | None) -> 
 
 
 def _summary(name: str, measurement: Measurement, sample: Sample) -> doc.SummaryPart:
+    if sample.tasks:
+        means = [each.summary().mean for each in sample.by_task().values()]
+        mean, low, high = fsum(means) / len(means), min(sample.values), max(sample.values)
+        return doc.SummaryPart(
+            measurement=name,
+            n=sample.n,
+            mean=mean,
+            sd=None,
+            geometric_mean=None,
+            low=low,
+            high=high,
+        )
     summary = sample.summary()
     positive = min(sample.values) > 0
     return doc.SummaryPart(

@@ -92,8 +92,9 @@ def _note(found: Assessment, on_power: str, *, looks: bool) -> str:
 def _scatter(expectation: Expectation, claim: Claim) -> Scatter:
     """What the claim plans with, else what the paper prints for the arms of this expectation."""
     planned = claim.planned_sd.get(expectation.measurement)
-    relative = kind_of(expectation).scale(expectation) in ("ratio", "relative")
-    paired = claim.design == "paired"
+    kind = kind_of(expectation)
+    relative = kind.scale(expectation) in ("ratio", "relative")
+    paired = claim.design == "paired" and kind.paired
     key = f"{'relative_' if relative else ''}sd{'_of_differences' if paired else ''}"
     if planned is not None:
         size: float | None = getattr(planned, key)

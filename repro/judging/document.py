@@ -24,7 +24,7 @@ from repro.judging.document_parts import (
     SequentialPart,
     Strength,
 )
-from repro.schema.base import Spec
+from repro.schema.base import Name, Spec
 
 DOCUMENT_SCHEMA = 1
 ValidityWord = Literal["VALID", "INVALID", "INCOMPLETE", "STALE", "NOT-COMPARABLE"]
@@ -39,21 +39,30 @@ class SourcePart(Spec):
     quote: str
 
 
+class AuthorPart(Spec):
+    """Why the author of its file claims it; no paper prints it."""
+
+    own: str
+
+
 class ClaimPart(Spec):
     """The claim as declared. ``digest`` covers its decisive fields at this scale."""
 
     id: str
     title: str
-    source: SourcePart
+    source: SourcePart | AuthorPart
     file: str
     digest: str
     design: Literal["independent", "paired"]
 
 
 class ScalePart(Spec):
-    """How large the claim was run; ``notice`` says in plain words what that means."""
+    """How large the claim was run; ``notice`` says in plain words what that means.
 
-    name: Literal["quick", "bench", "paper"]
+    ``name`` is `declared` where the claim names no scales.
+    """
+
+    name: Name
     notice: str
 
 
@@ -98,6 +107,8 @@ class MeasurementPart(Spec):
 class SummaryPart(Spec):
     """Values over the replicates of one arm; sd has n - 1 and is absent for n = 1.
 
+    Over runs of several tasks the mean is that of the tasks' means, and there is no sd.
+
     For a published arm these are the printed numbers, without a range, and n may be unknown;
     ``as_printed`` is how they are printed, digit by digit.
     """
@@ -116,13 +127,14 @@ class ReplicatePart(Spec):
     """One replicate: its number, state and its values by measurement key.
 
     ``key`` is that of its run, empty for a row of a table. ``imputed``: it diverged, and counts
-    as worse than any that finished.
+    as worse than any that finished. ``task`` is that of its values, where there are several.
     """
 
     number: int
     key: str
     state: Literal["finished", "diverged", "missing", "excluded", "imputed"]
     values: dict[str, float]
+    task: str = ""
 
 
 class Assumption(Spec):
@@ -189,6 +201,11 @@ class ArmPart(Spec):
     training: dict[str, Any]
     replicates: tuple[ReplicatePart, ...]
     summaries: tuple[SummaryPart, ...]
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks its replicates are of; 0 where they have none."""
+        return len({run.task for run in self.replicates if run.task})
 
     @property
     def trained(self) -> bool:

@@ -17,6 +17,7 @@ Choice = Literal[
     "scale",
     "prior",
     "seed",
+    "task",
     "tolerance",
     "schedule",
     "measurement",
@@ -137,12 +138,13 @@ class Edit(Spec):
 class RegistrationPart(Spec):
     """When the decisive fields were fixed, relative to the results: never the time itself.
 
-    ``state``: ``before`` the first result was visible, ``after`` it, or ``none`` on record.
+    ``state``: ``before`` the first result was visible, ``after`` it, ``none`` on record, or
+    ``exploratory``: written from the results themselves.
     ``earlier_processes`` are sequential processes of other versions of the claim. ``on_record``
     is false where this could not be written down, as in a store that can only be read.
     """
 
-    state: Literal["before", "after", "none"]
+    state: Literal["before", "after", "none", "exploratory"]
     digest: str
     edits: tuple[Edit, ...]
     earlier_processes: int = 0

@@ -108,7 +108,9 @@ def _one_seed(
             found.append((case, other))
     if not found:
         return []
-    return [Flag(FlagKind.ONE_SEED_LEFT_OUT, _hangs_on_one(claim, conclusion, found, tried))]
+    of_tasks = all(case.task for case, _ in found)
+    kind = FlagKind.ONE_TASK_LEFT_OUT if of_tasks else FlagKind.ONE_SEED_LEFT_OUT
+    return [Flag(kind, _hangs_on_one(claim, conclusion, found, tried))]
 
 
 def _hangs_on_one(
@@ -359,8 +361,10 @@ def _has_any(node: Node) -> bool:
 
 def _designs(judged: Judged, result: TestResult, evidence: Evidence) -> tuple[CellDesign, ...]:
     """What the arms, or the differences within pairs, look like; none where nothing is known."""
+    expectation = judged.expectation
+    if kind_of(expectation).tasks(expectation):
+        return ()
     try:
-        expectation = judged.expectation
         ratio = kind_of(expectation).scale(expectation) == "ratio"
         read = log_reader(evidence) if ratio else evidence.read
         arms = [read(arm, expectation.measurement) for arm in expectation.of]

@@ -14,6 +14,7 @@ from repro.errors import DataError, ReproError
 from repro.evidence.base import EvidenceSource, PublishedArm
 from repro.evidence.evidence import Evidence, PrintedSummary, Replicate, TidyTable
 from repro.evidence.readings import TableSchema
+from repro.evidence.run_keys import in_order
 from repro.specs.claim import Claim
 
 if TYPE_CHECKING:
@@ -80,9 +81,11 @@ def table_schema(claim: Claim, arms: Sequence[str]) -> TableSchema:
         needed[arm] = tuple(dict.fromkeys(read))
     others = {name: arm.source.elsewhere for name, arm in claim.arms.items() if name not in arms}
     order = None if claim.sequential is None else claim.sequential.order
-    return TableSchema(
-        tuple(arms), tuple(claim.measurements), needed, others, order, claim.measurements
-    )
+    tasks = dict.fromkeys(task for arm in arms for task in claim.tasks(arm))
+    known = tuple(claim.measurements)
+    specs = claim.measurements
+    unit = claim.seeds.unit
+    return TableSchema(tuple(arms), known, needed, others, order, specs, tuple(tasks), unit)
 
 
 def _evidence(claim: Claim, tables: Tables, store: RunStore | None = None) -> Evidence:
@@ -108,10 +111,12 @@ def _numbers(printed: PublishedArm) -> PrintedSummary:
 def _rows(table: TidyTable, arm: str) -> tuple[Replicate, ...]:
     """The seeds of an arm in a table: as they came where it says so, else by number."""
     values, lost = table.values.get(arm, {}), table.lost.get(arm, {})
-    return tuple(
-        Replicate(seed, "", lost.get(seed, "finished"), dict(values.get(seed, {})), {}, {})
-        for seed in table.seeds(arm)
-    )
+    found = []
+    for key in table.seeds(arm):
+        task, seed, _ = in_order(key)
+        state, own = lost.get(key, "finished"), dict(values.get(key, {}))
+        found.append(Replicate(seed, "", state, own, {}, {}, task=task))
+    return tuple(found)
 
 
 JUST = 1e-9

@@ -1,4 +1,4 @@
-"""A claim judged again with each seed left out in turn (the jackknife)."""
+"""A claim judged again with each seed, or each task, left out in turn (the jackknife)."""
 
 from __future__ import annotations
 
@@ -16,21 +16,28 @@ class Case:
     """All expectations, by id, without one seed of ``arm``; ``pair``: without its partners too.
 
     An expectation that needs the same numbers in all its arms loses the partners in any case.
+    ``task``: without that task in every arm, and not without a seed.
     """
 
     arm: str
     number: int
     pair: bool
     judged: dict[str, Judged]
+    task: str = ""
 
     def concerns(self, expectation: Expectation) -> bool:
         """Whether ``expectation`` counts this as a case: a number that goes whole is one case."""
+        tasks = kind_of(expectation).tasks(expectation)
+        if self.task or tasks:
+            return self.task in tasks
         return self.pair or self.arm in (
             expectation.of[:1] if goes_whole(expectation) else expectation.of
         )
 
     def names(self, claim: Claim, *of: Expectation) -> tuple[str, str]:
         """What is left out in such cases, and in this one, as far as these expectations go."""
+        if self.task:
+            return "task", f"task {self.task}"
         concerned = [expectation for expectation in of if self.arm in expectation.of]
         if self.pair or (
             concerned
@@ -57,12 +64,30 @@ def left_out(
         return ()
     in_order = all(evidence.order(arm) != "unknown" for arm in arms)
     pairs = claim.design == "paired" or (claim.sequential is not None and in_order)
-    return tuple(
-        Case(arm, run.number, pairs, dict(_again(claim, evidence, judged, gone, run.number)))
-        for arm in (arms[:1] if pairs else arms)
-        for gone in (arms if pairs else (arm,),)
-        for run in evidence.finished(arm)
+    tasks = tuple(dict.fromkeys(task for arm in arms for task in claim.tasks(arm)))
+    of_seeds = tuple(arm for arm in arms if not claim.tasks(arm))
+    return (
+        *(
+            Case(arm, run.number, pairs, dict(_again(claim, evidence, judged, gone, run.number)))
+            for arm in (of_seeds[:1] if pairs else of_seeds)
+            for gone in (of_seeds if pairs else (arm,),)
+            for run in evidence.finished(arm)
+        ),
+        *(_without_task(claim, evidence, judged, task) for task in tasks),
     )
+
+
+def _without_task(claim: Claim, evidence: Evidence, judged: tuple[Judged, ...], task: str) -> Case:
+    """Those that are over the task, without it; the others as they were."""
+    rest = evidence.without_task(task)
+    found = {}
+    for before in judged:
+        kind, expectation = kind_of(before.expectation), before.expectation
+        again = before
+        if task in kind.tasks(expectation):
+            again = judge(kind.without_task(expectation, task), claim, rest.read)
+        found[expectation.id] = again
+    return Case("", 0, pair=False, judged=found, task=task)
 
 
 def _again(

@@ -17,7 +17,7 @@ from repro.judging.document_parts import DesignPart
 from repro.judging.interim import reversals
 from repro.judging.verdict import Judged, all_must_hold, heading, joined
 from repro.schema import numbers as fmt
-from repro.specs.claim import SCALES, All, Claim, Tree
+from repro.specs.claim import All, Claim, Tree
 from repro.stats.planning import seeds_to_settle
 from repro.stats.records import TestResult
 
@@ -116,6 +116,8 @@ LARGER = {
     "paper": "Run it at the paper scale, the paper's own experiment.",
 }
 
+NEXT = "Judge it at the next scale of its file, {scale}, which has a verdict of its own."
+
 DRIFTED = doc.ScaleStep(
     text="Find out in what the first seeds differ from the later ones, and judge new ones.",
     command=None,
@@ -130,7 +132,7 @@ def what_would_change(
     design: tuple[DesignPart, ...],
 ) -> tuple[doc.ScaleStep, ...]:
     """Steps that would change the verdict, nearest first."""
-    file, place = shown_file(claim.file), SCALES.index(claim.scale)
+    file = shown_file(claim.file)
     deciding = [part for part in judged if part.expectation.role == "decisive"]
     steps = []
     if verdict.validity is Validity.VALID:
@@ -155,9 +157,10 @@ def what_would_change(
     else:
         drifted = bool(reversals(claim, judged))
         steps.append(DRIFTED if drifted else _mend(claim, evidence, verdict.validity, file))
-    larger = next((scale for scale in claim.declared if SCALES.index(scale) > place), None)
-    if larger:
-        steps.append(_step(LARGER[larger], f"repro verify {file} --scale {larger}"))
+    following = claim.declared[claim.declared.index(claim.scale) + 1 :] if claim.declared else ()
+    if following:
+        text = LARGER.get(following[0], NEXT.format(scale=following[0]))
+        steps.append(_step(text, f"repro verify {file} --scale {following[0]}"))
     return tuple(steps)
 
 

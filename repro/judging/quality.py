@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, product
 
 from repro.evidence.evidence import Evidence
 from repro.expectations.kinds import kind_of
@@ -60,9 +60,11 @@ class TableOfValues:
 
     Replicates of a paired design have the number of their pair. ``units``: the numbers are those
     of tasks or points and not of seeds, which differ from each other and are alike in all arms.
+    ``task`` is that of all values, where the claim is over tasks.
     """
 
     name: str
+    task: str
     samples: Mapping[str, Sample]
     steps: Mapping[str, float]
     paired: bool
@@ -86,14 +88,15 @@ def _tables(claim: Claim, evidence: Evidence) -> Iterator[TableOfValues]:
         if kind_of(expectation).goes_whole(expectation)
         for name in expectation.reads
     }
-    for name, measurement in claim.measurements.items():
+    tasks = dict.fromkeys(run.task for runs in evidence.arms.values() for run in runs) or ("",)
+    for (name, measurement), task in product(claim.measurements.items(), tasks):
         samples = {}
         for arm in claim.arms:
             first = claim.arms[arm].first_seed if claim.design == "paired" else 0
             having = {
                 run.number - first: run.values[name]
                 for run in evidence.finished(arm)
-                if name in run.values
+                if name in run.values and run.task == task
             }
             if having:
                 samples[arm] = Sample(tuple(having.values()), tuple(having))
@@ -103,7 +106,8 @@ def _tables(claim: Claim, evidence: Evidence) -> Iterator[TableOfValues]:
             arm: declared or granularity(sample.values, together) for arm, sample in samples.items()
         }
         units = name in matched
-        yield TableOfValues(name, samples, steps, units or claim.design == "paired", units)
+        paired = units or claim.design == "paired"
+        yield TableOfValues(name, task, samples, steps, paired, units)
 
 
 @dataclass(slots=True)
@@ -354,7 +358,8 @@ class Gate:
         return self.claim.arms[arm].label
 
     def _label(self, table: TableOfValues) -> str:
-        return self.claim.measurements[table.name].label
+        label = self.claim.measurements[table.name].label
+        return f"{label}, task {table.task}" if table.task else label
 
     def _place(self, table: TableOfValues, arm: str) -> str:
         source = self.evidence.tables.get(arm)

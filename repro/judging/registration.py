@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 from repro.errors import StoreError, StoreUnreachableError
 from repro.evidence.evidence import Evidence
@@ -76,14 +76,17 @@ def _entry(judgement: Judgement, store: RunStore) -> Entry:
 
 
 def _values(evidence: Evidence) -> Seen:
-    return {
-        arm: {
-            each.number: {**each.values, **_place(evidence, arm, place)}
-            for place, each in enumerate(evidence.counted(arm))
-        }
-        for arm, replicates in evidence.arms.items()
-        if replicates
-    }
+    """The values of each seed by measurement, and by its task where there are tasks."""
+    seen: dict[str, dict[int, Any]] = {}
+    for arm, replicates in evidence.arms.items():
+        if not replicates:
+            continue
+        seeds = seen.setdefault(arm, {})
+        for place, each in enumerate(evidence.counted(arm)):
+            of_task = f", task {each.task}" if each.task else ""
+            values = {f"{name}{of_task}": value for name, value in each.values.items()}
+            seeds.setdefault(each.number, {}).update(values | _place(evidence, arm, place))
+    return seen
 
 
 def _place(evidence: Evidence, arm: str, place: int) -> dict[str, float]:
@@ -102,8 +105,10 @@ def registration_part(claim: Claim, past: Past) -> part.RegistrationPart:
     """Whether the decisive fields were fixed before the first look, and what changed since."""
     digest = claim.digest()
     records = [record for record in past.registrations if record.registration.digest == digest]
-    state: Literal["before", "after", "none"] = "none"
-    if records:
+    state: Literal["before", "after", "none", "exploratory"] = "none"
+    if past.exploratory:
+        state = "exploratory"
+    elif records:
         state = "after" if records[-1].late else "before"
     return part.RegistrationPart(
         state=state,

@@ -177,7 +177,8 @@ def _seeds(
         again = case.judged.get(expectation.id)
         if again is not None and case.concerns(expectation):
             _, which = case.names(claim, expectation)
-            yield _analysis(declared, again, "seed", f"without {which}")
+            choice: Choice = "task" if case.task else "seed"
+            yield _analysis(declared, again, choice, f"without {which}")
 
 
 def _not_computed(choice: Choice, name: str, why: str) -> Analysis:

@@ -8,10 +8,11 @@ such a control is missing, which the verdict says in a flag.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from repro.evidence.evidence import Evidence, State
+from repro.evidence.evidence import Evidence, Replicate, State
 from repro.expectations.verdict_words import Flag, FlagKind, Validity
 from repro.judging import document as doc
 from repro.judging.interim import reversals
@@ -115,17 +116,28 @@ def _incomplete(claim: Claim, evidence: Evidence) -> list[Problem]:
     for arm, replicates in evidence.arms.items():
         if arm in evidence.published:
             continue
-        label, finished = claim.arms[arm].label, len(evidence.finished(arm))
-        missing = any(run.state == "missing" for run in replicates)
-        planned = max(claim.seeds.plan, len(replicates))
-        if missing or len(replicates) < claim.seeds.plan or finished < claim.seeds.min:
-            diverged = sum(run.state in ("diverged", "imputed") for run in replicates)
-            reason = f"{label}: {finished} of {planned} seeds"
-            reason += f", {diverged} diverged" if diverged else ""
-            if not missing and finished < claim.seeds.min <= len(replicates):
-                reason += f", and at least {claim.seeds.min} must finish"
-            problems.append((Validity.INCOMPLETE, reason))
+        label = claim.arms[arm].label
+        for task in claim.tasks(arm) or ("",):
+            runs = [run for run in replicates if run.task == task]
+            place = f"{label}, task {task}" if task else label
+            if reason := _too_few_runs(claim, place, runs):
+                problems.append((Validity.INCOMPLETE, reason))
     return problems
+
+
+def _too_few_runs(claim: Claim, place: str, replicates: Sequence[Replicate]) -> str:
+    """Why the runs of an arm, or of one task of it, are not yet those that were planned."""
+    finished = sum(run.state == "finished" for run in replicates)
+    missing = any(run.state == "missing" for run in replicates)
+    planned = max(claim.seeds.plan, len(replicates))
+    if not missing and len(replicates) >= claim.seeds.plan and finished >= claim.seeds.min:
+        return ""
+    diverged = sum(run.state in ("diverged", "imputed") for run in replicates)
+    reason = f"{place}: {finished} of {planned} seeds"
+    reason += f", {diverged} diverged" if diverged else ""
+    if not missing and finished < claim.seeds.min <= len(replicates):
+        reason += f", and at least {claim.seeds.min} must finish"
+    return reason
 
 
 def _incomparable(claim: Claim) -> list[Problem]:
@@ -262,12 +274,17 @@ def _more_seeds(claim: Claim, evidence: Evidence) -> list[Flag]:
     planned = claim.seeds.plan
     if claim.sequential is not None and claim.seeds.max is not None:
         planned = claim.seeds.max
-    found = {arm: len(evidence.counted(arm)) for arm in evidence.tables}
+    found = {arm: _most_seeds(evidence.counted(arm)) for arm in evidence.tables}
     more = [f"{claim.arms[arm].label} has {n}" for arm, n in found.items() if n > planned]
     if not more:
         return []
     text = f"{planned} seeds per arm were planned, and {' and '.join(more)}: all count, so nothing "
     return [Flag(FlagKind.MORE_SEEDS, f"{text}rules out that seeds were added until it suited.")]
+
+
+def _most_seeds(replicates: Sequence[Replicate]) -> int:
+    """How many seeds there are; where there are tasks, of the one that has most."""
+    return max(Counter(run.task for run in replicates).values(), default=0)
 
 
 def _low(canaries: tuple[doc.Canary, ...]) -> list[Flag]:

@@ -18,6 +18,7 @@ difference beyond m         L > m (TRIVIAL: 0 < L, U < m)    L <= 0 and U < m, o
 equivalence, margin m       -m < L and U < m                 L >= m or U <= -m
 non-inferiority and the     L > the limit                    U < the limit
   like, ratio, share
+level, at most m            U < m                            L > m
 separation, trend, order,   p <= alpha                       p of the contrary <= alpha
   proportion, magnitude
 bound in every seed         every seed keeps it              one does not

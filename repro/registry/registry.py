@@ -16,16 +16,21 @@ from repro.store.run_store import RunStore
 class Past:
     """The registrations of a claim at a scale, and the looks of its processes.
 
-    ``on_record`` False: the last registration could not be written down.
+    ``on_record`` False: the last registration could not be written down. ``exploratory``: the
+    claim was written when its results were there.
     """
 
     registrations: Sequence[RegistrationVersion]
     history: History
     on_record: bool = True
+    exploratory: bool = False
 
 
 UNDECLARED = Past((), History((), {}, ()))
 """What is on record of a claim that is judged on a user's own results: nothing."""
+
+EXPLORATORY = Past((), History((), {}, ()), exploratory=True)
+"""What is known of a claim that was written when its results were there."""
 
 
 @dataclass(frozen=True, slots=True)

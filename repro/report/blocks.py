@@ -207,7 +207,7 @@ class EffectAxis:
     """The axis of an effect, with its declared limits and the regions that the claim speaks of.
 
     ``span`` fixes the ends of an axis that has some, such as that of a correlation; ``percent``
-    labels shares as percentages.
+    labels shares as percentages; ``zero`` is false where 0 means nothing, as for a level.
     """
 
     scale: Scale
@@ -215,6 +215,7 @@ class EffectAxis:
     regions: tuple[Ends, ...] = ()
     span: tuple[float, float] | None = None
     percent: bool = False
+    zero: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +293,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class LinePlot:
-    """Lines on two logarithmic axes, with marks at values of either axis."""
+    """Lines on two logarithmic axes, or two linear ones, with marks at values of either axis."""
 
     title: str
     x_label: str
@@ -300,6 +301,7 @@ class LinePlot:
     lines: tuple[Lines, ...]
     upright: tuple[Mark, ...] = ()
     level: tuple[Mark, ...] = ()
+    scale: Scale = "log"
 
 
 @dataclass(frozen=True, slots=True)

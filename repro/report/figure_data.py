@@ -77,6 +77,7 @@ def _dots_said(document: Document, panels: tuple[DotPanel, ...]) -> str:
     log = any(panel.scale == "log" for panel in panels)
     mean = "geometric mean of its arm, on a logarithmic axis" if log else "mean of its arm"
     dot = "one trained model" if all(arm.trained for arm in document.arms) else "one seed"
+    dot = "one run of one task" if any(arm.tasks for arm in document.arms) else dot
     said = f"Each dot is {dot}; the upright stroke is the {mean}."
     if not any(row.values for row in rows):
         said = f"Each upright stroke is a printed mean{wide}."
@@ -157,7 +158,10 @@ def _row_note(summary: SummaryPart | None, m: MeasurementPart, arm: ArmPart, sca
     elif scale == "log" and summary.geometric_mean is not None:
         note = f"{fmt.span(low, high)}, geometric mean {words.value(summary.geometric_mean, m)}"
     else:
-        note = f"{words.mean_and_sd(summary, m)}, {fmt.number_of(n, 'seed')}"
+        runs = fmt.number_of(n, "seed")
+        if arm.tasks:
+            runs = f"{fmt.number_of(n, 'run')} of {fmt.number_of(arm.tasks, 'task')}"
+        note = f"{words.mean_and_sd(summary, m)}, {runs}"
     bounded = words.spec_of(m).bounded and arm.bound
     return f"{note}; bound {fmt.count(arm.bound or 0)}" if bounded else note
 
@@ -321,7 +325,8 @@ def effect_axis(document: Document, result: Result, points: list[float | None]) 
         Mark(limit.value, limit_text(document, result, limit)) for limit in result.limits
     )
     span, percent = SPANS.get(result.scale), result.scale in PERCENT
-    return EffectAxis(scale, limits, _regions(result), span, percent)
+    zero = result.scale != "level"
+    return EffectAxis(scale, limits, _regions(result), span, percent, zero)
 
 
 def _regions(result: Result) -> tuple[Ends, ...]:

@@ -5,6 +5,7 @@ Computes no statistic: it formats, orders and counts what the document holds.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,13 +13,13 @@ from urllib.parse import quote
 
 from pydantic import BaseModel
 
-from repro.judging.document import Document, Result, VerdictPart
+from repro.judging.document import Document, Result, SourcePart, VerdictPart
 from repro.report import words
 from repro.report.blocks import Badge, Chip, Field, Paragraph, ReportView
 from repro.report.figure_data import main_figure
 from repro.report.sections import changes, sections
 from repro.schema import numbers as fmt
-from repro.specs.claim import SCALES
+from repro.specs.claim import SCALES, UNSCALED
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +75,13 @@ def line(document: Document, link: str = "") -> Line:
 def ordered(lines: Iterable[Line]) -> list[Line]:
     """What is not as expected first; then by claim, from the smallest scale to the paper's."""
     return sorted(
-        lines, key=lambda row: (row.as_expected, row.id, SCALES.index(row.scale), row.link)
+        lines, key=lambda row: (row.as_expected, row.id, _place(row.scale), row.scale, row.link)
     )
+
+
+def _place(scale: str) -> int:
+    """Scales from small to large, and those whose names have no meaning after them."""
+    return SCALES.index(scale) if scale in SCALES else len(SCALES)
 
 
 def _level(result: Result) -> float:
@@ -90,14 +96,19 @@ def view(document: Document) -> ReportView:
     d: Document = tidied(document)
     verdict = words.headline(d.verdict, d.scale.name)
     lead, _, rest = d.scale.notice.partition(". ")
+    source = d.claim.source
     return ReportView(
         page_title=f"{verdict.word}: {d.claim.title}",
         over=f"Verdict report · {seeds(d)} · {fmt.date(d.provenance.created)}",
-        scale=f"{d.scale.name} scale",
-        running=f"{d.claim.id} at {d.scale.name} scale",
+        scale="as declared" if d.scale.name == UNSCALED else f"{d.scale.name} scale",
+        running=f"{d.claim.id}{words.at_scale(d.scale.name)}",
         title=d.claim.title,
-        quote=d.claim.source.quote,
-        citation=f"{d.claim.source.citation}, {d.claim.source.locator}",
+        quote=source.quote if isinstance(source, SourcePart) else "",
+        citation=(
+            f"{source.citation}, {source.locator}"
+            if isinstance(source, SourcePart)
+            else fmt.sentence(f"The author's own claim: {source.own}")
+        ),
         verdict=verdict,
         sentence=d.verdict.sentence,
         fields=_fields(d),
@@ -127,13 +138,18 @@ def tidied(value: Any) -> Any:
 def seeds(document: Document) -> str:
     """`5 seeds per arm`: finished replicates, a range when the arms differ; printed arms apart."""
     arms = [arm for arm in document.arms if not arm.printed]
-    counts = [sum(run.state == "finished" for run in arm.replicates) for arm in arms]
+    runs = Counter(
+        (arm.id, run.task) for arm in arms for run in arm.replicates if run.state == "finished"
+    )
+    of_tasks = any(arm.tasks for arm in arms)
+    counts = list(runs.values()) if of_tasks else [runs[arm.id, ""] for arm in arms]
     if document.arms and not arms:
         return "printed numbers"
     if not counts or max(counts) == 0:
         return "no finished run"
     low, high = fmt.count(min(counts)), fmt.count(max(counts))
-    return f"{fmt.span(low, high)} {'seed' if max(counts) == 1 else 'seeds'} per arm"
+    per = "task" if of_tasks else "arm"
+    return f"{fmt.span(low, high)} {'seed' if max(counts) == 1 else 'seeds'} per {per}"
 
 
 def _fields(document: Document) -> tuple[Field, ...]:
@@ -141,11 +157,13 @@ def _fields(document: Document) -> tuple[Field, ...]:
     checked = verdict.validity_reason or words.checked(document)
     conclusion = words.conclusion(verdict.conclusion, verdict.strength)
     agreement, why = words.badge(verdict.agreement), fmt.sentence(verdict.agreement_reason)
-    return (
+    fields = (
         Field("Validity", words.badge(verdict.validity), checked),
         Field("Conclusion", conclusion, _conclusion_reason(verdict)),
-        Field("Agreement with the paper", agreement, why),
     )
+    if not isinstance(document.claim.source, SourcePart):
+        return fields
+    return (*fields, Field("Agreement with the paper", agreement, why))
 
 
 def _conclusion_reason(verdict: VerdictPart) -> str:

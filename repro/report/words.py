@@ -27,6 +27,7 @@ from repro.judging.document import (
 from repro.judging.document_parts import Strength
 from repro.report.blocks import Badge, Chip, Tone
 from repro.schema import numbers as fmt
+from repro.specs.claim import UNSCALED
 from repro.trainers.measurement import MeasurementSpec
 from repro.trainers.table import MEASUREMENTS
 
@@ -119,6 +120,8 @@ REGISTRATIONS = {
     "fitted to them.",
     "none": "There is no record of when this claim was declared, so nothing shows that it was "
     "declared before its results were visible.",
+    "exploratory": "Exploratory: not declared beforehand. The claim was written from these "
+    "results, and they cannot confirm what they suggested: declare it, and judge new ones.",
 }
 
 FAMILIES = {
@@ -144,11 +147,11 @@ DECIDED = ("CONFIRMED", "CONTRADICTED")
 """Conclusions that a flag makes fragile; one that decides nothing cannot be."""
 
 _HEADLINES = {
-    "CONFIRMED": "Confirmed at {scale} scale",
-    "CONTRADICTED": "Contradicted at {scale} scale",
-    "INCONCLUSIVE": "Inconclusive at {scale} scale",
-    "TRIVIAL": "Real, but trivial at {scale} scale",
-    "NOT-TESTED": "Not tested at {scale} scale",
+    "CONFIRMED": "Confirmed{at_scale}",
+    "CONTRADICTED": "Contradicted{at_scale}",
+    "INCONCLUSIVE": "Inconclusive{at_scale}",
+    "TRIVIAL": "Real, but trivial{at_scale}",
+    "NOT-TESTED": "Not tested{at_scale}",
     "INVALID": "Invalid: this evidence cannot be judged",
     "INCOMPLETE": "Incomplete: runs are missing",
     "STALE": "Stale: the runs are of an older version",
@@ -261,10 +264,16 @@ def with_strength(word: str, part: Strength | None) -> str:
 def headline(verdict: VerdictPart, scale: str) -> Badge:
     """The verdict in large letters; a confirmed one with flags is amber and says so."""
     found = short_word(verdict)
-    text = _HEADLINES.get(found.word, "Valid, without a conclusion").format(scale=scale)
+    text = _HEADLINES.get(found.word, "Valid, without a conclusion")
+    text = text.format(at_scale=at_scale(scale))
     if verdict.flags and verdict.conclusion in DECIDED:
         text += ", but fragile"
     return Badge(text, found.tone, found.icon)
+
+
+def at_scale(scale: str) -> str:
+    """` at quick scale`; nothing for a claim that names no scales."""
+    return "" if scale == UNSCALED else f" at {scale} scale"
 
 
 def short_word(verdict: VerdictPart) -> Badge:
@@ -312,6 +321,9 @@ def cautions(document: Document) -> tuple[Chip, ...]:
         chips.append(Chip("Claim", Badge("declared after results were visible", "warn", "alarm")))
     elif declared is not None and declared.state == "none":
         chips.append(Chip("Claim", Badge("no record of when it was declared", "plain", "question")))
+    elif declared is not None and declared.state == "exploratory":
+        word = "exploratory: not declared beforehand"
+        chips.append(Chip("Claim", Badge(word, "warn", "alarm")))
     for part in document.design:
         if part.refused:
             name = title_of(document, part.expectation)

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -61,7 +61,11 @@ def write_report(
 
     Returns their paths.
     """
-    files = rendered(document, formats)
+    return write_files(rendered(document, formats), folder)
+
+
+def write_files(files: Mapping[str, bytes], folder: Path) -> list[Path]:
+    """Write the files of a report, by name; returns their paths."""
     sweep(folder)
     order = sorted(files, key=lambda name: name != JSON.file)  # the others can be made of it again
     return [replace(folder / name, files[name]) for name in order]

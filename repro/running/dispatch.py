@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from repro.errors import CorpusError, DeviceError, StoreUnreachableError
+from repro.errors import CorpusError, DeviceError, EngineError, StoreUnreachableError
 from repro.machine import available_memory
 from repro.running.engine import Choice, EngineName, Group, Pool, grouped, sentences
 from repro.running.plan import remaining
@@ -26,7 +26,7 @@ from repro.trainers.trainer import trainer_of
 
 BUSY_SECONDS = 2.0
 TICK_SECONDS = 1.0
-_FOR_ALL = {kind.__name__: kind for kind in (DeviceError, StoreUnreachableError)}
+_FOR_ALL = {each.__name__: each for each in (DeviceError, EngineError, StoreUnreachableError)}
 _QUIETLY = suppress(Exception)  # a terminal that is gone, nonsense in progress.json: no errors
 
 
@@ -190,15 +190,17 @@ def make_tasks(
 ) -> list[Task]:
     """The tasks, the longest first.
 
-    ``auto`` is ``processes`` on a CPU and ``batched`` on a GPU, and ``say`` is told so.
+    ``auto`` is ``processes`` on a CPU and ``batched`` on a GPU, and ``say`` is told so; so is
+    ``dask``, whose tasks are the same.
     """
-    if engine == "batched" or (engine == "auto" and pool.device == "cuda"):
+    chosen = engine in {"auto", "dask"}
+    if engine == "batched" or (chosen and pool.device == "cuda"):
         parts, choices = _batched(todo, store, engine, pool)
     else:
-        why = "the default on a CPU" if engine == "auto" else "asked for"
+        why = _why(engine, "the default on a CPU") if chosen else "asked for"
         alone = Choice("processes", 1, pool.at_once, why) if engine != "serial" else Choice(engine)
         parts, choices = [((planned,), alone) for planned in todo], [alone]
-    if engine == "auto":
+    if chosen:
         for line in sentences(choices):
             say(line)
     flops = {planned.run.key: remaining(store, planned).total for planned in todo}
@@ -226,12 +228,16 @@ def _batched(
 
 def _choice(group: Group, engine: EngineName, pool: Pool, available: float) -> Choice:
     together = group.together(pool.at_once, available)
-    if engine == "auto" and together == 1:
-        why = "no replicates that could be trained as one model"
+    if engine != "batched" and together == 1:
+        why = _why(engine, "no replicates that could be trained as one model")
         return Choice("processes", 1, pool.at_once, why)
-    why = "asked for" if engine == "batched" else "the default on a GPU"
+    why = "asked for" if engine == "batched" else _why(engine, "the default on a GPU")
     at_once = min(pool.at_once, len(group.parts(together)))
     return Choice("batched", together, at_once, why)
+
+
+def _why(engine: EngineName, default: str) -> str:
+    return f"{default}, given out by dask" if engine == "dask" else default
 
 
 def _memory(pool: Pool) -> float:

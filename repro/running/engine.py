@@ -9,6 +9,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Literal, ParamSpec, TypeVar
 
+from repro.errors import ClaimError
 from repro.machine import available_memory, cores
 from repro.running.plan import remaining
 from repro.running.pool import ProcessPool
@@ -58,24 +59,28 @@ def engine(name: EngineName, workers: int) -> Executor:
     return SerialEngine() if name == "serial" else ProcessPool(workers, environment=ENVIRONMENT)
 
 
-def pool_size(workers: int | None, device: str, needs: Sequence[float]) -> int:
+def pool_size(
+    workers: int | None, device: str, needs: Sequence[float], cores_each: Sequence[int] = ()
+) -> int:
     """``workers``, else one per core, or one in all when the device is ``cuda``.
 
-    Fewer where the memory is too small for as many tasks at once, which need ``needs`` bytes each.
+    Fewer where memory or cores are too few for as many tasks at once, which need ``needs`` bytes
+    and ``cores_each`` cores.
     """
-    if workers is None:
-        workers = fitting(needs, available_memory(), cores()) if device == "cpu" else 1
-    return max(1, workers)
+    if workers is None and device == "cpu":
+        by_memory = fitting(needs, available_memory(), cores())
+        workers = min(by_memory, fitting(cores_each, cores(), cores()))
+    return max(1, workers or 1)
 
 
 def fitting(needs: Sequence[float], available: float, most: int) -> int:
-    """How many tasks may run at once, whichever they are, without running out of memory."""
+    """How many tasks may run at once, whichever they are, with what is available to all."""
     largest = sorted(needs, reverse=True)[:most]
     fit = sum(total <= available for total in accumulate(largest))
     return most if fit == len(largest) else max(1, fit)
 
 
-EngineName = Literal["auto", "processes", "batched", "serial"]
+EngineName = Literal["auto", "processes", "batched", "serial", "dask"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +130,8 @@ class RunOptions:
 
     ``engine`` is how replicates are trained, as ``execute`` says; ``workers`` None is one per core.
     ``allow_code`` imports what configurations name of others, `use: module:object`.
-    ``limit`` is how many seconds a run may take.
+    ``limit`` is how many seconds a run may take. ``scheduler`` is that of ``dask``, by address or
+    file; empty for a cluster on this machine. ClaimError for options that exclude each other.
     """
 
     store: RunStore
@@ -135,6 +141,13 @@ class RunOptions:
     workers: int | None = None
     allow_code: bool = False
     limit: float | None = None
+    scheduler: str = ""
+
+    def __post_init__(self) -> None:
+        if self.scheduler and self.engine != "dask":
+            raise ClaimError("--scheduler: it is for --engine dask, which was not asked for")
+        if self.scheduler and self.workers is not None:
+            raise ClaimError("--workers: a scheduler has workers of its own; leave one of them out")
 
 
 MOST_TOGETHER = 16

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -22,6 +22,7 @@ from repro.errors import (
     StoreUnreachableError,
     printable_lines,
 )
+from repro.running.dask_engine import DaskEngine
 from repro.running.dispatch import Dispatch, make_tasks
 from repro.running.engine import EngineName, Pool, RunOptions, SerialEngine, pool_size, task_memory
 from repro.running.engine import engine as make_engine
@@ -33,6 +34,7 @@ from repro.running.worker import Outcome
 from repro.store.run_store import RunStore
 from repro.trainers.devices import resolve_device
 from repro.trainers.run import PlannedRun
+from repro.trainers.trainer import run_cores
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +69,20 @@ def execute(  # noqa: PLR0913 - one parameter an option
     report: Reporter | None = None,
     allow_code: bool = False,
     limit: float | None = None,
+    scheduler: str = "",
 ) -> Execution:
     """Do what the store lacks of ``plan``, the longest task first.
 
     ``engine`` says how replicates are trained: each alone in one of the ``processes`` of a pool,
     several as one model (``batched``), or here (``serial``); ``auto`` is ``processes`` on a CPU
-    and ``batched`` on a GPU. A run that another process is training is waited for. One that takes
-    longer than ``limit`` seconds has failed, and goes on from its checkpoint the next time. One
-    that fails does not stop the others; but these errors do: DataError if no run could be done
-    because of its corpus, DeviceError, StoreUnreachableError, and before anything is trained
-    OwnPartError for a user's part of a model that is wrong, CodeError for one that is not allowed
-    by ``allow_code``, and ClaimError for a limit of runs that are trained in this process.
+    and ``batched`` on a GPU, and so is ``dask``, on the workers of its ``scheduler``. A run that
+    another process is training is waited for. One that takes longer than ``limit`` seconds has
+    failed, and goes on from its checkpoint the next time. One that fails does not stop the others;
+    but these errors do: DataError if no run could be done because of its corpus, DeviceError,
+    StoreUnreachableError, EngineError where dask has no scheduler or a worker has another version
+    of something, and before anything is trained OwnPartError for a user's part of a model that is
+    wrong, CodeError for one that is not allowed by ``allow_code``, and ClaimError for a limit of
+    runs that cannot be ended from here.
     """
     start = time.monotonic()
     known, todo = _sorted(merged(plan), store)
@@ -85,15 +90,12 @@ def execute(  # noqa: PLR0913 - one parameter an option
     if todo:
         tell = _say if report else _say_nothing
         refuse_code(todo, allowed=allow_code, tell=tell)
-        chosen = resolve_device(device, tell)
-        needs = [task_memory([planned]) for planned in todo]
-        size = pool_size(workers, chosen, needs)
-        with _opened(engine, size) as executor:
-            _refuse_limit(limit, executor)
-            pool = Pool(executor, size, chosen)
+        _refuse_limit(limit, engine)
+        pool = _pool(engine, scheduler, device, workers, todo, tell)
+        with _opened(engine, pool):
             try_own_parts(todo, store, pool)
             tasks = make_tasks(todo, store, data, _name(engine), pool, tell)
-            dispatch = Dispatch(executor, store, tasks, report or Reporter(), limit)
+            dispatch = Dispatch(pool.executor, store, tasks, report or Reporter(), limit)
             outcomes = dispatch.run(reused=len(known))
         _raise_if_nothing_worked(outcomes)
     return _execution([*known, *outcomes], time.monotonic() - start)
@@ -114,13 +116,21 @@ def execute_with(
         report=choose_reporter(labels),
         allow_code=options.allow_code,
         limit=options.limit,
+        scheduler=options.scheduler,
     )
     return done, tuple(f"{labels[failure.key]}: {failure.message}" for failure in done.failed)
 
 
-def _refuse_limit(limit: float | None, executor: Executor) -> None:
+def _refuse_limit(limit: float | None, engine: EngineName | Executor) -> None:
     """ClaimError for a limit that nothing could enforce."""
-    if limit is not None and not isinstance(executor, ProcessPool):
+    if limit is None or isinstance(engine, ProcessPool):
+        return
+    if engine == "dask":
+        raise ClaimError(
+            "--limit: a run that dask gives out cannot be ended from here\n"
+            "  to do: leave the limit out; a command may declare its `minutes`"
+        )
+    if engine == "serial" or isinstance(engine, Executor):
         raise ClaimError(
             "--limit: a run that is trained in this process cannot be ended\n"
             "  to do: leave --engine serial out, or the limit"
@@ -146,20 +156,44 @@ def _say(text: str) -> None:
 
 
 @contextmanager
-def _opened(engine: EngineName | Executor, workers: int) -> Iterator[Executor]:
-    """The executor; one that was made here is closed here, at once if anything goes wrong."""
-    if isinstance(engine, Executor):
-        yield engine
+def _opened(engine: EngineName | Executor, pool: Pool) -> Iterator[None]:
+    """An executor that was made here is closed here, at once if anything goes wrong."""
+    if engine is pool.executor:
+        yield
         return
-    executor = make_engine(engine, workers)
     try:
-        yield executor
+        yield
     except BaseException:
-        if isinstance(executor, ProcessPool):
-            executor.terminate()
+        if isinstance(pool.executor, ProcessPool | DaskEngine):
+            pool.executor.terminate()
         raise
     finally:
-        executor.shutdown()
+        pool.executor.shutdown()
+
+
+def _pool(
+    engine: EngineName | Executor,
+    scheduler: str,
+    device: str,
+    workers: int | None,
+    todo: Sequence[PlannedRun],
+    tell: Callable[[str], None],
+) -> Pool:
+    """Where tasks are done: by the workers of a scheduler, or on this machine."""
+    if scheduler:
+        remote = DaskEngine(scheduler, device, tell)
+        return Pool(remote, remote.at_once, remote.device)
+    chosen = resolve_device(device, tell)
+    size = pool_size(
+        workers,
+        chosen,
+        [task_memory([planned]) for planned in todo],
+        [run_cores(planned.run.training) for planned in todo],
+    )
+    if isinstance(engine, Executor):
+        return Pool(engine, size, chosen)
+    made = DaskEngine("", chosen, tell, size) if engine == "dask" else make_engine(engine, size)
+    return Pool(made, size, chosen)
 
 
 def _sorted(plan: Iterable[PlannedRun], store: RunStore) -> tuple[list[Outcome], list[PlannedRun]]:

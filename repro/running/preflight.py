@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from typing import Literal
+from typing import Any, Literal
 
 from repro.errors import CodeError, DataError, DeviceError, OwnPartError, PreflightError
-from repro.machine import available_memory, cores, free_disk
+from repro.machine import NOT_INSTALLED, available_memory, cores, free_disk, package_version
+from repro.running.dask_engine import lacking_dask
 from repro.running.engine import Pool, RunOptions, task_memory
 from repro.running.pool import WorkerLostError
 from repro.schema.numbers import number_of
@@ -20,7 +21,7 @@ from repro.store.run_store import RunStore
 from repro.trainers.base import Training
 from repro.trainers.devices import has_driver, resolve_device
 from repro.trainers.run import PlannedRun
-from repro.trainers.trainer import code_of, trainer_of
+from repro.trainers.trainer import Trainer, code_of, trainer_of
 
 CHECKPOINT = 6.0
 """Copies of the weights in a checkpoint while it is replaced: now, mean and best, old and new."""
@@ -39,14 +40,26 @@ def lacking(missing: Sequence[PlannedRun], options: RunOptions) -> list[str]:
         return []
     trainings = [planned.run.training for planned in missing]
     corpora = {trainer_of(each).reads(each): each for each in trainings}
-    lines = [trainer_of(each).lacking(each, options.data) for each in corpora.values()]
+    here = not options.scheduler  # else other machines train
+    lines = [_package(trainer_of(each)) for each in trainings if here]
+    lines += [trainer_of(each).lacking(each, options.data) for each in corpora.values()]
     lines += _lacking_of_measurements(missing, options)
+    if options.engine == "dask":
+        lines.append(lacking_dask())
     return [
         *dict.fromkeys(filter(None, lines)),
-        *_device(options.device),
+        *(_device(options.device) if here else ()),
         *_room(missing, options),
-        *_memory(missing, options),
+        *(_memory(missing, options) if here else ()),
     ]
+
+
+def _package(trainer: Trainer[Any]) -> str:
+    """The package that a trainer trains with, where it is not installed."""
+    if trainer.package is None or package_version(trainer.package.name) != NOT_INSTALLED:
+        return ""
+    name, extra = trainer.package
+    return f"needs {name}, which is not installed: pip install 'repro-verdict[{extra}]'"
 
 
 def _lacking_of_measurements(missing: Sequence[PlannedRun], options: RunOptions) -> Iterator[str]:

@@ -170,6 +170,10 @@ class Margin(Spec):
         return self.of_gain.size if self.of_gain is not None else self.abs or 0.0
 
 
+TaskName = Annotated[str, StringConstraints(pattern=r"^\S(.{0,98}\S)?$")]
+"""A task, as the table calls it."""
+
+
 class LeastRatio(Spec):
     """A declared least ratio, with the reason for its size."""
 
@@ -238,6 +242,10 @@ SettingPath = Annotated[
 OrderColumn = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_ ./:-]{0,99}$")]
 """The column of a table that says in which order its seeds came: a number or a date per seed. A
 table is judged once, with all its seeds, unless the claim declares one."""
+
+UnitColumn = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_ ./:-]{0,99}$")]
+"""The column of a table with the number of the unit, such as a training run, that a row is an
+evaluation of."""
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 

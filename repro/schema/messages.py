@@ -31,6 +31,7 @@ from repro.schema.base import (
     PrintedP,
     SettingPath,
     Sha256,
+    TaskName,
     VariableName,
 )
 from repro.schema.yaml import Steps, YamlDocument
@@ -129,6 +130,10 @@ PATTERNS = {
     pattern(OrderColumn): (
         "the name of a column of a table, such as finished or created_at",
         "write it as the first line of the table has it",
+    ),
+    pattern(TaskName): (
+        "the name of a task as the table has it, of at most 100 characters, no blank at its ends",
+        "copy it from the table",
     ),
     pattern(CsvName): (
         "the name of a CSV file in the folder of this file, such as figure_2.csv",

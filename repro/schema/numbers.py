@@ -134,6 +134,8 @@ def effect(number: float, scale: str, digits: int) -> str:
         return times(number)
     if scale == "relative":
         return relative(number)
+    if scale == "level":
+        return fixed(number, digits)
     return share(number) if scale == "share" else significant(number)
 
 

@@ -7,7 +7,7 @@ every configuration read and every override applied; all that comes after loadin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
@@ -15,7 +15,7 @@ from repro.digest import digest
 from repro.evidence.base import PublishedArm
 from repro.expectations.base import ArmFacts, Context, Design, MeasurementFacts, Role, Sequential
 from repro.expectations.difference import TestOfDifference
-from repro.expectations.kinds import Expectation
+from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.base import (
     Decimal,
     DivergedPolicy,
@@ -30,6 +30,7 @@ from repro.schema.base import (
     Share,
     Size,
     Spec,
+    UnitColumn,
     Window,
 )
 from repro.specs.arm import Arm, ArmSpec
@@ -113,7 +114,8 @@ class Seeds(Spec):
     diverge; ``min`` finished ones must be left. ``max`` is where a sequential claim ends.
     ``numbers`` are the first and the last number that the seeds of a table should have.
     ``values`` are the seeds themselves, in place of numbers in a row; ``plan`` is how many they
-    are, and all of them are needed, unless that is said.
+    are, and all of them are needed, unless that is said. ``unit`` is the column of a table that
+    says which rows are evaluations of one unit, such as a training run: they are averaged first.
     """
 
     model_config = ConfigDict(
@@ -129,6 +131,7 @@ class Seeds(Spec):
     max: SeedCount | None = None
     diverged: DivergedPolicy = "invalid"
     numbers: tuple[SeedNumber, SeedNumber] | None = None
+    unit: UnitColumn | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -175,18 +178,42 @@ class PlannedSd(Spec):
         return self
 
 
-ScaleName = Literal["quick", "bench", "paper"]
+ScaleName: TypeAlias = str
 SCALES: tuple[ScaleName, ...] = ("quick", "bench", "paper")
+"""The scales whose names have a meaning, from small to large."""
+
+UNSCALED: ScaleName = "declared"
+"""The one scale of a claim whose file names none."""
+
 Sameness = Literal["corpus", "precision", "epochs", "averaging", "schedule", "tuning"]
 
 
-class Source(Spec):
+class PrintedSource(Spec):
     """Where the claim is printed, in the paper's own words."""
 
     paper: Name
     citation: Annotated[str, Field(min_length=8, max_length=400)]
     locator: Annotated[str, Field(min_length=2, max_length=200)]
     quote: Annotated[str, Field(min_length=8, max_length=1200)]
+
+
+class AuthorSource(Spec):
+    """A claim of the author of its file, which no paper prints; ``own`` says why it is made."""
+
+    own: Reason
+
+
+Source = Annotated[
+    Annotated[PrintedSource, Tag("paper")] | Annotated[AuthorSource, Tag("own")],
+    Discriminator(
+        lambda value: (
+            "own"
+            if isinstance(value, AuthorSource) or (isinstance(value, dict) and "own" in value)
+            else "paper"
+        )
+    ),
+]
+"""Where a claim is from: a paper that prints it, or the author of its file."""
 
 
 class Comparable(Spec):
@@ -256,23 +283,16 @@ class Scale(Spec):
     expect: Expect | None = None
 
 
-class Scales(Spec):
-    """The scales that a claim can be judged at; those that it lacks are not offered."""
-
-    quick: Scale | None = None
-    bench: Scale | None = None
-    paper: Scale | None = None
-
-    @property
-    def declared(self) -> tuple[ScaleName, ...]:
-        """The scales that the claim has, from small to large."""
-        return tuple(name for name in SCALES if getattr(self, name) is not None)
+AS_DECLARED = Scale(notice="The claim is judged as its file declares it: it has no other scales.")
+"""The scale of a claim whose file names none, which changes nothing."""
 
 
 class ClaimFile(Spec):
-    """A claim file, whole. The top level is the paper's experiment; scales change it.
+    """A claim file, whole. The top level is the experiment that is claimed; scales change it.
 
-    ``configuration`` is that of all arms with ``args``, in place of a file of its own.
+    ``configuration`` is that of all arms with ``args``, in place of a file of its own. A scale has
+    any name, and `quick`, `bench` and `paper` have a meaning; without ``scales`` the claim is
+    judged as it is declared.
     """
 
     schema_version: Literal[1] = Field(alias="schema")
@@ -294,7 +314,23 @@ class ClaimFile(Spec):
     control: NegativeControl | None = None
     canaries: tuple[Canary, ...] = ()
     published: tuple[Published, ...] = ()
-    scales: Scales
+    scales: (
+        Annotated[dict[Name, Scale], Field(json_schema_extra={"additionalProperties": False})]
+        | None
+    ) = None
+
+    @property
+    def declared(self) -> tuple[ScaleName, ...]:
+        """The scales that the claim has: in the order of the file.
+
+        Those with a meaning go from small to large, where all have one.
+        """
+        names = (UNSCALED,) if self.scales is None else tuple(self.scales)
+        return tuple(sorted(names, key=SCALES.index)) if set(names) <= set(SCALES) else names
+
+    def changes(self, scale: ScaleName) -> Scale:
+        """What a scale that the claim has changes."""
+        return AS_DECLARED if self.scales is None else self.scales[scale]
 
 
 DECISIVE = {
@@ -339,6 +375,11 @@ class Claim(Spec):
     night: int = 0
 
     @property
+    def paper(self) -> str | None:
+        """The paper that prints the claim; None for a claim of its author."""
+        return self.source.paper if isinstance(self.source, PrintedSource) else None
+
+    @property
     def trained(self) -> tuple[str, ...]:
         """The arms whose evidence is runs."""
         return tuple(name for name, arm in self.arms.items() if arm.trained)
@@ -367,6 +408,11 @@ class Claim(Spec):
         """The measurements that the runs of an arm have; ValueError as for ``run``."""
         training = self.run(arm, 0).training
         return {key: each for key, each in self.measurements.items() if each.taken_of(training)}
+
+    def tasks(self, arm: str) -> tuple[str, ...]:
+        """The tasks over which anything is expected of an arm."""
+        reading = (each for each in self.expectations if arm in each.of)
+        return tuple(dict.fromkeys(task for each in reading for task in kind_of(each).tasks(each)))
 
     def runs(self) -> tuple[PlannedRun, ...]:
         """All planned runs, replicate by replicate, so that arms grow together."""

@@ -6,6 +6,7 @@ configurations and files of other programs are not.
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +24,6 @@ from repro.files import (
     read_bytes,
     resolved,
 )
-from repro.schema.messages import choose
 from repro.schema.yaml import YamlDocument, read_document
 
 Sort = Literal["claim", "audit", "search", "configuration"]
@@ -138,6 +138,13 @@ def _may_be_claim(path: Path) -> bool:
         return True
 
 
+NEAR = 5
+"""How many packaged claims of a similar name a message tells."""
+
+FIRST = ("mos_rank", "fair_mos", "lms_plif_regularization")
+"""What a message names where no name is similar."""
+
+
 def _packaged() -> dict[str, Path]:
     """The files that came with repro, configurations apart, by their ids."""
     found: dict[str, Path] = {}
@@ -151,6 +158,9 @@ def _unknown(given: Path, packaged: Mapping[str, Path]) -> Problem:
     """That an argument without a suffix and a folder is no file and no id of a claim."""
     audits_and_searches = ("published", "searches")
     ids = [name for name, at in packaged.items() if at.parent.name not in audits_and_searches]
+    near = difflib.get_close_matches(given.name[:64], ids, NEAR, cutoff=0.6)
     mistake = "cannot be read: no such file or directory"
-    expected = f"a readable file, or the id of a packaged claim: {', '.join(sorted(ids))}"
-    return Problem(Place(str(given)), mistake, expected, choose(given.name, ids))
+    packaged_claims = f"the id of one of {len(ids)} packaged claims"
+    expected = f"a readable file, or {packaged_claims}, such as {', '.join(near or FIRST)}"
+    advice = f"did you mean '{near[0]}'?" if near else f"look for its id below {claims()}"
+    return Problem(Place(str(given)), mistake, expected, advice)

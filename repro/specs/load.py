@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -22,6 +23,7 @@ from repro.evidence.base import OwnSource
 from repro.evidence.sources import source_of_others
 from repro.expectations.base import OwnExpectation
 from repro.expectations.kinds import OthersExpectation, kind_of_others
+from repro.files import resolved
 from repro.plugins import allowing_code, require_consent, version_of
 from repro.schema.messages import MOST, choose, listed, problems_of, validated
 from repro.schema.yaml import Steps, YamlDocument, parse_document
@@ -54,7 +56,7 @@ def load_claims(
 ) -> tuple[Claim, ...]:
     """The claims of files, and of folders: those in a folder and below, by path.
 
-    Each at ``scale``; without one at `quick`, at a scale that trains nothing, or at the smallest
+    Each at ``scale``; without one at `quick`, at a scale that trains nothing, or at the first
     that its file has. ``allow_code`` imports what they name of others, `use: module:object`. Claims
     of folders are left out where they lack ``scale``, or, without one, would train for longer than
     at `quick`; their ids are added to ``passed_over``. Raises as ``load_claim``.
@@ -90,6 +92,49 @@ def load_claims(
     if passed_over is not None:
         passed_over += (file.id for file in found.values() if file)
     return tuple(loaded)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFile:
+    """A claim file: its id and its scales, or every mistake in it."""
+
+    path: Path
+    id: str
+    scales: tuple[ScaleName, ...]
+    problems: tuple[Problem, ...]
+
+
+def check_files(
+    where: Sequence[Path], *, allow_code: bool = False
+) -> tuple[tuple[CheckedFile, ...], tuple[Problem, ...]]:
+    """What loading says of each claim that is meant, at all its scales; and of the paths.
+
+    CodeError for code of others without consent.
+    """
+    problems: list[Problem] = []
+    files = claim_files(where, problems)
+    configurations, places = Configurations(), dict[str, Place]()
+    checked: list[CheckedFile] = []
+    for real, path in files.paths.items():
+        try:
+            document = files.read(real)
+            if document is None:
+                continue
+            with _naming_code(document), allowing_code(allow_code):
+                file = _read(document)
+                twice = tuple(_same_id(document, file, places))
+                _scaled(document, file, configurations)
+            checked.append(CheckedFile(path, file.id, file.declared, twice))
+        except SpecError as error:
+            checked.append(CheckedFile(path, "", (), error.problems))
+    read = {resolved(each.path) for each in checked}
+    for folder, inside in files.folders.items():
+        if not inside & read:
+            advice = "give a folder that holds claims, or the path of a claim"
+            place = Place(str(folder))
+            mistake, expected = "no claim in this folder", "files *.claim.yaml"
+            problems.append(Problem(place, mistake, expected, advice))
+    return tuple(checked), tuple(problems)
 
 
 def read_measurement(text: str, file: str, *, allow_code: bool = False) -> MeasurementSpec:
@@ -208,7 +253,7 @@ def _scaled(
     """The second stage: the claim at each scale that it has, if it breaks no rule at any."""
     problems = list(islice(references(document, file), MOST))
     scaled: dict[ScaleName, ScaledClaim] = {}
-    for each in file.scales.declared:
+    for each in file.declared:
         scaled[each], found = scale_claim(document, file, each, configurations)
         problems += found
         problems += islice(broken_rules(scaled[each]), MOST)
@@ -223,7 +268,7 @@ def _scaled(
 def _at(
     document: YamlDocument, scaled: Mapping[ScaleName, ScaledClaim], scale: ScaleName | None
 ) -> Claim:
-    """The claim at a scale, else at that of minutes or its smallest; RuleError if it lacks it."""
+    """The claim at a scale, else at that of minutes or its first; RuleError if it lacks it."""
     there = tuple(scaled)
     if scale and scale not in there:
         mistake = f"the claim has no scale '{scale}'"
@@ -234,8 +279,13 @@ def _at(
 
 
 def _of_minutes(scaled: Mapping[ScaleName, ScaledClaim]) -> ScaleName | None:
-    """The smallest scale at which a claim takes minutes: `quick`, or one that trains nothing."""
-    return next((name for name, at in scaled.items() if name == "quick" or not at.trained), None)
+    """The first scale at which a claim takes minutes: `quick`, or one that trains nothing.
+
+    The first of all where no name has a meaning: nothing says that others are shorter.
+    """
+    minutes = (name for name, at in scaled.items() if name == "quick" or not at.trained)
+    first = None if scaled.keys() & set(SCALES) else next(iter(scaled), None)
+    return next(minutes, first)
 
 
 def _is_meant(scaled: Mapping[ScaleName, ScaledClaim], scale: ScaleName | None) -> bool:
@@ -251,20 +301,24 @@ def _without_claims(
     """Folders of which nothing is taken; ``found`` has a claim file where it is passed over."""
     for folder, files in folders.items():
         there = [found[each] for each in files if each in found]
-        passed_over = [each.scales for each in there if each is not None]
+        passed_over = [each for each in there if each is not None]
         if len(passed_over) < len(there):
             continue
         mistake, expected = "no claim in this folder", "files *.claim.yaml"
         advice = "give a folder that holds claims, or the path of a claim"
         if passed_over and scale:
             mistake += f" has the scale '{scale}'"
-            expected = listed(n for n in SCALES if any(n in each.declared for each in passed_over))
+            expected = listed(_scales_of(passed_over))
             advice = "ask for a scale that is there, or add this one to a claim"
         elif passed_over:
             mistake = "no claim in this folder has the scale quick, and all would train"
             expected = "a claim with the scale quick, or from print"
-            scales = [n for n in SCALES if any(n in each.declared for each in passed_over)]
-            advice = (
-                f"ask for the scale {scales[0]}, which may take long, or name the file of a claim"
-            )
+            first = _scales_of(passed_over)[0]
+            advice = f"ask for the scale {first}, which may take long, or name the file of a claim"
         yield Problem(Place(str(folder)), mistake, expected, advice)
+
+
+def _scales_of(files: Sequence[ClaimFile]) -> list[ScaleName]:
+    """All scales of several claims: those with a meaning first, from small to large."""
+    names = dict.fromkeys(name for file in files for name in file.declared)
+    return sorted(names, key=lambda name: SCALES.index(name) if name in SCALES else len(SCALES))

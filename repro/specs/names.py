@@ -37,8 +37,8 @@ def references(document: YamlDocument, file: ClaimFile) -> Iterator[Problem]:
         yield from names.unknown("expectation", (*steps, "expectation"), published.expectation)
         yield from names.unknown_keys("arm", (*steps, "arms"), published.arms)
     yield from _of_level(names, (), file)
-    for scale in file.scales.declared:
-        yield from _of_level(names, ("scales", scale), getattr(file.scales, scale))
+    for scale in file.declared:
+        yield from _of_level(names, ("scales", scale), file.changes(scale))
     yield from _same_ids(document, "expectations", names.known["expectation"])
     yield from _same_ids(document, "canaries", [canary.id for canary in file.canaries])
     if file.combine is not None:

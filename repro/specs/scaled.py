@@ -130,7 +130,7 @@ class ScaledClaim:
         here: dict[str, Any] = {
             "file": self.document.file,
             "scale": self.scale,
-            "declared": self.file.scales.declared,
+            "declared": self.file.declared,
             "notice": self.changes.notice,
             "design": self.design,
             "arms": self.evidence,
@@ -154,7 +154,7 @@ def scale_claim(
     document: YamlDocument, file: ClaimFile, scale: ScaleName, configurations: Configurations
 ) -> tuple[ScaledClaim, list[Problem]]:
     """The claim at a scale, and what is wrong with its evidence and its overrides."""
-    changes: Scale = getattr(file.scales, scale)
+    changes: Scale = file.changes(scale)
     problems: list[Problem] = []
     arms = {name: changes.arms.get(name, arm) for name, arm in file.arms.items()}
     evidence: dict[str, Arm] = {}

@@ -40,6 +40,8 @@ NAMES = {
     "non_inferiority_relative": "The test of relative non-inferiority",
     "ratio": "The test of a ratio",
     "share": "The test of a share",
+    "level": "The t-test of one sample",
+    "level_median": "The sign test of a median",
     "sign": "The sign test",
     "cluster_sign": "The sign test by clusters",
     "trend welch": "The test of a linear trend",
@@ -67,6 +69,14 @@ NAMES = {
     "at least pearson": "A lower bound on the size of Pearson's correlation",
     "at least spearman": "A lower bound on the size of Spearman's correlation",
     "at least kendall": "A lower bound on the size of Kendall's correlation",
+    "meta_analysis": "Random effects of tasks with equal weights",
+    "meta_analysis inverse variance": "Random effects of tasks by Hartung and Knapp",
+    "over_tasks iqm": "The test of interquartile means over tasks",
+    "over_tasks mean": "The test of means over tasks",
+    "over_tasks improvement": "The test of the probability of improvement over tasks",
+    "over_tasks iqm bootstrap": "The percentile bootstrap of interquartile means over tasks",
+    "over_tasks mean bootstrap": "The percentile bootstrap of means over tasks",
+    "over_tasks improvement bootstrap": "The percentile bootstrap of improvement over tasks",
 }
 
 ASSUME_ALIKE = {
@@ -93,7 +103,8 @@ SEEN = {
 }
 
 _POINTS = ("association", "at most", "at least")
-_UNITS = (*_POINTS, "share", "sign", "cluster_sign", "paired")
+_TASKS = ("over_tasks", "meta_analysis")
+_UNITS = (*_POINTS, "share", "sign", "cluster_sign", "paired", *_TASKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +305,7 @@ def _design(cell: MeasuredRate) -> str:
     more = f" and {shape}" if shape else ""
     if of_units(cell.test):
         unit = "points" if cell.test.startswith(_POINTS) else "seeds"
+        unit = "seeds per task" if cell.test.startswith(_TASKS) else unit
         return f"{cell.n} {unit}{more}"
     n = f"{cell.n} replicates per arm"
     if cell.others is not None:

@@ -270,6 +270,16 @@ class PlannedRatio(PlannedTest):
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedLevel(PlannedTest):
+    """A mean of one arm that lies ``effect`` within its limit; ``paired``, as one arm is."""
+
+    name: ClassVar[str] = "level"
+
+    def computed(self) -> float:
+        return power_above(self.design, self.truth, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
 class PlannedSeparation(PlannedTest):
     """Complete separation of arms whose means are ``effect`` apart."""
 

@@ -182,6 +182,8 @@ class Sample:
 
     ``diverged`` are those of them that have no value of their own, but one that is worse than
     any: of use to tests of order, and beyond every bound. ``order`` matters to sequential tests.
+    ``tasks`` has the task of each value where there are several; then a replicate of each task
+    may have the same number, and there is no mean over all.
     Raises ``ClaimError`` for an empty sample, a value that is not finite, and a replicate
     that occurs twice (the same run counted as two would fake precision).
     """
@@ -190,6 +192,7 @@ class Sample:
     replicates: tuple[int, ...]
     diverged: tuple[int, ...] = ()
     order: Order = field(default="numbers", kw_only=True)
+    tasks: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         if not self.values:
@@ -199,7 +202,8 @@ class Sample:
                 f"{len(self.values)} values for {len(self.replicates)} replicates: "
                 "each replicate has exactly one value"
             )
-        if len(set(self.replicates)) != len(self.replicates):
+        runs = zip(self.tasks, self.replicates, strict=True) if self.tasks else self.replicates
+        if len(set(runs)) != len(self.replicates):
             raise ClaimError(f"a replicate occurs twice: {sorted(self.replicates)}")
         if not all(map(math.isfinite, self.values)):
             pairs = zip(self.replicates, self.values, strict=True)
@@ -229,7 +233,14 @@ class Sample:
         return math.exp(self.log().summary().mean)
 
     def summary(self) -> Summary:
-        """Size, mean, standard deviation; exactly 0 where the replicates agree."""
+        """Size, mean, standard deviation; exactly 0 where the replicates agree.
+
+        ``ClaimError`` where the values are of several tasks.
+        """
+        if self.tasks:
+            raise ClaimError(
+                f"the values are of {len(set(self.tasks))} tasks, so no mean is one of runs"
+            )
         if self.n == 1:
             return Summary(1, self.values[0], None)
         if self.constant:
@@ -247,6 +258,18 @@ class Sample:
         if self.constant:
             return Sample((math.log(self.values[0]),) * self.n, self.replicates)
         return Sample(tuple(map(math.log, self.values)), self.replicates)
+
+    def by_task(self) -> dict[str, Sample]:
+        """The sample of each task; ``ClaimError`` where the values are not those of tasks."""
+        if not self.tasks:
+            raise ClaimError("this test needs the task of every value, and there is no column task")
+        found = {}
+        for task in dict.fromkeys(self.tasks):
+            places = [place for place, each in enumerate(self.tasks) if each == task]
+            values = tuple(self.values[place] for place in places)
+            numbers = tuple(self.replicates[place] for place in places)
+            found[task] = Sample(values, numbers)
+        return found
 
     def without(self, replicate: int) -> Sample:
         """The sample with one replicate left out; ``ClaimError`` if it is absent or the last."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import (
     TYPE_CHECKING,
     Any,
+    ClassVar,
     Generic,
     Literal,
     NamedTuple,
@@ -24,6 +25,7 @@ from typing import (
 )
 
 from repro.machine import package_version, processor
+from repro.plugins import version_of
 from repro.schema.messages import Words
 from repro.schema.yaml import Steps
 from repro.trainers.base import Training
@@ -109,6 +111,13 @@ class NamesCode(Protocol):
     def version(self) -> str: ...
 
 
+class Package(NamedTuple):
+    """A package that only an extra of repro-verdict installs."""
+
+    name: str
+    extra: str
+
+
 class Idle(NamedTuple):
     """A setting that changes no number of a training."""
 
@@ -132,6 +141,9 @@ class Trainer(ABC, Generic[S]):
     """One way of training. ``Spec`` is what a configuration for it holds."""
 
     Spec: type[S]
+
+    package: ClassVar[Package | None] = None
+    """What it trains with, where judging does without."""
 
     def recognises(self, document: dict[str, Any]) -> bool:
         """Whether a configuration that names no trainer is for this one."""
@@ -169,6 +181,10 @@ class Trainer(ABC, Generic[S]):
         """Bytes that a process needs for a run, roughly, on the generous side."""
         return PROCESS_MEMORY
 
+    def gpus(self, spec: S, device: Device) -> int:
+        """How many GPUs a run occupies."""
+        return int(device == "cuda")
+
     def disk(self, spec: S) -> float:
         """Bytes of the weights that a run leaves."""
         return 0.0
@@ -176,6 +192,10 @@ class Trainer(ABC, Generic[S]):
     def batched(self, spec: S) -> bool:
         """Whether several replicates may be trained as one model."""
         return False
+
+    def cores(self, spec: S) -> int:
+        """Cores that one run keeps busy."""
+        return 1
 
     def replicate_memory(self, spec: S) -> float:
         """Bytes that one more replicate needs while it is trained, roughly, generously."""
@@ -200,6 +220,16 @@ class Trainer(ABC, Generic[S]):
     def others_code(self, spec: S) -> Mapping[str, NamesCode]:
         """What training imports of others beside this trainer, by its dotted path."""
         return {}
+
+    def changed_here(self, spec: S) -> str:
+        """What here is another version than ``spec`` says, such as a file of a program; or nothing.
+
+        DataError where it is not here at all.
+        """
+        parts = {part.use: part.version for part in self.others_code(spec).values()}
+        if spec.trainer is not None:
+            parts[TRAINERS.where(spec.trainer.use)] = spec.trainer.version
+        return next((use for use, version in parts.items() if version_of(use) != version), "")
 
     def try_out(self, spec: S) -> None:
         """Try before any training what only imported code can tell: DataError if it is wrong."""
@@ -276,6 +306,11 @@ def memory(planned: PlannedRun) -> float:
     """Bytes that a process needs for a run, by its trainer."""
     spec = planned.run.training
     return trainer_of(spec).memory(spec, planned.measurements)
+
+
+def run_cores(training: Training) -> int:
+    """Cores that one run keeps busy, by its trainer."""
+    return trainer_of(training).cores(training)
 
 
 def replicate_memory(training: Training) -> float:

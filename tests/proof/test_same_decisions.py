@@ -10,14 +10,16 @@ import numpy as np
 import pytest
 
 from benchmarks.levels.cells import Cell, Experiment, Setup, generator
-from benchmarks.levels.experiments import EXPERIMENTS
+from benchmarks.levels.experiments import AGGREGATES, EXPERIMENTS
 from benchmarks.levels.measure import grid
 from benchmarks.levels.power import PLANS, Plan
 from repro.expectations.verdict_words import Conclusion
 from repro.stats.planning import PlannedSequential
 
 SEED = 1935
-DEAR = {"group_obf": 25, "eprocess_t": 50, "permutation": 50, "brunner_munzel": 60}
+DEAR = {"group_obf": 25, "eprocess_t": 50, "permutation": 50, "brunner_munzel": 60} | {
+    f"over_tasks {aggregate} bootstrap": 20 for aggregate in AGGREGATES
+}
 """Cases a cell where one takes long."""
 
 

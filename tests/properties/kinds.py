@@ -102,6 +102,16 @@ def bound(side: str, **share: float) -> Write:
     return write
 
 
+def level(side: str, **how: str) -> Write:
+    """A mean or a median against 10, in the unit."""
+
+    def write(unit: float, wide: float) -> dict[str, Any]:
+        limit = 10 * unit * (wide if side == "at_most" else 1 / wide)
+        return {"kind": "level", "of": ["a"], side: {"value": limit, "why": WHY}, **how}
+
+    return write
+
+
 def association(arms: str = "a", points: str = "replicates", **how: Any) -> Write:
     """Two measurements together, in a direction."""
     return plain("association", arms, against="size", points=points, **how)
@@ -154,6 +164,11 @@ EXACT = {
     "bound from below": Kind(bound("at_least"), arms="a"),
     "bound of a share": Kind(bound("at_most", share=0.5), arms="a", n=8),
 }
+LEVELS_OF_ONE = {
+    "level from above": Kind(level("at_most"), arms="a"),
+    "level from below": Kind(level("at_least"), arms="a"),
+    "level of a median": Kind(level("at_most", statistic="median"), arms="a", n=6),
+}
 SIGNS = {
     f"association, {method}": Kind(
         association(method=method, direction="positive"), arms="a", n=n, together=True
@@ -198,6 +213,7 @@ KINDS: Mapping[str, Kind] = {
     "ratio": Kind(least("ratio", 1)),
     "ratio of two": Kind(least("ratio", 2)),
     **EXACT,
+    **LEVELS_OF_ONE,
     **SIGNS,
     "association, of arms": Kind(
         association("abcdef", "arms", direction="positive"), arms="abcdef", n=2

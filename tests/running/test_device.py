@@ -157,6 +157,21 @@ def test_the_pool_is_as_large_as_memory_allows(monkeypatch: pytest.MonkeyPatch) 
         pool.terminate()
 
 
+@pytest.mark.parametrize(
+    ("each", "workers"),
+    [([1] * 20, 8), ([4] * 20, 2), ([3] * 20, 2), ([16] * 2, 1), ([6, 1, 1], 8)],
+)
+def test_declared_cores_limit_the_workers(
+    monkeypatch: pytest.MonkeyPatch, each: list[int], workers: int
+) -> None:
+    """Runs that keep several cores busy do not crowd each other, unless workers were asked for."""
+    monkeypatch.setattr(engine, "cores", lambda: 8)
+    monkeypatch.setattr(engine, "available_memory", lambda: 100.0)
+    needs = [1.0] * len(each)
+    assert engine.pool_size(None, "cpu", needs, each) == workers
+    assert engine.pool_size(8, "cpu", needs, each) == 8
+
+
 def test_a_rank_needs_square_matrices() -> None:
     """Three of the vocabulary's size in float64 more than a run that is not ranked needs."""
     corpus = TrainingSpec.of(tiny_run()).corpus.model_copy(update={"vocabulary": 10_000})

@@ -23,6 +23,7 @@ SCALE_OF: dict[str, ScaleName] = {
     "relations_claim": "paper",
     "sequential_claim": "quick",
     "table_claim": "paper",
+    "tasks_claim": "paper",
 }
 
 

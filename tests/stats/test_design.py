@@ -15,6 +15,7 @@ from repro.stats import planning
 from repro.stats.planning import (
     PlannedCorrelation,
     PlannedDifference,
+    PlannedLevel,
     PlannedMargin,
     PlannedProportion,
     PlannedRatio,
@@ -88,6 +89,7 @@ PLANS = [
     PlannedMargin((7,), (0.3,), high=0.3, effect=-0.05, paired=True),
     PlannedRatio((5,), (0.1,), effect=3.4, low=3.0, paired=True),
     PlannedRatio((5,), (0.1, 0.02), effect=3.3, low=3.0),
+    PlannedLevel((8,), (1.0,), effect=1.0, paired=True),
     PlannedSeparation((5,), (1.0,), effect=4.5),
     PlannedShare((20,), effect=0.95, low=0.7),
     PlannedProportion((20,), effect=0.8, low=0.5),

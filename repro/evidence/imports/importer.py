@@ -75,13 +75,15 @@ class Importer(Spec):
     """Where an arm's runs were recorded, and which of those that are there are its own.
 
     ``path`` is below the folder of the claim. ``where`` says which values the fields of a run of
-    this arm have, ``seed`` which field is its seed. Two runs with one seed are refused, unless
-    ``duplicates: last`` takes the later one.
+    this arm have, ``seed`` which field is its seed, and ``task`` which is its task, where the claim
+    is over tasks. Two runs with one seed are refused, unless ``duplicates: last`` takes the later
+    one.
     """
 
     path: FilePattern
     where: dict[NumberName, Value] = {}
     seed: NumberName = "seed"
+    task: NumberName | None = None
     duplicates: Literal["last"] | None = None
 
     @abstractmethod

@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 
 from repro.errors import DataError
 from repro.evidence.imports.importer import FilesRead, FoundRun, Importer, PathPattern, matching
+from repro.evidence.wandb_export import wandb_export
 from repro.schema.base import FileName
 from repro.schema.yaml import parse_document
 from repro.series import Form, Heard, NumberName, Record, Row, flat, numbers_in, records_in
@@ -59,9 +60,9 @@ class Files(Importer):
         for path, said in matching(root, self.path):
             text = _text(digests.read(path, root), path)
             beside = self._beside(path, root, digests)
+            name = path.relative_to(root).as_posix()
             for number, (fields, rows) in enumerate(self._read(path, text)):
-                place = path.relative_to(root).as_posix()
-                place += f", row {number + 1}" if self.each == "row" else ""
+                place = f"{name}, row {number + 1}" if self.each == "row" else name
                 yield FoundRun(place, {**fields, **beside, **said}, rows)
 
     def _beside(self, path: Path, root: Path, digests: FilesRead) -> dict[str, Any]:
@@ -88,6 +89,8 @@ class Files(Importer):
                 "  to do: add `pattern` to read it line by line"
             )
         records = _records(text, form, path)
+        if form == "csv" and self.each == "file":
+            _no_export(records, path)
         if self.each == "row":
             yield from ((record, [numbers_in(record)]) for record in records)
         elif self.rows is not None:
@@ -98,6 +101,14 @@ class Files(Importer):
             yield records[0], [numbers_in(each) for each in inside]
         else:
             yield records[0] if form == "file" else {}, [numbers_in(each) for each in records]
+
+
+def _no_export(records: list[Record], path: Path) -> None:
+    """DataError for a CSV of W&B, whose rows or columns are runs: it is not the file of one run."""
+    found = wandb_export(records[0].keys() if records else ())
+    if found is not None:
+        mistake, expected, advice = found
+        raise DataError(f"{path}: {mistake}\n  expected: {expected}\n  to do: {advice}")
 
 
 def _text(content: bytes, path: Path) -> str:

@@ -7,6 +7,7 @@ that no text can meet another whatever the labels and the numbers are.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from repro.report.blocks import (
@@ -43,12 +44,17 @@ def draw(figure: Figure, *, phone: bool = False, paper: bool = False) -> list[st
 
     On paper none is higher than a sheet, so that a page may end between two.
     """
-    drawings = []
-    for i, panel in enumerate(_panels(figure.plot, paper=paper)):
-        with plain_style(f"{figure.name}-{i}-{'phone' if phone else 'page'}"):
-            sheet = Canvas(PHONE if phone else PAGE)
-            drawings.append(sheet.svg(PANELS[type(panel)](sheet, panel) + 2))
-    return drawings
+    width = "phone" if phone else "page"
+    panels = enumerate(_panels(figure.plot, paper=paper))
+    return [_drawn(panel, f"{figure.name}-{i}-{width}", phone=phone) for i, panel in panels]
+
+
+@lru_cache(maxsize=64)
+def _drawn(panel: Any, name: str, *, phone: bool) -> str:
+    """One panel; those of a page serve on paper, too."""
+    with plain_style(name):
+        sheet = Canvas(PHONE if phone else PAGE)
+        return sheet.svg(PANELS[type(panel)](sheet, panel) + 2)
 
 
 def draw_on_one_sheet(plots: Sequence[LinePlot], name: str) -> str:

@@ -22,6 +22,7 @@ from matplotlib import rc_context, rcdefaults
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
+from matplotlib.lines import Line2D
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator
 
@@ -191,10 +192,10 @@ class Canvas:
         self, xs: Sequence[float], ys: Sequence[float], colour: str, width: float = 0.8,
         dash: Any = "-", opacity: float = 1.0,
     ) -> None:  # fmt: skip
-        self.axes.plot(
+        self.axes.add_line(Line2D(
             xs, ys, color=PRINT[colour], linewidth=width, linestyle=dash, alpha=opacity,
             solid_capstyle="round", solid_joinstyle="round", clip_on=False,
-        )  # fmt: skip
+        ))  # fmt: skip
 
     def marks(
         self, xs: Sequence[float], ys: Sequence[float], colour: str, shape: str, size: float, *,
@@ -202,10 +203,10 @@ class Canvas:
     ) -> None:  # fmt: skip
         """Markers of one shape, ringed by the page so that neighbours stay countable."""
         face, edge = ("page", colour) if hollow else (colour, "page")
-        self.axes.plot(
+        self.axes.add_line(Line2D(
             xs, ys, linestyle="", marker=shape, markersize=size, color=PRINT[face],
             markeredgecolor=PRINT[edge], markeredgewidth=1.1 if hollow else 0.6, clip_on=False,
-        )  # fmt: skip
+        ))  # fmt: skip
 
     def box(self, left: float, right: float, top: float, bottom: float, colour: str) -> None:
         """A filled rectangle behind everything."""

@@ -46,7 +46,7 @@ def effect_axis(kind: EffectAxis, points: Sequence[float], left: float, right: f
     if kind.span is not None:
         return Axis(*kind.span, left, right, kind.scale)
     held = [*points, *(limit.at for limit in kind.limits)]
-    if kind.scale == "linear" or not held:
+    if (kind.scale == "linear" and kind.zero) or not held:
         held.append(0.0 if kind.scale == "linear" else 1.0)
     return axis(held, left, right, kind.scale, 0.09)
 
@@ -58,7 +58,7 @@ def ground(sheet: Canvas, kind: EffectAxis, on: Axis, top: float, bottom: float)
         sheet.box(left, on.right if high is None else on.at(high), top, bottom, "region")
     for limit in kind.limits:
         sheet.line([on.at(limit.at)] * 2, [top, bottom], "warn", 1.2, DASHED)
-    signed = kind.scale == "linear" and (kind.span is None or kind.span[0] < 0)
+    signed = kind.scale == "linear" and kind.zero and (kind.span is None or kind.span[0] < 0)
     if signed and all(limit.at for limit in kind.limits):
         sheet.line([on.at(0.0)] * 2, [top, bottom], "rule", 1.0)
 

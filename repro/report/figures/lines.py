@@ -1,8 +1,8 @@
-"""Lines on two logarithmic axes, with marked values."""
+"""Lines on two logarithmic axes, or two linear ones, with marked values."""
 
 from __future__ import annotations
 
-from repro.report.blocks import Key, LinePlot, Mark
+from repro.report.blocks import Key, LinePlot, Mark, Scale
 from repro.report.figures.canvas import (
     DASHED,
     LINE,
@@ -30,7 +30,7 @@ def lines(sheet: Canvas, plot: LinePlot, top: float = 2.0) -> float:
     keys += [Key(mark.label, colour, "--") for mark, colour in marks.items()]
     top = legend(sheet, keys, top) + 2
     drawn = [
-        (each, [(x, y) for x, y in points if x > 0 and y > 0])
+        (each, [(x, y) for x, y in points if plot.scale == "linear" or (x > 0 and y > 0)])
         for each in plot.lines
         for points in each.replicates
     ]
@@ -39,10 +39,10 @@ def lines(sheet: Canvas, plot: LinePlot, top: float = 2.0) -> float:
         return sheet.lines(0, top, ["nothing to draw"], SMALL, colour="muted")
     top = sheet.lines(0, top, wrap(plot.y_label, SMALL, sheet.width - 4, 2), SMALL, colour="muted")
     bottom = top + 4 + (150 if is_wide(sheet) else 130)
-    heights = [*(y for _, y in shown), *_drawable(plot.level)]
-    up = axis(heights, bottom, top + 4, "log", 0.06)
-    span = [*(x for x, _ in shown), *_drawable(plot.upright)]
-    on = axis(span, label_room(up), sheet.width - 16, "log", 0.03)
+    heights = [*(y for _, y in shown), *_drawable(plot.level, plot.scale)]
+    up = axis(heights, bottom, top + 4, plot.scale, 0.06)
+    span = [*(x for x, _ in shown), *_drawable(plot.upright, plot.scale)]
+    on = axis(span, label_room(up), sheet.width - 16, plot.scale, 0.03)
     upright_ticks(sheet, on, up)
     for mark in plot.upright:
         sheet.line([on.at(mark.at)] * 2, [up.right, bottom], marks[mark], 1.2, DASHED)
@@ -58,5 +58,5 @@ def _coloured(marks: tuple[Mark, ...]) -> dict[Mark, str]:
     return {mark: MARKS[i % len(MARKS)] for i, mark in enumerate(dict.fromkeys(marks))}
 
 
-def _drawable(marks: tuple[Mark, ...]) -> list[float]:
-    return [mark.at for mark in marks if mark.at > 0]
+def _drawable(marks: tuple[Mark, ...], scale: Scale) -> list[float]:
+    return [mark.at for mark in marks if scale == "linear" or mark.at > 0]

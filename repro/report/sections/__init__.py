@@ -5,6 +5,7 @@ from __future__ import annotations
 from repro.judging.document import Document, MeasurementPart, SummaryPart
 from repro.report import words
 from repro.report.blocks import Block, Column, Section, Step, TableBlock, numbers, texts
+from repro.report.profiles import profiles
 from repro.report.sections.analyses import all_analyses, robustness
 from repro.report.sections.interim_looks import all_looks, looks_title, watching
 from repro.report.sections.methods import how_it_was_run, provenance, runs, seeds_of, settings
@@ -55,7 +56,7 @@ def _numbers(document: Document) -> tuple[Block, ...]:
         rows = tuple((c.statement, c.expected, c.measured, c.state) for c in document.canaries)
         columns = texts("Control", "Expected", "Measured", "State")
         tables.append(TableBlock("Controls, whose outcome is known beforehand", columns, rows))
-    return tuple(tables)
+    return (*tables, *profiles(document))
 
 
 def _arms_table(document: Document) -> TableBlock:
@@ -75,10 +76,14 @@ def _arms_table(document: Document) -> TableBlock:
     return TableBlock("The arms", (Column("Arm"), *numbers(*heads)), tuple(rows))
 
 
+MEAN = "Mean ± sd"
+
+
 def _measurement_table(document: Document, m: MeasurementPart) -> TableBlock:
     summaries = [(arm.label, words.summary_of(arm, m.key)) for arm in document.arms]
     geometric = any(found and found.geometric_mean is not None for _, found in summaries)
-    heads = ["Seeds", "Mean ± sd", *(["Geometric mean"] if geometric else []), "Range"]
+    shown = ["Runs", "Mean over tasks"] if any(a.tasks for a in document.arms) else ["Seeds", MEAN]
+    heads = [*shown, *(["Geometric mean"] if geometric else []), "Range"]
     rows = tuple((label, *_cells(found, m, geometric=geometric)) for label, found in summaries)
     caption = f"{words.upper_first(m.label)} ({m.better} is better)"
     return TableBlock(caption, (Column("Arm"), *numbers(*heads)), rows)

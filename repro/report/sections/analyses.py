@@ -27,14 +27,17 @@ FEW = 12
 NAMED = 4
 
 DRAWN = 40
-"""Seeds left out that a picture shows; of more those that move the effect most."""
+"""Seeds, or tasks, left out that a picture shows; of more those that move the effect most."""
 
 COVERED: Mapping[Choice, str] = {
     "seed": "without each seed in turn",
+    "task": "without each task in turn",
     "test": "by every other test of the same means",
     "tolerance": "at a tenth of and at ten times the threshold of the rank",
 }
 """The choices that raise a flag where they change the conclusion."""
+
+LEFT_OUT: tuple[Choice, ...] = ("seed", "task")
 
 ROUNDED = "within the rounding of the printed numbers"
 
@@ -145,7 +148,9 @@ def agreement_of_analyses(part: Robustness) -> str:
 def _called(analysis: Analysis, declared: Analysis) -> str:
     """Its name; a seed is named only where one less would cost a claim its confirmation."""
     named = declared.conclusion == "CONFIRMED" or not analysis.conclusion
-    return "one seed left out" if analysis.choice == "seed" and not named else analysis.name
+    if analysis.choice in LEFT_OUT and not named:
+        return f"one {analysis.choice} left out"
+    return analysis.name
 
 
 def several_analyses(document: Document) -> list[Robustness]:
@@ -184,8 +189,9 @@ def _figure(document: Document, part: Robustness, name: str) -> list[Figure]:
     )
     if len(shown) < len(part.analyses):
         apart = fmt.count(len(part.analyses) - len(shown))
+        left_out = "tasks" if _of([part], "task") else "seeds"
         caption += (
-            f" Of the seeds left out, the {DRAWN} that move the effect most are drawn; {apart}"
+            f" Of the {left_out} left out, the {DRAWN} that move the effect most are drawn; {apart}"
             " others lie between."
         )
     return [Figure(name, _alt(document, result, part), caption, plot)]
@@ -193,7 +199,7 @@ def _figure(document: Document, part: Robustness, name: str) -> list[Figure]:
 
 def drawn(analyses: list[Analysis]) -> list[Analysis]:
     """What a picture shows: everything, but of many seeds left out the outermost effects alone."""
-    seeds = [each for each in analyses if each.choice == "seed" and each.effect is not None]
+    seeds = [each for each in analyses if each.choice in LEFT_OUT and each.effect is not None]
     if len(seeds) <= DRAWN:
         return analyses
     inner = sorted(seeds, key=lambda each: each.effect or 0.0)[DRAWN // 2 : -DRAWN // 2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from repro.judging.document import ArmPart, Document
+from repro.judging.document import ArmPart, Document, SourcePart
 from repro.report import words
 from repro.report.blocks import Block, Column, Pairs, Paragraph, TableBlock, numbers, texts
 from repro.schema import numbers as fmt
@@ -70,8 +70,10 @@ def _claim_pairs(document: Document) -> Pairs:
         "independent": "independent: no arm shares randomness with another",
         "paired": "paired: replicates of the same number share their randomness",
     }[claim.design]
-    paper = ("Paper", claim.source.paper)
-    return Pairs((("Claim", claim.id), ("Claim file", claim.file), paper, ("Design", design)))
+    source = ("Source", "the author's own claim")
+    if isinstance(claim.source, SourcePart):
+        source = ("Paper", claim.source.paper)
+    return Pairs((("Claim", claim.id), ("Claim file", claim.file), source, ("Design", design)))
 
 
 def _trained(document: Document) -> list[ArmPart]:
@@ -90,11 +92,14 @@ def _sources(document: Document) -> TableBlock:
 
 
 def seeds_of(arm: ArmPart) -> str:
-    """`5 of 5` of the planned runs; the seeds of a table, and how many were planned."""
+    """`5 of 5` of the planned runs; the seeds of a table, and how many were planned, per task."""
     finished = sum(run.state == "finished" for run in arm.replicates)
     if arm.printed:
         counts = sorted({summary.n for summary in arm.summaries if summary.n is not None})
         return f"{', '.join(map(fmt.count, counts))}, as printed" if counts else "not printed"
+    if arm.tasks and arm.planned is not None:
+        many = fmt.number_of(arm.tasks, "task")
+        return f"{fmt.count(finished)} of {many}, {fmt.count(arm.planned)} per task planned"
     if arm.tabled and arm.planned is not None:
         return f"{fmt.count(finished)}, {fmt.count(arm.planned)} planned"
     return f"{finished} of {len(arm.replicates)}"
@@ -175,8 +180,10 @@ def runs(document: Document) -> tuple[Block, ...]:
     if not total:
         printed = bool(document.arms) and all(arm.printed for arm in document.arms)
         return () if printed else (Paragraph("No run is there yet."),)
+    tasks = any(arm.tasks for arm in document.arms)
     columns = (
-        *(Column("Arm"), Column("Seed", "number"), Column("State")),
+        *(Column("Arm"), *([Column("Task")] if tasks else [])),
+        *(Column("Seed", "number"), Column("State")),
         *numbers(*(m.label for m in document.measurements), "Seconds"),
         Column("Key", "key"),
     )
@@ -203,7 +210,9 @@ def _run_rows(document: Document, arm: ArmPart) -> list[tuple[str, ...]]:
         ]
         seconds = document.provenance.run_seconds.get(run.key)
         spent = fmt.DASH if seconds is None else fmt.fixed(seconds, 1)
-        rows.append((arm.label, str(run.number), run.state, *values, spent, run.key or fmt.DASH))
+        task = (run.task or fmt.DASH,) if any(each.tasks for each in document.arms) else ()
+        which = (arm.label, *task, str(run.number), run.state)
+        rows.append((*which, *values, spent, run.key or fmt.DASH))
     return rows
 
 

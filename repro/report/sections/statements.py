@@ -290,7 +290,7 @@ def _registered(part: RegistrationPart) -> str:
     said = words.REGISTRATIONS[part.state]
     if not part.on_record:
         said += " This is not on record, because the store can only be read, or is not there."
-    if part.edits or part.state == "none":
+    if part.edits or part.state in ("none", "exploratory"):
         return said
     return (
         f"{said} It has not been changed since. What was tried in other stores, or with other "

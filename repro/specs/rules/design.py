@@ -11,13 +11,14 @@ from repro.expectations.base import Sequential
 from repro.expectations.kinds import KINDS, kind_of
 from repro.schema.messages import listed
 from repro.schema.yaml import Steps
-from repro.specs.claim import Seeds
+from repro.specs.claim import AuthorSource, Seeds
 from repro.specs.scaled import ScaledClaim
 
 MOST_NUMBERS = 10_000
 """No more seeds than this can be planned."""
 
 NO_ORDER = ("arm", "measurement", "value", "state")
+NO_UNIT = (*NO_ORDER, "task")
 
 
 def _same_seeds(claim: ScaledClaim) -> Iterator[Problem]:
@@ -55,6 +56,16 @@ def _family(claim: ScaledClaim) -> Iterator[Problem]:
         mistake = "e_bh joins e-values, and only the method eprocess_t has them"
         advice = "write `method: holm`, or add `sequential: {method: eprocess_t}`"
         yield claim.problem(("family", "method"), mistake, "one of holm, bh", advice)
+
+
+def _paper_scale(claim: ScaledClaim) -> Iterator[Problem]:
+    """The scale `paper` is the experiment of a paper, and a claim of its author has none."""
+    if claim.scale == "paper" and isinstance(claim.file.source, AuthorSource):
+        mistake = "the scale paper is a paper's experiment, and no paper prints this claim"
+        advice = "give the scale another name, or leave scales out"
+        yield claim.document.problem(
+            ("scales",), mistake, "another name", advice, at=("paper",), key=True
+        )
 
 
 def _seeds(claim: ScaledClaim) -> Iterator[Problem]:
@@ -106,6 +117,26 @@ def _seed_values(claim: ScaledClaim) -> Iterator[Problem]:
             steps, mistake = claim.steps("arms", name), "the seeds are listed, so none is the first"
             advice = "leave it out, or write min and plan in place of values"
             yield claim.problem((*steps, "first_seed"), mistake, "no first_seed", advice)
+
+
+def _units(claim: ScaledClaim) -> Iterator[Problem]:
+    """Evaluations are averaged within a unit where a table says which unit a row is of."""
+    unit, steps = claim.seeds.unit, (*claim.steps("seeds"), "unit")
+    if unit is None:
+        return
+    if unit in NO_UNIT:
+        mistake = f"the column '{unit}' of a table does not number units"
+        expected = "`seed`, or a column with the number of a training run"
+        yield claim.problem(steps, mistake, expected, "name another, or leave it out")
+    for name, arm in claim.arms.items():
+        if arm.source.printed is None and not arm.source.has_units:
+            mistake = f"arm '{name}' has no table, and unit is a column of one"
+            advice = "leave it out, or give the arm a table"
+            yield claim.problem(steps, mistake, "arms that have a table", advice)
+    if claim.file.sequential is not None:
+        mistake = "rows that are averaged have no order in time, by which this claim is looked at"
+        advice = "leave it out, and write a table with a row for each unit"
+        yield claim.problem(steps, mistake, "a claim without `sequential`", advice)
 
 
 def _enough_seeds(claim: ScaledClaim) -> Iterator[Problem]:
@@ -237,4 +268,14 @@ def _diverged_at_looks(claim: ScaledClaim, method: Sequential) -> Iterator[Probl
         yield claim.problem(steps, mistake, "invalid", "leave it out, or use the method eprocess_t")
 
 
-RULES = (_same_seeds, _family, _seeds, _seed_values, _enough_seeds, _diverged, _sequential)
+RULES = (
+    _paper_scale,
+    _same_seeds,
+    _family,
+    _seeds,
+    _seed_values,
+    _units,
+    _enough_seeds,
+    _diverged,
+    _sequential,
+)

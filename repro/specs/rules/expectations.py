@@ -112,4 +112,30 @@ def _not_measured(name: str, arm: str, training: Training) -> Words:
     return mistake, expected, "measure it, or give the arm a table or printed numbers"
 
 
-RULES = (_some_decide, _mistakes, _printed_arms, _reported)
+def _tasks(claim: ScaledClaim) -> Iterator[Problem]:
+    """An arm has runs of several tasks, or of none, for all that reads it; only some evidence has.
+
+    So no expectation ever pools the runs of several tasks in silence.
+    """
+    reading: dict[str, Expectation] = {}
+    for steps, expectation in claim.placed():
+        over = bool(kind_of(expectation).tasks(expectation))
+        known = [each for each in enumerate(expectation.of) if each[1] in claim.arms]
+        for position, arm in known:
+            source = claim.arms[arm].source
+            if over and not source.has_tasks:
+                mistake = f"'{expectation.id}' is over tasks, and arm '{arm}' has no runs of tasks"
+                expected = "a table with a column task, or an import with `task`"
+                advice = "name the field of the task, or give the arm a table"
+                yield claim.problem((*steps, "of", position), mistake, expected, advice)
+            other = reading.setdefault(arm, expectation)
+            if over != bool(kind_of(other).tasks(other)):
+                first, second = (other, expectation) if over else (expectation, other)
+                mistake = f"'{first.id}' takes no notice of tasks, over which '{second.id}' reads "
+                mistake += f"arm '{arm}': it would pool them"
+                expected, advice = "kinds over tasks alone", "write two claims, or two arms"
+                yield claim.problem((*steps, "kind"), mistake, expected, advice)
+                break
+
+
+RULES = (_some_decide, _mistakes, _printed_arms, _reported, _tasks)

@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -90,7 +91,7 @@ class Commands(Trainer[CommandTraining]):
 
     def others_code(self, spec: CommandTraining) -> Mapping[str, NamesCode]:
         """The command line itself, but for one of a claim that came with repro."""
-        if Path(spec.folder).is_relative_to(resources.claims().resolve()):
+        if _came_with_repro(spec):
             return {}
         return {"command": CommandLine(shlex.join(spec.command), spec.digest()[:16])}
 
@@ -102,9 +103,25 @@ class Commands(Trainer[CommandTraining]):
     def memory(self, spec: CommandTraining, measurements: Sequence[MeasurementSpec]) -> float:
         return spec.resources.bytes
 
+    def cores(self, spec: CommandTraining) -> int:
+        """As many as are declared."""
+        return spec.resources.cores
+
+    def gpus(self, spec: CommandTraining, device: Device) -> int:
+        """As many as are declared."""
+        return spec.resources.gpus
+
+    def changed_here(self, spec: CommandTraining) -> str:
+        """The first of its files that is another one, or is not there."""
+        for name, expected in spec.digests.items():
+            path = Path(spec.folder) / name
+            if not path.is_file() or _digest(path) != expected:
+                return str(path)
+        return ""
+
     def lacking(self, spec: CommandTraining, data: Path | None) -> str:
         """The program itself."""
-        program = spec.command[0]
+        program = _line(spec, spec.command)[0]
         if "/" in program:
             there = os.access(Path(spec.folder) / program, os.X_OK)
         else:
@@ -171,6 +188,18 @@ class FailedError(ReproError):
     """A program that failed; it can be tried again."""
 
 
+def _came_with_repro(spec: CommandTraining) -> bool:
+    """Whether its program lies among the packaged claims."""
+    return Path(spec.folder).is_relative_to(resources.claims().resolve())
+
+
+def _line(spec: CommandTraining, line: Sequence[str]) -> list[str]:
+    """The command line; `python` of a packaged claim is the Python that runs repro."""
+    if line[0] == "python" and _came_with_repro(spec):
+        return [sys.executable, *line[1:]]
+    return list(line)
+
+
 def _finished(run: RunSpec, folder: Path) -> Finished:
     spec = CommandTraining.of(run)
     out = folder / OUT
@@ -183,7 +212,7 @@ def _finished(run: RunSpec, folder: Path) -> Finished:
         environment = {**os.environ, **_threads(spec), **devices, **spec.environment}
         try:
             ended = process.run(
-                spec.arguments(run.replicate, out),
+                _line(spec, spec.arguments(run.replicate, out)),
                 folder=Path(spec.folder),
                 environment=environment,
                 mark=run.key,

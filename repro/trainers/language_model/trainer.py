@@ -25,6 +25,7 @@ from repro.trainers.trainer import (
     Facts,
     Finished,
     Idle,
+    Package,
     Report,
     Trainer,
 )
@@ -47,6 +48,8 @@ PRECISION = ("precision", "products")
 
 class Networks(Trainer[Any]):
     """A trainer of networks, whose configurations have a model, a corpus and a recipe."""
+
+    package = Package("torch", extra="lm")
 
     ending: ClassVar[str]
     """Of the names of the files of a corpus."""

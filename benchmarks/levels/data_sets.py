@@ -1,0 +1,93 @@
+"""Rules and draws over data sets whose true effects differ, too: a mean effect at its border."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from benchmarks.levels.cells import Array, Cell, Data, Mask, Outcome, Rule, Setup, noise
+from benchmarks.levels.means import rare_p
+from benchmarks.levels.tasks import TASKS, of_tasks
+from repro.expectations.decision_rules import by_interval
+from repro.expectations.verdict_words import Finding
+from repro.stats.random_effects import Weights, meta_analysis
+from repro.stats.task_aggregates import Region
+
+TAU = 0.5
+"""The standard deviation of the true effects, over that of the runs of B."""
+
+HALVINGS = 100
+"""So many leave nothing of an interval of tau squared."""
+
+
+def alike_on_average(cell: Cell, *, weights: Weights = "equal", equivalent: bool = False) -> Setup:
+    """A mean effect of 0 over five tasks, or of the margin where they are to be equivalent."""
+    margin = 4 * math.sqrt((TAU**2 + cell.se**2) / TASKS) if equivalent else 0.0
+    region: Region = (-margin, margin) if equivalent else (0.0, None)
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        effects = margin + TAU * rng.standard_normal((draws, TASKS, 1))
+        a = effects + cell.sd_ratio * noise(rng, cell.distribution, (draws, TASKS, cell.n))
+        b = noise(rng, cell.distribution, (draws, TASKS, cell.n_others))
+        return a.reshape(draws, -1), b.reshape(draws, -1)
+
+    return Setup(_rule(weights, region, cell.alpha), draw, margin)
+
+
+def _rule(weights: Weights, region: Region, alpha: float) -> Rule:
+    def judge(row: Data) -> Finding:
+        a, b = (of_tasks(arm, TASKS) for arm in row)
+        return by_interval(meta_analysis(a, b, region=region, weights=weights, alpha=alpha))
+
+    def decide(data: Data) -> Outcome:
+        effect, se, df = _kernel(data, weights)
+        inside, outside = np.ones(len(effect), bool), np.zeros(len(effect), bool)
+        for border, sign in zip(region, (1, -1), strict=True):
+            if border is not None:
+                t = sign * (effect - border) / se
+                inside &= rare_p(t, df, alpha) < alpha
+                outside |= rare_p(-t, df, alpha) < alpha
+        return Outcome(inside, outside)
+
+    def covers(data: Data, truth: float) -> Mask:
+        effect, se, df = _kernel(data, weights)
+        return np.asarray(rare_p(np.abs(effect - truth) / se, df, alpha) >= alpha)
+
+    return Rule(decide, judge, covers)
+
+
+def _kernel(data: Data, weights: Weights) -> tuple[Array, Array, Array]:
+    """Mean effect, its standard error and degrees of freedom, of each draw."""
+    a, b = (arm.reshape(len(arm), TASKS, -1) for arm in data)
+    effects = a.mean(-1) - b.mean(-1)
+    shares = np.ones_like(effects)
+    if weights == "inverse_variance":
+        within = sum(arm.var(-1, ddof=1) / arm.shape[-1] for arm in (a, b))
+        shares = 1 / (within + _paule_mandel(effects, np.asarray(within))[:, None])
+    mean, squares = _spread(effects, shares)
+    df = TASKS - 1
+    return mean, np.sqrt(squares / df / shares.sum(-1)), np.full(len(mean), float(df))
+
+
+def _spread(effects: Array, shares: Array) -> tuple[Array, Array]:
+    """The weighted mean of the effects of each draw, and their weighted squares about it."""
+    mean = (shares * effects).sum(-1) / shares.sum(-1)
+    return mean, (shares * (effects - mean[:, None]) ** 2).sum(-1)
+
+
+def _paule_mandel(effects: Array, within: Array) -> Array:
+    """By halving the interval in which Q reaches its degrees of freedom."""
+    low, high = np.zeros(len(effects)), effects.var(-1, ddof=1)
+
+    def large(at: Array) -> Mask:
+        return np.asarray(_spread(effects, 1 / (within + at[:, None]))[1] > TASKS - 1)
+
+    while large(high).any():
+        high = np.where(large(high), 2 * high, high)
+    none = ~large(low)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        more = large(middle)
+        low, high = np.where(more, middle, low), np.where(more, high, middle)
+    return np.where(none, 0.0, high)

@@ -1,0 +1,87 @@
+"""`repro check`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from repro.cli.options import AllowCode, Claims, problems, say
+
+if TYPE_CHECKING:
+    from repro.errors import Problem
+    from repro.specs.load import CheckedFile
+
+MISTAKES = 2
+
+
+def check(
+    claims: Claims,
+    allow_code: AllowCode = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print an array, one object per file.")
+    ] = False,
+) -> None:
+    """Load claim files, and say of each that it is ok, or every mistake. 2: there are mistakes.
+
+    Nothing is read but the claims and their configurations; nothing is judged or trained.
+    """
+    with problems():
+        from repro.specs.load import check_files
+
+        checked, others = check_files(claims, allow_code=allow_code)
+        if json:
+            _say_json(checked, others)
+        else:
+            for each in checked:
+                _say(each)
+            for problem in others:
+                say(str(problem), err=True)
+        if others or any(each.problems for each in checked):
+            raise typer.Exit(MISTAKES)
+
+
+def _say(checked: CheckedFile) -> None:
+    if not checked.problems:
+        say(f"ok {checked.path}: {checked.id} ({', '.join(checked.scales)})")
+    for problem in checked.problems:
+        say(str(problem), err=True)
+
+
+def _say_json(checked: tuple[CheckedFile, ...], others: tuple[Problem, ...]) -> None:
+    from json import dumps
+
+    found: list[dict[str, Any]] = [
+        {
+            "file": str(each.path),
+            "ok": not each.problems,
+            "id": each.id,
+            "scales": each.scales,
+            "problems": list(map(_described, each.problems)),
+        }
+        for each in checked
+    ]
+    found += (
+        {
+            "file": each.place.file,
+            "ok": False,
+            "id": "",
+            "scales": (),
+            "problems": [_described(each)],
+        }
+        for each in others
+    )
+    typer.echo(dumps(found, indent=2))
+
+
+def _described(problem: Problem) -> dict[str, Any]:
+    """A mistake for programs: its place counts from 1, and is that of the file that is wrong."""
+    place = problem.place
+    return {
+        "file": place.file,
+        "line": place.line,
+        "column": place.column,
+        "what": problem.what,
+        "expected": problem.expected,
+        "to_do": problem.advice,
+    }

@@ -1,0 +1,99 @@
+"""`repro compare`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from repro.cli.options import open_store, problems, say, say_stopped
+from repro.cli.verify import AsJson, Reports, end_with, tell_verdicts
+
+if TYPE_CHECKING:
+    from repro.comparing import ComparedResults
+
+ResultsPath = Annotated[
+    Path,
+    typer.Argument(
+        help="A CSV, TSV or JSON lines, a folder with a file per run, or what a tracker wrote: "
+        "mlflow.db, mlruns, wandb, a folder of TensorBoard, a database of Trackio.",
+        show_default=False,
+    ),
+]
+
+Field = Annotated[str, typer.Option(metavar="FIELD", help="The field that tells the arms apart.")]
+
+SeedField = Annotated[str, typer.Option(metavar="FIELD", help="The field of the seed.")]
+
+Measure = Annotated[str, typer.Option(metavar="NAME", help="The number to compare.")]
+
+Baseline = Annotated[
+    str, typer.Option(metavar="ARM", help="The arm that the others are compared with.")
+]
+
+Better = Annotated[
+    Literal["higher", "lower"],
+    typer.Option(help="Which numbers are better.", show_default=False),
+]
+
+
+def compare(
+    results: ResultsPath,
+    better: Better,
+    by: Annotated[
+        float | None,
+        typer.Option(min=1e-60, help="The smallest difference that would matter, in its units."),
+    ] = None,
+    baseline: Baseline = "",
+    measure: Measure = "",
+    arm: Field = "",
+    seed: SeedField = "",
+    out: Annotated[Path, typer.Option(help="Folder to which the claim is written.")] = Path(),
+    reports: Reports = Path("reports"),
+    json: AsJson = False,
+) -> None:
+    """Judge results that are there: is an arm better than the baseline?
+
+    Their form, the arms and the number are guessed, and what was guessed is said. The claim is
+    written as a file, to be declared before the next results; about these it is exploratory.
+    """
+    with problems():
+        from repro.comparing import CompareOptions
+        from repro.comparing import compare as compared
+        from repro.drafting.found_results import Hints
+
+        comparison = CompareOptions(
+            results=results,
+            better=better,
+            by=by,
+            baseline=baseline,
+            hints=Hints(arm, seed, measure),
+            out=out,
+            reports=reports,
+            command=shlex.join(["repro", *sys.argv[1:]]),
+        )
+        found = compared(comparison, open_store(None))
+        raise typer.Exit(_say(found, reports, json=json))
+
+
+def _say(compared: ComparedResults, reports: Path, *, json: bool) -> int:
+    """What was guessed, the verdicts, and that they are exploratory; the exit code."""
+    from repro.report.write import documents_text
+
+    for line in compared.said:
+        say(f"read: {line}", err=json)
+    seeds = ", ".join(f"{arm} {count}" for arm, count in compared.seeds.items())
+    say(f"read: n, the seeds per arm: {seeds}", err=json)
+    verified = compared.verified
+    for stopped in verified.stopped:
+        say_stopped(stopped)
+    tell_verdicts(verified, reports, err=json)
+    say("exploratory: not declared beforehand", err=json)
+    for file in compared.claims:
+        say(f"the claim, to be declared before the next results: {file}", err=json)
+    if json:
+        typer.echo(documents_text(verified.documents, several=len(compared.claims) > 1), nl=False)
+    return end_with(verified, err=json)

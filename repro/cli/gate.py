@@ -1,0 +1,105 @@
+"""`repro gate`: one word and an exit status, for a build server or an agent."""
+
+from __future__ import annotations
+
+import json as json_module
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from repro.cli.options import (
+    AllowCode,
+    Data,
+    Device,
+    Engine,
+    Scale,
+    Store,
+    Workers,
+    load,
+    open_store,
+    problems,
+    say,
+)
+from repro.cli.verify import Limit, Reports
+
+if TYPE_CHECKING:
+    from repro.gate import Gated
+    from repro.judging.document import Document
+
+
+def gate(
+    claim: Annotated[
+        Path, typer.Argument(help="A claim file, or the id of one.", show_default=False)
+    ],
+    scale: Scale = None,
+    reports: Reports = Path("reports"),
+    device: Device = "auto",
+    engine: Engine = "auto",
+    workers: Workers = None,
+    store: Store = None,
+    data: Data = None,
+    allow_code: AllowCode = False,
+    limit: Limit = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object; all else goes to stderr.")
+    ] = False,
+) -> None:
+    """Run seeds until a claim is decided: KEEP (0), REJECT (1), UNDECIDED (3) or UNUSABLE (4)."""
+    with problems():
+        from repro.gate import gate as decided
+        from repro.verify import Options
+
+        (loaded,) = load([claim], scale, allow_code=allow_code)
+        options = Options(
+            store=open_store(store),
+            reports=reports,
+            data=data,
+            device=device,
+            engine=engine,
+            workers=workers,
+            command=shlex.join(["repro", *sys.argv[1:]]),
+            allow_code=allow_code,
+            limit=None if limit is None else 60 * limit,
+        )
+        found = decided(loaded, options, lambda document: say(_look(document), err=True))
+        for failure in found.failures:
+            say(f"failed: {failure}", err=True)
+        shown = _shown(found, reports / loaded.id / loaded.scale)
+        if json:
+            typer.echo(json_module.dumps(shown, indent=2, ensure_ascii=False))
+        else:
+            say(str(shown["why"]))
+            if found.document is not None:
+                say(f"  {shown['report']}")
+            say(found.word)
+    raise typer.Exit(found.status)
+
+
+def _look(document: Document) -> str:
+    """`5 seeds per arm: INCONCLUSIVE, go on`."""
+    from repro.gate import seeds_of
+
+    verdict = document.verdict
+    return f"{seeds_of(document)} seeds per arm: {verdict.conclusion or verdict.validity}, go on"
+
+
+def _shown(found: Gated, folder: Path) -> dict[str, object]:
+    """What a program reads of a gate."""
+    from repro.gate import seeds_of
+    from repro.report.formats import page
+    from repro.schema.numbers import MINUS, clean
+
+    document = found.document
+    return {
+        "word": found.word.value,
+        "status": found.status,
+        "why": clean(found.why).replace(MINUS, "-"),
+        "seeds": None if document is None else seeds_of(document),
+        "validity": None if document is None else document.verdict.validity,
+        "conclusion": None if document is None else document.verdict.conclusion,
+        "failures": list(found.failures),
+        "report": None if document is None else str(folder / page()),
+    }

@@ -1,0 +1,1 @@
+"""First claims: what results are, and the claim file that they stand for."""

@@ -1,0 +1,122 @@
+"""The text of a claim file: what its parts are, and how they are written for a reader."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Better = Literal["lower", "higher"]
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
+_WORDS_OF_YAML = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The parts of a claim about a difference; ``head`` and ``sources`` are for its author.
+
+    ``margin`` is the smallest effect with its reason; None asks the author for both. ``arms`` are
+    the keys of each arm besides its label.
+    """
+
+    id: str
+    title: str
+    own: str
+    head: Sequence[str]
+    labels: Mapping[str, str]
+    arms: Mapping[str, Mapping[str, Any]]
+    compared: tuple[str, str]
+    seeds: Mapping[str, Any]
+    measurement: str
+    reported: Mapping[str, Any]
+    better: Better
+    smallest: tuple[float, str] | None = None
+    ask: bool = False
+    family: Sequence[str] = ()
+    configuration: Mapping[str, Any] = field(default_factory=dict)
+
+
+MARGIN = (
+    "The smallest difference that would matter to you, in the units of the measurement, and why.",
+    "Decide it before you look at results: without it, better may mean better by next to nothing.",
+)
+
+
+def claim_text(draft: Draft) -> str:
+    """A claim file; with ``ask`` the margin and its reason are left to be filled in."""
+    lines = [f"# {line}".rstrip() for line in draft.head]
+    lines += [
+        "schema: 1",
+        f"id: {draft.id}",
+        f"title: {_value(draft.title)}",
+        *([] if draft.own else ["# Why you claim it: who would do what, if it is confirmed?"]),
+        f"source: {{own: {_value(draft.own, quote=True)}}}",
+    ]
+    if draft.configuration:
+        lines += ["configuration:", *_block(draft.configuration)]
+        lines.append("# What the arms differ in, as in: args: {lr: 0.1}")
+    lines.append("arms:")
+    for name, keys in draft.arms.items():
+        lines.append(f"  {name}: {_value({'label': draft.labels[name], **keys})}")
+    lines += [
+        "design: independent  # or paired: runs with one seed share their randomness",
+        f"seeds: {_value(draft.seeds)}",
+        "measurements:",
+        f"  {draft.measurement}: {_value({'kind': 'reported', **draft.reported})}",
+        "expectations:",
+        "  - id: better",
+        "    kind: difference",
+        f"    measurement: {draft.measurement}",
+        f"    of: [{', '.join(draft.compared)}]",
+        f"    direction: {draft.better}",
+        *_margin(draft),
+    ]
+    if draft.family:
+        members = f"[{', '.join(draft.family)}]"
+        why = "each is compared with the same baseline"
+        lines += [
+            "family:",
+            f"  {{name: compared, method: holm, members: {members}, why: {_value(why)}}}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _margin(draft: Draft) -> list[str]:
+    if draft.smallest is not None:
+        size, why = draft.smallest
+        return [f"    smallest_effect: {{abs: {size!r}, why: {_value(why, quote=True)}}}"]
+    if draft.ask:
+        return [*(f"    # {line}" for line in MARGIN), '    smallest_effect: {abs: , why: ""}']
+    return []
+
+
+def _block(mapping: Mapping[str, Any]) -> Iterable[str]:
+    return (f"  {key}: {_value(value)}" for key, value in mapping.items())
+
+
+def _value(value: Any, *, quote: bool = False) -> str:
+    """A value in one line of YAML: texts that may be read as anything else are in quotes."""
+    if isinstance(value, Mapping):
+        return (
+            "{" + ", ".join(f"{_value(key)}: {_value(each)}" for key, each in value.items()) + "}"
+        )
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, str):
+        plain = _PLAIN.fullmatch(value) and value.casefold() not in _WORDS_OF_YAML
+        return value if plain and not quote else json.dumps(value, ensure_ascii=False)
+    return json.dumps(value)
+
+
+def name_of(text: str, taken: Iterable[str] = (), before: str = "arm") -> str:
+    """A name for a text, as a claim has names; another one for each text."""
+    name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:50]
+    name = name if name[:1].isalpha() else f"{before}_{name}".rstrip("_")
+    taken, found, count = set(taken), name, 1
+    while found in taken:
+        count += 1
+        found = f"{name}_{count}"
+    return found

@@ -1,0 +1,205 @@
+"""In which form results lie in a file or a folder, and the imports that read it."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from repro.errors import ClaimError
+from repro.evidence.imports.result_files import FORMS
+
+MOST_FILES = 20_000
+SAID_SEED = re.compile(r"(?i)seeds?[_=-]?(\d+)")
+NUMBER = re.compile(r"\d+")
+TELLING = ("result", "eval", "metric", "test", "summary", "score", "log")
+"""Words in the names of files that hold what a run came to, the surest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One import, as a claim declares it: of all arms, or of the ``arm`` that its path names."""
+
+    words: str
+    importer: Mapping[str, Any]
+    arm: str = ""
+
+
+def forms_of(path: Path, root: Path) -> tuple[Form, ...]:
+    """How the results at ``path`` are imported by a claim in the folder ``root`` above it.
+
+    ClaimError where there is nothing, or no form that is known.
+    """
+    if not path.exists():
+        raise refused(path, "there is no such file or folder", "results", "check the path")
+    place = path.resolve().relative_to(root.resolve()).as_posix()
+    if path.is_file():
+        return (_of_file(path, place),)
+    if trackers := _of_tracker(path, place):
+        return trackers
+    files = _files(path)
+    events = {file.parent for file in files if "tfevents" in file.name}
+    if events:
+        found = _by_template((_below(each, root) for each in events), "tensorboard")
+    else:
+        names = [_below(each, root) for each in files if each.suffix.lower() in FORMS]
+        found = _by_template(_telling(names), "files")
+    if not found:
+        expected = f"files {', '.join(FORMS)}, or the folder of a tracker"
+        raise refused(path, "no results are in this folder", expected, "name their folder")
+    return found
+
+
+def refused(path: Path, mistake: str, expected: str, advice: str) -> ClaimError:
+    return ClaimError(f"{path}: {mistake}\n  expected: {expected}\n  to do: {advice}")
+
+
+def _of_file(path: Path, place: str) -> Form:
+    suffix = path.suffix.lower()
+    if suffix in (".db", ".sqlite", ".sqlite3"):
+        tracker = _database(path)
+        return Form(f"the database of {tracker}", {"from": tracker, "path": place})
+    if suffix == ".wandb":
+        return Form("a run of wandb", {"from": "wandb", "path": place})
+    if suffix in FORMS and suffix != ".json":
+        words = "JSON lines, a run per line" if "nd" in suffix or "l" in suffix else "a table"
+        return Form(words, {"from": "files", "path": place, "each": "row"})
+    if suffix == ".json":
+        mistake, advice = "one JSON file is one run", "give the folder with the files of all runs"
+        raise refused(path, mistake, "a table, or the files of several runs", advice)
+    expected = f"{', '.join(FORMS)}, a database of mlflow or trackio, or a folder"
+    advice = "write it as CSV: columns arm, seed, and the number that was measured"
+    raise refused(path, "of a form that is not known", expected, advice)
+
+
+def _database(path: Path) -> str:
+    """Whose tables a file of sqlite has."""
+    names: set[str] = set()
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as opened:
+            names = {name for (name,) in opened.execute("SELECT name FROM sqlite_master")}
+    except sqlite3.Error:
+        pass
+    if {"runs", "experiments"} <= names:
+        return "mlflow"
+    if {"metrics", "configs"} <= names:
+        return "trackio"
+    advice = "give another file, or write the results as CSV"
+    raise refused(path, "is no database that is known", "one of mlflow or trackio", advice)
+
+
+def _of_tracker(path: Path, place: str) -> tuple[Form, ...]:
+    """The store of a tracker, where the folder is one or holds one."""
+    below = f"{place}/" if place != "." else ""
+    if (path / "mlflow.db").is_file():
+        return (Form("the database of mlflow", {"from": "mlflow", "path": f"{below}mlflow.db"}),)
+    for name in ("", "mlruns"):
+        if any((path / name).glob("*/meta.yaml")):
+            folder = f"{below}{name}".rstrip("/")
+            return (Form("the folder of mlflow", {"from": "mlflow", "path": folder}),)
+    if next(path.rglob("run-*.wandb"), None) is not None:
+        return (Form("runs of wandb", {"from": "wandb", "path": place}),)
+    databases = sorted(path.glob("*.db"))
+    if len(databases) == 1:
+        return (_of_file(databases[0], f"{below}{databases[0].name}"),)
+    return ()
+
+
+def _files(path: Path) -> list[Path]:
+    files = []
+    for each in path.rglob("*"):
+        if any(part.startswith(".") for part in each.relative_to(path).parts):
+            continue
+        if each.is_file():
+            files.append(each)
+        if len(files) > MOST_FILES:
+            mistake, advice = f"more than {MOST_FILES:,} files", "name a folder in it"
+            raise refused(path, mistake, "the folder of some runs", advice)
+    return sorted(files)
+
+
+def _below(path: Path, root: Path) -> str:
+    return path.resolve().relative_to(root.resolve()).as_posix()
+
+
+def _template(name: str) -> str:
+    """The name with the number of the run in braces: that of a seed, or else the last one."""
+    stem, dot, ending = name.rpartition(".")
+    text, rest = (stem, dot + ending) if dot and f".{ending.lower()}" in FORMS else (name, "")
+    said = list(SAID_SEED.finditer(text))
+    found = said or list(NUMBER.finditer(text))
+    if not found:
+        return name
+    start, end = found[-1].span(1) if said else found[-1].span()
+    return f"{text[:start]}{'{seed}' if said else '{run}'}{text[end:]}{rest}"
+
+
+def _telling(names: Sequence[str]) -> list[str]:
+    """Those of the files that say what a run came to: others lie beside them in each folder."""
+    kinds: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        kinds[PurePosixPath(_template(name)).name].append(name)
+    shared = {
+        kind: found
+        for kind, found in kinds.items()
+        if len({PurePosixPath(name).parent for name in found}) > 1
+    }
+    if len(shared) < 2:
+        return next(iter(shared.values()), list(names))
+
+    def rank(kind: str) -> tuple[int, str]:
+        places = (place for place, word in enumerate(TELLING) if word in kind.lower())
+        return next(places, len(TELLING)), kind
+
+    return shared[min(shared, key=rank)]
+
+
+def _by_template(names: Iterable[str], importer: str) -> tuple[Form, ...]:
+    """An import for each name without its number: those are the arms, if there are several."""
+    found: dict[str, int] = defaultdict(int)
+    for name in sorted(names):
+        found[_template(name)] += 1
+    several = [template for template, count in found.items() if count > 1 and "{" in template]
+    each = {} if several else {"each": "row"}
+    noun = "folder of events per run" if importer == "tensorboard" else "file per run"
+    words = f"a {noun}" if several else "a file per arm, a run per row"
+    templates = several or (list(found) if importer == "files" else [])
+    labels = _labels(templates) if len(templates) > 1 else [""]
+    return tuple(
+        Form(words, {"from": importer, "path": template, **each}, label)
+        for template, label in zip(templates, labels, strict=False)
+    )
+
+
+def _labels(templates: Sequence[str]) -> list[str]:
+    """What differs between the names, without what they begin and end with alike."""
+    split = [re.split(r"([^A-Za-z0-9{}]+)", template) for template in templates]
+    before = _common(split)
+    after = _common([parts[before:][::-1] for parts in split])
+    labels = ["".join(parts[before : len(parts) - after]) for parts in split]
+    return [_tidied(label) or "plain" for label in labels]
+
+
+def _tidied(label: str) -> str:
+    label = re.sub(r"(?i)(seeds?[_=-]?)?\{(seed|run)\}", "", label)
+    return label.strip("/_-. ")
+
+
+def _common(split: Sequence[Sequence[str]]) -> int:
+    """How many parts all begin with."""
+
+    def alike() -> Iterator[bool]:
+        for parts in zip(*split, strict=False):
+            yield len(set(parts)) == 1
+
+    count = 0
+    for same in alike():
+        if not same:
+            break
+        count += 1
+    return count

@@ -1,0 +1,58 @@
+"""lm-eval: the files `results_DATE.json`; a run is one task of one of them.
+
+Fields of a run are `task` and all else that the file says, such as `model_name` and
+`config.random_seed`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from repro.errors import DataError
+from repro.evidence.imports.importer import FilesRead, FoundRun, Importer, PathPattern, matching
+from repro.series import flat, numbers_in
+
+RESULTS = "results"
+
+
+class LmEval(Importer):
+    """A file per evaluation; in ``path`` `{seed}` and other names in braces are fields of the run.
+
+    A number is named `METRIC,FILTER`, such as `acc,none`; ``where: {task: hellaswag}`` says of
+    which task.
+    """
+
+    from_: Literal["lm_eval"] = Field(alias="from")
+    path: PathPattern
+    seed: str = "config.random_seed"
+
+    def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
+        """By path, and in each file task by task."""
+        for path, said in matching(root, self.path):
+            document = _document(digests.read(path, root), path)
+            results = document.pop(RESULTS)
+            document.pop("configs", None)  # those of all tasks, with their prompts
+            fields = dict(flat(document))
+            place = path.relative_to(root).as_posix()
+            for task, values in results.items():
+                row = numbers_in(dict(flat(values)) if isinstance(values, dict) else {})
+                yield FoundRun(f"{place}, task {task}", {**fields, "task": task, **said}, [row])
+
+
+def _document(content: bytes, path: Path) -> dict[str, Any]:
+    """The file; DataError where it is none of lm-eval."""
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path}: holds what is no JSON: {error}") from error
+    if not isinstance(found, dict) or not isinstance(found.get(RESULTS), dict):
+        raise DataError(
+            f"{path}: has no results of tasks\n  expected: a results_DATE.json of lm-eval\n"
+            "  to do: check `path`"
+        )
+    return found

@@ -1,0 +1,165 @@
+"""The mean, or the median, of one arm against a constant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from repro.errors import ClaimError
+from repro.expectations import base
+from repro.expectations.base import Context, Declared, Found, Kind, Read, arms_of
+from repro.expectations.decision_rules import by_interval, by_p, certain
+from repro.expectations.phrases import against, apart, both_p, digits, ends, follows, headed
+from repro.expectations.verdict_words import Finding
+from repro.schema import numbers as fmt
+from repro.schema.base import Limit, Name
+from repro.stats.records import TestResult, beyond, known
+
+if TYPE_CHECKING:
+    from repro.stats.one_sample import Side
+    from repro.stats.planning import PlannedTest
+
+
+class Level(Declared):
+    """The mean of one arm is at most, or at least, a constant; one-sided.
+
+    ``statistic: median`` asks it of the median, by the exact sign test.
+    """
+
+    kind: Literal["level"]
+    of: tuple[Name]
+    at_most: Limit | None = None
+    at_least: Limit | None = None
+    statistic: Literal["mean", "median"] = "mean"
+
+    @property
+    def sides(self) -> dict[Side, Limit]:
+        """The limits that are declared, by key; one, in a claim without mistakes."""
+        both: dict[Side, Limit | None] = {"at_most": self.at_most, "at_least": self.at_least}
+        return {side: limit for side, limit in both.items() if limit is not None}
+
+
+class LevelKind(Kind[Level]):
+    """Student's t-test of one sample, or the sign test of its median."""
+
+    Declared = Level
+    effect_scale = "level"
+    paired = False
+
+    def mistakes(self, declared: Level, context: Context) -> Iterator[base.Mistake]:
+        if len(declared.sides) != 1:
+            mistake = f"a level with {'two limits' if declared.sides else 'no limit'}"
+            advice = "keep one of the two" if declared.sides else "add one of the two"
+            yield base.Mistake((), mistake, "either at_most or at_least", advice)
+        yield from self.unfit_sizes(declared.sides)
+
+    def unfit_sizes(self, sizes: Mapping[Any, Any]) -> Iterator[base.Mistake]:
+        for key in ("at_most", "at_least"):
+            if sizes.get(key) is not None and isinstance(sizes[key].value, str):
+                mistake = f"{sizes[key].value} is no constant"
+                yield base.Mistake((key, "value"), mistake, "a number", "write the number")
+
+    def needs_values(self, declared: Level, context: Context) -> base.Mistake | None:
+        return None if declared.statistic == "mean" else super().needs_values(declared, context)
+
+    def by_order(self, declared: Level) -> bool:
+        return declared.statistic == "median"
+
+    def least_seeds(self, declared: Level, alpha: float, *, paired: bool) -> int:
+        """Enough for all on one side to be unlikely, where that is what is counted."""
+        if declared.statistic == "mean":
+            return base.LEAST_SEEDS
+        n = 1
+        while 0.5**n > alpha:
+            n += 1
+        return n
+
+    def test(self, declared: Level, context: Context, read: Read) -> TestResult:
+        from repro.stats.one_sample import mean_level, median_level
+
+        (arm,) = arms_of(declared, read)
+        side, limit = _limit(declared)
+        test = mean_level if declared.statistic == "mean" else median_level
+        return test(arm, side=side, limit=limit, alpha=context.alpha)
+
+    def conclude(self, declared: Level, result: TestResult) -> Finding:
+        if declared.statistic == "median":
+            return by_p(result)
+        if result.exact:
+            side, limit = _limit(declared)
+            outside = (result.effect, limit) if side == "at_most" else (limit, result.effect)
+            return certain(holds=not beyond(*outside))
+        return by_interval(result, edge_is_claimed=True)
+
+    def statement(self, declared: Level, context: Context) -> str:
+        (name,) = context.labels(declared)
+        said = f"the {declared.statistic} of {name} is {_limit_words(declared)}"
+        return headed(context.measured(declared), said)
+
+    def name_of_test(self, declared: Level, context: Context) -> str:
+        if declared.statistic == "median":
+            return "exact sign test of the median, one-sided"
+        return "Student's t-test of one sample, one-sided"
+
+    def effect_label(self, declared: Level, context: Context) -> str:
+        (name,) = context.labels(declared)
+        return f"{context.measured(declared)}, {declared.statistic}: {name}"
+
+    def sentence(self, declared: Level, context: Context, found: Found) -> str:
+        (name,) = context.labels(declared)
+        _, limit = _limit(declared)
+        text = digits(fmt.fixed, context.measurement(declared).digits)
+        (value,) = apart([found.result.effect], [limit], text)
+        reach = ends(found.interval, (limit,), text)
+        said = f"the {declared.statistic} of {name} is {value}{reach}"
+        return f"{headed(context.measured(declared), said)}. {_therefore(declared, found)}".rstrip()
+
+    def limits(self, declared: Level, context: Context) -> tuple[base.LimitPart, ...]:
+        return tuple(
+            base.LimitPart(value=known_value(limit), label=_limit_words(declared), why=limit.why)
+            for limit in declared.sides.values()
+        )
+
+    def claimed(self, declared: Level, context: Context) -> base.Side:
+        return "below" if _limit(declared)[0] == "at_most" else "above"
+
+    def planned(self, declared: Level, context: Context, plan: base.PlannedSeeds) -> PlannedTest:
+        from repro.stats.planning import PlannedLevel
+
+        if declared.statistic == "median":
+            raise ClaimError("no power is computed for a level of the median")
+        return PlannedLevel(**{**plan.design(context), "paired": True})
+
+    def details(self, declared: Level, context: Context, result: TestResult) -> dict[str, str]:
+        if not result.exact or declared.statistic == "median":
+            return {}
+        return {"exact": "every seed gives the same value, so it is held to the limit exactly"}
+
+
+def known_value(limit: Limit) -> float:
+    """The constant; ``ClaimError`` for the structural bound, which is none."""
+    return known(None if isinstance(limit.value, str) else limit.value)
+
+
+def _limit(declared: Level) -> tuple[Side, float]:
+    ((side, limit),) = declared.sides.items()
+    return side, known_value(limit)
+
+
+def _limit_words(declared: Level) -> str:
+    """`at most 3.28`, as it was declared."""
+    side, limit = _limit(declared)
+    return f"{side.replace('_', ' ')} {fmt.setting(limit)}"
+
+
+def _therefore(declared: Level, found: Found) -> str:
+    side, limit = _limit(declared)
+    words, (p, contrary) = _limit_words(declared), both_p(found.result)
+    more = "above" if side == "at_most" else "below"
+    outside = found.result.effect > limit if side == "at_most" else found.result.effect < limit
+    shown = f"{words.capitalize()} is not shown{p}."
+    if outside:
+        shown = against(f"it looks {more} {fmt.setting(limit)}", contrary)
+    confirmed = f"{words.capitalize()}, as claimed{p}."
+    contradicted = f"{more.capitalize()} {fmt.setting(limit)}, against the claim{contrary}."
+    return follows(found, confirmed, contradicted, shown)

@@ -1,0 +1,77 @@
+"""Over data sets that stand for others of their sort: is a better than b on average?"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from repro.expectations.base import Context, Found, Read
+from repro.expectations.phrases import digits
+from repro.expectations.tasks import TasksClaim, TasksKind, of_each_task, runs_per_task
+from repro.schema import numbers as fmt
+from repro.stats.records import TestResult, expect
+
+
+class MetaAnalysis(TasksClaim):
+    """a is better than b on average over tasks like these, equal to it, or not worse.
+
+    The tasks stand for others: the interval holds for the mean effect of tasks of their sort, and
+    the report says where the effect of a new one lies. ``weights: inverse_variance`` are those of
+    Hartung, Knapp, Sidik and Jonkman; they err too often with few runs per task.
+    """
+
+    kind: Literal["meta_analysis"]
+    weights: Literal["equal", "inverse_variance"] = "equal"
+
+
+class MetaAnalysisKind(TasksKind[MetaAnalysis]):
+    """Random effects of tasks; both the tasks and their runs are drawn by chance."""
+
+    Declared = MetaAnalysis
+
+    def least_seeds(self, declared: MetaAnalysis, alpha: float, *, paired: bool) -> int:
+        """Of equal weights one: the tasks, and not their runs, say how effects vary."""
+        return 1 if declared.weights == "equal" else 2
+
+    def test(self, declared: MetaAnalysis, context: Context, read: Read) -> TestResult:
+        from repro.stats.random_effects import meta_analysis
+
+        a, b = self.samples(declared, context, read)
+        region = self.region(declared, context)
+        return meta_analysis(a, b, region=region, weights=declared.weights, alpha=context.alpha)
+
+    def measured(self, declared: MetaAnalysis, context: Context) -> str:
+        tasks = fmt.number_of(len(declared.tasks), "task")
+        return f"{context.measured(declared)}, random effects of {tasks}"
+
+    def name_of_test(self, declared: MetaAnalysis, context: Context) -> str:
+        weights = "equal weights" if declared.weights == "equal" else "inverse variances"
+        return f"random effects by Hartung and Knapp, {weights}, one-sided"
+
+    def sentence(self, declared: MetaAnalysis, context: Context, found: Found) -> str:
+        from repro.stats.random_effects import MetaAnalysisResult
+
+        result = expect(found.result, MetaAnalysisResult)
+        change = digits(fmt.plus, context.measurement(declared).digits)
+        low, high = (change(end, 0) for end in (result.prediction.low, result.prediction.high))
+        level = fmt.percent(result.prediction.level)
+        new = f"On a new task of their sort the effect lies between {low} and {high} ({level})."
+        return f"{super().sentence(declared, context, found)} {new}"
+
+    def details(
+        self, declared: MetaAnalysis, context: Context, result: TestResult
+    ) -> dict[str, str]:
+        """The interval of a new task, how much the tasks differ, and the effect in each."""
+        from repro.stats.random_effects import MetaAnalysisResult
+
+        found = expect(result, MetaAnalysisResult)
+        shown = context.measurement(declared).digits
+        parts = {task: fmt.plus(part, shown) for task, part in found.parts.items()}
+        facts = {"tasks": str(found.tasks), "runs_per_task": runs_per_task(found.runs)}
+        if found.heterogeneity is not None:
+            tasks = found.heterogeneity
+            facts |= {
+                "standard_deviation_between_tasks": fmt.fixed(tasks.tau, shown + 1),
+                "i_squared": fmt.share(tasks.i_squared),
+                "all_tasks_alike": fmt.p_value(tasks.p),
+            }
+        return {**facts, "effect_in_each_task": of_each_task(parts)}

@@ -1,0 +1,150 @@
+"""Over a fixed benchmark of tasks, with few runs each: is a better than b, equal, or not worse?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from repro.expectations import base
+from repro.expectations.base import Context, Found, Read
+from repro.expectations.phrases import against, both_p, digits, ends, follows, headed
+from repro.expectations.tasks import TasksClaim, TasksKind, of_each_task, runs_per_task
+from repro.schema import numbers as fmt
+from repro.stats.records import TestResult, expect
+
+
+class OverTasks(TasksClaim):
+    """a is better than b over a fixed benchmark of tasks, equal to it, or not worse.
+
+    ``aggregate``: the difference of the interquartile means of all runs of all tasks (``iqm``), or
+    of the means over tasks (``mean``), whose values must be comparable between tasks; or the
+    probability of ``improvement``, the mean over tasks of the chance that a run of a beats one of
+    b. ``margin`` belongs to equivalent and not_worse. The test is Student's t on the standard error
+    within tasks; ``stratified_bootstrap`` takes percentiles of resamples within each task, and errs
+    too often with few runs a task.
+    """
+
+    kind: Literal["over_tasks"]
+    aggregate: Literal["iqm", "mean", "improvement"] = "iqm"
+    test: Literal["stratified_t", "stratified_bootstrap"] = "stratified_t"
+
+
+AGGREGATES: Mapping[str, str] = {
+    "iqm": "interquartile mean",
+    "mean": "mean",
+    "improvement": "probability of improvement",
+}
+TESTS: Mapping[str, str] = {
+    "stratified_t": "Student's t on the standard error within tasks",
+    "stratified_bootstrap": "stratified bootstrap, percentiles",
+}
+HALF = 0.5
+"""The probability of improvement of arms that are alike."""
+
+
+class OverTasksKind(TasksKind[OverTasks]):
+    """Only runs are drawn by chance; the tasks are those of the claim, all and no others."""
+
+    Declared = OverTasks
+
+    def scale(self, declared: OverTasks) -> base.EffectScale:
+        return "share" if declared.aggregate == "improvement" else "difference"
+
+    def by_order(self, declared: OverTasks) -> bool:
+        return declared.aggregate == "improvement"
+
+    def mistakes(self, declared: OverTasks, context: Context) -> Iterator[base.Mistake]:
+        if declared.aggregate == "improvement" and declared.question != "better":
+            mistake = "the probability of improvement says which arm is better, and by no size"
+            advice = "write `aggregate: iqm` or `mean`, or ask whether a is better"
+            yield base.Mistake(("question",), mistake, "better", advice)
+        else:
+            yield from super().mistakes(declared, context)
+
+    def test(self, declared: OverTasks, context: Context, read: Read) -> TestResult:
+        from repro.stats.task_aggregates import over_tasks
+
+        a, b = self.samples(declared, context, read)
+        return over_tasks(
+            a,
+            b,
+            aggregate=declared.aggregate,
+            better=context.measurement(declared).better,
+            region=self.region(declared, context),
+            alpha=context.alpha,
+            bootstrap=declared.test == "stratified_bootstrap",
+        )
+
+    def region(self, declared: OverTasks, context: Context) -> tuple[float | None, float | None]:
+        if declared.aggregate == "improvement":
+            return HALF, None
+        return super().region(declared, context)
+
+    def measured(self, declared: OverTasks, context: Context) -> str:
+        aggregate, tasks = (
+            AGGREGATES[declared.aggregate],
+            fmt.number_of(len(declared.tasks), "task"),
+        )
+        return f"{context.measured(declared)}, {aggregate} over {tasks}"
+
+    def name_of_test(self, declared: OverTasks, context: Context) -> str:
+        return f"{AGGREGATES[declared.aggregate]}, {TESTS[declared.test]}, one-sided"
+
+    def effect_label(self, declared: OverTasks, context: Context) -> str:
+        if declared.aggregate != "improvement":
+            return super().effect_label(declared, context)
+        a, b = context.labels(declared)
+        return f"{self.measured(declared, context)}, {a} better than {b}"
+
+    def sentence(self, declared: OverTasks, context: Context, found: Found) -> str:
+        if declared.aggregate != "improvement":
+            return super().sentence(declared, context, found)
+        a, b = context.labels(declared)
+        share, (p, contrary) = fmt.share(found.result.effect), both_p(found.result)
+        said = f"a run of {a} beats one of {b} in {share} of cases"
+        reach = ends(found.interval, (HALF,), digits(fmt.share, 2))
+        shown = f"More than half is not shown{p}."
+        if found.result.effect < HALF:
+            shown = against("it looks like less than half", contrary)
+        more, less = (
+            f"More than half, as claimed{p}.",
+            f"Less than half, against the claim{contrary}.",
+        )
+        therefore = follows(found, more, less, shown)
+        return f"{headed(self.measured(declared, context), said)}{reach}. {therefore}".rstrip()
+
+    def limits(self, declared: OverTasks, context: Context) -> tuple[base.LimitPart, ...]:
+        if declared.aggregate == "improvement":
+            return (base.LimitPart(value=HALF, label="no improvement, 0.5", why=""),)
+        return super().limits(declared, context)
+
+    def claimed(self, declared: OverTasks, context: Context) -> base.Side:
+        if declared.aggregate == "improvement":
+            return "above"
+        return super().claimed(declared, context)
+
+    def other_tests(
+        self, declared: OverTasks, n: Sequence[int], *, paired: bool
+    ) -> tuple[base.OtherTest[OverTasks], ...]:
+        """The bootstrap that is usual with few runs, or what corrects it."""
+        return tuple(
+            base.OtherTest(declared.model_copy(update={"test": test}), name, same_question=True)
+            for test, name in TESTS.items()
+            if test != declared.test
+        )
+
+    def details(self, declared: OverTasks, context: Context, result: TestResult) -> dict[str, str]:
+        """How many runs each task has, and the effect in each task alone."""
+        from repro.stats.task_aggregates import OverTasksResult
+
+        found = expect(result, OverTasksResult)
+        shown, shares = context.measurement(declared).digits, declared.aggregate == "improvement"
+        parts = {
+            task: fmt.share(part) if shares else fmt.plus(part, shown)
+            for task, part in found.parts.items()
+        }
+        return {
+            "tasks": str(found.tasks),
+            "runs_per_task": runs_per_task(found.runs),
+            "effect_in_each_task": of_each_task(parts),
+        }

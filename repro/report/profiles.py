@@ -1,0 +1,105 @@
+"""Performance profiles: which share of the runs of each arm is better than a value, for all values.
+
+As Agarwal et al. (2021, section 4.3) draw them: the mean over tasks of the share within each. A
+profile that lies above another everywhere belongs to an arm that is better whatever counts as good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean, quantiles
+
+from repro.judging.document import ArmPart, Document, MeasurementPart
+from repro.report import words
+from repro.report.blocks import Figure, LinePlot, Lines
+from repro.schema import numbers as fmt
+
+
+def profiles(document: Document) -> tuple[Figure, ...]:
+    """A figure for each measurement of which a decisive expectation is over tasks."""
+    arms = {arm.id: arm for arm in document.arms if arm.tasks}
+    figures: list[Figure] = []
+    for key in dict.fromkeys(result.measurement for result in words.decisive(document)):
+        named = dict.fromkeys(
+            arm
+            for result in words.decisive(document)
+            if result.measurement == key
+            for arm in result.arms
+            if arm in arms
+        )
+        measurement = words.measurement_of(document, key)
+        values = {name: _by_task(arms[name], key) for name in named}
+        if measurement is not None and values and all(values.values()):
+            number = f"-{len(figures) + 1}" if figures else ""
+            figures.append(_figure(document, measurement, values, f"profiles{number}"))
+    return tuple(figures)
+
+
+Values = Mapping[str, Sequence[float]]
+"""The values of an arm by task."""
+
+
+def _by_task(arm: ArmPart, key: str) -> Values:
+    found: dict[str, list[float]] = {}
+    for run in arm.replicates:
+        if key in run.values:
+            found.setdefault(run.task, []).append(run.values[key])
+    return found
+
+
+def profile(values: Values, at: float, *, higher: bool, reached: bool = False) -> float:
+    """The mean over tasks of the share of runs better than ``at``, or ``reached`` it."""
+
+    def counts(value: float) -> bool:
+        return (value > at if higher else value < at) or (reached and value == at)
+
+    return fmean(fmean(map(counts, runs)) for runs in values.values())
+
+
+def _figure(
+    document: Document, measurement: MeasurementPart, values: Mapping[str, Values], name: str
+) -> Figure:
+    higher = measurement.better == "higher"
+    side = "above" if higher else "below"
+    every = sorted(v for tasks in values.values() for runs in tasks.values() for v in runs)
+    ends = every[0], every[-1]
+    lines = tuple(
+        Lines(
+            words.arm_label(document, arm),
+            words.colour_of(document, arm),
+            (_staircase(tasks, ends, higher=higher),),
+        )
+        for arm, tasks in values.items()
+    )
+    title = words.upper_first(f"{measurement.label}: performance profiles")
+    share = f"share of runs {side} the value, mean over tasks"
+    plot = LinePlot(title, measurement.label, share, lines, scale="linear")
+    caption = (
+        f"Each line is the share of an arm's runs {side} a value, averaged over tasks. The line of "
+        "an arm that is better lies higher."
+    )
+    alts = [f"{title}."]
+    for arm, tasks in values.items():
+        shares = [
+            f"{fmt.share(profile(tasks, at, higher=higher))} {side} {words.value(at, measurement)}"
+            for at in (quantiles(every) if len(every) > 1 else every)
+        ]
+        alts.append(f"{words.arm_label(document, arm)}: {', '.join(shares)}.")
+    return Figure(name, " ".join(alts), caption, plot)
+
+
+def _staircase(
+    values: Values, ends: tuple[float, float], *, higher: bool
+) -> tuple[tuple[float, float], ...]:
+    """The profile on both sides of every value of the arm, between the ends of all arms."""
+    weights: dict[float, float] = dict.fromkeys(ends, 0.0)
+    for runs in values.values():
+        for value in runs:
+            weights[value] = weights.get(value, 0.0) + 1 / (len(values) * len(runs))
+    points = []
+    share = 1.0 if higher else 0.0
+    for step in sorted(weights):
+        points.append((step, share))
+        share += -weights[step] if higher else weights[step]
+        points.append((step, min(1.0, max(0.0, share))))
+    return tuple(points)

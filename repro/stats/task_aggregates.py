@@ -1,0 +1,328 @@
+"""Two arms over a fixed benchmark of tasks, with a few runs each: one number, and its interval.
+
+The tasks are not drawn from anything; only runs are, within each task and arm. The aggregates are
+those of Agarwal et al. (2021, section 4.3): the interquartile mean of all runs of all tasks, the
+mean, and the probability of improvement, the mean over tasks of P(A better than B).
+
+Their interval is the percentile interval of a bootstrap within tasks, which is too short with few
+runs a task: a resampled variance is (n - 1) / n of what it should be. The default here is Student's
+t on the standard error within tasks. That of the interquartile mean comes from winsorised values,
+as for a trimmed mean (Tukey & McLaughlin 1963; Yuen 1974), and that of the probability of
+improvement from placements (Brunner & Munzel 2000).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from repro.errors import ClaimError, TooFewError
+from repro.stats.contrast import Contrast
+from repro.stats.records import (
+    ROUND_OFF,
+    Interval,
+    Sample,
+    TestResult,
+    check_alpha,
+    levelled,
+)
+
+Array: TypeAlias = npt.NDArray[np.floating[Any]]
+Aggregate: TypeAlias = Literal["iqm", "mean", "improvement"]
+Better: TypeAlias = Literal["lower", "higher"]
+Runs: TypeAlias = Sequence[Array]
+"""The values of one arm: one array a task, in the order of the tasks."""
+
+Region: TypeAlias = tuple[float | None, float | None]
+"""The limits of what is claimed, from below and from above; one of them may be absent."""
+
+FEWEST_TASKS = 3
+BOOTSTRAP_SEED = 20_210_830
+RESAMPLES = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverTasksResult(TestResult):
+    """``tasks`` is their number, ``runs`` the fewest and the most of a task, by arm.
+
+    ``parts`` are the effects of the tasks alone, ``n`` the fewest runs of a task in each arm.
+    """
+
+    tasks: int
+    runs: tuple[tuple[int, int], ...]
+    parts: Mapping[str, float]
+
+
+def over_tasks(
+    a: Sample,
+    b: Sample,
+    *,
+    aggregate: Aggregate,
+    better: Better,
+    region: Region,
+    alpha: float = 0.05,
+    bootstrap: bool = False,
+) -> OverTasksResult:
+    """A against B over the tasks of both: does the effect lie within ``region``?
+
+    The effect is the aggregate of A minus that of B in the units of the values, or the probability
+    of improvement, for which ``better`` says which values are good. ``p`` is the larger of the
+    one-sided p-values, ``p_opposite`` the smaller one of *beyond a limit*; the interval has level
+    ``1 - 2 alpha``. ``bootstrap``: percentiles of resamples within each task and arm.
+
+    ``ClaimError`` for arms of different tasks, fewer than three tasks, a task with one run, and
+    values without any scatter; for ``iqm`` also where tasks differ in their number of runs, which
+    would weigh them differently.
+    """
+    check_alpha(alpha)
+    names, first, second = matched_tasks(a, b)
+    if aggregate == "iqm":
+        for runs in (first, second):
+            _need_equal(names, runs)
+    contrast = contrast_over_tasks(aggregate, first, second, better)
+    drawn = resampled(aggregate, first, second, better) if bootstrap else None
+    p, p_opposite, interval = _judged(contrast, drawn, region, alpha)
+    if aggregate == "improvement":
+        interval = Interval(max(0.0, interval.low), min(1.0, interval.high), interval.level)
+    return OverTasksResult(
+        test=f"over_tasks {aggregate}{' bootstrap' if bootstrap else ''}",
+        effect=contrast.effect,
+        alpha=alpha,
+        n=tuple(min(map(len, runs)) for runs in (first, second)),
+        interval=interval,
+        p=p,
+        p_opposite=p_opposite,
+        se=None if bootstrap else contrast.se,
+        df=None if bootstrap else contrast.df,
+        low=region[0],
+        high=region[1],
+        tasks=len(names),
+        runs=tuple((min(map(len, runs)), max(map(len, runs))) for runs in (first, second)),
+        parts=dict(zip(names, effects_of_tasks(aggregate, first, second, better), strict=True)),
+    )
+
+
+def _judged(
+    contrast: Contrast, drawn: Array | None, region: Region, alpha: float
+) -> tuple[float, float, Interval]:
+    """The p of the region, that of what lies beyond it, and the interval: by t, or by resamples."""
+    above: Callable[[float], float] = contrast.p_greater
+    below: Callable[[float], float] = contrast.p_less
+    interval = contrast.interval(1 - 2 * alpha)
+    if drawn is not None:
+        low, high = (float(end) for end in np.quantile(drawn, (alpha, 1 - alpha)))
+        interval = Interval(low, high, 1 - 2 * alpha)
+        above, below = _shares_beyond(drawn)
+    return (*p_of_region(above, below, region), interval)
+
+
+def p_of_region(
+    above: Callable[[float], float], below: Callable[[float], float], region: Region
+) -> tuple[float, float]:
+    """The larger one-sided p of lying within the limits, and the smaller one of lying beyond one.
+
+    ``above`` gives the p of *the effect lies above a limit*, ``below`` that of *below it*.
+    """
+    ends = zip(region, ((above, below), (below, above)), strict=True)
+    limits = [(inside(at), outside(at)) for at, (inside, outside) in ends if at is not None]
+    return max(p for p, _ in limits), min(p for _, p in limits)
+
+
+def interquartile_mean(values: Sequence[float] | Array) -> float:
+    """The mean without the lowest and the highest quarter of the values, each rounded down."""
+    ordered = np.sort(np.asarray(values, float).ravel())
+    cut = _cut(len(ordered))
+    return float(ordered[cut : len(ordered) - cut].mean())
+
+
+def effects_of_tasks(aggregate: Aggregate, a: Runs, b: Runs, better: Better) -> list[float]:
+    """The effect in each task alone: the difference of means, or the chance of improvement."""
+    if aggregate == "improvement":
+        return [float(wins(x, y, better).mean()) for x, y in zip(a, b, strict=True)]
+    return [float(x.mean() - y.mean()) for x, y in zip(a, b, strict=True)]
+
+
+def wins(a: Array, b: Array, better: Better) -> Array:
+    """For each run of A and each of B: 1 where A is better, one half where they are equal."""
+    sign = 1 if better == "higher" else -1
+    return np.asarray((np.sign(sign * (a[:, None] - b[None, :])) + 1) / 2)
+
+
+def contrast_over_tasks(aggregate: Aggregate, a: Runs, b: Runs, better: Better) -> Contrast:
+    """The effect with its standard error and degrees of freedom (Satterthwaite's).
+
+    ``ClaimError`` where no task has any scatter that counts.
+    """
+    parts = _PARTS[aggregate](a, b, better)
+    variance = math.fsum(part.variance for part in parts.variances)
+    largest = max(float(np.abs(runs).max()) for runs in (*a, *b))
+    if math.sqrt(variance) <= ROUND_OFF * largest:
+        raise ClaimError(
+            "no task has runs that differ in a way that counts here, so nothing is known of "
+            "chance; add runs, or compare the tasks alone"
+        )
+    df = variance**2 / math.fsum(part.variance**2 / part.df for part in parts.variances)
+    return Contrast(parts.effect, math.sqrt(variance), df)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The share of one task and arm in the variance of the effect."""
+
+    variance: float
+    df: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    effect: float
+    variances: Sequence[_Part]
+
+
+def _of_means(a: Runs, b: Runs, better: Better) -> _Parts:
+    del better
+    tasks = len(a)
+    variances = [
+        _Part(float(runs.var(ddof=1)) / len(runs) / tasks**2, len(runs) - 1) for runs in (*a, *b)
+    ]
+    return _Parts(
+        math.fsum(x.mean() - y.mean() for x, y in zip(a, b, strict=True)) / tasks, variances
+    )
+
+
+def _of_interquartile_means(a: Runs, b: Runs, better: Better) -> _Parts:
+    """Values beyond the quartiles are moved there; only the kept share has degrees of freedom."""
+    del better
+    means, variances = [], []
+    for arm in (a, b):
+        ordered = np.sort(np.concatenate(arm))
+        cut = _cut(len(ordered))
+        kept = len(ordered) - 2 * cut
+        means.append(float(ordered[cut : len(ordered) - cut].mean()))
+        low, high = ordered[cut], ordered[-cut - 1]
+        for runs in arm:
+            variance = len(runs) * float(np.clip(runs, low, high).var(ddof=1)) / (kept * (kept - 1))
+            variances.append(_Part(variance, (len(runs) - 1) * kept / len(ordered)))
+    return _Parts(means[0] - means[1], variances)
+
+
+def _of_improvement(a: Runs, b: Runs, better: Better) -> _Parts:
+    """The placement of a run is the share of the other arm's runs of its task that it beats.
+
+    A task in which all runs of an arm are better has at least the variance of one in which a single
+    pair was lost: else a few runs would leave nothing to chance.
+    """
+    tasks, shares, variances = len(a), [], []
+    for x, y in zip(a, b, strict=True):
+        table = wins(x, y, better)
+        shares.append(float(table.mean()))
+        for placements in (table.mean(axis=1), table.mean(axis=0)):
+            n = len(placements)
+            variance = max(float(placements.var(ddof=1)) / n, 1 / table.size**2)
+            variances.append(_Part(variance / tasks**2, n - 1))
+    return _Parts(math.fsum(shares) / tasks, variances)
+
+
+_PARTS: Mapping[Aggregate, Callable[[Runs, Runs, Better], _Parts]] = {
+    "mean": _of_means,
+    "iqm": _of_interquartile_means,
+    "improvement": _of_improvement,
+}
+
+
+def resampled(
+    aggregate: Aggregate, a: Runs, b: Runs, better: Better, *, draws: int = RESAMPLES
+) -> Array:
+    """The effect in each of so many resamples of the runs within each task and arm."""
+    rng = np.random.default_rng(BOOTSTRAP_SEED)
+    if aggregate == "improvement":
+        shares = [
+            np.einsum(
+                "di,ij,dj->d", _weights(rng, draws, x), wins(x, y, better), _weights(rng, draws, y)
+            )
+            for x, y in zip(a, b, strict=True)
+        ]
+        return np.asarray(np.mean(shares, axis=0))
+    effects = []
+    for arm in (a, b):
+        drawn = [runs[rng.integers(len(runs), size=(draws, len(runs)))] for runs in arm]
+        if aggregate == "mean":
+            effects.append(np.mean([runs.mean(axis=1) for runs in drawn], axis=0))
+        else:
+            ordered = np.sort(np.concatenate(drawn, axis=1), axis=1)
+            cut = _cut(ordered.shape[1])
+            effects.append(ordered[:, cut : ordered.shape[1] - cut].mean(axis=1))
+    return np.asarray(effects[0] - effects[1])
+
+
+def _weights(rng: np.random.Generator, draws: int, runs: Array) -> Array:
+    """How often each run is drawn, as a share: one row a resample."""
+    n = len(runs)
+    return rng.multinomial(n, np.full(n, 1 / n), size=draws) / n
+
+
+def _shares_beyond(drawn: Array) -> tuple[Callable[[float], float], Callable[[float], float]]:
+    """One-sided p-values of resamples: the share of them on the other side of a limit."""
+
+    def share(beyond: npt.NDArray[np.bool_]) -> float:
+        return (1 + int(np.count_nonzero(beyond))) / (len(drawn) + 1)
+
+    return (lambda limit: share(drawn <= limit)), (lambda limit: share(drawn >= limit))
+
+
+def _cut(size: int) -> int:
+    """How many of the lowest, and of the highest, an interquartile mean leaves out."""
+    return size // 4
+
+
+def matched_tasks(a: Sample, b: Sample, *, fewest: int = 2) -> tuple[list[str], Runs, Runs]:
+    """The names of the tasks, and the runs of both arms in that order.
+
+    Values that are equal up to round-off are ties. ``ClaimError`` for a task that only one arm has,
+    fewer than three tasks, and a task with fewer than ``fewest`` runs.
+    """
+    first, second = (arm.by_task() for arm in levelled(a, b))
+    for place, (tasks, others) in enumerate(((first, second), (second, first))):
+        alone = [task for task in tasks if task not in others]
+        if alone:
+            raise TooFewError(
+                f"{'BA'[place]} has no run of {_named(alone)}; add its runs, or leave the task out "
+                "of the claim"
+            )
+    if len(first) < FEWEST_TASKS:
+        raise ClaimError(
+            f"{len(first)} tasks are no benchmark; compare each alone, or add tasks up to "
+            f"{FEWEST_TASKS} or more"
+        )
+    names = sorted(first)
+    single = [task for task in names if min(first[task].n, second[task].n) < fewest]
+    if single:
+        raise TooFewError(f"a single run of {_named(single)} has no variance; add runs")
+    return names, _runs(first, names), _runs(second, names)
+
+
+def _runs(arm: Mapping[str, Sample], names: Sequence[str]) -> list[Array]:
+    """The values of each task, in order, so that their numbers have no say in a resample."""
+    return [np.sort(np.asarray(arm[task].values)) for task in names]
+
+
+def _need_equal(names: Sequence[str], runs: Runs) -> None:
+    sizes = dict(zip(names, map(len, runs), strict=True))
+    if len(set(sizes.values())) > 1:
+        few, many = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
+        raise TooFewError(
+            f"the interquartile mean pools the runs of all tasks, and '{few}' has {sizes[few]} "
+            f"and '{many}' {sizes[many]} in one arm; add the missing runs, or declare "
+            "`aggregate: mean`, in which every task has the same weight"
+        )
+
+
+def _named(tasks: Sequence[str]) -> str:
+    shown = ", ".join(f"'{task}'" for task in tasks[:5])
+    more = f" and {len(tasks) - 5} more" if len(tasks) > 5 else ""
+    return f"{'task' if len(tasks) == 1 else 'tasks'} {shown}{more}"

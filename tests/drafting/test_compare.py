@@ -1,0 +1,293 @@
+"""`repro compare`: results in any form, a verdict, and the claim that it stands for."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import statistics
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from repro.report.write import read_document
+from repro.specs.load import load_claims
+from tests.commands import repro
+
+FIXTURES = Path(__file__).parents[1] / "evidence" / "imports"
+
+MIXUP = (4.21, 4.35, 4.18, 4.29, 4.24)
+PLAIN = (4.97, 5.08, 4.91, 5.03, 4.95)
+EFFECT = statistics.mean(MIXUP) - statistics.mean(PLAIN)
+"""mixup minus plain, whatever the form in which the values lie."""
+
+VALUES = [("mixup", seed, value) for seed, value in enumerate(MIXUP)]
+VALUES += [("plain", seed, value) for seed, value in enumerate(PLAIN)]
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("REPRO_STORE", str(tmp_path / "store"))
+
+
+def tidy() -> str:
+    rows = (f"{arm},{seed},error,{value}" for arm, seed, value in VALUES)
+    Path("results.csv").write_text("\n".join(("arm,seed,measurement,value", *rows)))
+    return "results.csv"
+
+
+def wide() -> str:
+    rows = (f"{arm}\t{seed}\t{value}\t0.1\tA100" for arm, seed, value in VALUES)
+    Path("results.tsv").write_text("\n".join(("method\tseed\terror\tlr\tgpu", *rows)))
+    return "results.tsv"
+
+
+def columns() -> str:
+    rows = (f"{a};{b}" for a, b in zip(MIXUP, PLAIN, strict=True))
+    Path("results.csv").write_text("\n".join(("mixup;plain", *rows)))
+    return "results.csv"
+
+
+def unnumbered() -> str:
+    rows = (f"{arm},{value}" for arm, _, value in VALUES)
+    Path("results.csv").write_text("\n".join(("arm,error", *rows)))
+    return "results.csv"
+
+
+def json_lines() -> str:
+    lines = (
+        json.dumps({"config": {"optimizer": arm, "seed": seed}, "test": {"error": value}})
+        for arm, seed, value in VALUES
+    )
+    Path("runs.jsonl").write_text("\n".join(lines))
+    return "runs.jsonl"
+
+
+def folders() -> str:
+    """A folder per run, with what Hugging Face's Trainer leaves, and a second file."""
+    for arm, seed, value in VALUES:
+        folder = Path("out", arm, f"seed_{seed}")
+        folder.mkdir(parents=True)
+        (folder / "all_results.json").write_text(json.dumps({"eval_error": value, "epoch": 3.0}))
+        (folder / "config.json").write_text(json.dumps({"hidden": 8}))
+    return "out"
+
+
+def flat() -> str:
+    """A file per run, whose name says all."""
+    Path("out").mkdir()
+    for arm, seed, value in VALUES:
+        Path(f"out/{arm}-{seed}.json").write_text(json.dumps({"error": value}))
+    return "out"
+
+
+def inside() -> str:
+    """A file per run, which says in it which it is."""
+    Path("out").mkdir()
+    for number, (arm, seed, value) in enumerate(VALUES):
+        said = {"arm": arm, "seed": seed, "error": value}
+        Path(f"out/run{number}.json").write_text(json.dumps(said))
+    return "out"
+
+
+def files_of_arms() -> str:
+    """A table per arm, with a row per run."""
+    Path("out").mkdir()
+    for arm in ("mixup", "plain"):
+        rows = (f"{seed},{value}" for name, seed, value in VALUES if name == arm)
+        Path(f"out/{arm}.csv").write_text("\n".join(("seed,error", *rows)))
+    return "out"
+
+
+FORMS = (tidy, wide, columns, unnumbered, json_lines, folders, flat, inside, files_of_arms)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_gives_the_same_verdict(form: object) -> None:
+    """The effect is the difference of the means, and the claim says by itself what it read."""
+    assert callable(form)
+    done = repro("compare", form(), "--better", "lower", "--by", "0.3")
+    assert done.returncode == 0, done.stderr
+    assert "mixup_vs_plain (declared): VALID, CONFIRMED (one-sided 2.5%)" in done.stdout
+    assert "read: n, the seeds per arm: mixup 5, plain 5" in done.stdout
+    document = read_document(Path("reports/mixup_vs_plain/declared/report.json"))
+    assert document.results[0].effect == pytest.approx(EFFECT, abs=1e-12)
+    again = repro("verify", "mixup_vs_plain.claim.yaml")
+    assert again.returncode == 0, again.stderr
+    assert again.stdout.splitlines()[:2] == [
+        line for line in done.stdout.splitlines() if "0.73 lower" in line or "VALID" in line
+    ]
+
+
+def test_what_was_guessed_is_said_and_can_be_said_instead() -> None:
+    done = repro("compare", wide(), "--better", "lower")
+    for line in (
+        "read: arms by the field 'method'",
+        "read: the number 'error'",
+        "read: seeds by the field 'seed'",
+        "read: compared with 'plain', by its name (else: --baseline)",
+    ):
+        assert line in done.stdout
+    done = repro("compare", "results.tsv", "--better", "lower", "--baseline", "mixup")
+    assert "plain_vs_mixup (declared): VALID, CONTRADICTED" in done.stdout
+    assert done.returncode == 1
+    for option, words in (
+        ("--measure", "there is no number 'none'"),
+        ("--arm", "there is no field 'none'"),
+        ("--seed", "there is no field 'none'"),
+        ("--baseline", "there is no arm 'none'"),
+    ):
+        done = repro("compare", "results.tsv", "--better", "lower", option, "none")
+        assert done.returncode == 2
+        assert words in done.stderr
+
+
+def test_it_is_said_that_nothing_was_declared_beforehand() -> None:
+    """On the terminal, in every form of the report, and in the claim file."""
+    done = repro("compare", tidy(), "--better", "lower")
+    assert "exploratory: not declared beforehand\n" in done.stdout
+    folder = Path("reports/mixup_vs_plain/declared")
+    document = read_document(folder / "report.json")
+    assert document.registration is not None
+    assert document.registration.state == "exploratory"
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert page.count("xploratory: not declared beforehand") >= 3
+    claim = Path("mixup_vs_plain.claim.yaml").read_text(encoding="utf-8")
+    assert "exploratory: not declared beforehand" in claim
+    assert not Path("store").exists()
+
+
+def test_the_margin_is_in_the_claim() -> None:
+    repro("compare", tidy(), "--better", "lower", "--by", "0.7")
+    text = Path("mixup_vs_plain.claim.yaml").read_text(encoding="utf-8")
+    assert "smallest_effect: {abs: 0.7, why: " in text
+    done = repro("compare", "results.csv", "--better", "lower", "--by", "0.8")
+    assert "INCONCLUSIVE" in done.stdout
+    assert done.returncode == 3
+
+
+def test_a_claim_that_was_edited_is_not_replaced() -> None:
+    """Its own, unedited, is; and a table is copied only where the results cannot be read."""
+    repro("compare", tidy(), "--better", "lower")
+    claim = Path("mixup_vs_plain.claim.yaml")
+    assert [each.name for each in Path().glob("*.csv")] == ["results.csv"]
+    edited = claim.read_text(encoding="utf-8").replace("plan: 5", "plan: 6")
+    claim.write_text(edited, encoding="utf-8")
+    done = repro("compare", "results.csv", "--better", "lower")
+    assert done.returncode == 2
+    assert f"{claim}:1:1: this file is there already" in done.stderr
+    assert claim.read_text(encoding="utf-8") == edited
+    done = repro("compare", "results.csv", "--better", "lower", "--out", "elsewhere")
+    assert done.returncode == 0, done.stderr
+    assert Path("elsewhere/mixup_vs_plain.claim.yaml").exists()
+    assert Path("elsewhere/results_as_compared.csv").exists()
+
+
+def test_several_arms_are_a_family() -> None:
+    """Each against the baseline, at its level among all, by Holm's method."""
+    generator = random.Random(3)
+    rows = [
+        f"{arm},{seed},{generator.gauss(mean, 0.1)!r}"
+        for arm, mean in (("a", 1.0), ("b", 1.0), ("c", 2.0))
+        for seed in range(6)
+    ]
+    Path("results.csv").write_text("\n".join(("arm,seed,score", *rows)))
+    done = repro("compare", "results.csv", "--better", "higher", "--baseline", "a", "--json")
+    documents = json.loads(done.stdout)
+    assert [each["claim"]["id"] for each in documents] == ["b_vs_a", "c_vs_a"]
+    assert [each["family"]["method"] for each in documents] == ["holm", "holm"]
+    assert [each["verdict"]["conclusion"] for each in documents][1] == "CONFIRMED"
+    assert documents[0]["verdict"]["conclusion"] != "CONFIRMED"
+    claims = load_claims([Path("b_vs_a.claim.yaml"), Path("c_vs_a.claim.yaml")])
+    assert all(claim.family is not None for claim in claims)
+    assert "read: " in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "count"),
+    [
+        ("mlflow.db", "mlflow-3.17.2.db.gz", 5),
+        ("mlruns", "mlruns-3.17.2.tar.gz", 5),
+        ("tb", "tensorboard-2.21.0.tar.gz", 4),
+    ],
+)
+def test_trackers_are_read(name: str, source: str, count: int) -> None:
+    """As their importers read them; runs that failed or diverged are counted, never dropped."""
+    unpack(name, source)
+    measure = {"tb": "val/error"}.get(name, "test_error")
+    done = repro("compare", name, "--better", "lower", "--measure", measure)
+    assert f"seeds per arm: mixup {count}, plain {count}" in done.stdout, done.stderr
+    conclusion = "VALID, CONFIRMED" if name == "tb" else "INVALID, no conclusion"
+    assert f"mixup_vs_plain (declared): {conclusion}" in done.stdout
+    (claim,) = load_claims(Path("mixup_vs_plain.claim.yaml"))
+    importer = {"tb": "tensorboard"}.get(name, "mlflow")
+    assert {arm.source.importer.from_ for arm in claim.arms.values()} == {importer}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("name", "source"), [("wandb", "wandb-0.31.0.tar.gz"), ("p.db", "trackio-0.43.0.db.gz")]
+)
+def test_too_few_seeds_are_told(name: str, source: str) -> None:
+    """The fixtures of these trackers have two: nothing is written."""
+    unpack(name, source)
+    done = repro("compare", name, "--better", "lower")
+    assert done.returncode == 2
+    assert "has 2 seeds, which cannot decide" in done.stderr
+    assert list(Path().glob("*.claim.yaml")) == []
+
+
+def unpack(name: str, source: str) -> None:
+    if source.endswith(".tar.gz"):
+        with tarfile.open(FIXTURES / source) as archive:
+            archive.extractall(filter="data")
+    else:
+        Path(name).write_bytes(gzip.decompress((FIXTURES / source).read_bytes()))
+
+
+def odd_results() -> Iterator[tuple[str, bytes]]:
+    yield "empty.csv", b""
+    yield "header.csv", b"arm,seed,error\n"
+    yield "words.csv", b"a,b\nx,y\nz,w\n"
+    yield "one_arm.csv", b"arm,seed,error\na,0,1\na,1,2\na,2,3\n"
+    yield "twice.csv", b"arm,seed,error\na,0,1\na,0,2\na,1,3\nb,0,1\nb,1,2\nb,2,4\n"
+    yield "seeds.csv", b"arm,seed,error\na,x,1\na,y,2\na,z,3\nb,x,1\nb,y,2\nb,z,4\n"
+    yield (
+        "several.csv",
+        b"arm,seed,error,loss\n"
+        + b"a,0,1,2\na,1,2,3\na,2,3,4\n" * 1
+        + (b"b,0,1,2\nb,1,2,3\nb,2,3,4\n"),
+    )
+    yield "binary.csv", bytes(range(256))
+    yield "quote.csv", b'arm,seed,error\n"a,0,1\n'
+    yield "tree.json", b'{"a": [1, 2, 3], "b": [2, 3, 4]}'
+    yield "broken.jsonl", b'{"a": 1}\n{"a":'
+    yield "nothing.db", b"SQLite format 3\x00 and no more"
+    yield "results.xlsx", b"PK\x03\x04"
+    yield "chart.csv", b"Step,a - err,a - err__MIN,a - err__MAX\n0,1,1,1\n"
+    yield "odd name (1).csv", b"arm,seed,error\na,0,1\na,1,2\na,2,3\nb,0,1\nb,1,2\nb,2,4\n"
+    yield "same.csv", b"arm,seed,error\na,0,1\na,1,1\na,2,1\nb,0,1\nb,1,1\nb,2,1\n"
+    yield "nan.csv", b"arm,seed,error\na,0,nan\na,1,2\na,2,3\nb,0,inf\nb,1,2\nb,2,4\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [pytest.param(*each, id=each[0]) for each in odd_results()]
+)
+def test_odd_results_are_refused_in_words(name: str, content: bytes) -> None:
+    """A message that names the file and what to do, or a verdict; never a traceback."""
+    Path(name).write_bytes(content)
+    done = repro("compare", name, "--better", "lower")
+    assert done.returncode in (2, 3, 4, 5)
+    assert "Traceback" not in done.stderr
+    if done.returncode in (2, 5):
+        assert "to do: " in done.stderr or "is no UTF-8 text" in done.stderr
+        assert name in done.stderr
+
+
+def test_an_empty_folder_and_no_file_are_told() -> None:
+    Path("empty").mkdir()
+    assert "no results are in this folder" in repro("compare", "empty", "--better", "lower").stderr
+    done = repro("compare", "none.csv", "--better", "lower")
+    assert (done.returncode, "no such file" in done.stderr) == (2, True)

@@ -1,0 +1,129 @@
+"""`repro new`: a claim file that loads at once, or says which lines are open."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from repro.specs.load import load_claims
+from tests.commands import repro
+
+TABLE = "arm,seed,error\n" + "".join(
+    f"{arm},{seed},{value + seed / 10}\n"
+    for arm, value in (("a", 1), ("b", 2))
+    for seed in range(5)
+)
+RUNS = 'python train.py --seed {seed} --lr {lr} --out "{out}"'
+GIVEN = ("--by", "0.1", "--why", "as much as can be felt", "--own", "we want to know it")
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("results.csv").write_text(TABLE)
+    Path("train.py").write_text("print(1)\n")
+
+
+def test_from_results_the_margin_and_the_reasons_are_left_to_the_author() -> None:
+    """What is open is named with its line, there and by `repro check`; filled in, it loads."""
+    done = repro("new", "--from", "results.csv", "--better", "lower")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "wrote b_vs_a.claim.yaml" in done.stdout
+    file = Path("b_vs_a.claim.yaml")
+    text = file.read_text(encoding="utf-8")
+    for line, words in (("source: {own: ", "source.own"), ("    smallest_effect: {abs: , ", "why")):
+        number = text[: text.index(line)].count("\n") + 1
+        told = [each for each in done.stdout.splitlines() if f"{file}:{number}:" in each]
+        assert told, line
+        assert words in told[0]
+    checked = repro("check", file)
+    assert checked.returncode == 2
+    filled = text.replace('own: ""', 'own: "we want to know it"')
+    file.write_text(filled.replace('why: ""', 'why: "as much as can be felt"'))
+    assert f"{file}:" in repro("check", file).stderr  # the size is still open
+    file.write_text(file.read_text(encoding="utf-8").replace("abs: ,", "abs: 0.1,"))
+    assert repro("check", file).stdout == "ok b_vs_a.claim.yaml: b_vs_a (declared)\n"
+    assert repro("verify", file).returncode == 1
+
+
+def test_what_is_given_is_not_asked() -> None:
+    done = repro("new", "--from", "results.csv", "--better", "lower", *GIVEN)
+    assert "to fill in" not in done.stdout
+    assert repro("check", "b_vs_a.claim.yaml").returncode == 0
+
+
+def test_a_command_becomes_a_configuration() -> None:
+    """Its words, its files, and the arguments that the arms differ in."""
+    done = repro("new", "--command", RUNS, "--better", "higher", "--measure", "acc", *GIVEN)
+    assert done.returncode == 0, done.stderr
+    file = Path("higher_acc.claim.yaml")
+    text = file.read_text(encoding="utf-8")
+    assert (
+        'command: [python, train.py, "--seed", "{seed}", "--lr", "{lr}", "--out", "{out}"]' in text
+    )
+    assert "files: [train.py]" in text
+    assert text.count("args: {lr: null}") == 2
+    assert done.stdout.count("to fill in: higher_acc.claim.yaml:") == 2
+    for value in ("0.1", "0.2"):
+        text = text.replace("lr: null", f"lr: {value}", 1)
+    file.write_text(text)
+    (claim,) = load_claims(file)
+    assert [claim.run(arm, 0).training.args for arm in claim.trained] == [{"lr": 0.1}, {"lr": 0.2}]  # type: ignore[attr-defined]
+
+
+def test_the_output_of_a_program_is_read_by_a_pattern() -> None:
+    done = repro("new", "--command", "python train.py --seed {seed}", "--better", "lower", *GIVEN)
+    assert "{args} stands at the end of the command" in done.stdout
+    text = Path("lower_value.claim.yaml").read_text(encoding="utf-8")
+    assert "(?P<value>" in text
+    assert "from: value, reduce: last" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--command", "python train.py", "--better", "lower"), "the command has no {seed}"),
+        (("--command", "python 'train.py", "--better", "lower"), "cannot be read"),
+        (("--command", " ", "--better", "lower"), "there is no command"),
+        (("--command", RUNS), "nothing says which values are better"),
+        (("--from", "none.csv", "--better", "lower"), "there is no such file"),
+    ],
+)
+def test_what_tells_too_little_is_refused(arguments: tuple[str, ...], words: str) -> None:
+    done = repro("new", *arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "to do: " in done.stderr
+    assert list(Path().glob("*.yaml")) == []
+
+
+def test_questions_give_the_same_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = ("results.csv", "lower", "", "0.1", "as much as can be felt", "we want to know it")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(answers) + "\n"))
+    done = repro("new")
+    assert done.returncode == 0, done.stderr
+    asked = Path("b_vs_a.claim.yaml").read_text(encoding="utf-8")
+    repro("new", "--from", "results.csv", "--better", "lower", *GIVEN, "--out", "given")
+    given = Path("given/b_vs_a.claim.yaml").read_text(encoding="utf-8")
+    assert "smallest_effect: {abs: 0.1" in asked
+    assert [line for line in asked.splitlines() if "smallest" in line] == [
+        line for line in given.splitlines() if "smallest" in line
+    ]
+
+
+def test_an_answer_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("results.csv\nbigger\n\n\n\n\n"))
+    done = repro("new")
+    assert (done.returncode, "'bigger' is no answer" in done.stderr) == (2, True)
+
+
+def test_a_file_that_was_edited_stays() -> None:
+    repro("new", "--from", "results.csv", "--better", "lower")
+    file = Path("b_vs_a.claim.yaml")
+    file.write_text("mine: 1\n")
+    done = repro("new", "--from", "results.csv", "--better", "lower")
+    assert (done.returncode, file.read_text()) == (2, "mine: 1\n")
+    assert "this file is there already" in done.stderr

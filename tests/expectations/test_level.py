@@ -1,0 +1,135 @@
+"""A level as a claim declares it: from the file to the sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from repro.errors import SpecError
+from repro.judging.assemble import check_claim
+from repro.judging.document import Document
+from repro.judging.gather import gather, read_tables
+from repro.specs.load import load_claim
+from repro.store.run_store import RunStore
+
+CLAIM = """\
+schema: 1
+id: record
+title: The mean loss of the record is at most 3.28
+source:
+  paper: speedrun
+  citation: "The rules of the contest"
+  locator: "rule 2"
+  quote: "p<0.01 that the mean validation loss is at most 3.28"
+alpha: 0.01
+design: {design}
+arms:
+  record: {{label: the record, {evidence}}}
+seeds: {{min: {least}, plan: 8}}
+measurements:
+  loss: {{kind: reported, label: validation loss, better: lower, digits: 4}}
+expectations:
+  - {{id: below, kind: level, measurement: loss, of: [record], {level}}}
+planned_sd:
+  loss: {{sd: 0.0013, why: "the median scatter over records"}}
+scales:
+  paper: {{notice: "Runs of the author of the record."}}
+"""
+
+LOSSES = (3.2776, 3.2785, 3.2763, 3.2791, 3.2802, 3.2779, 3.2768, 3.2790)
+WHY = 'why: "the rule of the contest"'
+
+
+def judged(
+    folder: Path,
+    level: str,
+    *,
+    least: int = 3,
+    evidence: str = "table: runs.csv",
+    design: str = "independent",
+    losses: tuple[float, ...] = LOSSES,
+) -> Document:
+    """The document of the claim on these losses, of seeds 0, 1, 2, ..."""
+    lines = [f"record,{seed},loss,{loss}" for seed, loss in enumerate(losses)]
+    table = "\n".join(["arm,seed,measurement,value", *lines])
+    (folder / "runs.csv").write_text(f"{table}\n", encoding="utf-8")
+    file = folder / "record.claim.yaml"
+    text = CLAIM.format(level=level, least=least, evidence=evidence, design=design)
+    file.write_text(text, encoding="utf-8")
+    claim = load_claim(file, "paper")
+    return check_claim(claim, gather(claim, RunStore(folder / "store"), read_tables(claim)))
+
+
+def sentence(document: Document) -> str:
+    (result,) = document.results
+    return result.sentence
+
+
+@pytest.mark.parametrize("design", ["independent", "paired"])
+def test_a_record_that_holds_by_the_rule_of_its_contest(tmp_path: Path, design: str) -> None:
+    found = judged(tmp_path, f"at_most: {{value: 3.28, {WHY}}}", design=design)
+    assert found.verdict.conclusion == "CONFIRMED"
+    assert sentence(found) == (
+        "Validation loss: the mean of the record is 3.2782 (98% interval 3.2768 to 3.2795). "
+        "At most 3.28, as claimed (p = 0.0025)."
+    )
+    assert found.design[0].minimum_detectable == pytest.approx(0.00182, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("limit", "conclusion", "said"),
+    [
+        ("at_least: {value: 3.28", "CONTRADICTED", "Below 3.28, against the claim (p = 0.0025)."),
+        ("at_most: {value: 3.276", "CONTRADICTED", "Above 3.276, against the claim (p = 0.0010)."),
+        ("at_most: {value: 3.2785", "INCONCLUSIVE", "At most 3.2785 is not shown (p = 0.25)."),
+        (
+            "at_most: {value: 3.277",
+            "INCONCLUSIVE",
+            "So it looks above 3.277, against the claim, but that is not shown either (p = 0.018).",
+        ),
+    ],
+)
+def test_other_limits(tmp_path: Path, limit: str, conclusion: str, said: str) -> None:
+    found = judged(tmp_path, f"{limit}, {WHY}}}")
+    assert found.verdict.conclusion == conclusion
+    assert said in sentence(found)
+
+
+def test_a_median_needs_no_normal_values(tmp_path: Path) -> None:
+    level = f"statistic: median, at_most: {{value: 3.2803, {WHY}}}"
+    found = judged(tmp_path, level, least=7)
+    assert found.verdict.conclusion == "CONFIRMED"
+    assert "the median of the record is 3.2782 (98% interval 3.2763 to 3.2802)" in sentence(found)
+
+
+def test_printed_numbers_will_do(tmp_path: Path) -> None:
+    printed = 'published: {loss: {mean: "3.27818", sd: "0.00127", n: 8}}'
+    found = judged(tmp_path, f"at_most: {{value: 3.28, {WHY}}}", evidence=printed)
+    assert found.verdict.conclusion == "CONFIRMED"
+
+
+def test_equal_seeds_are_held_to_the_limit_exactly(tmp_path: Path) -> None:
+    found = judged(tmp_path, f"at_most: {{value: 3.28, {WHY}}}", losses=(3.28,) * 8)
+    assert found.results[0].conclusion == "CONFIRMED"
+    assert "exact" in found.results[0].details
+
+
+@pytest.mark.parametrize(
+    ("level", "mistake"),
+    [
+        ("statistic: mean", "a level with no limit"),
+        (
+            f"at_most: {{value: 1, {WHY}}}, at_least: {{value: 0, {WHY}}}",
+            "a level with two limits",
+        ),
+        (f"at_most: {{value: structural, {WHY}}}", "structural is no constant"),
+        (
+            f"statistic: median, at_most: {{value: 3.28, {WHY}}}",
+            "expected: at least 7 seeds at alpha 0.01",
+        ),
+    ],
+)
+def test_what_says_nothing_is_refused(tmp_path: Path, level: str, mistake: str) -> None:
+    with pytest.raises(SpecError, match=mistake):
+        judged(tmp_path, level)

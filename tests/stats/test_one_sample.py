@@ -1,0 +1,87 @@
+"""One arm against a constant: Student's t and the sign test, against scipy and by hand."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from repro.errors import ClaimError, TooFewError
+from repro.expectations.decision_rules import by_interval, by_p
+from repro.expectations.verdict_words import Conclusion
+from repro.stats.one_sample import Side, mean_level, median_level
+from repro.stats.records import Sample, Summary, known
+
+LOSSES = Sample.of(3.2776, 3.2785, 3.2763, 3.2791, 3.2802, 3.2779, 3.2768, 3.2790)
+
+
+@pytest.mark.parametrize(("side", "tail"), [("at_most", "less"), ("at_least", "greater")])
+def test_a_mean_is_held_to_a_constant_by_students_t(
+    side: Side, tail: Literal["less", "greater"]
+) -> None:
+    found = mean_level(LOSSES, side=side, limit=3.28, alpha=0.01)
+    reference = stats.ttest_1samp(LOSSES.values, 3.28, alternative=tail)
+    assert found.p == pytest.approx(reference.pvalue, rel=1e-12)
+    assert found.p_opposite == pytest.approx(1 - reference.pvalue, rel=1e-9)
+    assert found.statistic == pytest.approx(reference.statistic, rel=1e-12)
+    assert (found.df, found.n) == (7, (8,))
+    interval = stats.ttest_1samp(LOSSES.values, 3.28).confidence_interval(0.98)
+    assert known(found.interval).low == pytest.approx(interval.low, rel=1e-12)
+    assert known(found.interval).high == pytest.approx(interval.high, rel=1e-12)
+    summary = LOSSES.summary()
+    assert mean_level(summary, side=side, limit=3.28, alpha=0.01) == found
+
+
+def test_interval_and_p_of_a_mean_agree() -> None:
+    """The interval ends below the limit exactly where p is below alpha."""
+    generator = np.random.default_rng(28)
+    for _ in range(200):
+        sample = Sample.of(*map(float, generator.normal(0.4, 1.0, 6)))
+        found = mean_level(sample, side="at_least", limit=0.0)
+        finding = by_interval(found, edge_is_claimed=True).conclusion
+        assert (finding is Conclusion.CONFIRMED) == (known(found.p) < 0.05)
+        assert (finding is Conclusion.CONTRADICTED) == (known(found.p_opposite) < 0.05)
+
+
+@pytest.mark.parametrize("n", [5, 8, 11, 20])
+@pytest.mark.parametrize("side", ["at_most", "at_least"])
+def test_a_median_is_held_to_a_constant_by_signs(n: int, side: Side) -> None:
+    """scipy's binomial test of the side, and its interval of the median by order."""
+    generator = np.random.default_rng(n)
+    for _ in range(20):
+        values = generator.lognormal(size=n)
+        found = median_level(Sample.of(*map(float, values)), side=side, limit=1.0)
+        within = int(np.sum(values < 1.0 if side == "at_most" else values > 1.0))
+        reference = stats.binomtest(within, n, 0.5, alternative="greater").pvalue
+        assert found.p == pytest.approx(reference, rel=1e-12)
+        assert found.effect == pytest.approx(np.median(values), rel=1e-15)
+        interval: Any = stats.quantile_test(values, p=0.5).confidence_interval(0.9)
+        assert known(found.interval).low == interval.low
+        assert known(found.interval).high == interval.high
+        if found.p != found.p_opposite:
+            inside = by_interval(found, edge_is_claimed=True).conclusion
+            assert by_p(found).conclusion is inside
+
+
+def test_a_value_at_the_limit_counts_for_neither_side() -> None:
+    found = median_level(Sample.of(1.0, 1.0, 0.5, 0.6, 0.7, 0.8), side="at_most", limit=1.0)
+    assert found.p == pytest.approx(22 / 64)
+    assert found.p_opposite == 1.0
+
+
+def test_equal_replicates_are_held_to_the_limit_exactly() -> None:
+    found = mean_level(Sample.of(2.0, 2.0, 2.0), side="at_most", limit=2.0)
+    assert (found.exact, found.p, found.interval, found.effect) == (True, None, None, 2.0)
+
+
+def test_what_cannot_decide_is_refused() -> None:
+    with pytest.raises(TooFewError, match="a single value has no variance"):
+        mean_level(Sample.of(1.0), side="at_most", limit=2.0)
+    with pytest.raises(TooFewError, match=r"4 replicates cannot decide: .* p = 0.0625, above"):
+        median_level(Sample.of(1.0, 2.0, 3.0, 4.0), side="at_most", limit=9.0)
+    with pytest.raises(ClaimError, match="needs the value of every replicate"):
+        median_level(Summary(9, 1.0, 0.1), side="at_most", limit=2.0)
+    with pytest.raises(ClaimError, match="finite number"):
+        mean_level(LOSSES, side="at_most", limit=float("nan"))

@@ -1,0 +1,182 @@
+"""`repro gate`: one word, an exit status, and no second chance for a change that is no better."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+from repro.stats.simulated import eprocess, paired_eprocess
+from repro.verify import verify_claims
+from tests.commands import repro as command
+
+PROGRAM = """
+import argparse, json, random
+parser = argparse.ArgumentParser()
+for name in ("seed", "out", "gain"):
+    parser.add_argument("--" + name)
+given = parser.parse_args()
+error = 2.0 + random.Random(f"{given.seed} {given.gain}").gauss(0, 0.1) - float(given.gain)
+with open(given.out + "/results.json", "w") as file:
+    json.dump({"error": error}, file)
+"""
+
+CLAIM = """\
+schema: 1
+id: candidate
+title: The candidate has a lower error than the baseline
+source: {{paper: ours, citation: "our own experiment", locator: "here", quote: "It is lower."}}
+configuration:
+  trainer: command
+  command: [{python}, train.py, --seed, "{{seed}}", "{{args}}", --out, "{{out}}"]
+  workdir: code
+  files: [train.py]
+  results: {{file: "{{out}}/results.json"}}
+arms:
+  candidate: {{label: the candidate, args: {{gain: {gain}}}}}
+  baseline: {{label: the baseline, args: {{gain: 0}}}}
+design: paired
+{sequential}
+seeds: {{min: 5, plan: 5, max: {most}}}
+measurements:
+  error: {{kind: reported, from: error, label: error, better: lower}}
+expectations:
+  - id: better
+    kind: difference
+    measurement: error
+    of: [candidate, baseline]
+    direction: lower
+scales:
+  quick: {{notice: "Our own experiment, at the size at which we run it."}}
+"""
+
+EPROCESS = "sequential: {method: eprocess_t}"
+
+
+def claim(folder: Path, gain: float, *, most: int = 8, sequential: str = EPROCESS) -> Path:
+    """A claim of a program whose candidate has an error lower by ``gain``, with sd 0.1."""
+    (folder / "code").mkdir(exist_ok=True)
+    (folder / "code" / "train.py").write_text(PROGRAM, encoding="utf-8")
+    file = folder / "candidate.claim.yaml"
+    text = CLAIM.format(python=sys.executable, gain=gain, most=most, sequential=sequential)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def gated(file: Path, *options: str) -> Any:
+    store, reports = file.parent / "store", file.parent / "reports"
+    place = ("--store", store, "--reports", reports)
+    return command("gate", file, "--allow-code", *place, *options)
+
+
+@pytest.mark.parametrize(("gain", "word", "status"), [(1.0, "KEEP", 0), (-1.0, "REJECT", 1)])
+def test_the_last_line_is_the_word(tmp_path: Path, gain: float, word: str, status: int) -> None:
+    """And given again, the same command trains nothing and says the same."""
+    file = claim(tmp_path, gain)
+    done = gated(file)
+    assert (done.stdout.splitlines()[-1], done.returncode) == (word, status)
+    again = gated(file, "--json")
+    found = json.loads(again.stdout)
+    assert (found["word"], found["status"], again.returncode) == (word, status, status)
+    assert found["seeds"] == 5
+    assert "runs to do" not in again.stderr
+
+
+def test_a_change_that_is_no_better_is_undecided(tmp_path: Path) -> None:
+    """It stops where more seeds would hardly decide, and a further call buys no further look."""
+    file = claim(tmp_path, 0.0001, most=40)
+    done, again = gated(file, "--json"), gated(file, "--json")
+    found = json.loads(done.stdout)
+    assert (found["word"], done.returncode) == ("UNDECIDED", 3)
+    assert found["why"].endswith("But that is unlikely by now, so no more were run.")
+    assert found["seeds"] < 40
+    assert json.loads(again.stdout) == found
+
+
+def test_a_small_gain_takes_the_seeds_that_it_needs(tmp_path: Path) -> None:
+    """Looks are told as they come; a kill between two of them changes nothing."""
+    file = claim(tmp_path, 0.12, most=40)
+    done = gated(file, "--json")
+    found = json.loads(done.stdout)
+    assert found["word"] == "KEEP"
+    assert 5 < found["seeds"] < 40
+    assert "5 seeds per arm: INCONCLUSIVE, go on" in done.stderr
+
+
+def test_a_killed_gate_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "whole").mkdir()
+    (tmp_path / "killed").mkdir()
+    whole = gated(claim(tmp_path / "whole", 0.12, most=40), "--json")
+    file, judged = claim(tmp_path / "killed", 0.12, most=40), verify_claims
+    looks: list[Any] = []
+
+    def dying(*arguments: Any) -> Any:
+        if len(looks) == 2:
+            raise KeyboardInterrupt
+        looks.append(judged(*arguments))
+        return looks[-1]
+
+    monkeypatch.setattr("repro.gate.verify_claims", dying)
+    assert gated(file).returncode == 130
+    monkeypatch.setattr("repro.gate.verify_claims", judged)
+    found, expected = json.loads(gated(file, "--json").stdout), json.loads(whole.stdout)
+    assert {**found, "report": ""} == {**expected, "report": ""}
+
+
+def test_an_edited_program_is_another_candidate(tmp_path: Path) -> None:
+    """Under the same id it would be a second try with the same level."""
+    file = claim(tmp_path, 1.0)
+    gated(file)
+    program = tmp_path / "code" / "train.py"
+    program.write_text(program.read_text().replace("2.0 +", "1.9 +"), encoding="utf-8")
+    done = gated(file)
+    assert (done.stdout.splitlines()[-1], done.returncode) == ("UNUSABLE", 4)
+    assert "give it a new id" in done.stdout
+
+
+def test_a_program_that_fails_is_no_verdict(tmp_path: Path) -> None:
+    file = claim(tmp_path, 1.0)
+    (tmp_path / "code" / "train.py").write_text("raise SystemExit(3)\n", encoding="utf-8")
+    done = gated(file)
+    assert (done.stdout.splitlines()[-1], done.returncode) == ("UNUSABLE", 5)
+
+
+def test_a_claim_with_a_fixed_number_of_seeds_is_refused(tmp_path: Path) -> None:
+    file = claim(tmp_path, 1.0, sequential="alpha: 0.05")
+    file.write_text(file.read_text().replace(", max: 8", ""), encoding="utf-8")
+    done = gated(file)
+    assert done.returncode == 2
+    assert "expected: sequential: {method: eprocess_t}" in done.stderr
+
+
+def test_a_table_is_judged_once(tmp_path: Path) -> None:
+    """It trains nothing, so that there is nothing to spend."""
+    rows = [f"{arm},{seed},error,{2 + seed / 100 - gain}" for arm, gain in
+            (("candidate", 0.5), ("baseline", 0.0)) for seed in range(6)]  # fmt: skip
+    (tmp_path / "runs.csv").write_text("\n".join(["arm,seed,measurement,value", *rows]) + "\n")
+    file = claim(tmp_path, 1.0, sequential="alpha: 0.05")
+    text = file.read_text().replace(", max: 8", "").replace("from: error, ", "")
+    before, _, after = text.partition("configuration:")
+    arms = after[after.index("arms:") :].replace("args: {gain: 1.0}", "table: runs.csv")
+    arms = arms.replace("args: {gain: 0}", "table: runs.csv").replace("paired", "independent")
+    file.write_text(before + arms, encoding="utf-8")
+    done = gated(file)
+    assert (done.stdout.splitlines()[-1], done.returncode) == ("KEEP", 0), done.stderr
+
+
+@pytest.mark.parametrize("process", [eprocess, paired_eprocess])
+def test_a_change_that_is_none_is_seldom_kept(process: Any) -> None:
+    """Looked at after every one of 40 pairs, KEEP is said of at most 5 % of them, and so REJECT."""
+    generator = np.random.default_rng(14)
+    draws = 20_000
+    a, b = generator.standard_normal((2, draws, 40))
+    for first, second in ((a, b), (b, a)):
+        kept = int(np.count_nonzero(process(first, second, 0.05)))
+        assert beta.ppf(0.99, kept + 1, draws - kept) < 0.05

@@ -1,0 +1,163 @@
+"""The library of small claims: all load, one is verified, the programs compute what they say."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from scipy.spatial import ConvexHull
+
+from repro.specs.load import load_claims
+from repro.store.run_store import RunStore
+from repro.trainers.trainer import code_of, trainer_of
+from repro.verify import plan_runs
+from tests.commands import repro
+
+LIBRARY = Path(__file__).parents[1] / "claims" / "library"
+FILES = sorted(LIBRARY.rglob("*.claim.yaml"))
+
+
+def program(name: str) -> ModuleType:
+    """The train.py of a folder, as a module."""
+    spec = importlib.util.spec_from_file_location(f"library_{name}", LIBRARY / name / "train.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_there_are_at_least_ten_claims() -> None:
+    assert len(FILES) >= 10
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name.split(".")[0])
+def test_a_claim_loads_and_says_that_it_is_not_the_papers_experiment(path: Path) -> None:
+    """Its runs are those of the program beside it, and it needs no consent."""
+    (claim,) = load_claims([path], None)
+    assert (claim.id, claim.scale) == (path.name.removesuffix(".claim.yaml"), "quick")
+    assert claim.notice.startswith("This is not the paper's experiment")
+    trainings = [planned.run.training for planned in claim.runs()]
+    assert {getattr(each, "folder", "") for each in trainings} == {str(path.parent)}
+    assert [code_of(each) for each in trainings] == [{}] * len(trainings)
+
+
+def test_all_of_them_are_planned(tmp_path: Path) -> None:
+    """Together, as a folder; what two claims share is run once."""
+    claims = load_claims([LIBRARY], None)
+    planned = plan_runs(claims, RunStore(tmp_path))
+    assert len(claims) == len(FILES)
+    assert len(planned.missing) < sum(len(list(claim.runs())) for claim in claims)
+
+
+def test_its_python_is_the_one_that_runs_repro(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no python is on the path too; a copy elsewhere takes that of the path, with consent."""
+    (claim,) = load_claims([LIBRARY / "amsgrad"], None)
+    spec = next(iter(claim.runs())).run.training
+    copied = spec.model_copy(update={"folder": str(tmp_path)})
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert trainer_of(spec).lacking(spec, None) == ""
+    assert "needs the program 'python'" in trainer_of(copied).lacking(copied, None)
+    assert code_of(copied).keys() == {"command"}
+
+
+@pytest.mark.slow
+def test_a_claim_of_the_library_is_verified_without_consent(tmp_path: Path) -> None:
+    places = ["--store", str(tmp_path / "store"), "--reports", str(tmp_path / "reports")]
+    ended = repro("verify", LIBRARY / "attention_rank", *places, "--device", "cpu")
+    found = json.loads((tmp_path / "reports/attention_rank/quick/report.json").read_text())
+    assert ended.returncode == 0, ended.stderr
+    assert found["verdict"]["conclusion"] == "CONFIRMED"
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(12, 40), (40, 12)])
+def test_least_squares_are_those_of_least_norm(rows: int, columns: int) -> None:
+    """By the closed forms: A'(AA')^-1 y where there are many features, (A'A)^-1 A'y where few."""
+    random = np.random.default_rng(0)
+    features, targets = random.standard_normal((rows, columns)), random.standard_normal((rows, 3))
+    if columns > rows:
+        exact = features.T @ np.linalg.solve(features @ features.T, targets)
+    else:
+        exact = np.linalg.solve(features.T @ features, features.T @ targets)
+    np.testing.assert_allclose(
+        program("double_descent").least_norm(features, targets), exact, rtol=1e-9, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_without_biases_the_unargmaxable_classes_are_those_inside_the_hull(size: int) -> None:
+    """Demeter et al. (2020), by Qhull."""
+    unargmaxable = program("unargmaxable").unargmaxable
+    weights = np.random.default_rng(1).standard_normal((30, size))
+    corners = set(ConvexHull(weights).vertices)
+    biases = np.zeros(30)
+    found = {chosen for chosen in range(30) if not unargmaxable(weights, biases, chosen)}
+    assert found == corners
+
+
+def test_with_one_feature_the_argmaxable_classes_are_the_upper_envelope_of_lines() -> None:
+    unargmaxable = program("unargmaxable").unargmaxable
+    random = np.random.default_rng(2)
+    weights, biases = random.standard_normal((8, 1)), random.standard_normal(8)
+    inputs = np.linspace(-1e3, 1e3, 2_000_001)
+    leaders = set(np.unique((weights * inputs + biases[:, None]).argmax(axis=0)))
+    assert {c for c in range(8) if not unargmaxable(weights, biases, c)} == leaders
+
+
+@pytest.mark.parametrize("amsgrad", [False, True])
+def test_with_one_slope_the_steps_have_a_closed_form(
+    amsgrad: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """m_t = (1 - b1^t) g and v_t = (1 - b2^t) g^2, and v grows, so that both do the same."""
+    module = program("amsgrad")
+    monkeypatch.setattr(module, "slope", lambda random: 3.0)
+    monkeypatch.setattr(module, "RATE", 0.001)
+    step = np.arange(1, 101)
+    moves = 0.001 / np.sqrt(step) * (1 - 0.9**step) / np.sqrt(1 - 0.99**step)
+    assert module.descend(0, amsgrad=amsgrad, steps=100) == pytest.approx(-moves.sum(), rel=1e-9)
+
+
+def test_amsgrad_remembers_the_largest_square(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After one large slope its steps are shorter than Adam's."""
+    module = program("amsgrad")
+    monkeypatch.setattr(module, "RATE", 0.001)
+    ends = []
+    for amsgrad in (False, True):
+        slopes = iter([10.0, *[-0.01] * 400])
+        monkeypatch.setattr(module, "slope", lambda random, slopes=slopes: next(slopes))
+        ends.append(module.descend(0, amsgrad=amsgrad, steps=401))
+    assert ends[0] > ends[1] + 1e-4
+
+
+def test_the_distance_from_rank_one() -> None:
+    """By the deviations from the mean token; a matrix of equal rows has none."""
+    residual = program("attention_rank").residual
+    x = np.array([[1.0, 2.0], [3.0, 2.0]])
+    assert residual(x) == pytest.approx(np.sqrt(2 / 18))
+    assert residual(np.ones((4, 3))) == 0.0
+
+
+def test_smoothed_digits_are_those_of_torch() -> None:
+    import torch
+    from torch.nn.functional import cross_entropy
+
+    scores, digits = torch.randn(6, 10, dtype=torch.float64), torch.arange(6)
+    found = cross_entropy(scores, program("regularisers").soft(digits, 0.1).double())
+    torch.testing.assert_close(found, cross_entropy(scores, digits, label_smoothing=0.1))
+
+
+def test_a_round_of_pruning_leaves_four_fifths_of_the_largest_weights() -> None:
+    import torch
+
+    layer = torch.nn.Linear(50, 40)
+    network = torch.nn.Sequential(layer)
+    (mask,) = program("lottery_ticket").pruned(network, [torch.ones(40, 50)])
+    sizes = layer.weight.abs()
+    assert mask.sum() == 1600
+    assert sizes[mask > 0].min() > sizes[mask == 0].max()

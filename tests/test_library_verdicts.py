@@ -1,0 +1,34 @@
+"""The committed verdicts of trained claims at `quick`: of claims as they are, declared before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from repro.expectations.verdict_words import Validity
+from repro.report.write import read_document
+from repro.specs.load import load_claims
+
+LIBRARY = Path(__file__).parents[1] / "reports" / "library"
+REPORTS = sorted(LIBRARY.glob("*/*/report.json"))
+
+
+def test_trained_claims_have_committed_verdicts() -> None:
+    assert len(REPORTS) >= 20
+
+
+@pytest.mark.parametrize("path", REPORTS, ids=lambda path: path.parents[1].name)
+def test_a_committed_verdict_is_of_the_claim_as_it_is(path: Path) -> None:
+    """A claim that was changed is verified again, or its verdict here is deleted."""
+    document = read_document(path)
+    (claim,) = load_claims([Path(document.claim.id)], document.scale.name)
+    assert document.claim.digest == claim.digest()
+    assert document.registration is not None
+    assert document.registration.state == "before"
+    assert document.verdict.validity is not Validity.INVALID
+
+
+@pytest.mark.parametrize("path", REPORTS, ids=lambda path: path.parents[1].name)
+def test_a_committed_verdict_is_small(path: Path) -> None:
+    assert path.stat().st_size < 200_000
