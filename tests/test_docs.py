@@ -186,6 +186,21 @@ def test_the_example_of_a_gate_keeps_its_candidate(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1] == "KEEP"
 
 
+def test_the_example_of_a_program_is_tried_and_verified(tmp_path: Path) -> None:
+    """Program and claim, as they stand, with both commands of the page."""
+    text = page("how-to/run-your-training-code")
+    (program,), (claim,) = examples("python", text), examples("yaml", text)
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "train.py").write_text(program, encoding="utf-8")
+    (tmp_path / "adamw.claim.yaml").write_text(claim, encoding="utf-8")
+    with chdir(tmp_path):
+        tried = repro("try", "adamw.claim.yaml", "--allow-code")
+        done = repro("verify", "adamw.claim.yaml", "--allow-code", "--store", "store")
+    assert tried.returncode == 0, tried.stderr
+    assert "eval_error" in tried.stdout
+    assert done.stdout.startswith("adamw_better (declared): VALID, CONFIRMED"), done.stderr
+
+
 def test_the_first_verdict_is_said_as_its_page_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
