@@ -13,7 +13,7 @@ from scipy.spatial import ConvexHull
 
 from repro.specs.load import load_claims
 from repro.store.run_store import RunStore
-from repro.trainers.trainer import code_of, trainer_of
+from repro.trainers.trainer import code_of
 from repro.verify import plan_runs
 from tests.commands import repro
 
@@ -52,19 +52,6 @@ def test_all_of_them_are_planned(tmp_path: Path) -> None:
     planned = plan_runs(claims, RunStore(tmp_path))
     assert len(claims) == len(FILES)
     assert len(planned.missing) < sum(len(list(claim.runs())) for claim in claims)
-
-
-def test_its_python_is_the_one_that_runs_repro(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where no python is on the path too; a copy elsewhere takes that of the path, with consent."""
-    (claim,) = load_claims([LIBRARY / "amsgrad"], None)
-    spec = next(iter(claim.runs())).run.training
-    copied = spec.model_copy(update={"folder": str(tmp_path)})
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert trainer_of(spec).lacking(spec, None) == ""
-    assert "needs the program 'python'" in trainer_of(copied).lacking(copied, None)
-    assert code_of(copied).keys() == {"command"}
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from repro.cli.options import AllowCode, Claims, problems, say
+from repro.cli.options import AllowCode, Claims, consented, problems, say
 
 if TYPE_CHECKING:
     from repro.errors import Problem
@@ -29,7 +29,8 @@ def check(
     with problems():
         from repro.specs.load import check_files
 
-        checked, others = check_files(claims, allow_code=allow_code)
+        allowed = consented(claims, allow_code=allow_code)
+        checked, others = check_files(claims, allow_code=allowed)
         if json:
             _say_json(checked, others)
         else:

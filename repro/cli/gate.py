@@ -18,6 +18,7 @@ from repro.cli.options import (
     Scale,
     Store,
     Workers,
+    consented,
     load,
     open_store,
     problems,
@@ -52,7 +53,8 @@ def gate(
         from repro.gate import gate as decided
         from repro.verify import Options
 
-        (loaded,) = load([claim], scale, allow_code=allow_code)
+        allowed = consented([claim], allow_code=allow_code)
+        (loaded,) = load([claim], scale, allow_code=allowed)
         options = Options(
             store=open_store(store),
             reports=reports,
@@ -61,7 +63,7 @@ def gate(
             engine=engine,
             workers=workers,
             command=shlex.join(["repro", *sys.argv[1:]]),
-            allow_code=allow_code,
+            allow_code=allowed,
             limit=None if limit is None else 60 * limit,
         )
         found = decided(loaded, options, lambda document: say(_look(document), err=True))

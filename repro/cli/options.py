@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from repro.errors import STATUS, OutputError, ReproError, Stopped, printable_lines, stopped_by
+from repro.errors import (
+    STATUS,
+    ClaimError,
+    OutputError,
+    ReproError,
+    Stopped,
+    printable_lines,
+    stopped_by,
+)
+from repro.files import resolved
 
 if TYPE_CHECKING:
     from repro.specs.claim import Claim, ScaleName
@@ -61,8 +70,8 @@ AllowCode = Annotated[
     bool,
     typer.Option(
         "--allow-code",
-        help="Import and run the code that files and options name, `module:object`; it has "
-        "your rights.",
+        help="Import and run the code that files and options name, programs and `module:object`; "
+        "it has your rights. For claims in the folders of $REPRO_ALLOW_CODE_IN it is given.",
     ),
 ]
 
@@ -111,6 +120,30 @@ def load(claims: Sequence[Path], scale: ScaleName | None, *, allow_code: bool) -
         names = ", ".join(passed_over)
         say(f"passed over {number_of(len(passed_over), 'claim')} {why}: {names}{hint}", err=True)
     return loaded
+
+
+FOLDERS = "REPRO_ALLOW_CODE_IN"
+"""Names the folders whose claims may run code without the option, as PATH names folders."""
+
+
+def consented(claims: Sequence[Path], *, allow_code: bool) -> bool:
+    """Whether code may be run: by the option, or because all claims lie in folders that may.
+
+    ClaimError for a folder that is not named from the root, for it would be another one elsewhere.
+    """
+    from repro.specs.claim_files import claim_files
+
+    named = [Path(each) for each in os.environ.get(FOLDERS, "").split(os.pathsep) if each]
+    if relative := next((each for each in named if not each.is_absolute()), None):
+        raise ClaimError(
+            f"{FOLDERS}: '{relative}' is another folder wherever the command is given\n"
+            "  to do: name it from the root, such as /home/me/project"
+        )
+    if allow_code or not named:
+        return allow_code
+    folders = [resolved(each) for each in named]
+    files = claim_files(claims, []).paths
+    return bool(files) and all(any(map(file.is_relative_to, folders)) for file in files)
 
 
 def open_store(store: Path | None) -> RunStore:

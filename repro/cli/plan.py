@@ -14,6 +14,7 @@ from repro.cli.options import (
     Scale,
     Store,
     Workers,
+    consented,
     load,
     open_store,
     problems,
@@ -54,8 +55,9 @@ def plan(
     with problems():
         from repro.running.engine import RunOptions
 
+        allowed = consented(claims, allow_code=allow_code)
         options = RunOptions(open_store(store), data, device, workers=workers)
-        refused = _say_plan(load(claims, scale, allow_code=allow_code), options, stopped)
+        refused = _say_plan(load(claims, scale, allow_code=allowed), options, stopped)
     for each in stopped:
         say_stopped(each)
     if stopped:

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from repro.cli.options import AllowCode, Data, Device, Scale, load, problems, say
+from repro.cli.options import (
+    AllowCode,
+    Data,
+    Device,
+    Scale,
+    consented,
+    load,
+    problems,
+    say,
+)
 from repro.errors import ClaimError
 
 if TYPE_CHECKING:
@@ -41,11 +50,12 @@ def trial(
         from repro.running.engine import RunOptions
         from repro.store.run_store import RunStore
 
-        (loaded,) = load([claim], scale, allow_code=allow_code)
+        allowed = consented([claim], allow_code=allow_code)
+        (loaded,) = load([claim], scale, allow_code=allowed)
         planned = _planned(loaded, arm, seed)
         with tempfile.TemporaryDirectory() as folder:
             store = RunStore(Path(folder) / "store")
-            options = RunOptions(store, data, device, workers=1, allow_code=allow_code)
+            options = RunOptions(store, data, device, workers=1, allow_code=allowed)
             if not _tried(loaded, planned, options):
                 raise typer.Exit(FAILED)
 

@@ -22,6 +22,7 @@ from repro.cli.options import (
     Store,
     Workers,
     append,
+    consented,
     load,
     open_store,
     problems,
@@ -117,6 +118,7 @@ def verify(
     with problems():
         from repro.verify import Options
 
+        allowed = consented(claims, allow_code=allow_code)
         options = Options(
             store=open_store(store),
             reports=reports,
@@ -130,7 +132,7 @@ def verify(
             results=results,
             nightly=nightly,
             force=force,
-            allow_code=allow_code,
+            allow_code=allowed,
             limit=None if limit is None else 60 * limit,
             formats=tuple(format or ()),
         )

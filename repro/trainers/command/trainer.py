@@ -13,7 +13,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from repro import files as resources
 from repro.digest import file_digest
 from repro.errors import DataError, ReproError
 from repro.files import leads_out, read_bytes
@@ -22,6 +21,7 @@ from repro.schema.yaml import Steps
 from repro.series import Heard, Reduction, Row, chosen
 from repro.trainers.command import process, results
 from repro.trainers.command.gpus import gpus_of_this_run
+from repro.trainers.command.packaged import difference, is_packaged
 from repro.trainers.command.spec import CommandTraining
 from repro.trainers.measurement import Measured, MeasurementSpec
 from repro.trainers.run import RunSpec
@@ -46,7 +46,7 @@ KEPT_BYTES: Final = 64_000_000
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """Code of others, as consent to it is asked for: the line, and the digest of its files."""
+    """Code of others, as consent to it is asked for: the line, and the digest of its identity."""
 
     use: str
     version: str
@@ -90,10 +90,12 @@ class Commands(Trainer[CommandTraining]):
         yield from spec.mistakes()
 
     def others_code(self, spec: CommandTraining) -> Mapping[str, NamesCode]:
-        """The command line itself, but for one of a claim that came with repro."""
-        if _came_with_repro(spec):
+        """The command line itself, but for one of a claim that is as it came with repro."""
+        differs = difference(spec)
+        if differs is None:
             return {}
-        return {"command": CommandLine(shlex.join(spec.command), spec.digest()[:16])}
+        why = f" ({differs})" if differs else ""
+        return {"command": CommandLine(shlex.join(spec.command) + why, spec.digest()[:16])}
 
     def cost(self, spec: CommandTraining, measurements: Sequence[MeasurementSpec]) -> Cost:
         """Its minutes at most, or one where none are declared."""
@@ -188,15 +190,14 @@ class FailedError(ReproError):
     """A program that failed; it can be tried again."""
 
 
-def _came_with_repro(spec: CommandTraining) -> bool:
-    """Whether its program lies among the packaged claims."""
-    return Path(spec.folder).is_relative_to(resources.claims().resolve())
-
-
 def _line(spec: CommandTraining, line: Sequence[str]) -> list[str]:
-    """The command line; `python` of a packaged claim is the Python that runs repro."""
-    if line[0] == "python" and _came_with_repro(spec):
-        return [sys.executable, *line[1:]]
+    """The command line; `python` of a packaged claim is the Python that runs repro.
+
+    It imports nothing from beside the program (`-P`): whatever lies there, its own files are all
+    that runs.
+    """
+    if line[0] == "python" and is_packaged(spec):
+        return [sys.executable, "-P", *line[1:]]
     return list(line)
 
 

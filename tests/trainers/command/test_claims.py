@@ -141,6 +141,58 @@ def test_without_consent_nothing_is_run(folder: Path) -> None:
     assert "--allow-code" in said
 
 
+@pytest.mark.parametrize("below", ["", "/.."], ids=["the folder", "one above"])
+def test_a_folder_may_be_trusted_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, below: str
+) -> None:
+    """The program is named all the same, and an edit changes nothing about it."""
+    monkeypatch.setenv("REPRO_ALLOW_CODE_IN", f"/nowhere:{folder}{below}")
+    done = verify(folder, code=False)
+    assert done.returncode == 0, done.stderr
+    assert "running code of others: " in done.stderr
+    program(folder, LEAVES + "\n# edited")
+    assert "10 runs trained" in verify(folder, code=False).stdout
+
+
+def test_a_folder_that_is_trusted_says_nothing_of_another(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor of one whose name begins alike, nor of a claim that is given beside one of it."""
+    monkeypatch.setenv("REPRO_ALLOW_CODE_IN", str(folder / "code"))
+    assert verify(folder, code=False).returncode == 2
+    monkeypatch.setenv("REPRO_ALLOW_CODE_IN", str(folder)[:-1])
+    assert verify(folder, code=False).returncode == 2
+    mine = folder / "mine"
+    mine.mkdir()
+    (mine / "b.claim.yaml").write_text(CLAIM.replace("id: adamw", "id: b_adamw"), encoding="utf-8")
+    (folder / "code").rename(mine / "code")
+    (folder / "code").symlink_to(mine / "code")
+    monkeypatch.setenv("REPRO_ALLOW_CODE_IN", str(mine))
+    done = verify(folder, str(mine / "b.claim.yaml"), code=False)
+    assert done.returncode == 2
+
+
+def test_a_link_in_a_trusted_folder_leads_to_no_consent(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trusted = folder / "trusted"
+    trusted.mkdir()
+    (trusted / "a.claim.yaml").symlink_to(folder / "a.claim.yaml")
+    (trusted / "code").mkdir()
+    (trusted / "code" / "train.py").write_text(LEAVES, encoding="utf-8")
+    monkeypatch.setenv("REPRO_ALLOW_CODE_IN", str(trusted))
+    assert verify(trusted, code=False).returncode == 2
+
+
+def test_a_trusted_folder_is_named_from_the_root(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REPRO_ALLOW_CODE_IN", ".")
+    done = verify(folder, code=False)
+    assert done.returncode == 2
+    assert "REPRO_ALLOW_CODE_IN: '.' is another folder wherever" in done.stderr
+
+
 def test_what_is_kept_of_a_run_and_what_goes(folder: Path) -> None:
     verify(folder)
     store = RunStore(folder / "store")
