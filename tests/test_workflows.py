@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -89,6 +90,36 @@ def test_the_nightly_does_not_begin_anew_in_silence() -> None:
     assert names.index("Do not begin anew in silence") < names.index("Set up")
 
 
+def by_name(name: str) -> dict[str, Any]:
+    """A step of the nightly workflow."""
+    nightly = steps(ROOT / ".github" / "workflows" / "nightly.yml")
+    (found,) = (step for step in nightly if step.get("name") == name)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("status", "ends_with"),
+    [(0, 0), (1, 0), (3, 0), (2, 2), (4, 4), (5, 5), (70, 70), (130, 130)],
+)
+def test_the_speedruns_may_have_any_verdict_and_no_error(
+    tmp_path: Path, status: int, ends_with: int
+) -> None:
+    """As GitHub runs a step, with a program that ends with the status."""
+    program = tmp_path / "dev"
+    program.write_text(f'#!/bin/sh\necho "$@" > "$4"\nexit {status}\n', encoding="utf-8")
+    program.chmod(0o755)
+    script = by_name("Judge the speedruns")["run"]
+    ended = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "GITHUB_STEP_SUMMARY": "summary"},
+        check=False,
+    )
+    assert ended.returncode == ends_with
+    asked = (tmp_path / "summary").read_text(encoding="utf-8")
+    assert asked == "verify claims/speedruns --summary summary\n"
+
+
 def test_the_nightly_verifies_every_claim_with_a_summary() -> None:
     """All but those of WikiText-2, which have no small scale; nightly ones by a command alone."""
     commands = [
@@ -99,6 +130,7 @@ def test_the_nightly_verifies_every_claim_with_a_summary() -> None:
     assert [line for line in commands if "verify" in line] == [
         f"./dev verify claims/*.yaml {' '.join(folders)} $MORE {summary}",
         f"./dev verify claims/library {summary}",
+        by_name("Judge the speedruns")["run"],
         f"./dev verify claims/nightly --nightly {summary}",
     ]
     (nightly,) = (path for path in WORKFLOWS if path.name == "nightly.yml")
