@@ -278,10 +278,11 @@ PRINTED = {
     "yang2018": {
         "almost_full_rank_printed": "CONFIRMED",
         "context_dependent_predictions": "INCONCLUSIVE",
+        "mos_perplexities_printed": "CONFIRMED",
         "one_component_is_softmax_printed": "CONTRADICTED",
         "outperforms_all_baselines": "CONFIRMED",
         "rank_and_performance": "CONFIRMED",
-        "slowdown_below_components": "CONFIRMED",
+        "slowdown_two_to_three_times": "INCONCLUSIVE",
         "softmax_bottleneck_printed": "CONTRADICTED",
         "switchboard_printed": "CONFIRMED",
         "too_many_components": "INCONCLUSIVE",

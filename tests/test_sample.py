@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def test_the_sample_is_the_verdict_on_its_evidence(tmp_path: Path) -> None:
 
     After a change of words: `./dev verify mos_rank fair_mos ... --scale bench --no-train
     --store reports/sample/store --reports reports/sample`, with all ten ids; only the first three
-    keep their report.pdf.
+    keep their report.pdf, and `./dev report FOLDER --no-pdf` renders the others without it.
     """
     claims = load_claims([Path(name) for name in CLAIMS], "bench")
     store = shutil.copytree(SAMPLE / "store", tmp_path / "store")  # a judge may write to its ledger
@@ -60,6 +61,14 @@ def test_the_sample_is_of_the_whole_test_set() -> None:
     details = [one.details["rank"] for arm in evidence.arms for one in evidence.finished(arm)]
     assert len(details) == 9
     assert {(one["rows"], one["columns"]) for one in details} == {(82_429, 10_000)}
+
+
+@pytest.mark.parametrize("page", [*SAMPLE.glob("*/*/report.html"), SAMPLE / "index.html"], ids=str)
+def test_a_page_of_the_sample_leads_to_what_is_there(page: Path) -> None:
+    """Links without an address of their own are to files that are committed."""
+    found = re.findall(r'href="([^":#]+)"', page.read_text(encoding="utf-8"))
+    assert found
+    assert [each for each in found if not (page.parent / each).is_file()] == []
 
 
 def test_the_sample_is_small() -> None:

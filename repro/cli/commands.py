@@ -112,6 +112,13 @@ def report(
         Path | None, typer.Option(help="Folder to write to; default the document's own.")
     ] = None,
     format: Formats = None,  # noqa: A002 - the name of the option
+    pdf: Annotated[
+        bool,
+        typer.Option(
+            "--pdf/--no-pdf",
+            help="Write report.pdf, or remove it; then the page does not lead to it.",
+        ),
+    ] = True,
     allow_code: AllowCode = False,
 ) -> None:
     """Render a report again from its report.json; nothing is judged or trained."""
@@ -122,7 +129,9 @@ def report(
 
         formats = added(format or (), allow_code=allow_code)
         file = document / "report.json" if is_folder(document) else document
-        for path in write_report(read_document(file), to or file.parent, formats):
+        folder = to or file.parent
+        without = () if pdf else ("pdf",)
+        for path in write_report(read_document(file), folder, formats, without=without):
             say(str(path))
 
 

@@ -7,7 +7,7 @@ is named by `--format`: a name that an installed package adds, or `module:object
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from repro.errors import ClaimError, CodeError, DataError
@@ -20,13 +20,15 @@ class ReportFormat:
     """A file of a report: its name, and what makes its bytes of a document.
 
     ``failure`` makes those of a claim (`claim.scale`) that could not be judged, and why. A page
-    calls the file by its ``label``.
+    calls the file by its ``label``. ``with_links`` makes a page that leads to the formats that are
+    written with it.
     """
 
     file: str
     render: Callable[[Document], bytes]
     failure: Callable[[str, str], bytes] | None = None
     label: str = ""
+    with_links: Callable[[Document, Sequence[ReportFormat]], bytes] | None = None
 
 
 FORMATS: Table[ReportFormat] = Table(
@@ -84,12 +86,19 @@ def _format(name: str) -> ReportFormat:
     )
 
 
-def rendered(document: Document, formats: Iterable[ReportFormat] = ()) -> dict[str, bytes]:
-    """The files of every report, and those of ``formats``, by name.
+def rendered(
+    document: Document, formats: Iterable[ReportFormat] = (), *, without: Collection[str] = ()
+) -> dict[str, bytes]:
+    """The files of every report but for those ``without``, and those of ``formats``, by name.
 
-    DataError where a format of others raises anything, or makes no bytes.
+    No page leads to a file that is left out. DataError where a format of others raises anything,
+    or makes no bytes.
     """
-    files = {each.file: each.render(document) for each in builtin()}
+    written = [FORMATS.get(name) for name in FORMATS.names() if name not in without]
+    files = {
+        each.file: each.with_links(document, written) if each.with_links else each.render(document)
+        for each in written
+    }
     return files | {each.file: _foreign(each, document) for each in formats}
 
 

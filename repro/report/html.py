@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -20,18 +21,23 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def html(document: Document) -> bytes:
-    """The page of a report, each figure drawn for wide and for narrow screens."""
-    page = render("report.html.j2", view=view(document), links=links(), figure=_figure)
+    """The page of a report with all its formats."""
+    return html_with_links(document, builtin())
+
+
+def html_with_links(document: Document, written: Sequence[ReportFormat]) -> bytes:
+    """The page, each figure drawn for wide and for narrow screens; it leads to what is written."""
+    page = render("report.html.j2", view=view(document), links=links(written), figure=_figure)
     return page.encode()
 
 
-def links() -> list[tuple[str, str]]:
+def links(written: Sequence[ReportFormat]) -> list[tuple[str, str]]:
     """The files that go with a page: navigation, which a PDF and paper do without."""
-    others = [(each.label, each.file) for each in builtin() if each is not HTML]
+    others = [(each.label, each.file) for each in written if each is not HTML]
     return [*others, ("All verdicts", "../../index.html")]
 
 
-HTML = ReportFormat("report.html", html, label="HTML")
+HTML = ReportFormat("report.html", html, label="HTML", with_links=html_with_links)
 
 
 def render(name: str, **context: Any) -> str:

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from repro.files import (
     write_atomically,
 )
 from repro.judging.document import Document
-from repro.report.formats import ReportFormat, builtin, page, rendered
+from repro.report.formats import FORMATS, ReportFormat, builtin, page, rendered
 from repro.report.view import Line, line
 
 FAILED = "failed.txt"
@@ -55,13 +55,21 @@ COUNTED = 2**63
 
 
 def write_report(
-    document: Document, folder: Path, formats: Iterable[ReportFormat] = ()
+    document: Document,
+    folder: Path,
+    formats: Iterable[ReportFormat] = (),
+    *,
+    without: Collection[str] = (),
 ) -> list[Path]:
     """Write report.json, report.html, report.pdf and junit.xml, and the files of ``formats``.
 
-    Returns their paths.
+    A file of a format in ``without`` is not written, and none that is there is left to be taken
+    for one of this report. Returns the paths of what was written.
     """
-    return write_files(rendered(document, formats), folder)
+    paths = write_files(rendered(document, formats, without=without), folder)
+    for name in without:
+        (folder / FORMATS.get(name).file).unlink(missing_ok=True)
+    return paths
 
 
 def write_files(files: Mapping[str, bytes], folder: Path) -> list[Path]:

@@ -8,13 +8,16 @@ import pypdf
 import pytest
 
 from repro.judging.document import Document
-from repro.report.html import links
+from repro.report.formats import builtin
+from repro.report.html import links as links_to
 from repro.report.view import view
 from repro.report.words import spelled
 from tests.report.cases import all_documents
 from tests.report.texts import page, page_text, pdf_text, squeezed, strings
 
 READABLE = [name for name in all_documents() if name not in ("hostile", "endless")]
+
+LINKS = links_to(builtin())
 
 
 def shown(document: Document) -> list[str]:
@@ -35,12 +38,12 @@ def test_links_are_navigation(name: str, reports: dict[str, Path]) -> None:
     """The page names the files beside it in one navigation and nowhere else; the PDF does not."""
     root = page(reports[name] / "report.html")
     (navigation,) = root.findall(".//nav")
-    assert [(a.text, a.get("href")) for a in navigation] == links()
-    assert "".join(navigation.itertext()).split() == " ".join(word for word, _ in links()).split()
+    assert [(a.text, a.get("href")) for a in navigation] == LINKS
+    assert "".join(navigation.itertext()).split() == " ".join(word for word, _ in LINKS).split()
     outside = [a.get("href", "") for a in root.iter("a") if a not in list(navigation)]
     assert all(place.startswith("#") for place in outside)
     text = squeezed(pdf_text(reports[name] / "report.pdf"))
-    assert [place for _, place in links() if place in text] == []
+    assert [place for _, place in LINKS if place in text] == []
 
 
 @pytest.mark.parametrize("name", READABLE)

@@ -33,6 +33,20 @@ def test_files(reports: dict[str, Path]) -> None:
     ]  # fmt: skip
 
 
+def test_a_page_leads_to_no_file_that_is_left_out(
+    documents: dict[str, Document], reports: dict[str, Path], tmp_path: Path
+) -> None:
+    """One that was there is removed, and all else is as it would be."""
+    write_report(documents["plif"], tmp_path)
+    written = write_report(documents["plif"], tmp_path, without=("pdf",))
+    assert {path.name for path in written} == {"junit.xml", "report.html", "report.json"}
+    assert {path.name for path in tmp_path.iterdir()} == {path.name for path in written}
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "report.pdf" not in text
+    whole = (reports["plif"] / "report.html").read_text(encoding="utf-8")
+    assert text == whole.replace('<a href="report.pdf">PDF</a> ', "")
+
+
 def test_canonical(reports: dict[str, Path]) -> None:
     """report.json has sorted keys, two blanks a level and a newline at its end."""
     text = (reports["plif"] / "report.json").read_text(encoding="utf-8")
