@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from repro.report.formats import builtin
 from repro.report.html import links as navigation
 from tests.report.cases import HOSTILE, all_documents
 from tests.report.texts import page, page_text, squeezed
@@ -37,7 +38,7 @@ def test_needs_nothing_else(name: str, reports: dict[str, Path]) -> None:
         for key, value in element.attrib.items()
         if str(key).rsplit("}")[-1].rsplit(":")[-1] in ("href", "src")
     ]
-    beside = [place for _, place in navigation()]
+    beside = [place for _, place in navigation(builtin())]
     assert [link for link in links if not link.startswith("#")] == beside
     policy = root.find(".//meta[@http-equiv='Content-Security-Policy']")
     assert policy is not None
