@@ -140,11 +140,40 @@ def test_smoothed_digits_are_those_of_torch() -> None:
 
 
 def test_a_round_of_pruning_leaves_four_fifths_of_the_largest_weights() -> None:
+    """Of those that the round before has left; what is left out gives nothing to the sum."""
     import torch
 
-    layer = torch.nn.Linear(50, 40)
-    network = torch.nn.Sequential(layer)
-    (mask,) = program("lottery_ticket").pruned(network, [torch.ones(40, 50)])
-    sizes = layer.weight.abs()
-    assert mask.sum() == 1600
-    assert sizes[mask > 0].min() > sizes[mask == 0].max()
+    layer = program("lottery_ticket").Masked(50, 40)
+    left = torch.ones(40, 50)
+    for remaining in (1600, 1280):
+        layer.prune()
+        sizes = layer.weight.abs()
+        assert layer.mask.sum() == remaining
+        assert (layer.mask <= left).all()
+        assert sizes[layer.mask > 0].min() > sizes[(left > 0) & (layer.mask == 0)].max()
+        left = layer.mask
+    sparse = torch.where(layer.mask > 0, layer.weight, 0.0)
+    torch.testing.assert_close(layer(torch.eye(50)), sparse.T + layer.bias)
+
+
+def test_weights_that_are_left_out_do_not_move() -> None:
+    """So a network is trained with what is left alone."""
+    import torch
+
+    module = program("lottery_ticket")
+    layer = module.Masked(50, 10)
+    layer.prune()
+    before = layer.weight.detach().clone()
+    module.train(torch.nn.Sequential(layer), torch.randn(100, 50), torch.arange(100) % 10)
+    moved = layer.weight != before
+    assert not moved[layer.mask == 0].any()
+    assert moved[layer.mask > 0].all()
+
+
+def test_programs_are_short() -> None:
+    """Some sixty lines at most, so that a reader has them before his eyes."""
+    lengths = {
+        path.parent.name: len(path.read_text(encoding="utf-8").splitlines())
+        for path in LIBRARY.glob("*/train.py")
+    }
+    assert {name: length for name, length in lengths.items() if length > 66} == {}

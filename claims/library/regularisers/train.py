@@ -14,10 +14,9 @@ TRAINING_IMAGES, BATCH, EPOCHS, UNITS = 200, 50, 100, 256
 
 def perceptron(dropout: float) -> nn.Sequential:
     """Two hidden layers of ReLU units, each of which is dropped with this probability."""
-    layers: list[nn.Module] = []
-    for size in (64, UNITS):
-        layers += [nn.Linear(size, UNITS), nn.ReLU(), nn.Dropout(dropout)]
-    return nn.Sequential(*layers, nn.Linear(UNITS, 10))
+    first = [nn.Linear(64, UNITS), nn.ReLU(), nn.Dropout(dropout)]
+    second = [nn.Linear(UNITS, UNITS), nn.ReLU(), nn.Dropout(dropout)]
+    return nn.Sequential(*first, *second, nn.Linear(UNITS, 10))
 
 
 def soft(digits: torch.Tensor, smoothing: float) -> torch.Tensor:
@@ -25,20 +24,17 @@ def soft(digits: torch.Tensor, smoothing: float) -> torch.Tensor:
     return nn.functional.one_hot(digits, 10) * (1 - smoothing) + smoothing / 10
 
 
-def mixed(
-    images: torch.Tensor, targets: torch.Tensor, alpha: float
-) -> tuple[torch.Tensor, torch.Tensor]:
+def mixed(pairs: list[torch.Tensor], alpha: float) -> list[torch.Tensor]:
     """Images and targets, each mixed with another of the batch; the share is from Beta(a, a)."""
-    share, other = Beta(alpha, alpha).sample(), torch.randperm(len(images))
-    return tuple(share * each + (1 - share) * each[other] for each in (images, targets))
+    share, other = Beta(alpha, alpha).sample(), torch.randperm(len(pairs[0]))
+    return [share * each + (1 - share) * each[other] for each in pairs]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--dropout", type=float, default=0.0)
-    parser.add_argument("--smoothing", type=float, default=0.0)
-    parser.add_argument("--mixup", type=float, default=0.0)
+    for regulariser in ("--dropout", "--smoothing", "--mixup"):
+        parser.add_argument(regulariser, type=float, default=0.0)
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
     torch.manual_seed(given.seed)
@@ -51,14 +47,13 @@ def main() -> None:
         for batch in seen[torch.randperm(TRAINING_IMAGES)].split(BATCH):
             inputs, targets = images[batch], soft(digits[batch], given.smoothing)
             if given.mixup:
-                inputs, targets = mixed(inputs, targets, given.mixup)
+                inputs, targets = mixed([inputs, targets], given.mixup)
             optimiser.zero_grad()
             nn.functional.cross_entropy(network(inputs), targets).backward()
             optimiser.step()
     network.eval()
-    wrong = network(images[new]).argmax(1) != digits[new]
-    found = {"test_error": 100 * wrong.float().mean().item()}
-    (given.out / "results.json").write_text(json.dumps(found))
+    wrong = (network(images[new]).argmax(1) != digits[new]).float().mean().item()
+    (given.out / "results.json").write_text(json.dumps({"test_error": 100 * wrong}))
 
 
 if __name__ == "__main__":
