@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from contextlib import chdir
@@ -199,6 +200,43 @@ def test_the_example_of_a_program_is_tried_and_verified(tmp_path: Path) -> None:
     assert tried.returncode == 0, tried.stderr
     assert "eval_error" in tried.stdout
     assert done.stdout.startswith("adamw_better (declared): VALID, CONFIRMED"), done.stderr
+
+
+WRITES_ERROR = """
+import argparse, json, random
+from pathlib import Path
+parser = argparse.ArgumentParser()
+parser.add_argument("--seed", type=int)
+parser.add_argument("--out", type=Path)
+parser.add_argument("--mixup", type=float, default=0.0)
+given = parser.parse_args()
+error = random.Random(f"{given.seed} {given.mixup}").gauss(5 - 2 * given.mixup, 0.05)
+(given.out / "results.json").write_text(json.dumps({"eval_error": error}))
+"""
+
+
+def test_the_readmes_commands_lead_from_a_program_to_a_verdict(tmp_path: Path) -> None:
+    """Of the claim file that `new` writes only what it asks for is filled in."""
+    (commands,) = examples("sh", README.read_text(encoding="utf-8"))
+    new, tried, verified = (shlex.split(line)[1:] for line in commands.splitlines())
+    (tmp_path / "train.py").write_text(WRITES_ERROR, encoding="utf-8")
+    claim = tmp_path / tried[1]
+    with chdir(tmp_path):
+        done = repro(*new)
+        for key in ("source.own", "smallest_effect.why"):
+            assert re.search(rf"to fill in: {claim.name}:\d+:\d+: \S*{key}", done.stdout)
+        text = claim.read_text(encoding="utf-8")
+        for empty, filled in (
+            ('own: ""', 'own: "we train with mixup if it helps"'),
+            ('abs: , why: ""', 'abs: 0.3, why: "less would not matter to us"'),
+            ("label: changed, args: {}", "label: changed, args: {mixup: 0.4}"),
+        ):
+            assert empty in text
+            text = text.replace(empty, filled)
+        claim.write_text(text, encoding="utf-8")
+        assert "eval_error = " in repro(*tried).stdout
+        done = repro(*verified, "--store", "store")
+    assert done.stdout.startswith(f"{claim.name.split('.')[0]} (declared): VALID, CONFIRMED")
 
 
 def test_the_first_verdict_is_said_as_its_page_says(
