@@ -42,6 +42,7 @@ PARTS: Mapping[str, Sequence[str]] = {
     "How many seeds": ("Seeds", "PlannedSd", "Forced", "NegativeControl"),
     "What is measured": (
         "Reported",
+        "DerivedMeasurement",
         "Perplexity",
         "Dynamic",
         "Rank",
@@ -51,7 +52,7 @@ PARTS: Mapping[str, Sequence[str]] = {
     ),
     "What is expected of the arms": (
         *("Difference", "Equivalence", "NonSuperiority", "NonInferiority", "Ratio", "Separation"),
-        *("Bound", "Association", "Trend", "Ordering", "Proportion"),
+        *("Level", "Bound", "Association", "Trend", "Ordering", "Proportion"),
         *("OverTasks", "MetaAnalysis", "OthersExpectation"),
     ),
     "Sizes and their reasons": (

@@ -19,6 +19,7 @@ from repro.cli.options import (
     say,
 )
 from repro.errors import ClaimError
+from repro.trainers.derived import with_derived
 
 if TYPE_CHECKING:
     from repro.running.engine import RunOptions
@@ -88,13 +89,18 @@ def _tried(claim: Claim, planned: PlannedRun, options: RunOptions) -> bool:
     if planned.run.key in done.diverged:
         say(f"{planned.label}: diverged")
         return True
-    for name, measurement in claim.taken_of(_arm_of(claim, planned)).items():
-        taken = store.measurement(key, measurement) if store.committed(key) else None
-        if taken is not None:
-            say(f"{name}: {measurement.label} = {taken.value:.{measurement.digits}f}")
+    taken = claim.taken_of(_arm_of(claim, planned)) if store.committed(key) else {}
+    measured = {name: store.measurement(key, each) for name, each in taken.items()}
+    values = {name: found.value for name, found in measured.items() if found is not None}
+    known, undefined = with_derived(values, claim.measurements)
+    for name, value in known.items():
+        measurement = claim.measurements[name]
+        say(f"{name}: {measurement.label} = {value:.{measurement.digits}f}")
+    for name in undefined:
+        say(f"{name}: {claim.measurements[name].label} is no number of this run", err=True)
     for why in failed:
         say(why, err=True)
-    return not failed
+    return not failed and not undefined
 
 
 def _arm_of(claim: Claim, planned: PlannedRun) -> str:

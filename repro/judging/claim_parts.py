@@ -100,7 +100,12 @@ def measurement_parts(claim: Claim) -> tuple[doc.MeasurementPart, ...]:
     """Every measurement of the claim, by its name there."""
     return tuple(
         doc.MeasurementPart(
-            key=name, label=each.label, kind=each.kind, better=each.better, digits=each.digits
+            key=name,
+            label=each.label,
+            kind=each.kind,
+            better=each.better,
+            digits=each.digits,
+            formula=each.formula(claim.measurements),
         )
         for name, each in claim.measurements.items()
     )

@@ -95,13 +95,17 @@ class VerdictPart(Spec):
 
 
 class MeasurementPart(Spec):
-    """A measurement: ``key`` joins it to values; ``digits`` after the point when printed."""
+    """A measurement: ``key`` joins it to values; ``digits`` after the point when printed.
+
+    ``formula`` says how it follows from others of the same run, where it does.
+    """
 
     key: str
     label: str
     kind: str
     better: Literal["lower", "higher"]
     digits: Annotated[int, Field(ge=0, le=100)]
+    formula: str = ""
 
 
 class SummaryPart(Spec):

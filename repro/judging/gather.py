@@ -16,6 +16,7 @@ from repro.evidence.evidence import Evidence, PrintedSummary, Replicate, TidyTab
 from repro.evidence.readings import TableSchema
 from repro.evidence.run_keys import in_order
 from repro.specs.claim import Claim
+from repro.trainers.derived import with_derived, with_parts
 
 if TYPE_CHECKING:
     from repro.store.run_store import RunStore
@@ -75,17 +76,17 @@ def _values(source: EvidenceSource, schema: TableSchema, folder: Path) -> TidyTa
 def table_schema(claim: Claim, arms: Sequence[str]) -> TableSchema:
     """What a table must hold from which these arms of a claim are read."""
     deciding = [each for each in claim.expectations if each.role == "decisive"]
+    specs = {name: each for name, each in claim.measurements.items() if not each.made_of}
     needed = {}
     for arm in arms:
         read = [name for each in deciding if arm in each.of for name in each.reads]
-        needed[arm] = tuple(dict.fromkeys(read))
+        parts = with_parts(read, claim.measurements)
+        needed[arm] = tuple(name for name in parts if name in specs)
     others = {name: arm.source.elsewhere for name, arm in claim.arms.items() if name not in arms}
     order = None if claim.sequential is None else claim.sequential.order
     tasks = dict.fromkeys(task for arm in arms for task in claim.tasks(arm))
-    known = tuple(claim.measurements)
-    specs = claim.measurements
     unit = claim.seeds.unit
-    return TableSchema(tuple(arms), known, needed, others, order, specs, tuple(tasks), unit)
+    return TableSchema(tuple(arms), tuple(specs), needed, others, order, specs, tuple(tasks), unit)
 
 
 def _evidence(claim: Claim, tables: Tables, store: RunStore | None = None) -> Evidence:
@@ -100,7 +101,20 @@ def _evidence(claim: Claim, tables: Tables, store: RunStore | None = None) -> Ev
         elif store is not None and arm.trained:
             runs = [claim.run(name, number) for number in claim.numbers(name)]
             arms[name] = arm.source.replicates(runs, claim.taken_of(name), store)
+        arms[name] = tuple(_completed(claim, name, each) for each in arms[name])
     return Evidence(arms, published, {name: table.source for name, table in tables.items()})
+
+
+def _completed(claim: Claim, arm: str, replicate: Replicate) -> Replicate:
+    """The replicate with the values that follow from others of the same run."""
+    values, undefined = with_derived(replicate.values, claim.measurements)
+    for name in undefined:
+        parts = claim.measurements[name].made_of
+        found = " and ".join(f"{part} = {values[part]:g}" for part in parts)
+        message = f"arm '{arm}', seed {replicate.number}: '{name}' is no number, for {found}"
+        advice = "declare a difference in place of the ratio, or mend the value"
+        raise DataError(f"{message}; {advice}")
+    return replace(replicate, values=values) if values != replicate.values else replicate
 
 
 def _numbers(printed: PublishedArm) -> PrintedSummary:

@@ -32,6 +32,7 @@ from repro.stats.data_signs import (
     shared,
 )
 from repro.stats.records import Sample
+from repro.trainers.derived import with_parts
 
 FALSE_ALARMS = 0.01
 """The largest share of honest tables in which one rule may raise a flag."""
@@ -136,8 +137,10 @@ class Gate:
         self.found.append(Flag(kind, text))
 
     def _chosen(self) -> None:
-        read = {name for each in self.claim.expectations for name in each.reads}
-        for name, measurement in self.claim.measurements.items():
+        reads = (name for each in self.claim.expectations for name in each.reads)
+        known = self.claim.measurements
+        read = with_parts(reads, known)
+        for name, measurement in known.items():
             if name in read and (caution := measurement.caution):
                 label = measurement.label[:1].upper() + measurement.label[1:]
                 self._flag(FlagKind.CHOSEN, f"{label}: {caution}")

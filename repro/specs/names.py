@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,6 +12,8 @@ from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.messages import choose, listed
 from repro.schema.yaml import Steps, YamlDocument
 from repro.specs.claim import All, ClaimFile, Node, Scale, Tree
+from repro.trainers.derived import DerivedMeasurement
+from repro.trainers.measurement import MeasurementSpec
 
 
 def references(document: YamlDocument, file: ClaimFile) -> Iterator[Problem]:
@@ -37,8 +39,11 @@ def references(document: YamlDocument, file: ClaimFile) -> Iterator[Problem]:
         yield from names.unknown("expectation", (*steps, "expectation"), published.expectation)
         yield from names.unknown_keys("arm", (*steps, "arms"), published.arms)
     yield from _of_level(names, (), file)
+    yield from _made_of(names, (), file.measurements)
     for scale in file.declared:
-        yield from _of_level(names, ("scales", scale), file.changes(scale))
+        changes = file.changes(scale)
+        yield from _of_level(names, ("scales", scale), changes)
+        yield from _made_of(names, ("scales", scale), changes.measurements)
     yield from _same_ids(document, "expectations", names.known["expectation"])
     yield from _same_ids(document, "canaries", [canary.id for canary in file.canaries])
     if file.combine is not None:
@@ -54,6 +59,25 @@ def _of_level(names: _Names, steps: Steps, part: ClaimFile | Scale) -> Iterator[
         for kind in names.known:
             key = f"{kind}s"
             yield from names.unknown_keys(kind, (*steps, key), getattr(part, key))
+
+
+def _made_of(
+    names: _Names, steps: Steps, measurements: Mapping[str, MeasurementSpec]
+) -> Iterator[Problem]:
+    """A measurement is made of those that the file declares above it, so never of itself."""
+    declared = names.known["measurement"]
+    for name, each in measurements.items():
+        if not isinstance(each, DerivedMeasurement) or name not in declared:
+            continue
+        whole: Steps = (*steps, "measurements", name, each.way)
+        above = declared[: declared.index(name)]
+        for position, part in enumerate(each.made_of):
+            yield from names.unknown("measurement", (*whole, position), part)
+            if part in declared and part not in above:
+                mistake = f"'{name}' is made of '{part}', which is not declared above it"
+                expected = listed(above) if above else "a measurement above it"
+                advice = "name another" if part == name else f"move '{part}' above '{name}'"
+                yield names.document.problem(whole, mistake, expected, advice, at=(position,))
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,6 +162,15 @@ class MeasurementSpec(Spec):
         """The measurements from which it follows by ``derive``; none: it is taken of a model."""
         return ()
 
+    @property
+    def made_of(self) -> tuple[str, ...]:
+        """The names of the measurements of a claim from whose values, run by run, it follows."""
+        return ()
+
+    def formula(self, measurements: Mapping[str, MeasurementSpec]) -> str:
+        """How it follows from these, by their labels; empty where it does not."""
+        return ""
+
     def derive(self, *found: Measured) -> Measured:
         """What follows from what its sources left in the store, given in their order."""
         raise NotImplementedError(f"{self.kind} follows from nothing else")
@@ -347,7 +356,25 @@ class LeavesNumbers(Protocol):
         """The number of that name; of a series the one that the reduction chooses. Or DataError."""
 
 
-class Reported(MeasurementSpec):
+class DeclaredMeasurement(MeasurementSpec):
+    """A number that is not measured here, so that its claim says what it is and how to show it.
+
+    ``digits`` are the fewest after the point that a reader sees.
+    """
+
+    label: Annotated[str, Field(min_length=2, max_length=60)]
+    better: Literal["lower", "higher"]
+    digits: Annotated[int, Field(ge=0, le=MOST_DIGITS)] = 2
+
+    def at_scatter(self, scatter: float) -> Self:
+        """With two digits of the scatter's own, where it is less than one in the last digit."""
+        if not 0 < scatter < 10.0**-self.digits:
+            return self
+        digits = min(MOST_DIGITS, 1 - math.floor(math.log10(scatter)))
+        return self.model_copy(update={"digits": digits})
+
+
+class Reported(DeclaredMeasurement):
     """A number that is not measured here: from a table, printed in a paper, or left by a program.
 
     ``from`` is its name in the results of a program, ``reduce`` which of a series of them it is.
@@ -356,9 +383,6 @@ class Reported(MeasurementSpec):
     """
 
     kind: Literal["reported"]
-    label: Annotated[str, Field(min_length=2, max_length=60)]
-    better: Literal["lower", "higher"]
-    digits: Annotated[int, Field(ge=0, le=MOST_DIGITS)] = 2
     granularity: Positive | None = None
     from_: Annotated[NumberName | None, Field(alias="from")] = None
     reduce: Reduction | None = None
@@ -397,10 +421,3 @@ class Reported(MeasurementSpec):
 
     def least_step(self) -> float | None:
         return self.granularity
-
-    def at_scatter(self, scatter: float) -> Self:
-        """With two digits of the scatter's own, where it is less than one in the last digit."""
-        if not 0 < scatter < 10.0**-self.digits:
-            return self
-        digits = min(MOST_DIGITS, 1 - math.floor(math.log10(scatter)))
-        return self.model_copy(update={"digits": digits})

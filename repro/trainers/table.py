@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, SerializeAsAny
 from repro.plugins import Table, class_of_others, load_object, require_consent
 from repro.schema.base import open_union
 from repro.trainers.base import Training
+from repro.trainers.derived import DerivedMeasurement
 from repro.trainers.measurement import (
     Control,
     MeasurementSpec,
@@ -88,7 +89,10 @@ else:
     ]
     _BUILTIN = [MEASUREMENTS.get(name) for name in MEASUREMENTS.names()]
     Measurable = open_union(
-        [*_BUILTIN, Reported], OthersMeasurement, OwnMeasurement, MEASUREMENTS.has
+        [*_BUILTIN, Reported, DerivedMeasurement],
+        OthersMeasurement,
+        OwnMeasurement,
+        MEASUREMENTS.has,
     )
     Measurement = Measurable
 

@@ -32,6 +32,7 @@ LOADER_KNOWS_BETTER = {
     "arm_with_two_kinds_of_evidence",
     "arm_without_evidence",
     "association_that_claims_two_things",
+    "derived_both_ways",
     "dynamic_without_settings",
     "empty_window",
     "margin_with_two_sizes",

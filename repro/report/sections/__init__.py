@@ -85,7 +85,8 @@ def _measurement_table(document: Document, m: MeasurementPart) -> TableBlock:
     shown = ["Runs", "Mean over tasks"] if any(a.tasks for a in document.arms) else ["Seeds", MEAN]
     heads = [*shown, *(["Geometric mean"] if geometric else []), "Range"]
     rows = tuple((label, *_cells(found, m, geometric=geometric)) for label, found in summaries)
-    caption = f"{words.upper_first(m.label)} ({m.better} is better)"
+    follows = f", of each run: {m.formula}" if m.formula else ""
+    caption = f"{words.upper_first(m.label)} ({m.better} is better){follows}"
     return TableBlock(caption, (Column("Arm"), *numbers(*heads)), rows)
 
 

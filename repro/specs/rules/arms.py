@@ -9,6 +9,7 @@ from repro.errors import Problem
 from repro.expectations.kinds import kind_of
 from repro.schema.yaml import Steps
 from repro.specs.scaled import ScaledClaim
+from repro.trainers.derived import with_parts
 from repro.trainers.measurement import MeasurementSpec
 from repro.trainers.table import MEASUREMENTS
 from repro.trainers.trainer import trainer_of
@@ -118,7 +119,12 @@ def _measurements_apply(claim: ScaledClaim) -> Iterator[Problem]:
         found = list(measurement.mistakes())
         trainings = claim.trainings if measurement.trainers else {}
         having = {name for name, training in trainings.items() if measurement.taken_of(training)}
-        reading = {name for each in claim.expectations if key in each.reads for name in each.of}
+        reading = {
+            name
+            for each in claim.expectations
+            if key in with_parts(each.reads, claim.measurements)
+            for name in each.of
+        }
         reading.update(*(each.named for each in claim.file.canaries if each.measurement == key))
         asked = having | reading if having else set(trainings)
         asked_of = ((name, trainings[name]) for name in trainings if name in asked)
@@ -158,7 +164,8 @@ def _canaries(claim: ScaledClaim) -> Iterator[Problem]:
     unknown = any(name not in claim.measurements for name, _ in controlled)  # may be any of them
     if unknown or not claim.trained:
         return
-    for name in dict.fromkeys(name for each in claim.expectations for name in each.reads):
+    reads = (name for each in claim.expectations for name in each.reads)
+    for name in with_parts(reads, claim.measurements):
         measurement = claim.measurements.get(name)
         needed = () if measurement is None else measurement.controls
         kinds = [kind for kind in needed if (name, kind) not in controlled]

@@ -13,6 +13,7 @@ from repro.schema.messages import Words
 from repro.schema.yaml import Steps
 from repro.specs.scaled import ScaledClaim
 from repro.trainers.base import Training
+from repro.trainers.derived import with_parts
 
 
 def _some_decide(claim: ScaledClaim) -> Iterator[Problem]:
@@ -90,10 +91,14 @@ def _lacking(printed: PublishedArm, *, means_only: bool) -> list[str]:
 
 def _reported(claim: ScaledClaim) -> Iterator[Problem]:
     """What is only reported is not measured on what is trained here."""
-    reported = {name: each for name, each in claim.measurements.items() if not each.trainers}
+    reported = {
+        name: each
+        for name, each in claim.measurements.items()
+        if not each.trainers and not each.made_of
+    }
     for steps, expectation in claim.placed():
         trainings = {arm: claim.trainings[arm] for arm in expectation.of if arm in claim.trainings}
-        for name in expectation.reads:
+        for name in with_parts(expectation.reads, claim.measurements):
             taken = reported.get(name)
             arms = (arm for arm, each in trainings.items() if taken and not taken.taken_of(each))
             if (arm := next(arms, None)) is not None:

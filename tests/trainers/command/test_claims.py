@@ -467,3 +467,27 @@ def test_a_measurement_of_others_on_what_was_kept(
     assert done.returncode == 5
     assert "'weights.bin' was not kept of the run" in done.stderr
     assert "add it to `keep`" in done.stderr
+
+
+DERIVED = """
+  epochs: {kind: reported, from: epochs, label: epochs, better: lower}
+  per_epoch: {kind: derived, ratio: [error, epochs], label: error per epoch, better: lower}
+expectations:"""
+
+
+def test_a_derived_number_is_tried_and_judged(folder: Path) -> None:
+    """A formula is no measurement of a run: `try` computes it, and `verify` runs nothing again."""
+    assert verify(folder).returncode == 0
+    change(folder, "\nexpectations:", DERIVED)
+    change(folder, "measurement: error", "measurement: per_epoch")
+    change(folder, "abs: 0.1", "abs: 0.03")
+    assert "per_epoch: error per epoch = 0.83\n" in attempt(folder, "--allow-code").stdout
+    again = verify(folder)
+    assert again.returncode == 0, again.stderr
+    found = report(folder)
+    for arm in found["arms"]:
+        for run in arm["replicates"]:
+            quotient = run["values"]["error"] / run["values"]["epochs"]
+            assert run["values"]["per_epoch"] == pytest.approx(quotient, rel=1e-15)
+    stored = [each for each in (folder / "store").rglob("*") if "derived" in each.name]
+    assert not stored
