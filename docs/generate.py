@@ -52,11 +52,11 @@ PARTS: Mapping[str, Sequence[str]] = {
     ),
     "What is expected of the arms": (
         *("Difference", "Equivalence", "NonSuperiority", "NonInferiority", "Ratio", "Separation"),
-        *("Level", "Bound", "Association", "Trend", "Ordering", "Proportion"),
+        *("Level", "Spread", "Bound", "Association", "Trend", "Ordering", "Proportion"),
         *("OverTasks", "MetaAnalysis", "OthersExpectation"),
     ),
     "Sizes and their reasons": (
-        *("Margin", "ShareOfGain", "LeastRatio", "Limit", "Share", "Magnitude", "Window"),
+        *("Margin", "ShareOfGain", "LeastRatio", "Factor", "Limit", "Share", "Magnitude", "Window"),
     ),
     "Joining expectations and claims": ("All", "AtLeastOne", "Family"),
     "Looking more than once": ("EProcess", "GroupSequential"),

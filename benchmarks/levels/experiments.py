@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from benchmarks.levels import data_sets, looks, nulls, pairs, tasks
+from benchmarks.levels import data_sets, looks, nulls, pairs, spreads, tasks
 from benchmarks.levels.cells import NAMED, SYMMETRIC, Cell, Experiment, Setup, always, never
 from repro.stats.coefficients import METHODS
 from repro.stats.task_aggregates import Aggregate
@@ -119,6 +119,18 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment(
         "level, median", "sign", nulls.level_median, always, 5, sd_ratios=False, most_wide=FEWER
     ),
+    Experiment("spread", "levene", partial(spreads.boundary, "levene"), always, 5, most_wide=FEWER),
+    Experiment(
+        "spread, paired",
+        "levene paired",
+        spreads.boundary_of_pairs,
+        always,
+        5,
+        sd_ratios=False,
+        unequal=False,
+        most_wide=FEWER,
+    ),
+    Experiment("spread", "f", partial(spreads.boundary, "f"), _normal, 5, most_wide=FEWER),
     Experiment(
         "proportion",
         "sign",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.levels import exact, looks, means, one_sample, points
+from benchmarks.levels import exact, looks, means, one_sample, points, spreads
 from benchmarks.levels.cells import SEED, Cell, Data, Draw, Setup, generator
 from benchmarks.levels.measure import CHUNK, DRAWS
 from benchmarks.levels.nulls import arms
@@ -23,6 +23,7 @@ from repro.stats.planning import (
     PlannedSeparation,
     PlannedSequential,
     PlannedShare,
+    PlannedSpread,
     PlannedTest,
     power_of_test,
 )
@@ -182,6 +183,12 @@ def _ratio(n: int, ratio: float, sd: float) -> Plan:
     return Plan("ratio", planned, setup, _welch_coverage(planned, 1))
 
 
+def _spread(test: spreads.TestOfSpread, n: int, ratio: float) -> Plan:
+    planned = PlannedSpread((n,), effect=ratio, low=1.0, test=test)
+    setup = Setup(spreads.at_least(test, 1.0, 0.05), arms(Cell(n, ratio), 0.0, 0.0), ratio)
+    return Plan(f"{test}, spread", planned, setup, 0.90, at_least=test == "levene")
+
+
 def _separation(n: int, distance: float, sd: float) -> Plan:
     planned = PlannedSeparation((n,), (sd, 1.0), effect=distance)
     return Plan(
@@ -305,6 +312,9 @@ PLANS: tuple[Plan, ...] = (
     _share("proportion", 10, 0.9, 0.5),
     _share("proportion", 30, 0.75, 0.5),
     _level(5, 1.5),
+    _spread("levene", 10, 2.0),
+    _spread("levene", 20, 2.0),
+    _spread("f", 6, 3.0),
     _level(10, 0.8),
     _level(30, 0.5),
     _correlation(20, 0.6),

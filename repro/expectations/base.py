@@ -175,23 +175,6 @@ LEAST_SEEDS = 3
 
 E = TypeVar("E", bound=Declared)
 
-PAIRED_TESTS: tuple[Literal["paired", "paired_permutation"], ...] = ("paired", "paired_permutation")
-"""Tests of differences, or trends, of a paired design; all others take arms as independent."""
-
-
-def unfitting_test(test: str, context: Context) -> Iterator[Mistake]:
-    """A test of pairs needs arms that share their randomness, and they need such a test."""
-    paired = test in PAIRED_TESTS
-    if paired and not context.paired:
-        mistake = "replicates of independent arms are no pairs"
-        advice = "leave the test out, or write `design: paired`"
-        yield Mistake(("test",), mistake, "a test of independent arms, such as welch", advice)
-    elif context.paired and not paired:
-        mistake = f"test {test} takes the arms as independent, and {context.design_name} pairs them"
-        advice = "write `test: paired`, or `design: independent`"
-        yield Mistake(("test",), mistake, "paired", advice)
-
-
 Read = Callable[[str, str], Arm]
 """(arm, name of a measurement) -> what is known of its values: a sample, or a summary."""
 
@@ -216,9 +199,6 @@ class Kind(ABC, Generic[E]):
 
     ordered: ClassVar[bool] = False
     """Whether its arms stand in an order that it declares."""
-
-    assumes: ClassVar[str] = ""
-    """What is assumed of the effect, where the claim is that there is none to speak of."""
 
     several_arms: ClassVar[bool] = False
     """Whether it takes any number of arms."""
@@ -384,6 +364,10 @@ class Kind(ABC, Generic[E]):
         """What single points do to the effect."""
         return {}
 
+    def assumes(self, declared: E) -> str:
+        """What is assumed of the effect, where that follows from what is claimed."""
+        return ""
+
     def effect_of_means(self, declared: E, a: float, b: float) -> float | None:
         """The effect of two printed means to plan for, positive as claimed; None without one."""
         return None
@@ -466,7 +450,9 @@ def samples_of(declared: Declared, read: Read) -> list[Sample]:
     return [require_sample(arm, declared.kind) for arm in arms_of(declared, read)]
 
 
-EffectScale = Literal["difference", "relative", "ratio", "correlation", "share", "level", "none"]
+EffectScale = Literal[
+    "difference", "relative", "ratio", "spread", "correlation", "share", "level", "none"
+]
 Side = Literal["below", "above", "between", "outside", "none"]
 
 

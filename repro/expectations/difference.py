@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from repro.expectations import base
-from repro.expectations.base import PAIRED_TESTS, Context, Declared, Found, Pair, pair
+from repro.expectations.base import Context, Declared, Found, Pair, pair
 from repro.expectations.decision_rules import WITHOUT_INTERVAL, conclude_difference
 from repro.expectations.exact import least_pairs, least_splits
+from repro.expectations.paired_tests import PAIRED_TESTS, unfitting_test
 from repro.expectations.phrases import (
     OTHER,
     Compared,
@@ -192,7 +193,7 @@ class DifferenceKind(MeansKind[Difference]):
 
     def mistakes(self, declared: Difference, context: Context) -> Iterator[base.Mistake]:
         if declared.role == "decisive" or declared.test in PAIRED_TESTS:
-            yield from base.unfitting_test(declared.test, context)
+            yield from unfitting_test(declared.test, context)
         if declared.rule == "as_published":
             yield from _published_rule(declared)
         if declared.tails == 1 and declared.direction == "different":

@@ -28,6 +28,7 @@ KINDS: Table[type[Kind[Any]]] = Table(
         "ordering": "repro.expectations.order:OrderingKind",
         "proportion": "repro.expectations.proportion:ProportionKind",
         "level": "repro.expectations.level:LevelKind",
+        "spread": "repro.expectations.spread:SpreadKind",
         "over_tasks": "repro.expectations.over_tasks:OverTasksKind",
         "meta_analysis": "repro.expectations.meta_analysis:MetaAnalysisKind",
     },

@@ -67,7 +67,8 @@ M = TypeVar("M", bound=MarginClaim)
 class MarginKind(MeansKind[M]):
     """What the three kinds share: a margin, absolute or relative, and one-sided tests."""
 
-    assumes = "no difference"
+    def assumes(self, declared: M) -> str:
+        return "no difference"
 
     def scale(self, declared: M) -> base.EffectScale:
         return "difference" if declared.margin.relative is None else "relative"

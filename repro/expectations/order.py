@@ -10,6 +10,7 @@ from pydantic import Field
 from repro.expectations import base
 from repro.expectations.base import Context, Declared, Found, Kind, Read, pair, samples_of
 from repro.expectations.decision_rules import by_p
+from repro.expectations.paired_tests import unfitting_test
 from repro.expectations.phrases import (
     against,
     both_p,
@@ -61,7 +62,7 @@ class TrendKind(Kind[Trend]):
     no_power = "no power is computed for a trend over several arms"
 
     def mistakes(self, declared: Trend, context: Context) -> Iterator[base.Mistake]:
-        return base.unfitting_test(declared.test, context)
+        return unfitting_test(declared.test, context)
 
     def by_order(self, declared: Trend) -> bool:
         return declared.test not in OF_SLOPE

@@ -128,8 +128,9 @@ def _printed(expectation: Expectation, printed: Published, *, relative: bool) ->
 def _effect(expectation: Expectation, claim: Claim) -> tuple[float | None, str]:
     """The effect to plan for, positive as claimed: the printed one, or none where 0 is claimed."""
     kind = kind_of(expectation)
-    if kind.assumes or claim.scale != "paper" or len(expectation.of) != 2:
-        return None, kind.assumes
+    assumed = kind.assumes(expectation)
+    if assumed or claim.scale != "paper" or len(expectation.of) != 2:
+        return None, assumed
     for printed in claim.published:
         arms = [printed.arms.get(arm) for arm in expectation.of]
         if printed.expectation == expectation.id and all(arms):

@@ -18,8 +18,8 @@ from repro.judging.interim import reversals
 from repro.judging.verdict import Judged, all_must_hold, heading, joined
 from repro.schema import numbers as fmt
 from repro.specs.claim import All, Claim, Tree
-from repro.stats.planning import seeds_to_settle
 from repro.stats.records import TestResult
+from repro.stats.settling import seeds_to_settle
 
 HEADS = {
     Conclusion.CONFIRMED: "{n} decisive expectations hold.",

@@ -319,7 +319,7 @@ def effect_row(document: Document, result: Result) -> EffectRow | None:
 def effect_axis(document: Document, result: Result, points: list[float | None]) -> EffectAxis:
     """The axis of an expectation; logarithmic for ratios, where all ``points`` allow it."""
     held = [*points, *(limit.value for limit in result.limits)]
-    log = result.scale == "ratio" and all(point is None or point > 0 for point in held)
+    log = result.scale in ("ratio", "spread") and all(point is None or point > 0 for point in held)
     scale: Scale = "log" if log else "linear"
     limits = tuple(
         Mark(limit.value, limit_text(document, result, limit)) for limit in result.limits

@@ -181,6 +181,13 @@ class LeastRatio(Spec):
     why: Reason
 
 
+class Factor(Spec):
+    """A declared factor, above 1, with the reason for its size."""
+
+    value: Annotated[Size, Field(gt=1)]
+    why: Reason
+
+
 class Limit(Spec):
     """A fixed bound, or the structural bound d + 2 of the arm's own output layer."""
 

@@ -130,7 +130,7 @@ def effect(number: float, scale: str, digits: int) -> str:
     """A point on the axis of an expectation: a multiple, a signed difference, a percentage."""
     if scale in ("difference", "correlation"):
         return plus(number, digits if scale == "difference" else 2)
-    if scale == "ratio":
+    if scale in ("ratio", "spread"):
         return times(number)
     if scale == "relative":
         return relative(number)

@@ -19,6 +19,7 @@ from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.base import (
     Decimal,
     DivergedPolicy,
+    Factor,
     Limit,
     Magnitude,
     Margin,
@@ -56,6 +57,7 @@ class ExpectationOverride(Spec):
     magnitude_at_most: Magnitude | None = None
     magnitude_at_least: Magnitude | None = None
     within: Window | None = None
+    within_factor: Factor | None = None
 
 
 class All(Spec):

@@ -1,7 +1,7 @@
 """Can this design decide? Its power, what it can detect, the seeds it would take, or a refusal.
 
 The power is always that of the declared test itself. Each class plans one sort of test; the kind
-of an expectation chooses it. Also: the seeds that would settle an open result.
+of an expectation chooses it.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ from repro.stats.power import (
     power_separation,
     power_share,
     power_student,
-    seeds_needed,
     smallest_size,
 )
 from repro.stats.ranks import separation_p
-from repro.stats.records import Arm, Sample, TestResult, check_alpha, known, summarise
+from repro.stats.records import check_alpha
 from repro.stats.simulated import (
     Decide,
     brunner_munzel,
@@ -38,8 +37,10 @@ from repro.stats.simulated import (
     paired_permutation,
     permutation,
     simulated_power,
+    spread_within,
     yuen,
 )
+from repro.stats.spreads import LEAST_SEEDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,10 @@ class PlannedTest:
     def decide(self) -> Decide | None:
         """The decision that is simulated, where the power is not computed."""
         return None
+
+    def simulated(self, decide: Decide) -> tuple[float, float]:
+        """The power by simulation, and its Monte Carlo standard error."""
+        return simulated_power(self.arms, self.truth - (self.low or 0.0), decide)
 
     def sized(self, size: float) -> Self:
         """The planned test with a size above 0 in the place of what is to be detected."""
@@ -280,6 +285,56 @@ class PlannedLevel(PlannedTest):
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedSpread(PlannedTest):
+    """A ratio of the standard deviations of normal values, above ``low``, below ``high``, or both.
+
+    Between both the truth is 1 unless given. ``test`` is levene or f.
+    """
+
+    test: str = "levene"
+
+    name: ClassVar[str] = "spread"
+
+    @property
+    def claims_smallness(self) -> bool:
+        return self.low is not None and self.high is not None
+
+    @property
+    def truth(self) -> float:
+        """The ratio to plan for."""
+        if self.effect is None and not self.claims_smallness:
+            raise ClaimError("planning for a spread needs a true ratio")
+        return self.effect or 1.0
+
+    @property
+    def decide(self) -> Decide:
+        if self.paired:
+            raise ClaimError("no power is computed for pairs, whose correlation is not planned")
+        return spread_within(self.test, self.low, self.high)
+
+    def simulated(self, decide: Decide) -> tuple[float, float]:
+        arms = PowerDesign(self.truth, 1.0, self.n[0], self.n[-1], self.alpha)
+        return simulated_power(arms, 0.0, decide)
+
+    def beyond_reach(self) -> str:
+        if min(self.n) >= LEAST_SEEDS:
+            return ""
+        return f"{self.sizes} tell too little of scatter; plan at least {LEAST_SEEDS}"
+
+    def sized(self, size: float) -> Self:
+        """A size on logarithms."""
+        factor = math.exp(min(size, 300.0))
+        if self.claims_smallness:
+            return replace(self, low=1 / factor, high=factor)
+        reached = self.least * factor if self.high is None else self.high / factor
+        return replace(self, effect=reached)
+
+    def detected(self, size: float) -> float | None:
+        found = self.sized(size)
+        return found.high if self.claims_smallness else found.effect
+
+
+@dataclass(frozen=True, slots=True)
 class PlannedSeparation(PlannedTest):
     """Complete separation of arms whose means are ``effect`` apart."""
 
@@ -365,10 +420,8 @@ def power_of_test(planned: PlannedTest) -> tuple[float, float | None]:
 
     ``ClaimError`` for missing or impossible numbers.
     """
-    if planned.decide is None:
-        return planned.computed(), None
-    distance = planned.truth - (planned.low or 0.0)
-    return simulated_power(planned.arms, distance, planned.decide)
+    decide = planned.decide
+    return (planned.computed(), None) if decide is None else planned.simulated(decide)
 
 
 LEAST_POWER = 0.10
@@ -437,56 +490,3 @@ def _too_weak(planned: PlannedTest, power: float, seeds: int | None) -> str:
         f"{planned.sizes} give {planned.name} a power of {100 * power:.1f} %{spread}, "
         f"below {100 * LEAST_POWER:.0f} %; {enough}"
     )
-
-
-DIFFERENCES = ("student", "welch", "permutation", "paired")
-MEANS = (*DIFFERENCES, "tost", "non_superiority", "non_inferiority", "ratio")
-
-
-def seeds_to_settle(
-    result: TestResult, a: Arm, b: Arm, *, border: float = 0.0, target: float = 0.80
-) -> int | None:
-    """Replicates in each arm (or pairs) that would decide with chance ``target``.
-
-    True effect and standard deviations are taken to be the observed ones, so this is an order of
-    magnitude. Either decision counts: confirmed or contradicted. ``border`` is the effect that a
-    difference must exceed (0, or its smallest effect of interest, signed as A minus B). ``None``:
-    not within 1000, for the effect sits at the border. A permutation test is planned as Welch's.
-    ``ClaimError`` for a test that does not compare means.
-    """
-    if result.test.endswith("_relative") or result.test == "ratio_of_means":
-        raise ClaimError("no number of seeds is computed for a margin relative to a mean")
-    if result.test not in MEANS:
-        raise ClaimError(f"{result.test} compares no means, so no number of seeds is computed")
-    if result.test == "ratio" and result.exact:
-        return None
-    effect, low, high = _on_test_scale(result, border)
-    design = _observed_design(result, a, b)
-
-    def power(sized: Design) -> float:
-        if low is not None and high is not None and low < effect < high:
-            return power_equivalence(sized, effect, low=low, high=high)
-        distance = min(abs(effect - edge) for edge in (low, high) if edge is not None)
-        return power_above(sized, distance, 0.0)
-
-    return seeds_needed(design, power, target=target)
-
-
-def _on_test_scale(result: TestResult, border: float) -> tuple[float, float | None, float | None]:
-    """Effect and borders on the scale on which the test is done."""
-    if result.test in DIFFERENCES:
-        return result.effect, border, None
-    if result.test == "ratio" and result.low is not None:
-        return math.log(result.effect), math.log(result.low), None
-    return result.effect, result.low, result.high
-
-
-def _observed_design(result: TestResult, a: Arm, b: Arm) -> Design:
-    """The scatter that was found, at the level of each of the one-sided tests."""
-    alpha = result.alpha / 2 if result.alternative == "two-sided" else result.alpha
-    if result.paired:
-        return PairedDesign(known(result.se) * math.sqrt(result.n[0]), result.n[0], alpha)
-    if result.test == "ratio":
-        a, b = (arm.log() if isinstance(arm, Sample) else arm for arm in (a, b))
-    first, second = summarise(a), summarise(b)
-    return PowerDesign(first.spread, second.spread, first.n, second.n, alpha)

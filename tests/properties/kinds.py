@@ -39,7 +39,7 @@ class Kind:
     """One kind of expectation: how it is written, on which arms, with how many seeds.
 
     ``together``: the values of one seed belong together. ``in_time``: seeds come one after the
-    other, so their numbers mean something.
+    other, so their numbers mean something. ``scattered``: an arm may scatter eight times as much.
     """
 
     write: Write
@@ -47,6 +47,7 @@ class Kind:
     n: int = 5
     together: bool = False
     in_time: bool = False
+    scattered: bool = False
     fields: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -112,6 +113,16 @@ def level(side: str, **how: str) -> Write:
     return write
 
 
+def spread(key: str, **how: str) -> Write:
+    """A scatter of at least, or at most, as much, or within a factor of three."""
+
+    def write(unit: float, wide: float) -> dict[str, Any]:
+        value = {"at_least": 1 / wide, "at_most": wide, "within_factor": 3 * wide}[key]
+        return {"kind": "spread", "of": ["a", "b"], key: {"value": value, "why": WHY}, **how}
+
+    return write
+
+
 def association(arms: str = "a", points: str = "replicates", **how: Any) -> Write:
     """Two measurements together, in a direction."""
     return plain("association", arms, against="size", points=points, **how)
@@ -169,6 +180,11 @@ LEVELS_OF_ONE = {
     "level from below": Kind(level("at_least"), arms="a"),
     "level of a median": Kind(level("at_most", statistic="median"), arms="a", n=6),
 }
+SPREADS = {
+    f"spread, {key}, {test}": Kind(spread(key, test=test), n=12, scattered=True)
+    for key in ("at_least", "at_most", "within_factor")
+    for test in ("levene", "f")
+}
 SIGNS = {
     f"association, {method}": Kind(
         association(method=method, direction="positive"), arms="a", n=n, together=True
@@ -214,6 +230,7 @@ KINDS: Mapping[str, Kind] = {
     "ratio of two": Kind(least("ratio", 2)),
     **EXACT,
     **LEVELS_OF_ONE,
+    **SPREADS,
     **SIGNS,
     "association, of arms": Kind(
         association("abcdef", "arms", direction="positive"), arms="abcdef", n=2
@@ -242,7 +259,8 @@ def values_of(draw: st.DrawFn, kind: Kind) -> Values:
     for arm in kind.arms:
         level, noise = draw(LEVELS), draw(st.lists(STEPS, min_size=kind.n, max_size=kind.n))
         other = draw(st.lists(STEPS, min_size=kind.n, max_size=kind.n))
-        loss = [level + one for one in noise]
+        wide = draw(st.sampled_from((1.0, 8.0))) if kind.scattered else 1.0
+        loss = [level + wide * one for one in noise]
         size = [20 + slope * x + y for x, y in zip(loss, other, strict=True)]
         found[arm] = {"loss": loss, "size": size}
     return found

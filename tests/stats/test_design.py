@@ -22,6 +22,7 @@ from repro.stats.planning import (
     PlannedSeparation,
     PlannedSequential,
     PlannedShare,
+    PlannedSpread,
     PlannedTest,
     assess,
     minimum_detectable_difference,
@@ -90,6 +91,9 @@ PLANS = [
     PlannedRatio((5,), (0.1,), effect=3.4, low=3.0, paired=True),
     PlannedRatio((5,), (0.1, 0.02), effect=3.3, low=3.0),
     PlannedLevel((8,), (1.0,), effect=1.0, paired=True),
+    PlannedSpread((12,), effect=2.5, low=1.0),
+    PlannedSpread((12,), effect=0.4, high=1.0, test="f"),
+    PlannedSpread((40,), low=0.5, high=2.0),
     PlannedSeparation((5,), (1.0,), effect=4.5),
     PlannedShare((20,), effect=0.95, low=0.7),
     PlannedProportion((20,), effect=0.8, low=0.5),
@@ -120,6 +124,8 @@ def _at(planned: PlannedTest, smallest: float) -> PlannedTest:
     """The planned with its detectable effect (or margin) in place."""
     if planned.claims_smallness and isinstance(planned, PlannedCorrelation):
         return planned.sized(math.atanh(smallest))
+    if planned.claims_smallness and isinstance(planned, PlannedSpread):
+        return planned.sized(math.log(smallest))
     if planned.claims_smallness:
         return planned.sized(smallest)
     return replace(planned, effect=smallest)
@@ -134,7 +140,8 @@ def test_every_kind_is_tried():
     tests = {planned.test for planned in PLANS if isinstance(planned, PlannedDifference)}
     assert tests == set(get_args(TestOfDifference))
     in_pairs = {type(planned) for planned in PLANS if planned.paired}
-    unpaired = {PlannedSeparation, PlannedShare, PlannedProportion, PlannedCorrelation}
+    unpaired = {PlannedSeparation, PlannedShare, PlannedProportion}
+    unpaired |= {PlannedCorrelation, PlannedSpread}
     assert in_pairs == {type(planned) for planned in PLANS} - unpaired
 
 

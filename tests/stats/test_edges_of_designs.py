@@ -10,7 +10,7 @@ from scipy.stats import norm, t
 from repro.errors import ClaimError
 from repro.stats.anytime import e_value, predicted_power, sequential
 from repro.stats.contrast import Contrast, effect_ratio
-from repro.stats.planning import PlannedDifference, PlannedShare, seeds_to_settle
+from repro.stats.planning import PlannedDifference, PlannedShare
 from repro.stats.power import (
     PowerDesign,
     detectable,
@@ -21,6 +21,7 @@ from repro.stats.power import (
 )
 from repro.stats.records import Interval, Sample, Summary, known
 from repro.stats.replication import replicate
+from repro.stats.settling import seeds_to_settle
 from repro.stats.stopping import (
     Question,
     difference,

@@ -10,7 +10,6 @@ from scipy import integrate, stats
 from statsmodels.stats.power import TTestIndPower
 
 from repro.errors import ClaimError
-from repro.stats.planning import seeds_to_settle
 from repro.stats.power import (
     Array,
     PowerDesign,
@@ -23,6 +22,7 @@ from repro.stats.power import (
 )
 from repro.stats.ranks import separation
 from repro.stats.records import Sample, Summary, known
+from repro.stats.settling import seeds_to_settle
 from repro.stats.t_tests import non_superiority, ratio_of_geometric_means, student, tost, welch
 
 SEEDS = PowerDesign(0.15, 0.15, 10, 10)

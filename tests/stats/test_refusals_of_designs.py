@@ -17,7 +17,7 @@ from repro.stats.correlation import association, magnitude
 from repro.stats.counts import bound
 from repro.stats.group_sequential import boundaries, group_obf
 from repro.stats.multiplicity import adjusted_e_values, holm
-from repro.stats.planning import PlannedDifference, PlannedRatio, PlannedSequential, seeds_to_settle
+from repro.stats.planning import PlannedDifference, PlannedRatio, PlannedSequential
 from repro.stats.power import (
     PairedDesign,
     PowerDesign,
@@ -31,6 +31,7 @@ from repro.stats.power import (
 )
 from repro.stats.records import Interval, Sample, Summary, check_alpha, check_finite, known
 from repro.stats.replication import predict, sceptical, small_telescopes
+from repro.stats.settling import seeds_to_settle
 from repro.stats.stopping import difference, equivalence, stop
 from repro.stats.stopping import non_inferiority as not_worse
 from repro.stats.t_tests import welch

@@ -1,0 +1,201 @@
+"""Tests of the scatter of one arm against that of another: the ratio of their standard deviations.
+
+That A scatters more than ``k`` times as much as B is, for two distributions of one shape, that the
+deviations from its median are on average more than ``k`` times as large. Mean deviations depend
+far less on single values in the tails than standard deviations do (statistics.md 1.3).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import fdtr, fdtrc, fdtri, stdtr, stdtrit
+
+from repro.errors import ClaimError, TooFewError
+from repro.stats.records import (
+    Arm,
+    Interval,
+    Sample,
+    TestResult,
+    check_alpha,
+    match,
+    require_sample,
+    summarise,
+)
+
+Array: TypeAlias = npt.NDArray[np.floating[Any]]
+
+LEAST_SEEDS = 5
+"""Fewest replicates in each arm: of four, two deviations are always the same."""
+
+
+def levene(
+    a: Arm,
+    b: Arm,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    alpha: float = 0.05,
+    paired: bool = False,
+) -> TestResult:
+    """Is the scatter of A above ``low`` times, and below ``high`` times, that of B? One-sided.
+
+    Levene's test with medians, of A and ``k`` times B: Student's t of the absolute deviations,
+    with a pooled variance, or of their differences pair by pair. The effect is the ratio of mean
+    deviations; its interval has level ``1 - 2 alpha`` and ends where ``p`` is alpha. ``p`` is that
+    of the limit that is harder to keep, ``p_opposite`` the smaller p of lying beyond a limit.
+    With a few replicates, an odd number of them above all, it errs less often than ``alpha``:
+    the deviation of the median itself is 0.
+
+    ``ClaimError`` for a summary, for limits that are no ratios, for an arm that does not vary, for
+    fewer than five replicates, and for pairs as ``match``. Brown and Forsythe 1974.
+    """
+    test = "levene paired" if paired else "levene"
+    samples = match((a, b), test) if paired else [require_sample(arm, test) for arm in (a, b)]
+    for sample in samples:
+        _check_varies(sample.n, 0.0 if sample.constant else 1.0)
+    found = _ratio_of_means(*map(_deviations, samples), paired=paired)
+    blank = TestResult(test, found.ratio, alpha, tuple(each.n for each in samples), paired=paired)
+    return _judged(blank, found, low, high)
+
+
+def f_test(
+    a: Arm,
+    b: Arm,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    alpha: float = 0.05,
+    paired: bool = False,
+) -> TestResult:
+    """As ``levene``, of standard deviations: the F-test of variances, which a summary will do for.
+
+    It needs normal values, many of them no less than few: with longer tails it errs in a tenth of
+    cases and more instead of alpha. ``ClaimError`` for paired arms as well.
+    """
+    if paired:
+        raise ClaimError("the F-test takes the arms as independent; use levene for pairs")
+    first, second = summarise(a), summarise(b)
+    for summary in (first, second):
+        _check_varies(summary.n, summary.spread)
+    found = _RatioOfSds(first.spread / second.spread, first.n - 1, second.n - 1)
+    return _judged(TestResult("f", found.ratio, alpha, (first.n, second.n)), found, low, high)
+
+
+TESTS = {"levene": levene, "f": f_test}
+"""The tests of scatter, by their names in a claim."""
+
+
+@dataclass(frozen=True, slots=True)
+class _RatioOfSds:
+    """A ratio of two standard deviations of normal values, with their degrees of freedom."""
+
+    ratio: float
+    df_a: int
+    df_b: int
+
+    def p_above(self, k: float) -> float:
+        """One-sided p of a true ratio of ``k`` or less."""
+        return float(fdtrc(self.df_a, self.df_b, (self.ratio / k) ** 2))
+
+    def p_below(self, k: float) -> float:
+        return float(fdtr(self.df_a, self.df_b, (self.ratio / k) ** 2))
+
+    def interval(self, alpha: float) -> tuple[float, float]:
+        lowest, highest = (fdtri(self.df_a, self.df_b, p) for p in (1 - alpha, alpha))
+        return self.ratio / math.sqrt(lowest), self.ratio / math.sqrt(highest)
+
+
+@dataclass(frozen=True, slots=True)
+class _RatioOfMeans:
+    """A ratio of two means above 0 whose errors have a common estimate (Fieller 1954).
+
+    ``mean_a - k mean_b`` has variance ``var_a - 2 k cov + k ** 2 var_b`` with ``df`` degrees of
+    freedom.
+    """
+
+    mean_a: float
+    mean_b: float
+    var_a: float
+    var_b: float
+    cov: float
+    df: int
+
+    @property
+    def ratio(self) -> float:
+        return self.mean_a / self.mean_b
+
+    def statistic(self, k: float) -> float:
+        variance = self.var_a - 2 * k * self.cov + k**2 * self.var_b
+        distance = self.mean_a - k * self.mean_b
+        if variance <= 0:
+            raise ClaimError("the deviations from the medians do not vary, so no test is possible")
+        return distance / math.sqrt(variance)
+
+    def p_above(self, k: float) -> float:
+        """One-sided p of a true ratio of ``k`` or less."""
+        return float(stdtr(self.df, -self.statistic(k)))
+
+    def p_below(self, k: float) -> float:
+        return float(stdtr(self.df, self.statistic(k)))
+
+    def interval(self, alpha: float) -> tuple[float, float]:
+        """Every ratio that is not rejected on either side; from 0, or to infinity, where so."""
+        reach = float(stdtrit(self.df, alpha)) ** 2
+        square = self.mean_b**2 - reach * self.var_b
+        middle = self.mean_a * self.mean_b - reach * self.cov
+        constant = self.mean_a**2 - reach * self.var_a
+        root = math.sqrt(max(middle**2 - square * constant, 0.0))
+        low = constant / (middle + root) if constant > 0 else 0.0
+        return low, (middle + root) / square if square > 0 else math.inf
+
+
+def _deviations(sample: Sample) -> Array:
+    """Absolute deviations from the median, one a replicate."""
+    values = np.asarray(sample.values)
+    return np.asarray(np.abs(values - np.median(values)))
+
+
+def _ratio_of_means(a: Array, b: Array, *, paired: bool) -> _RatioOfMeans:
+    n_a, n_b = len(a), len(b)
+    if paired:
+        (var_a, cov), (_, var_b) = np.cov(a, b) / n_a
+        return _RatioOfMeans(a.mean(), b.mean(), float(var_a), float(var_b), float(cov), n_a - 1)
+    df, each = n_a + n_b - 2, 1 / n_a + 1 / n_b
+    var_a, var_b = (float(np.sum((x - x.mean()) ** 2)) / df * each for x in (a, b))
+    return _RatioOfMeans(float(a.mean()), float(b.mean()), var_a, var_b, 0.0, df)
+
+
+def _judged(
+    blank: TestResult, found: _RatioOfMeans | _RatioOfSds, low: float | None, high: float | None
+) -> TestResult:
+    """The result with p-values and interval; ``ClaimError`` for limits that are no ratios."""
+    alpha = check_alpha(blank.alpha)
+    limits = [limit for limit in (low, high) if limit is not None]
+    if not limits or not all(0 < limit < math.inf for limit in limits) or limits != sorted(limits):
+        raise ClaimError(f"the limits of a ratio are above 0 and in order, not {low} and {high}")
+    within = [found.p_above(low)] if low is not None else []
+    beyond = [found.p_below(low)] if low is not None else []
+    if high is not None:
+        within.append(found.p_below(high))
+        beyond.append(found.p_above(high))
+    ends = found.interval(alpha)
+    return replace(
+        blank,
+        interval=Interval(*ends, 1 - 2 * alpha),
+        p=max(within),
+        p_opposite=min(beyond),
+        low=low,
+        high=high,
+    )
+
+
+def _check_varies(n: int, spread: float) -> None:
+    if n < LEAST_SEEDS:
+        raise TooFewError(f"{n} replicates tell too little of scatter; add some, up to 5 or more")
+    if spread == 0:
+        raise ClaimError("an arm does not vary over its replicates, so no ratio is one of scatter")
