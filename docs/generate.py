@@ -43,6 +43,7 @@ PARTS: Mapping[str, Sequence[str]] = {
     "What is measured": (
         "Reported",
         "DerivedMeasurement",
+        "Censored",
         "Perplexity",
         "Dynamic",
         "Rank",
@@ -52,7 +53,8 @@ PARTS: Mapping[str, Sequence[str]] = {
     ),
     "What is expected of the arms": (
         *("Difference", "Equivalence", "NonSuperiority", "NonInferiority", "Ratio", "Separation"),
-        *("Level", "Spread", "Bound", "Association", "Trend", "Ordering", "Proportion"),
+        *("Level", "Spread", "Survivals", "Bound"),
+        *("Association", "Trend", "Ordering", "Proportion"),
         *("OverTasks", "MetaAnalysis", "OthersExpectation"),
     ),
     "Sizes and their reasons": (

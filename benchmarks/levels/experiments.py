@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from benchmarks.levels import data_sets, looks, nulls, pairs, spreads, tasks
+from benchmarks.levels import data_sets, looks, nulls, pairs, spreads, survivals, tasks
 from benchmarks.levels.cells import NAMED, SYMMETRIC, Cell, Experiment, Setup, always, never
 from repro.stats.coefficients import METHODS
 from repro.stats.task_aggregates import Aggregate
@@ -131,6 +131,16 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         most_wide=FEWER,
     ),
     Experiment("spread", "f", partial(spreads.boundary, "f"), _normal, 5, most_wide=FEWER),
+    Experiment(
+        "survivals",
+        "log_rank",
+        survivals.alike,
+        always,
+        4,
+        sd_ratios=False,
+        most_draws=20_000,
+        wide=(),
+    ),
     Experiment(
         "proportion",
         "sign",

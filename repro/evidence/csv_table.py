@@ -19,22 +19,21 @@ from repro.evidence.base import DeclaredAt, EvidenceSource, Facts
 from repro.evidence.evidence import TableSource, TidyTable
 from repro.evidence.readings import (
     DIVERGED,
+    EMPTY,
     STATES,
     TASK,
     RunState,
     TableSchema,
-    advice_on,
-    badly_sized,
     cell_text,
-    number_of,
     short,
     time_of,
+    value_of,
 )
 from repro.evidence.run_keys import Evaluation, SeedKey, TaskSeed, in_order
 from repro.evidence.units import averaged
 from repro.evidence.wandb_export import wandb_export
 from repro.files import read_text
-from repro.schema.base import LARGEST, SMALLEST, FileName
+from repro.schema.base import FileName
 from repro.schema.messages import choose, closest, listed
 from repro.schema.rows import CsvRow, Mistakes, rows_of
 
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-EMPTY = "the cell is empty"
 COLUMNS = ("arm", "seed", "measurement", "value")
 STATE = "state"
 MAX_BYTES = 20_000_000
@@ -354,20 +352,11 @@ class _Reader:
         return state
 
     def _value(self, row: CsvRow) -> float | None:
-        cell = self._cell(row, "value")
-        number = number_of(cell)
-        if number is None:
-            text = f"'{short(cell)}' is not a finite number" if cell else EMPTY
-            self._refuse(row, "value", text, "a finite number", advice_on(cell))
-            return None
-        size = badly_sized(cell, number)
-        if size is None:
-            return number
-        text = f"'{short(cell)}' is too {size} to compute with"
-        expected = f"0, or a size from {SMALLEST:g} to {LARGEST:g}"
-        unit = "larger" if size == "large" else "smaller"
-        advice = f"correct it, or write every value in a {unit} unit"
-        self._refuse(row, "value", text, expected, advice)
+        spec = self.schema.specs.get(self._cell(row, "measurement"))
+        found = value_of(self._cell(row, "value"), None if spec is None else spec.censored_at)
+        if isinstance(found, float):
+            return found
+        self._refuse(row, "value", *found)
         return None
 
     def _count(self, row: CsvRow, arm: str, seed: SeedKey) -> None:

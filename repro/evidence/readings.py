@@ -11,12 +11,15 @@ from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
 from repro.schema.base import LARGEST, SMALLEST
+from repro.schema.messages import Words
 
 TASK = "task"
 """The column of the task, in a table of runs over several."""
 
 DIVERGED = "diverged"
 """In the place of a value: the run diverged, and has none."""
+
+EMPTY = "the cell is empty"
 
 RunState: TypeAlias = Literal["finished", "diverged", "missing"]
 
@@ -54,6 +57,39 @@ def badly_sized(cell: str, number: float) -> Literal["large", "small"] | None:
     digits = re.split("[eE]", cell, maxsplit=1)[0]
     vanished = number == 0 and any(digit in "123456789" for digit in digits)
     return "small" if vanished or 0 < abs(number) < SMALLEST else None
+
+
+def value_of(cell: str, censored_at: float | None) -> float | Words:
+    """The value that a cell gives a run; or what is wrong, what was expected, and what to do.
+
+    A budget after a > is the value of a run that did not get there in it.
+    """
+    if cell.startswith(">"):
+        return _censored_value(cell, censored_at)
+    number = number_of(cell)
+    if number is None:
+        text = f"'{short(cell)}' is not a finite number" if cell else EMPTY
+        return text, "a finite number", advice_on(cell)
+    size = badly_sized(cell, number)
+    if size is None:
+        return number
+    unit = "larger" if size == "large" else "smaller"
+    return (
+        f"'{short(cell)}' is too {size} to compute with",
+        f"0, or a size from {SMALLEST:g} to {LARGEST:g}",
+        f"correct it, or write every value in a {unit} unit",
+    )
+
+
+def _censored_value(cell: str, censored_at: float | None) -> float | Words:
+    if censored_at is None:
+        mistake = f"'{short(cell)}' is censored, and the claim declares no budget"
+        return mistake, "a finite number", "add `censored: {at: ..., why: ...}` to the measurement"
+    if number_of(cell[1:].strip()) == censored_at:
+        return float(censored_at)
+    mistake = f"'{short(cell)}' is censored, and the budget of the claim is {censored_at:g}"
+    advice = f"write >{censored_at:g} for a run that did not get there in its budget"
+    return mistake, f"a finite number, or >{censored_at:g}", advice
 
 
 def time_of(cell: str) -> tuple[str, float] | None:

@@ -107,11 +107,15 @@ class ArmFacts:
 
 @dataclass(frozen=True, slots=True)
 class MeasurementFacts:
-    """What a kind may know of a measurement; ``digits`` are those that a reader sees."""
+    """What a kind may know of a measurement; ``digits`` are those that a reader sees.
+
+    From ``censored_at`` on a value says only that it is as large, or larger.
+    """
 
     label: str
     better: Literal["lower", "higher"]
     digits: int = 2
+    censored_at: float | None = None
 
 
 class TestLevel(TypedDict):

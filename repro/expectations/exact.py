@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 from repro.errors import ClaimError
 from repro.expectations import base
@@ -109,6 +109,21 @@ def _unit(context: Context) -> str:
     return "combination" if context.paired else "pair"
 
 
+def unknown_limits(
+    limits: Mapping[Any, Limit], censored_at: float | None
+) -> Iterator[base.Mistake]:
+    """Limits beyond the value from which on nothing is known: nobody could say what keeps them."""
+    for key, limit in limits.items():
+        if censored_at is None or isinstance(limit.value, str):
+            continue
+        if limit.value > censored_at or (limit.value == censored_at and key == "at_most"):
+            mistake = (
+                f"values from {censored_at:g} on are censored, and the limit is {limit.value:g}"
+            )
+            expected = f"a limit below {censored_at:g}, or at_least {censored_at:g}"
+            yield base.Mistake((key, "value"), mistake, expected, "lower the limit")
+
+
 class Bound(Declared):
     """Every replicate of one arm is at most, or at least, a limit; exact.
 
@@ -141,6 +156,7 @@ class BoundKind(Kind[Bound]):
             mistake = f"a bound with {'two limits' if limits else 'no limit'} says nothing exact"
             advice = "keep one of the two" if limits else "add one of the two"
             yield base.Mistake((), mistake, "either at_most or at_least", advice)
+        yield from unknown_limits(limits, context.measurement(declared).censored_at)
 
     def least_seeds(self, declared: Bound, alpha: float, *, paired: bool) -> int:
         """One: the report says what so few seeds can carry."""

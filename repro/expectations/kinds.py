@@ -29,6 +29,7 @@ KINDS: Table[type[Kind[Any]]] = Table(
         "proportion": "repro.expectations.proportion:ProportionKind",
         "level": "repro.expectations.level:LevelKind",
         "spread": "repro.expectations.spread:SpreadKind",
+        "survivals": "repro.expectations.survivals:SurvivalsKind",
         "over_tasks": "repro.expectations.over_tasks:OverTasksKind",
         "meta_analysis": "repro.expectations.meta_analysis:MetaAnalysisKind",
     },

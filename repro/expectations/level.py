@@ -9,6 +9,7 @@ from repro.errors import ClaimError
 from repro.expectations import base
 from repro.expectations.base import Context, Declared, Found, Kind, Read, arms_of
 from repro.expectations.decision_rules import by_interval, by_p, certain
+from repro.expectations.exact import unknown_limits
 from repro.expectations.phrases import against, apart, both_p, digits, ends, follows, headed
 from repro.expectations.verdict_words import Finding
 from repro.schema import numbers as fmt
@@ -52,6 +53,7 @@ class LevelKind(Kind[Level]):
             advice = "keep one of the two" if declared.sides else "add one of the two"
             yield base.Mistake((), mistake, "either at_most or at_least", advice)
         yield from self.unfit_sizes(declared.sides)
+        yield from unknown_limits(declared.sides, context.measurement(declared).censored_at)
 
     def unfit_sizes(self, sizes: Mapping[Any, Any]) -> Iterator[base.Mistake]:
         for key in ("at_most", "at_least"):

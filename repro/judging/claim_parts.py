@@ -106,6 +106,7 @@ def measurement_parts(claim: Claim) -> tuple[doc.MeasurementPart, ...]:
             better=each.better,
             digits=each.digits,
             formula=each.formula(claim.measurements),
+            censored_at=each.censored_at,
         )
         for name, each in claim.measurements.items()
     )

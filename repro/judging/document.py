@@ -97,7 +97,8 @@ class VerdictPart(Spec):
 class MeasurementPart(Spec):
     """A measurement: ``key`` joins it to values; ``digits`` after the point when printed.
 
-    ``formula`` says how it follows from others of the same run, where it does.
+    ``formula`` says how it follows from others of the same run, where it does. Values of
+    ``censored_at`` are of runs that did not get there in their budget.
     """
 
     key: str
@@ -106,6 +107,7 @@ class MeasurementPart(Spec):
     better: Literal["lower", "higher"]
     digits: Annotated[int, Field(ge=0, le=100)]
     formula: str = ""
+    censored_at: float | None = None
 
 
 class SummaryPart(Spec):

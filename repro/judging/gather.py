@@ -106,8 +106,12 @@ def _evidence(claim: Claim, tables: Tables, store: RunStore | None = None) -> Ev
 
 
 def _completed(claim: Claim, arm: str, replicate: Replicate) -> Replicate:
-    """The replicate with the values that follow from others of the same run."""
-    values, undefined = with_derived(replicate.values, claim.measurements)
+    """The replicate as it is judged: values up to a budget, and those that follow from others."""
+    within = dict(replicate.values)
+    for name, measurement in claim.measurements.items():
+        if name in within and measurement.censored_at is not None:
+            within[name] = min(within[name], measurement.censored_at)
+    values, undefined = with_derived(within, claim.measurements)
     for name in undefined:
         parts = claim.measurements[name].made_of
         found = " and ".join(f"{part} = {values[part]:g}" for part in parts)

@@ -134,7 +134,7 @@ def _dot_row(document: Document, arm: ArmPart, m: MeasurementPart, scale: Scale)
     summary = words.summary_of(arm, m.key)
     mark: float | None = None
     spread: tuple[float, float] | None = None
-    if summary is not None:
+    if summary is not None and not words.without_mean(summary, m):
         mark = summary.geometric_mean if scale == "log" and not arm.printed else summary.mean
         low, high = summary.mean - (summary.sd or 0.0), summary.mean + (summary.sd or 0.0)
         if arm.printed and summary.sd and (scale == "linear" or low > 0):

@@ -335,8 +335,14 @@ def cautions(document: Document) -> tuple[Chip, ...]:
 
 
 def value(number: float, measurement: MeasurementPart) -> str:
-    """A measured value as its measurement is printed."""
-    return fmt.fixed(number, measurement.digits)
+    """A measured value as its measurement is printed; `> 4,000` where that is all that is known."""
+    shown = fmt.fixed(number, measurement.digits)
+    return f"> {shown}" if number == measurement.censored_at else shown
+
+
+def without_mean(summary: SummaryPart, measurement: MeasurementPart) -> bool:
+    """Whether some run did not get there in its budget, so that no mean is known."""
+    return measurement.censored_at is not None and summary.high == measurement.censored_at
 
 
 def mean_and_sd(summary: SummaryPart, measurement: MeasurementPart) -> str:
@@ -346,6 +352,8 @@ def mean_and_sd(summary: SummaryPart, measurement: MeasurementPart) -> str:
     """
     if summary.as_printed is not None:
         return fmt.signed(summary.as_printed)
+    if without_mean(summary, measurement):
+        return "none: not all got there"
     mean = value(summary.mean, measurement)
     if summary.sd is None:
         return mean

@@ -188,6 +188,16 @@ class Factor(Spec):
     why: Reason
 
 
+class Censored(Spec):
+    """The budget of a measured time: a run whose value is ``at`` or more did not get there.
+
+    ``why`` is the reason for the size of the budget.
+    """
+
+    at: Annotated[Size, Field(gt=0)]
+    why: Reason
+
+
 class Limit(Spec):
     """A fixed bound, or the structural bound d + 2 of the arm's own output layer."""
 

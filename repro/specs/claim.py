@@ -440,7 +440,7 @@ class Claim(Spec):
                 for name, arm in self.arms.items()
             },
             measurements={
-                name: MeasurementFacts(each.label, each.better, each.digits)
+                name: MeasurementFacts(each.label, each.better, each.digits, each.censored_at)
                 for name, each in self.measurements.items()
             },
             min_seeds=self.seeds.min,

@@ -45,6 +45,7 @@ NAMES = {
     "levene": "Levene's test of scatter",
     "levene paired": "Levene's test of scatter within pairs",
     "f": "The F-test of variances",
+    "log_rank": "The log-rank test",
     "sign": "The sign test",
     "cluster_sign": "The sign test by clusters",
     "trend welch": "The test of a linear trend",

@@ -64,7 +64,7 @@ def permutation(
     first, second = require_sample(a, "permutation"), require_sample(b, "permutation")
     contrast = welch_contrast(first, second)
     splits = math.comb(first.n + second.n, first.n)
-    _refuse_few(first.n, second.n, splits, alternative, alpha)
+    refuse_few(first.n, second.n, splits, alternative, alpha)
     x, y = sorted(first.values), sorted(second.values)
     if (len(y), y) < (len(x), x):  # one drawing for both orders of the arms
         less, greater = permutation_p_values(np.array(y), np.array(x))
@@ -139,7 +139,19 @@ def tail_p_values(null: Array, observed: Array, *, exact: bool) -> tuple[Array, 
     return greater, less
 
 
-def _refuse_few(n_a: int, n_b: int, splits: int, alternative: Alternative, alpha: float) -> None:
+def refuse_few_pairs(n: int, alternative: Alternative, alpha: float) -> None:
+    """TooFewError where even differences of one sign could not reach ``alpha``."""
+    flips = 2**n
+    smallest = tails(alternative) / (flips if flips <= MOST_SPLITS else DRAWS + 1)
+    if smallest > alpha:
+        raise TooFewError(
+            f"{n} pairs cannot decide: differences of one sign have p = "
+            f"{smallest:.3g} ({alternative}), above alpha = {alpha:g}; add pairs"
+        )
+
+
+def refuse_few(n_a: int, n_b: int, splits: int, alternative: Alternative, alpha: float) -> None:
+    """TooFewError where even the most extreme split could not reach ``alpha``."""
     chances = splits if splits <= MOST_SPLITS else DRAWS + 1
     smallest = tails(alternative) / chances
     if smallest > alpha:
@@ -163,12 +175,7 @@ def paired_permutation(
     contrast = difference_of_pairs(a, b)
     differences = weighted_sum((a, b))
     n, flips = differences.n, 2**differences.n
-    smallest = tails(alternative) / (flips if flips <= MOST_SPLITS else DRAWS + 1)
-    if smallest > alpha:
-        raise TooFewError(
-            f"{n} pairs cannot decide: differences of one sign have p = "
-            f"{smallest:.3g} ({alternative}), above alpha = {alpha:g}; add pairs"
-        )
+    refuse_few_pairs(n, alternative, alpha)
     greater, less = sign_flip_p_values(np.array(differences.values))
     p = p_values(alternative, float(greater), float(less))
     return _permuted("paired_permutation", contrast, (n, n), p, alternative, alpha, flips)

@@ -26,7 +26,7 @@ from pydantic import (
 )
 
 from repro.digest import digest
-from repro.schema.base import ObjectName, Positive, Spec
+from repro.schema.base import Censored, ObjectName, Positive, Spec
 from repro.schema.messages import Words
 from repro.series import BestBy, NumberName, Reduction
 from repro.trainers.base import LEAST_TOKENS, Training, revisions_of, too_short
@@ -217,6 +217,11 @@ class MeasurementSpec(Spec):
         return False
 
     @property
+    def censored_at(self) -> float | None:
+        """From which value on it says only that it is as large, or larger; None where nowhere."""
+        return None
+
+    @property
     def caution(self) -> str:
         """Why its values should be read with caution, as a sentence after its label; or nothing."""
         return ""
@@ -379,19 +384,21 @@ class Reported(DeclaredMeasurement):
 
     ``from`` is its name in the results of a program, ``reduce`` which of a series of them it is.
     ``granularity`` is the step between values that can be told apart: 0.01 for an accuracy in
-    percent of 10,000 examples. Where it is absent, it is guessed from the values.
+    percent of 10,000 examples. Where it is absent, it is guessed from the values. ``censored`` is
+    the budget of a time: the values of runs that did not get there.
     """
 
     kind: Literal["reported"]
     granularity: Positive | None = None
     from_: Annotated[NumberName | None, Field(alias="from")] = None
     reduce: Reduction | None = None
+    censored: Censored | None = None
 
     @model_serializer(mode="wrap")
     def _as_written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         document: dict[str, Any] = handler(self)
-        name, reduction = document.pop("from_", None), document.pop("reduce", None)
-        found = {"from": name, "reduce": reduction}
+        found = {"from": document.pop("from_", None)}
+        found |= {key: document.pop(key, None) for key in ("reduce", "censored")}
         return document | {key: value for key, value in found.items() if value is not None}
 
     @property
@@ -421,3 +428,7 @@ class Reported(DeclaredMeasurement):
 
     def least_step(self) -> float | None:
         return self.granularity
+
+    @property
+    def censored_at(self) -> float | None:
+        return None if self.censored is None else self.censored.at

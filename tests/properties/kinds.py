@@ -26,6 +26,9 @@ Write: TypeAlias = Callable[[float, float], dict[str, Any]]
 
 WHY = "the size that these values were made for"
 SIZE = {"kind": "reported", "label": "size", "better": "higher"}
+BUDGETED = {**LOSS, "censored": {"at": 1e12, "why": WHY}}
+"""Of values that are all known, so that a change of unit changes no budget."""
+
 FLIPPED = {
     Conclusion.CONFIRMED: Conclusion.CONTRADICTED,
     Conclusion.CONTRADICTED: Conclusion.CONFIRMED,
@@ -180,6 +183,14 @@ LEVELS_OF_ONE = {
     "level from below": Kind(level("at_least"), arms="a"),
     "level of a median": Kind(level("at_most", statistic="median"), arms="a", n=6),
 }
+TIMES = {
+    f"survivals, {direction}": Kind(
+        plain("survivals", direction=direction),
+        n=5,
+        fields={"measurements": {"loss": BUDGETED, "size": SIZE}},
+    )
+    for direction in ("sooner", "later")
+}
 SPREADS = {
     f"spread, {key}, {test}": Kind(spread(key, test=test), n=12, scattered=True)
     for key in ("at_least", "at_most", "within_factor")
@@ -231,6 +242,7 @@ KINDS: Mapping[str, Kind] = {
     **EXACT,
     **LEVELS_OF_ONE,
     **SPREADS,
+    **TIMES,
     **SIGNS,
     "association, of arms": Kind(
         association("abcdef", "arms", direction="positive"), arms="abcdef", n=2

@@ -17,6 +17,7 @@ from repro.report.sections.statements import (
     registration,
     tests,
 )
+from repro.report.times import times_to_target
 from repro.schema import numbers as fmt
 
 
@@ -56,7 +57,7 @@ def _numbers(document: Document) -> tuple[Block, ...]:
         rows = tuple((c.statement, c.expected, c.measured, c.state) for c in document.canaries)
         columns = texts("Control", "Expected", "Measured", "State")
         tables.append(TableBlock("Controls, whose outcome is known beforehand", columns, rows))
-    return (*tables, *profiles(document))
+    return (*tables, *profiles(document), *times_to_target(document))
 
 
 def _arms_table(document: Document) -> TableBlock:

@@ -117,6 +117,29 @@ def _not_measured(name: str, arm: str, training: Training) -> Words:
     return mistake, expected, "measure it, or give the arm a table or printed numbers"
 
 
+def _censored(claim: ScaledClaim) -> Iterator[Problem]:
+    """Where some values are only known to be large, a mean is not known, nor what follows."""
+    budgets = {name: each.censored_at for name, each in claim.measurements.items()}
+    for name, measurement in claim.measurements.items():
+        if any(budgets.get(part) is not None for part in measurement.made_of):
+            mistake = f"'{name}' is made of a censored measurement, whose size is not always known"
+            expected, advice = "measurements whose values are known", "let the runs report it"
+            yield claim.problem(claim.steps("measurements", name), mistake, expected, advice)
+    if claim.seeds.unit is not None and any(at is not None for at in budgets.values()):
+        mistake = "evaluations of one unit are averaged, and a censored value has no average"
+        expected, advice = "one value for each run", "leave `unit` out, or `censored`"
+        yield claim.problem(("seeds", "unit"), mistake, expected, advice)
+    for steps, expectation in claim.placed():
+        kind = kind_of(expectation)
+        censored = next((n for n in expectation.reads if budgets.get(n) is not None), None)
+        if censored is not None and not kind.by_order(expectation):
+            mistake = f"'{censored}' is censored at {budgets[censored]:g}, so it has no mean, and "
+            mistake += f"'{expectation.id}' needs more than an order"
+            expected = "survivals, separation, bound, a level of the median, or brunner_munzel"
+            advice = "name one of these, or leave `censored` out of the measurement"
+            yield claim.problem((*steps, "kind"), mistake, expected, advice)
+
+
 def _tasks(claim: ScaledClaim) -> Iterator[Problem]:
     """An arm has runs of several tasks, or of none, for all that reads it; only some evidence has.
 
@@ -143,4 +166,4 @@ def _tasks(claim: ScaledClaim) -> Iterator[Problem]:
                 break
 
 
-RULES = (_some_decide, _mistakes, _printed_arms, _reported, _tasks)
+RULES = (_some_decide, _mistakes, _printed_arms, _reported, _censored, _tasks)

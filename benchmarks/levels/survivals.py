@@ -1,0 +1,86 @@
+"""The log-rank test of two arms that are alike, with two fifths of all runs beyond the budget."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+from benchmarks.levels.cells import SEED, Array, Cell, Data, Mask, Outcome, Rule, Setup
+from benchmarks.levels.means import sample, welch_kernel, within
+from benchmarks.levels.nulls import arms, quantile
+from repro.expectations.decision_rules import by_p
+from repro.expectations.verdict_words import Finding
+from repro.stats.survival import log_rank
+
+LATE = 20.0
+"""Where the times lie, in standard deviations: far enough from 0 for all to be above it."""
+
+SHARE = 0.6
+"""The share of runs that get there."""
+
+
+MOST = 1000
+"""So many splits are tried; the test itself tries more."""
+
+
+def scores(times: Array, at: float) -> Array:
+    """Those of ``log_rank_scores``, row by row, for times without ties below ``at``."""
+    n = times.shape[-1]
+    order = np.argsort(times, axis=-1)
+    reached = np.take_along_axis(times, order, -1) < at
+    found = np.empty_like(times)
+    hazard = np.cumsum(reached / (n - np.arange(n)), axis=-1)
+    np.put_along_axis(found, order, reached - hazard, -1)
+    return found
+
+
+def splits(n_a: int, n: int) -> Array:
+    """One column per split, with 1 for a member of the first arm: all of them, or a thousand."""
+    if math.comb(n, n_a) <= MOST:
+        rows = [np.isin(range(n), chosen) for chosen in itertools.combinations(range(n), n_a)]
+        return np.array(rows, dtype=float).T
+    order = np.random.default_rng(SEED).permuted(np.tile(np.arange(n), (MOST - 1, 1)), axis=1)
+    return np.concatenate([np.arange(n)[None, :] < n_a, order < n_a]).T.astype(float)
+
+
+def p_of_sums(both: Array, n_a: int) -> tuple[Array, Array]:
+    """One-sided p of a high, and of a low, sum of the first ``n_a`` of each row."""
+    chosen = splits(n_a, both.shape[-1])
+    tails = []
+    for part in np.array_split(both, -(-len(both) // 500)):
+        sums = part @ chosen
+        seen = part[:, :n_a].sum(-1, keepdims=True)
+        tails.append([np.mean(sums >= seen - 1e-9, -1), np.mean(sums <= seen + 1e-9, -1)])
+    higher, lower = np.concatenate(tails, axis=-1)
+    return higher, lower
+
+
+def sooner(at: float, alpha: float) -> Rule:
+    """The first arm is there sooner."""
+
+    def judge(row: Data) -> Finding:
+        a, b = map(sample, row)
+        return by_p(log_rank(a, b, at=at, alternative="less", alpha=alpha))
+
+    def decide(data: Data) -> Outcome:
+        a, b = data
+        both = scores(np.concatenate([a, b], axis=-1), at)
+        higher, lower = p_of_sums(both, a.shape[-1])
+        return Outcome(higher <= alpha, lower <= alpha)
+
+    def covers(data: Data, truth: float) -> Mask:
+        a, b = (np.minimum(each, at) for each in data)
+        varies = (np.ptp(a, axis=-1) > 0) | (np.ptp(b, axis=-1) > 0)
+        held = np.ones(len(a), dtype=bool)
+        held[varies] = within(welch_kernel, 1 - 2 * alpha)((a[varies], b[varies]), truth)
+        return held
+
+    return Rule(decide, judge, covers)
+
+
+def alike(cell: Cell) -> Setup:
+    """Times of one distribution."""
+    at = LATE + quantile(cell.distribution, SHARE)
+    return Setup(sooner(at, cell.alpha), arms(cell, LATE, LATE), 0.0)
