@@ -74,9 +74,9 @@ Asked after each run, the rule of track 1 accepts {rate:.1f} % of the programs t
 the target, and not 1 %. There are two remedies. One is to fix the number of runs first, and to test
 once. The other is an e-process: it accepts at an e-value of 100, may be asked after each run, and
 keeps its 1 % whenever one stops. It needs more runs: five can give an e-value of {largest:.0f} at
-most, so that six are the fewest that decide. A claim file may ask for it on a difference of two
-arms (`sequential: {{method: eprocess_t}}`), and not yet on a `level`; *e* in these tables is the
-same e-value of one sample, with all runs."""
+most, so that six are the fewest that decide. A claim file asks for it with
+`sequential: {{method: eprocess_t}}`, on a `level` as on a difference of two arms; *e* in these
+tables is the same e-value of one sample, with all runs."""
 
 MADE = """## How it was made
 

@@ -308,6 +308,16 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         )
         for kind in ("difference", "directed", "equivalence", "non_superiority")
     ),
+    Experiment(
+        "sequential, level",
+        "eprocess_t one arm",
+        nulls.level_nightly,
+        always,
+        sizes=(60,),
+        sd_ratios=False,
+        tolerance=0.0,
+        most_wide=FEWER,
+    ),
     *(
         Experiment(
             f"sequential, {kind}",

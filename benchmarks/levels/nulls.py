@@ -282,6 +282,17 @@ def nightly(kind: str, cell: Cell) -> Setup:
     return Setup(looks.nightly(question, cell.alpha), arms(cell, truth, 0.0, n=60), truth)
 
 
+def level_nightly(cell: Cell) -> Setup:
+    """The mean of one arm is the limit, looked at after every seed."""
+    rule = looks.nightly(stopping.level("at_least", 0.0), cell.alpha, paired=True)
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        (values,) = arms(cell, 0.0, n=60)(rng, draws)
+        return values, np.zeros_like(values)
+
+    return Setup(rule, draw, 0.0)
+
+
 def planned(kind: str, cell: Cell) -> Setup:
     question, truth = asked(kind, 4 * math.hypot(cell.sd_ratio, 1) / math.sqrt(20))
     return Setup(looks.planned(question, cell.alpha), arms(cell, truth, 0.0, n=20), truth)

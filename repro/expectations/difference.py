@@ -112,10 +112,13 @@ class DifferenceKind(MeansKind[Difference]):
     def scale(self, declared: Difference) -> base.EffectScale:
         return "share" if declared.test == "brunner_munzel" else "difference"
 
-    def test_at_once(self, declared: Difference, context: Context, a: Arm, b: Arm) -> TestResult:
+    def test_at_once(
+        self, declared: Difference, context: Context, arms: Sequence[Arm]
+    ) -> TestResult:
         """With its tails: with one, whether the difference is as claimed."""
         from repro.stats.t_tests import TESTS
 
+        a, b = arms
         tail: Alternative = "less" if declared.direction == "lower" else "greater"
         asked: Alternative = "two-sided" if declared.tails == 2 else tail
         return TESTS[declared.test](a, b, alternative=asked, alpha=context.alpha)

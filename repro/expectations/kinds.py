@@ -85,5 +85,6 @@ def name_of_test(expectation: Declared, context: Context) -> str:
     """The test as a statistician calls it: in a sequential claim, that of its looks."""
     found = kind_of(expectation)
     if context.sequential is not None and found.on_means and is_sequential(expectation, context):
-        return NAMES[context.sequential.method, context.design]
+        design = context.design if len(expectation.of) > 1 else "one arm"
+        return NAMES[context.sequential.method, design]
     return found.name_of_test(expectation, context)

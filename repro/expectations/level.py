@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from repro.errors import ClaimError
 from repro.expectations import base
-from repro.expectations.base import Context, Declared, Found, Kind, Read, arms_of
+from repro.expectations.base import Context, Declared, Found
 from repro.expectations.decision_rules import by_interval, by_p, certain
 from repro.expectations.exact import unknown_limits
 from repro.expectations.phrases import against, apart, both_p, digits, ends, follows, headed
+from repro.expectations.sequential import LooksKind, is_sequential
 from repro.expectations.verdict_words import Finding
 from repro.schema import numbers as fmt
 from repro.schema.base import Limit, Name
-from repro.stats.records import TestResult, beyond, known
+from repro.stats.records import Arm, TestResult, beyond, known
 
 if TYPE_CHECKING:
     from repro.stats.one_sample import Side
     from repro.stats.planning import PlannedTest
+    from repro.stats.stopping import Question
 
 
 class Level(Declared):
@@ -40,8 +42,8 @@ class Level(Declared):
         return {side: limit for side, limit in both.items() if limit is not None}
 
 
-class LevelKind(Kind[Level]):
-    """Student's t-test of one sample, or the sign test of its median."""
+class LevelKind(LooksKind[Level]):
+    """Student's t-test of one sample, by looks where the claim has any; or a sign test."""
 
     Declared = Level
     effect_scale = "level"
@@ -53,6 +55,9 @@ class LevelKind(Kind[Level]):
             advice = "keep one of the two" if declared.sides else "add one of the two"
             yield base.Mistake((), mistake, "either at_most or at_least", advice)
         yield from self.unfit_sizes(declared.sides)
+        if declared.statistic == "median" and is_sequential(declared, context):
+            mistake, advice = "a median has no sequential test", "leave `sequential` out"
+            yield base.Mistake(("statistic",), mistake, "statistic: mean", advice)
         yield from unknown_limits(declared.sides, context.measurement(declared).censored_at)
 
     def unfit_sizes(self, sizes: Mapping[Any, Any]) -> Iterator[base.Mistake]:
@@ -76,15 +81,19 @@ class LevelKind(Kind[Level]):
             n += 1
         return n
 
-    def test(self, declared: Level, context: Context, read: Read) -> TestResult:
+    def question(self, declared: Level, context: Context) -> Question:
+        from repro.stats import stopping as ask
+
+        return ask.level(*_limit(declared))
+
+    def test_at_once(self, declared: Level, context: Context, arms: Sequence[Arm]) -> TestResult:
         from repro.stats.one_sample import mean_level, median_level
 
-        (arm,) = arms_of(declared, read)
-        side, limit = _limit(declared)
+        (arm,), (side, limit) = arms, _limit(declared)
         test = mean_level if declared.statistic == "mean" else median_level
         return test(arm, side=side, limit=limit, alpha=context.alpha)
 
-    def conclude(self, declared: Level, result: TestResult) -> Finding:
+    def conclude_at_once(self, declared: Level, result: TestResult) -> Finding:
         if declared.statistic == "median":
             return by_p(result)
         if result.exact:
@@ -107,14 +116,17 @@ class LevelKind(Kind[Level]):
         (name,) = context.labels(declared)
         return f"{context.measured(declared)}, {declared.statistic}: {name}"
 
-    def sentence(self, declared: Level, context: Context, found: Found) -> str:
+    def found(self, declared: Level, context: Context, found: Found) -> str:
         (name,) = context.labels(declared)
         _, limit = _limit(declared)
         text = digits(fmt.fixed, context.measurement(declared).digits)
         (value,) = apart([found.result.effect], [limit], text)
         reach = ends(found.interval, (limit,), text)
         said = f"the {declared.statistic} of {name} is {value}{reach}"
-        return f"{headed(context.measured(declared), said)}. {_therefore(declared, found)}".rstrip()
+        return headed(context.measured(declared), said)
+
+    def therefore(self, declared: Level, context: Context, found: Found) -> str:
+        return _therefore(declared, found)
 
     def limits(self, declared: Level, context: Context) -> tuple[base.LimitPart, ...]:
         return tuple(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
@@ -122,10 +122,12 @@ class EquivalenceKind(MarginKind[Equivalence]):
     Declared = Equivalence
     claimed_side = "between"
 
-    def test_at_once(self, declared: Equivalence, context: Context, a: Arm, b: Arm) -> TestResult:
+    def test_at_once(
+        self, declared: Equivalence, context: Context, arms: Sequence[Arm]
+    ) -> TestResult:
         from repro.stats import t_tests as stats
 
-        size = declared.margin.size
+        (a, b), size = arms, declared.margin.size
         if declared.margin.relative is not None:
             return stats.tost_relative(a, b, relative=size, **context.level)
         return stats.tost(a, b, low=-size, high=size, **context.level)
@@ -177,9 +179,12 @@ class OneSidedKind(MarginKind[MarginClaim]):
 
     side: ClassVar[Literal["better", "worse"]]
 
-    def test_at_once(self, declared: MarginClaim, context: Context, a: Arm, b: Arm) -> TestResult:
+    def test_at_once(
+        self, declared: MarginClaim, context: Context, arms: Sequence[Arm]
+    ) -> TestResult:
         from repro.stats import t_tests as stats
 
+        a, b = arms
         better, size = context.measurement(declared).better, declared.margin.size
         if declared.margin.relative is not None:
             superior, inferior = stats.non_superiority_relative, stats.non_inferiority_relative

@@ -9,6 +9,7 @@ their numbers, and a table may declare one; any other table is judged once, with
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,8 @@ SEQUENTIAL = ("eprocess_t", "group_obf")
 NAMES = {
     ("eprocess_t", "independent"): "t e-process, valid at every look",
     ("eprocess_t", "paired"): "t e-process of pairs, valid at every look",
+    ("eprocess_t", "one arm"): "t e-process of one sample, one-sided, valid at every look",
+    ("group_obf", "one arm"): "t-test of one sample at planned looks (O'Brien-Fleming spending)",
     ("group_obf", "independent"): "Welch's t-test at planned looks (O'Brien-Fleming spending)",
     ("group_obf", "paired"): "paired t-test at planned looks (O'Brien-Fleming spending)",
 }
@@ -37,19 +40,32 @@ def is_sequential(declared: Declared, context: Context) -> bool:
     return context.sequential is not None and declared.role == "decisive"
 
 
+def looked_at(declared: Declared, context: Context) -> Context:
+    """The context of the looks: the values of one arm are differences of pairs, from 0."""
+    return replace(context, design="paired") if len(declared.of) == 1 else context
+
+
 def run_sequential(
-    declared: Declared, asked: Question, context: Context, a: Arm, b: Arm
+    declared: Declared, asked: Question, context: Context, arms_read: Sequence[Arm]
 ) -> SequentialResult:
     """The result after all seeds so far; ClaimError while there are too few for a first look."""
     from repro.stats.anytime import balanced
 
-    arms = aligned(declared, context, a, b)
+    arms, context = aligned(declared, context, arms_read), looked_at(declared, context)
     if in_order(arms):
-        return at_looks(asked, context, arms, looks_so_far(context, arms))
+        found = at_looks(asked, context, arms, looks_so_far(context, arms))
+        return _of_arms(declared, found)
     fewest = min(arm.n for arm in (balanced(*arms) if context.paired else arms))
     if fewest < context.min_seeds:
         raise ClaimError(f"{fewest} seeds are fewer than the first look needs")
-    return at_looks(asked, context, arms, None)
+    return _of_arms(declared, at_looks(asked, context, arms, None))
+
+
+def _of_arms(declared: Declared, result: SequentialResult) -> SequentialResult:
+    """The result of one arm, whose values were pairs for the test alone."""
+    if len(declared.of) > 1:
+        return result
+    return replace(result, n=result.n[:1], paired=False, units="seeds")
 
 
 def in_order(arms: tuple[Sample, Sample]) -> bool:
@@ -57,13 +73,18 @@ def in_order(arms: tuple[Sample, Sample]) -> bool:
     return all(arm.order != "unknown" for arm in arms)
 
 
-def aligned(declared: Declared, context: Context, a: Arm, b: Arm) -> tuple[Sample, Sample]:
+def aligned(declared: Declared, context: Context, arms: Sequence[Arm]) -> tuple[Sample, Sample]:
     """The samples with replicates counted from the first of each arm, so that pairs match.
 
     Where a table declares an order, they are counted in that order; but what pairs the arms of a
-    paired design is the number of the seed, and a pair is complete when the later one is.
+    paired design is the number of the seed, and a pair is complete when the later one is. One arm
+    is paired with zeros.
     """
-    first, second = require_sample(a, declared.kind), require_sample(b, declared.kind)
+    samples = [require_sample(arm, declared.kind) for arm in arms]
+    if len(samples) == 1:
+        alone = _from(samples[0], context.arms[declared.of[0]].first_seed)
+        return alone, replace(alone, values=(0.0,) * alone.n, diverged=())
+    first, second = samples
     if context.paired and "declared" in (first.order, second.order):
         return _pairs_in_order(first, second)
     start_a, start_b = (context.arms[arm].first_seed for arm in declared.of)
@@ -131,18 +152,17 @@ def chance_of_more(
     return conditional_power(*arms, asked, looks=looks, planned_looks=planned, **context.level)
 
 
-class MeansKind(Kind[E]):
-    """What kinds on two means share: a sequential claim asks about them at every look."""
+class LooksKind(Kind[E]):
+    """What kinds on means share: a sequential claim asks about them at every look."""
 
     on_means = True
-    compares_means = True
 
     def test(self, declared: E, context: Context, read: Read) -> TestResult:
         """The sequential test where the claim has one, or that of all seeds at once."""
-        a, b = arms_of(declared, read)
+        arms = arms_of(declared, read)
         if is_sequential(declared, context):
-            return run_sequential(declared, self.question(declared, context), context, a, b)
-        return self.test_at_once(declared, context, a, b)
+            return run_sequential(declared, self.question(declared, context), context, arms)
+        return self.test_at_once(declared, context, arms)
 
     def conclude(self, declared: E, result: TestResult) -> Finding:
         if result.test in SEQUENTIAL:
@@ -150,22 +170,23 @@ class MeansKind(Kind[E]):
         return self.conclude_at_once(declared, result)
 
     def sentence(self, declared: E, context: Context, found: Found) -> str:
-        """What was found and what follows; of a first crossing at that look, then of all pairs."""
+        """What was found and what follows; of a first crossing at that look, then of all."""
         from repro.stats.stopping import SequentialResult
 
         early, said = _at_crossing(found), self.found(declared, context, found)
         if early is None:
             return f"{said}. {self.therefore(declared, context, found)}".rstrip()
         value = upper(context.measured(declared))
-        head, pairs = f"{value}: ", expect(found.result, SequentialResult).decided_at
+        result, head = expect(found.result, SequentialResult), f"{value}: "
+        look = f"{result.decided_at} {result.units}"
         at_look = self.found(declared, context, early).removeprefix(head)
-        first = f"{value}, first {pairs} pairs: {at_look}"
-        stands = f"That was decided at {pairs} pairs and stands, whatever came later."
-        later = f"All {min(found.result.n)} pairs: {said.removeprefix(head)}."
+        first = f"{value}, first {look}: {at_look}"
+        stands = f"That was decided at {look} and stands, whatever came later."
+        later = f"All {min(result.n)} {result.units}: {said.removeprefix(head)}."
         return f"{first}. {self.therefore(declared, context, early)} {stands} {later}"
 
     @abstractmethod
-    def test_at_once(self, declared: E, context: Context, a: Arm, b: Arm) -> TestResult:
+    def test_at_once(self, declared: E, context: Context, arms: Sequence[Arm]) -> TestResult:
         """The declared test of all seeds."""
 
     @abstractmethod
@@ -179,6 +200,12 @@ class MeansKind(Kind[E]):
     @abstractmethod
     def therefore(self, declared: E, context: Context, found: Found) -> str:
         """What follows for the claim: as claimed, against it, or open and why."""
+
+
+class MeansKind(LooksKind[E]):
+    """What kinds on two means share."""
+
+    compares_means = True
 
 
 def _at_crossing(found: Found) -> Found | None:

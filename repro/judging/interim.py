@@ -22,6 +22,7 @@ from repro.expectations.sequential import (
     chance_of_more,
     in_order,
     is_sequential,
+    looked_at,
     looks_so_far,
 )
 from repro.expectations.verdict_words import Conclusion, Finding, Flag, FlagKind
@@ -60,11 +61,8 @@ def _part(
 ) -> SequentialPart:
     context = claim.context()
     question = kind_of(expectation).question(expectation, context)
-    arms = aligned(
-        expectation,
-        context,
-        *(evidence.sample(arm, expectation.measurement) for arm in expectation.of),
-    )
+    read = [evidence.sample(arm, expectation.measurement) for arm in expectation.of]
+    arms, context = aligned(expectation, context, read), looked_at(expectation, context)
     results = _at_every_look(question, context, arms) if in_order(arms) else {min(result.n): result}
     how = claim.sequential
     by_e = how is not None and how.g is not None and question.tails == 1
@@ -75,7 +73,7 @@ def _part(
         looks=tuple(_look(n, each) for n, each in results.items()),
         order=_order(arms),
         crossing=result.decided_at if in_order(arms) else None,
-        stop=_stop(question, claim, arms, result),
+        stop=_stop(question, claim, context, arms, result),
         sensitivity={f"g = {each.g:g}": each.e for each in result.sensitivity}
         if isinstance(result, EProcessResult)
         else {},
@@ -112,7 +110,11 @@ def _look(n: int, result: SequentialResult) -> LookPart:
 
 
 def _stop(
-    question: Question, claim: Claim, arms: tuple[Sample, Sample], result: SequentialResult
+    question: Question,
+    claim: Claim,
+    context: Context,
+    arms: tuple[Sample, Sample],
+    result: SequentialResult,
 ) -> Stop:
     """Decided, futile, or worth more seeds; at the largest number there is nothing to add.
 
@@ -123,7 +125,7 @@ def _stop(
     most = claim.seeds.max or claim.seeds.plan
     chance = 0.0 if min(result.n) >= most else 1.0
     if in_order(arms):
-        chance = chance_of_more(question, claim.context(), arms, most)
+        chance = chance_of_more(question, context, arms, most)
     return stop(result, chance=chance) or "go on"
 
 
@@ -164,10 +166,11 @@ def _drifts(claim: Claim, judged: Sequence[Judged]) -> list[tuple[Drift, str]]:
 
 def _said(result: SequentialResult) -> str:
     first, now = result.decided_at, fmt.count(min(result.n))
-    decided = f"{result.decided} at {first} pairs"
+    decided = f"{result.decided} at {first} {result.units}"
     if result.drift == "reversed":
         return f"{decided}; all {now} say the opposite"
     if result.drift == "leaning":
         return f"{decided}; the mean of all {now} lies on the other side"
     before = "undecided" if first is None else decided
-    return f"{before}; the intervals of its looks, up to all {now} pairs, have nothing in common"
+    every = f"up to all {now} {result.units}"
+    return f"{before}; the intervals of its looks, {every}, have nothing in common"

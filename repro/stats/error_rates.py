@@ -19,6 +19,7 @@ from scipy.special import fdtr, fdtrc, ndtr, stdtr
 from repro.errors import ClaimError
 from repro.stats.correlation import AssociationResult, MagnitudeResult
 from repro.stats.records import Arm, Sample, TestResult, summarise
+from repro.stats.stopping import SequentialResult
 from repro.stats.trends import TrendResult
 
 NAMES = {
@@ -51,6 +52,7 @@ NAMES = {
     "trend welch": "The test of a linear trend",
     "ordering": "The test of an order",
     "eprocess_t": "The e-process, looked at after every pair",
+    "eprocess_t one arm": "The e-process of one arm, looked at after every seed",
     "all": "The conjunction of three",
     "any": "Holm's method for at least one of three",
     "family": "Holm's method for a family of four claims (a false conclusion about any of them)",
@@ -252,6 +254,8 @@ def level_of(
 
 def key_of(result: TestResult) -> str:
     """The name by which a result's test was measured; that of pairs is another test."""
+    if isinstance(result, SequentialResult) and len(result.n) == 1:
+        return f"{result.test} one arm"
     if result.paired and not result.test.startswith("paired"):
         return f"{result.test} paired"
     if result.test == "welch" and result.alternative != "two-sided":

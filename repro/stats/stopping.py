@@ -17,7 +17,9 @@ from repro.errors import ClaimError
 from repro.stats.contrast import Contrast
 from repro.stats.records import Interval, TestResult, check_finite
 
-Kind: TypeAlias = Literal["difference", "equivalence", "non_superiority", "non_inferiority"]
+Kind: TypeAlias = Literal[
+    "difference", "equivalence", "non_superiority", "non_inferiority", "level"
+]
 Decision: TypeAlias = Literal["confirmed", "contradicted", "trivial"]
 Stop: TypeAlias = Literal["confirmed", "contradicted", "trivial", "futile"]
 
@@ -37,9 +39,11 @@ def tails_of(kind: Kind) -> int:
 class Question:
     """What a claim asserts of mean A minus mean B: that it lies between ``low`` and ``high``.
 
+    Of a level it is the mean of the only arm.
+
     ``None`` is no limit; without any, a difference of either sign is asserted. For a
     difference ``alpha`` is two-sided, for all else one-sided, so that its interval has level
-    ``1 - 2 alpha`` (statistics.md 2.1). Make it with the four functions below.
+    ``1 - 2 alpha`` (statistics.md 2.1). Make it with the functions below.
     """
 
     kind: Kind
@@ -125,12 +129,21 @@ def non_inferiority(margin: float, better: Literal["lower", "higher"]) -> Questi
     return Question("non_inferiority", high=margin)
 
 
+def level(side: Literal["at_most", "at_least"], limit: float) -> Question:
+    """The mean of one arm is at most, or at least, ``limit``, in its units."""
+    check_finite("a level", limit)
+    if side not in ("at_most", "at_least"):
+        raise ClaimError(f"a level is at_most or at_least, not {side!r}")
+    return Question("level", high=limit) if side == "at_most" else Question("level", low=limit)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequentialResult(TestResult):
-    """The result at the last look so far; ``looks`` are numbers of pairs.
+    """The result at the last look so far; ``looks`` are numbers of pairs, or of one arm's seeds.
 
     ``decided`` is the first crossing, at ``decided_at`` pairs, where the interval was
-    ``crossing``; it stands whatever came later. ``left_out`` are the replicates without a partner.
+    ``crossing``; it stands whatever came later. ``left_out`` are the replicates without a partner,
+    and ``units`` is what its looks count.
     """
 
     kind: Kind
@@ -140,6 +153,7 @@ class SequentialResult(TestResult):
     decided_at: int | None
     crossing: Interval | None
     left_out: tuple[int, ...] = ()
+    units: str = "pairs"
 
     @property
     def tails(self) -> int:

@@ -265,7 +265,7 @@ def test_pairs_keep_their_seeds_in_a_declared_order() -> None:
     assert isinstance(one, Equivalence)
     a = Sample((10.0, 11.0, 12.0, 13.0), (3, 0, 7, 1), order="declared")
     b = Sample((20.0, 21.0, 22.0, 23.0), (0, 1, 3, 9), order="declared")
-    first, second = balanced(*aligned(one, claim.context(), a, b))
+    first, second = balanced(*aligned(one, claim.context(), (a, b)))
     assert list(zip(first.values, second.values, strict=True)) == [
         (11.0, 20.0),
         (10.0, 22.0),
@@ -283,10 +283,10 @@ def test_a_table_without_an_order_is_judged_once_by_its_pairs() -> None:
     turned = [Sample(arm.values[::-1], arm.replicates[::-1], order="unknown") for arm in (a, b)]
     context = claim.context()
     asked = kind_of(one).question(one, context)
-    found = run_sequential(one, asked, context, a, b)
-    again = run_sequential(one, asked, context, *turned)
+    found = run_sequential(one, asked, context, (a, b))
+    again = run_sequential(one, asked, context, turned)
     assert found.paired
     assert known(found.p) == pytest.approx(known(again.p))
     late = Sample(B, (4, 5, 6, 7, 8, 9), order="unknown")
     with pytest.raises(ClaimError, match="2 seeds are fewer than the first look needs"):
-        run_sequential(one, asked, context, a, late)
+        run_sequential(one, asked, context, (a, late))

@@ -232,6 +232,10 @@ SEQUENTIAL = {
         ("non_superiority", margin("non_superiority")),
     )
 }
+LEVEL_LOOKS = {
+    f"level, {method}": Kind(level("at_most"), arms="a", n=6, in_time=True, fields=fields)
+    for method, fields in (("eprocess_t", NIGHTLY), ("group_obf", PLANNED))
+}
 KINDS: Mapping[str, Kind] = {
     **DIFFERENCES,
     "difference, either way": Kind(difference(direction="different")),
@@ -251,6 +255,7 @@ KINDS: Mapping[str, Kind] = {
     **ORDERS,
     **PROPORTIONS,
     **SEQUENTIAL,
+    **LEVEL_LOOKS,
 }
 """Every kind of expectation, with every test, method and form of margin that it has."""
 

@@ -172,7 +172,7 @@ def _diverged(claim: ScaledClaim) -> Iterator[Problem]:
 
 
 def _sequential_tests(claim: ScaledClaim) -> Iterator[Problem]:
-    """Only contrasts of two means have a sequential test."""
+    """Only means, and contrasts of two, have a sequential test."""
     for steps, expectation in claim.decisive():
         if not kind_of(expectation).on_means:
             mistake = f"kind {expectation.kind} has no sequential test"
@@ -218,13 +218,14 @@ def _sequential(claim: ScaledClaim) -> Iterator[Problem]:
 def _first_look(claim: ScaledClaim, g: float, seeds: Seeds) -> Iterator[Problem]:
     """Even an infinite t has an e-value that few seeds and a narrow prior keep small."""
     needed = -math.log(claim.file.alpha)
-    paired = claim.design == "paired"
+    alone = any(len(expectation.of) == 1 for _, expectation in claim.decisive())
+    paired = claim.design == "paired" or alone
     largest = _log_largest(seeds.min, g, paired=paired)
     if largest >= needed:
         return
     more = range(seeds.min + 1, MOST_NUMBERS + 1)
     least = next((n for n in more if _log_largest(n, g, paired=paired) >= needed), None)
-    units = "pairs of seeds" if paired else "seeds per arm"
+    units = "pairs of seeds" if claim.design == "paired" else "seeds per arm"
     mistake = (
         f"{seeds.min} {units} cannot decide: the largest e-value is {math.exp(largest):.3g}, "
         f"and {1 / claim.file.alpha:g} is needed"
