@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from repro.errors import Problem
 from repro.evidence.base import DeclaredAt, EvidenceSource, Facts
-from repro.evidence.evidence import TableSource, TidyTable
+from repro.evidence.evidence import TableSource, TidyTable, by_source
 from repro.evidence.readings import (
     DIVERGED,
     EMPTY,
@@ -146,6 +146,7 @@ class _Reader:
     ignored: dict[str, None] = field(default_factory=dict)
     evaluations: Counter[tuple[str, str, int, str]] = field(default_factory=Counter)
     """How many rows a unit has had so far, by arm, task, unit and measurement."""
+    drawn: dict[str, dict[SeedKey, tuple[str, ...]]] = field(default_factory=dict)
     only_task: str | None = None
     """The first task of a table whose column of tasks is left unread."""
     no_tasks: set[str] = field(default_factory=set)
@@ -175,7 +176,8 @@ class _Reader:
         if len(unread) > NAMED:
             unread = (*unread[:NAMED], f"{len(unread) - NAMED} more")
         source = replace(source, order=column, ignored=unread)
-        table = TidyTable(source, values, self.lost, order)
+        rows_of_arm = {arm: by_source(values[arm], self.drawn[arm]) for arm in values}
+        table = TidyTable(source, values, self.lost, order, rows_of_arm)
         return table if self.schema.unit is None else averaged(table, self.schema.unit)
 
     def _kept(self, arm: str) -> dict[SeedKey, dict[str, float]]:
@@ -252,6 +254,7 @@ class _Reader:
             return
         self._count(row, arm, seed)
         self._time(row, arm, seed)
+        self._drawn(row, arm, seed)
         # A run that diverged has, whatever other rows say of it.
         if lost and self.lost.setdefault(arm, {}).get(seed) != "diverged":
             self.lost[arm][seed] = "missing" if state == "missing" else "diverged"
@@ -390,6 +393,15 @@ class _Reader:
         elif self.times.setdefault(arm, {}).setdefault(seed, time) != time:
             text = f"seed {seed} of arm '{arm}' has another time in an earlier row"
             self._refuse(row, column, text, "one time for each seed", "correct one of the two")
+
+    def _drawn(self, row: CsvRow, arm: str, seed: SeedKey) -> None:
+        """What was drawn for a seed, which is the same in all its rows."""
+        cells = tuple(self._cell(row, source) for source in self.schema.sources)
+        before = self.drawn.setdefault(arm, {}).setdefault(seed, cells)
+        for source, cell, first in zip(self.schema.sources, cells, before, strict=True):
+            if cell != first or not cell:
+                text = f"'{short(cell)}', and '{short(first)}' in another row of the seed"
+                self._refuse(row, source, text if cell else EMPTY, "one for each seed", "write it")
 
     def _other_measurement(self, row: CsvRow, arm: str, seed: SeedKey, name: str) -> None:
         if len(self.ignored) < MAX_SEEDS:

@@ -66,24 +66,36 @@ Values = Mapping[str, Mapping[Any, Mapping[str, float]]]
 """arm -> seed (an int, or a TaskSeed) -> measurement -> value; seeds in order."""
 
 
+Sourced = tuple[tuple[tuple[str, ...], Mapping[str, float]], ...]
+"""One entry a row of a table: its level of each source of variation, and its values."""
+
+
 @dataclass(frozen=True, slots=True)
 class TidyTable:
     """The values of a table, and what it is.
 
     ``lost`` are the seeds without a value, and why; ``order`` the seeds of each arm as they came,
     where the table has a column that says so. Where its runs are of several tasks, a seed is one of
-    a task.
+    a task. ``sourced`` are the rows of each arm by their sources, before any are averaged.
     """
 
     source: TableSource
     values: Values
     lost: Mapping[str, Mapping[Any, RunState]] = field(default_factory=dict)
     order: Mapping[str, tuple[SeedKey, ...]] = field(default_factory=dict)
+    sourced: Mapping[str, Sourced] = field(default_factory=dict)
 
     def seeds(self, arm: str) -> tuple[SeedKey, ...]:
         """All seeds of an arm: as they came, else by number."""
         known = {**self.values.get(arm, {}), **self.lost.get(arm, {})}
         return self.order.get(arm) or tuple(sorted(known, key=in_order))
+
+
+def by_source(
+    values: Mapping[Any, Mapping[str, float]], drawn: Mapping[Any, tuple[str, ...]]
+) -> Sourced:
+    """The rows of an arm by what was drawn for each seed."""
+    return tuple((drawn[seed], row) for seed, row in values.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +117,14 @@ class PrintedSummary:
 class Evidence:
     """All replicates of all arms, as found; of a published arm, its printed numbers.
 
-    ``tables`` names the table of each arm whose values come from one.
+    ``tables`` names the table of each arm whose values come from one, ``sourced`` has its rows by
+    their sources of variation, where the claim declares any.
     """
 
     arms: Mapping[str, tuple[Replicate, ...]]
     published: Mapping[str, Mapping[str, PrintedSummary]] = field(default_factory=dict)
     tables: Mapping[str, TableSource] = field(default_factory=dict)
+    sourced: Mapping[str, Sourced] = field(default_factory=dict)
 
     def finished(self, arm: str) -> tuple[Replicate, ...]:
         """The replicates of ``arm`` that were measured and count; none of a published arm."""

@@ -147,7 +147,8 @@ class TableSchema:
     ``needed`` are the measurements without which a decisive expectation cannot be judged,
     ``order`` the column that says in which order the replicates came, where the claim declares one.
     ``specs`` are the measurements as they are declared, ``tasks`` those of which each arm has runs,
-    where the claim is over tasks. ``unit`` is the column of the unit, where its rows are averaged.
+    where the claim is over tasks. ``unit`` is the column of the unit, where its rows are averaged,
+    ``sources`` those of the sources of variation.
     """
 
     arms: tuple[str, ...]
@@ -158,12 +159,13 @@ class TableSchema:
     specs: Mapping[str, Any] = field(default_factory=dict)
     tasks: tuple[str, ...] = ()
     unit: str | None = None
+    sources: tuple[str, ...] = ()
 
     @property
     def more_columns(self) -> tuple[str, ...]:
-        """The columns of task, unit and order, as far as there are to be any."""
+        """The columns of task, unit, sources and order, as far as there are to be any."""
         units = () if self.unit is None else (self.unit,)
-        return tuple(dict.fromkeys((*self.of_tasks, *units, *self.in_order)))
+        return tuple(dict.fromkeys((*self.of_tasks, *units, *self.sources, *self.in_order)))
 
     @property
     def in_order(self) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ def averaged(table: TidyTable, unit: str) -> TidyTable:
         counts += [len(group) for group in groups.values()]
         values[arm] = {key: _mean(group) for key, group in groups.items() if key not in lost[arm]}
     source = replace(table.source, averaged=_said(unit, counts))
-    return TidyTable(source, values, lost)
+    return TidyTable(source, values, lost, sourced=table.sourced)
 
 
 def _grouped(rows: Values) -> dict[SeedKey, list[Mapping[str, float]]]:

@@ -57,6 +57,7 @@ class FlagKind(StrEnum):
     UNITS = "units that differ"
     COPIED = "one arm copied from another"
     SHARED = "values shared between arms"
+    SHARED_SOURCE = "runs that share a source"
     REPEATED = "repeated values"
     CHOSEN = "chosen by itself"
     GAPS = "gaps in the seeds"

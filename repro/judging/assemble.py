@@ -45,6 +45,7 @@ from repro.judging.leave_one_out import Case, left_out
 from repro.judging.next_steps import settling, what_would_change
 from repro.judging.registration import control_part, registration_part
 from repro.judging.robustness import robustness
+from repro.judging.variation import variation_parts
 from repro.judging.verdict import Judged, all_must_hold, heading
 from repro.registry.registry import Past
 from repro.schema import numbers as fmt
@@ -113,6 +114,7 @@ def document_of(judgement: Judgement, *, command: str = "") -> doc.Document:
         control=None if past is None else control_part(judgement.claim, past),
         family=judgement.family,
         levels=levels,
+        variation=variation_parts(claim, evidence),
         provenance=collect(evidence, command, cost_parts(claim, evidence)),
     )
 

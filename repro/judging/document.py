@@ -23,6 +23,7 @@ from repro.judging.document_parts import (
     Robustness,
     SequentialPart,
     Strength,
+    VariationPart,
 )
 from repro.schema.base import Name, Spec
 
@@ -336,6 +337,7 @@ class Document(Spec):
     control: ControlPart | None = None
     family: FamilyPart | None = None
     levels: tuple[LevelPart, ...] = ()
+    variation: tuple[VariationPart, ...] = ()
     provenance: Provenance
 
 

@@ -46,6 +46,38 @@ class Strength(Spec):
     family: Literal["holm", "bh", "e_bh"] | None = None
 
 
+class ComponentPart(Spec):
+    """One source of variation of an arm: how many levels it had, and the scatter that it makes.
+
+    ``sd`` is in the units of the measurement, 0 where the estimate is negative (``truncated``);
+    ``share`` of the variance of a run whose every source is drawn anew. ``low`` and ``high`` bound
+    ``sd`` as a multiple of what it is tested against; an end that is absent is infinite.
+    """
+
+    source: str
+    levels: int
+    sd: float
+    share: float
+    truncated: bool
+    low: float
+    high: float | None
+
+
+class VariationPart(Spec):
+    """Where the scatter of an arm comes from: its sources, and what no source explains.
+
+    ``refused`` says why it is not told apart. ``nested``: each source lies within the one before.
+    """
+
+    arm: str
+    measurement: str
+    sources: tuple[ComponentPart, ...] = ()
+    rest_sd: float | None = None
+    rest_share: float | None = None
+    nested: bool = False
+    refused: str = ""
+
+
 class Analysis(Spec):
     """One admissible analysis of an expectation: what was chosen, and what it concludes.
 

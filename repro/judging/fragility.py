@@ -22,6 +22,7 @@ from repro.judging.document_parts import LevelPart, Robustness, Strength
 from repro.judging.interim import drift_flags
 from repro.judging.leave_one_out import Case
 from repro.judging.validity import caveats
+from repro.judging.variation import shared_levels
 from repro.judging.verdict import (
     Judged,
     all_must_hold,
@@ -74,6 +75,7 @@ def flags(
         *_test_choice(claim, analyses),
         *_ceiling(claim, evidence, deciding),
         *drift_flags(claim, deciding),
+        *shared_levels(claim, evidence),
         *caveats(claim, evidence, canaries),
     )
 

@@ -85,8 +85,17 @@ def table_schema(claim: Claim, arms: Sequence[str]) -> TableSchema:
     others = {name: arm.source.elsewhere for name, arm in claim.arms.items() if name not in arms}
     order = None if claim.sequential is None else claim.sequential.order
     tasks = dict.fromkeys(task for arm in arms for task in claim.tasks(arm))
-    unit = claim.seeds.unit
-    return TableSchema(tuple(arms), tuple(specs), needed, others, order, specs, tuple(tasks), unit)
+    return TableSchema(
+        arms=tuple(arms),
+        measurements=tuple(specs),
+        needed=needed,
+        elsewhere=others,
+        order=order,
+        specs=specs,
+        tasks=tuple(tasks),
+        unit=claim.seeds.unit,
+        sources=claim.seeds.drawn,
+    )
 
 
 def _evidence(claim: Claim, tables: Tables, store: RunStore | None = None) -> Evidence:
@@ -102,7 +111,9 @@ def _evidence(claim: Claim, tables: Tables, store: RunStore | None = None) -> Ev
             runs = [claim.run(name, number) for number in claim.numbers(name)]
             arms[name] = arm.source.replicates(runs, claim.taken_of(name), store)
         arms[name] = tuple(_completed(claim, name, each) for each in arms[name])
-    return Evidence(arms, published, {name: table.source for name, table in tables.items()})
+    read = {name: table.source for name, table in tables.items()}
+    sourced = {name: table.sourced.get(name, ()) for name, table in tables.items()}
+    return Evidence(arms, published, read, sourced if claim.seeds.drawn else {})
 
 
 def _completed(claim: Claim, arm: str, replicate: Replicate) -> Replicate:

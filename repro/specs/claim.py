@@ -118,6 +118,8 @@ class Seeds(Spec):
     ``values`` are the seeds themselves, in place of numbers in a row; ``plan`` is how many they
     are, and all of them are needed, unless that is said. ``unit`` is the column of a table that
     says which rows are evaluations of one unit, such as a training run: they are averaged first.
+    ``sources`` are columns that say what was drawn for a row (a split, an initialisation): the
+    report says how much of the scatter each makes.
     """
 
     model_config = ConfigDict(
@@ -134,16 +136,25 @@ class Seeds(Spec):
     diverged: DivergedPolicy = "invalid"
     numbers: tuple[SeedNumber, SeedNumber] | None = None
     unit: UnitColumn | None = None
+    sources: Annotated[tuple[UnitColumn, ...], Field(min_length=1, max_length=5)] | None = None
 
     @model_validator(mode="before")
     @classmethod
     def _counted(cls, data: Any) -> Any:
         """Where the seeds themselves are given, they say how many there are."""
-        values = data.get("values") if isinstance(data, dict) else None
-        if not isinstance(values, list | tuple):
+        if not isinstance(data, dict):
             return data
         lists = {key: tuple(each) for key, each in data.items() if isinstance(each, list)}
-        return {"min": len(values), "plan": len(values), **data, **lists}
+        values = data.get("values")
+        counted = (
+            {"min": len(values), "plan": len(values)} if isinstance(values, list | tuple) else {}
+        )
+        return {**counted, **data, **lists}
+
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """The columns of the sources of variation; none where none are declared."""
+        return self.sources or ()
 
     @property
     def excludable(self) -> int:

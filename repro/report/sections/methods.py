@@ -8,6 +8,7 @@ from typing import Any
 from repro.judging.document import ArmPart, Document, SourcePart
 from repro.report import words
 from repro.report.blocks import Block, Column, Pairs, Paragraph, TableBlock, numbers, texts
+from repro.report.sections.scatter_sources import scatter_sources
 from repro.schema import numbers as fmt
 
 Settings = dict[str, str]
@@ -39,6 +40,7 @@ def how_it_was_run(document: Document) -> tuple[Block, ...]:
             "below is what the table is taken to say, and nothing has checked it."
         )
         blocks.append(Paragraph(text))
+    blocks += scatter_sources(document)
     differ = [table for table in _settings_tables(arms) if table.caption == DIFFER]
     return (*blocks, *(table for table in differ if len(table.rows) <= FEW))
 

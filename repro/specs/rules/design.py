@@ -19,6 +19,7 @@ MOST_NUMBERS = 10_000
 
 NO_ORDER = ("arm", "measurement", "value", "state")
 NO_UNIT = (*NO_ORDER, "task")
+NO_SOURCE = (*NO_UNIT, "seed", "state")
 
 
 def _same_seeds(claim: ScaledClaim) -> Iterator[Problem]:
@@ -137,6 +138,24 @@ def _units(claim: ScaledClaim) -> Iterator[Problem]:
         mistake = "rows that are averaged have no order in time, by which this claim is looked at"
         advice = "leave it out, and write a table with a row for each unit"
         yield claim.problem(steps, mistake, "a claim without `sequential`", advice)
+
+
+def _sources(claim: ScaledClaim) -> Iterator[Problem]:
+    """Sources of variation are columns of a table, each named once, and no other of its columns."""
+    steps = (*claim.steps("seeds"), "sources")
+    for position, source in enumerate(claim.seeds.drawn):
+        taken = source in NO_SOURCE
+        if taken or source in claim.seeds.drawn[:position]:
+            mistake = f"the column '{source}' says something else, or stands there twice"
+            expected = "columns that say what was drawn for a row, such as split"
+            yield claim.problem((*steps, position), mistake, expected, "name another, or remove it")
+    if not claim.seeds.drawn:
+        return
+    for name, arm in claim.arms.items():
+        if arm.source.printed is None and not arm.source.has_units:
+            mistake = f"arm '{name}' has no table, and sources are columns of one"
+            advice = "leave them out, or give the arm a table"
+            yield claim.problem(steps, mistake, "arms that have a table", advice)
 
 
 def _enough_seeds(claim: ScaledClaim) -> Iterator[Problem]:
@@ -276,6 +295,7 @@ RULES = (
     _seeds,
     _seed_values,
     _units,
+    _sources,
     _enough_seeds,
     _diverged,
     _sequential,

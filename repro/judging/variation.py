@@ -1,0 +1,89 @@
+"""Sources of variation of a table: what each makes of the scatter, and which runs share a level.
+
+Runs that share a level of a source, a split of the data say, are not independent of each other.
+Judged as if they were, they make any verdict look surer than it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from repro.errors import ClaimError
+from repro.evidence.evidence import Evidence
+from repro.expectations.base import pair
+from repro.expectations.verdict_words import Flag, FlagKind
+from repro.judging.document_parts import ComponentPart, VariationPart, finite
+from repro.schema import numbers as fmt
+from repro.specs.claim import Claim
+from repro.stats.components import Decomposition, decompose
+
+
+def variation_parts(claim: Claim, evidence: Evidence) -> tuple[VariationPart, ...]:
+    """Each arm and measurement whose rows say what was drawn for them."""
+    return tuple(
+        _part(arm, name, evidence, claim.seeds.drawn)
+        for name in claim.measurements
+        for arm in evidence.sourced
+        if any(name in values for _, values in evidence.sourced[arm])
+    )
+
+
+def _part(arm: str, name: str, evidence: Evidence, sources: Sequence[str]) -> VariationPart:
+    rows = [(levels, values[name]) for levels, values in evidence.sourced[arm] if name in values]
+    try:
+        found = decompose([value for _, value in rows], [levels for levels, _ in rows], sources)
+    except ClaimError as error:
+        return VariationPart(arm=arm, measurement=name, refused=str(error))
+    total = found.total
+    return VariationPart(
+        arm=arm,
+        measurement=name,
+        sources=tuple(_sources(found)),
+        rest_sd=math.sqrt(found.rest),
+        rest_share=found.rest / total if total else 0.0,
+        nested=found.nested,
+    )
+
+
+def _sources(found: Decomposition) -> Iterator[ComponentPart]:
+    for each in found.components:
+        yield ComponentPart(
+            source=each.source,
+            levels=each.levels,
+            sd=math.sqrt(each.variance),
+            share=each.variance / found.total if found.total else 0.0,
+            truncated=each.truncated,
+            low=each.times[0],
+            high=finite(each.times[1]),
+        )
+
+
+def shared_levels(claim: Claim, evidence: Evidence) -> list[Flag]:
+    """Sources of which runs share a level, unless all that share it are one unit."""
+    unit, drawn = claim.seeds.unit, claim.seeds.drawn
+    averaged = drawn.index(unit) if unit in drawn else None
+    found = []
+    for place, source in enumerate(drawn):
+        shared = {
+            arm: levels
+            for arm, rows in evidence.sourced.items()
+            if (levels := _shared([names for names, _ in rows], place, averaged))
+        }
+        if not shared:
+            continue
+        labels = pair([claim.arms[arm].label for arm in shared])
+        many = fmt.span(fmt.count(min(shared.values())), fmt.count(max(shared.values())))
+        said = f"{labels}: runs share {many} levels of {source}, and are counted as independent: "
+        said += "the verdict is about these levels, and surer than it would be about others."
+        said += f" `unit: {source}` averages over them." if unit is None else ""
+        found.append(Flag(FlagKind.SHARED_SOURCE, said))
+    return found
+
+
+def _shared(rows: Sequence[tuple[str, ...]], place: int, averaged: int | None) -> int:
+    """How many levels a source has, where two runs, or two units, share one; else 0."""
+    whose: dict[str, set[object]] = {}
+    for run, names in enumerate(rows):
+        whose.setdefault(names[place], set()).add(run if averaged is None else names[averaged])
+    return len(whose) if any(len(each) > 1 for each in whose.values()) else 0
