@@ -385,11 +385,11 @@ def _not_found(claim: YamlDocument, steps: Steps, name: str, folders: list[Path]
         mistake = f"configuration '{name}' is a link that leads elsewhere"
         advice = "put the file itself there"
         return claim.problem(steps, mistake, "a file below configurations/", advice)
-    known = {
+    known = dict.fromkeys(
         path.relative_to(folder).with_suffix("").as_posix()
         for folder in folders
-        for path in folder.glob("*/**/*.yaml")
-    }
+        for path in sorted(folder.glob("*/**/*.yaml"))
+    )
     beside, *above = _near(Path(claim.file))
     others = [str(folder) for folder in above if resources.is_folder(folder)]
     places = " or ".join([*others, "the packaged configurations"])
