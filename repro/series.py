@@ -84,8 +84,18 @@ class Heard:
             self.rows.append(numbers_in(texts))
 
 
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; ValueError for a key that stands there twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"'{twice}' stands there twice")
+    return found
+
+
 def _json(text: str) -> list[Record]:
-    document = json.loads(text)
+    document = json.loads(text, object_pairs_hook=_each_once)
     if not isinstance(document, dict):
         raise ValueError("it holds no object at its top")  # noqa: TRY004 - wrong content, not type
     return [dict(flat(document))]
@@ -109,7 +119,7 @@ def _json_lines(text: str) -> list[Record]:
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
-        document = json.loads(line)
+        document = json.loads(line, object_pairs_hook=_each_once)
         if not isinstance(document, dict):
             raise ValueError(f"line {number} holds no object")  # noqa: TRY004
         records.append(dict(flat(document)))

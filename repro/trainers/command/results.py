@@ -1,4 +1,4 @@
-"""The numbers that a program leaves: read from JSON, CSV, JSON lines or its output, by name."""
+"""The numbers that a program leaves, by name: from JSON, CSV, JSON lines, a log or its output."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ def rows_of(results: Results, values: Mapping[str, Any], folder: Path, heard: He
         return heard.rows
     path = folder / filled(results.path, values)
     content = _content(path)
+    if form == "log":
+        return _rows_of_log(path, content, str(results.pattern))
     try:
         rows = rows_in(content, form)
     except ValueError as error:
@@ -38,6 +40,15 @@ def rows_of(results: Results, values: Mapping[str, Any], folder: Path, heard: He
     if not any(rows):
         raise _refused(str(path), "no numbers", "at least one number")
     return rows
+
+
+def _rows_of_log(path: Path, content: str, pattern: str) -> list[Row]:
+    heard = Heard(pattern)
+    for line in content.splitlines():
+        heard(line)
+    if not heard.rows:
+        raise _refused(str(path), "no line has the pattern", pattern)
+    return heard.rows
 
 
 def _content(path: Path) -> str:

@@ -32,35 +32,45 @@ IDENTITY = {"command", "args", "style", "environment", "results", "keep", "diver
 """The fields on which the numbers of a run depend, or what is left of it."""
 
 
-ResultForm = Literal["file", "csv", "jsonl", "stdout"]
-FORMS: tuple[ResultForm, ...] = ("file", "csv", "jsonl", "stdout")
+ResultForm = Literal["file", "csv", "jsonl", "log", "stdout"]
+FORMS: tuple[ResultForm, ...] = ("file", "csv", "jsonl", "log", "stdout")
 
 
 class Results(Spec):
-    """Where the numbers of a run are, in one of four ways; ``{out}`` is the folder of the run.
+    """Where the numbers of a run are, in one of five ways; ``{out}`` is the folder of the run.
 
     ``file``: JSON, nested or flat. ``csv`` and ``jsonl``: a row per step. ``stdout``: a pattern
     that is looked for in each line of what the program prints, whose named groups are the numbers:
-    a row per line that has it.
+    a row per line that has it. ``log``: a text that has them so, by its ``pattern``.
     """
 
     file: Text | None = None
     csv: Text | None = None
     jsonl: Text | None = None
+    log: Text | None = None
     stdout: Text | None = None
+    pattern: Text | None = None
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
-        if sum(getattr(self, key) is not None for key in Results.model_fields) != 1:
-            raise ValueError("results are in one place: either file, csv, jsonl or stdout")
-        if self.stdout is not None:
+        if sum(getattr(self, form) is not None for form in FORMS) != 1:
+            raise ValueError("results are in one place: either file, csv, jsonl, log or stdout")
+        if (self.log is None) != (self.pattern is None):
+            raise ValueError("log and pattern go together: a text, and what its lines look like")
+        if self.sought is not None:
+            key = "stdout" if self.log is None else "pattern"
             try:
-                groups = re.compile(self.stdout).groupindex
+                groups = re.compile(self.sought).groupindex
             except re.error as error:
-                raise ValueError(f"stdout is no regular expression: {error}") from None
+                raise ValueError(f"{key} is no regular expression: {error}") from None
             if not groups:
-                raise ValueError("stdout names no number: write it as (?P<loss>...)")
+                raise ValueError(f"{key} names no number: write it as (?P<loss>...)")
         return self
+
+    @property
+    def sought(self) -> str | None:
+        """The pattern of the lines that have numbers, in the output or in a log."""
+        return self.stdout if self.log is None else self.pattern
 
     @property
     def series(self) -> bool:
@@ -69,7 +79,7 @@ class Results(Spec):
 
     @property
     def form(self) -> ResultForm:
-        """Which of the four it is."""
+        """Which of the five it is."""
         return next(form for form in FORMS if getattr(self, form) is not None)
 
     @property

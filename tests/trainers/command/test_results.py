@@ -90,6 +90,27 @@ def test_results_that_are_missing_or_lead_elsewhere(tmp_path: Path) -> None:
             rows_of(results, {"out": str(tmp_path)}, tmp_path, Heard(None))
 
 
+@pytest.mark.parametrize("form", ["file", "jsonl"])
+def test_a_number_that_is_written_twice_is_refused(tmp_path: Path, form: str) -> None:
+    """Nobody knows which of the two is meant; to take the last would drop the first in silence."""
+    (tmp_path / "r").write_text('{"eval": {"x": 1, "x": 2}}\n', "utf-8")
+    with pytest.raises(DataError, match="'x' stands there twice"):
+        rows_of(Results(**{form: "{out}/r"}), {"out": str(tmp_path)}, tmp_path, Heard(None))
+
+
+def test_a_log_has_its_numbers_in_its_lines(tmp_path: Path) -> None:
+    """As a program writes it beside its results; a line without the pattern has none."""
+    (tmp_path / "main.log").write_text("start\n[INFO] acc=0.5\n[INFO] acc=0.75\n", "utf-8")
+    results = Results(log="{out}/main.log", pattern=r"acc=(?P<acc>\S+)")
+    assert rows_of(results, {"out": str(tmp_path)}, tmp_path, Heard(None)) == [
+        {"acc": 0.5},
+        {"acc": 0.75},
+    ]
+    other = Results(log="{out}/main.log", pattern=r"loss=(?P<loss>\S+)")
+    with pytest.raises(DataError, match=r"main.log: no line has the pattern"):
+        rows_of(other, {"out": str(tmp_path)}, tmp_path, Heard(None))
+
+
 def test_an_output_without_the_pattern(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no line has the pattern"):
         rows_of(Results(stdout="(?P<a>x)"), {}, tmp_path, Heard("(?P<a>x)"))
