@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from repro.errors import ClaimError
 from repro.evidence.readings import RunState
-from repro.evidence.run_keys import SeedKey, in_order
+from repro.evidence.run_keys import SeedKey, in_order, unit_of
 from repro.stats.records import Order, Sample, Summary
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ Values = Mapping[str, Mapping[Any, Mapping[str, float]]]
 """arm -> seed (an int, or a TaskSeed) -> measurement -> value; seeds in order."""
 
 
-Sourced = tuple[tuple[tuple[str, ...], Mapping[str, float]], ...]
-"""One entry a row of a table: its level of each source of variation, and its values."""
+Sourced = tuple[tuple[tuple[str, ...], Any, Mapping[str, float]], ...]
+"""One entry a row of a table: its level of each source of variation, its unit, and its values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def by_source(
     values: Mapping[Any, Mapping[str, float]], drawn: Mapping[Any, tuple[str, ...]]
 ) -> Sourced:
     """The rows of an arm by what was drawn for each seed."""
-    return tuple((drawn[seed], row) for seed, row in values.items())
+    return tuple((drawn[seed], unit_of(seed), row) for seed, row in values.items())
 
 
 @dataclass(frozen=True, slots=True)

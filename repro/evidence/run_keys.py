@@ -41,3 +41,8 @@ def in_order(key: SeedKey) -> tuple[str, int, int]:
     if isinstance(key, Evaluation):
         return key.task, key.unit, key.number
     return (key.task, key.seed, 0) if isinstance(key, TaskSeed) else ("", key, 0)
+
+
+def unit_of(key: SeedKey) -> SeedKey:
+    """What a row counts as: the unit of an evaluation, else the run itself."""
+    return key.key if isinstance(key, Evaluation) else key

@@ -12,7 +12,7 @@ from math import fsum
 
 from repro.evidence.evidence import TidyTable
 from repro.evidence.readings import RunState
-from repro.evidence.run_keys import Evaluation, SeedKey
+from repro.evidence.run_keys import SeedKey, unit_of
 from repro.schema import numbers as fmt
 
 Values = Mapping[SeedKey, Mapping[str, float]]
@@ -39,7 +39,7 @@ def averaged(table: TidyTable, unit: str) -> TidyTable:
 def _grouped(rows: Values) -> dict[SeedKey, list[Mapping[str, float]]]:
     groups: dict[SeedKey, list[Mapping[str, float]]] = {}
     for key, values in rows.items():
-        groups.setdefault(_unit_of(key), []).append(values)
+        groups.setdefault(unit_of(key), []).append(values)
     return groups
 
 
@@ -52,13 +52,9 @@ def _mean(rows: list[Mapping[str, float]]) -> dict[str, float]:
 def _lost(rows: Mapping[SeedKey, RunState]) -> dict[SeedKey, RunState]:
     found: dict[SeedKey, RunState] = {}
     for key, state in rows.items():
-        unit = _unit_of(key)
+        unit = unit_of(key)
         found[unit] = "diverged" if "diverged" in (state, found.get(unit)) else state
     return found
-
-
-def _unit_of(key: SeedKey) -> SeedKey:
-    return key.key if isinstance(key, Evaluation) else key
 
 
 def _said(unit: str, counts: list[int]) -> str:

@@ -51,7 +51,8 @@ class ComponentPart(Spec):
 
     ``sd`` is in the units of the measurement, 0 where the estimate is negative (``truncated``);
     ``share`` of the variance of a run whose every source is drawn anew. ``low`` and ``high`` bound
-    ``sd`` as a multiple of what it is tested against; an end that is absent is infinite.
+    ``sd`` as a multiple of that of the rest; without ``low`` there is no interval, and an upper end
+    that is absent is infinite.
     """
 
     source: str
@@ -59,7 +60,7 @@ class ComponentPart(Spec):
     sd: float
     share: float
     truncated: bool
-    low: float
+    low: float | None
     high: float | None
 
 

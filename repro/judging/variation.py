@@ -7,10 +7,10 @@ Judged as if they were, they make any verdict look surer than it is.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from repro.errors import ClaimError
-from repro.evidence.evidence import Evidence
+from repro.evidence.evidence import Evidence, Sourced
 from repro.expectations.base import pair
 from repro.expectations.verdict_words import Flag, FlagKind
 from repro.judging.document_parts import ComponentPart, VariationPart, finite
@@ -22,17 +22,21 @@ from repro.stats.components import Decomposition, decompose
 def variation_parts(claim: Claim, evidence: Evidence) -> tuple[VariationPart, ...]:
     """Each arm and measurement whose rows say what was drawn for them."""
     return tuple(
-        _part(arm, name, evidence, claim.seeds.drawn)
+        _part(arm, name, evidence, claim)
         for name in claim.measurements
         for arm in evidence.sourced
-        if any(name in values for _, values in evidence.sourced[arm])
+        if any(name in values for _, _, values in evidence.sourced[arm])
     )
 
 
-def _part(arm: str, name: str, evidence: Evidence, sources: Sequence[str]) -> VariationPart:
-    rows = [(levels, values[name]) for levels, values in evidence.sourced[arm] if name in values]
+def _part(arm: str, name: str, evidence: Evidence, claim: Claim) -> VariationPart:
+    rows = [(levels, values[name]) for levels, _, values in evidence.sourced[arm] if name in values]
+    values, drawn = [value for _, value in rows], [levels for levels, _ in rows]
+    if claim.measurements[name].censored_at is not None:
+        refused = "its values are censored, so their variance is not known"
+        return VariationPart(arm=arm, measurement=name, refused=refused)
     try:
-        found = decompose([value for _, value in rows], [levels for levels, _ in rows], sources)
+        found = decompose(values, drawn, claim.seeds.drawn)
     except ClaimError as error:
         return VariationPart(arm=arm, measurement=name, refused=str(error))
     total = found.total
@@ -54,21 +58,19 @@ def _sources(found: Decomposition) -> Iterator[ComponentPart]:
             sd=math.sqrt(each.variance),
             share=each.variance / found.total if found.total else 0.0,
             truncated=each.truncated,
-            low=each.times[0],
-            high=finite(each.times[1]),
+            low=None if each.times is None else each.times[0],
+            high=None if each.times is None else finite(each.times[1]),
         )
 
 
 def shared_levels(claim: Claim, evidence: Evidence) -> list[Flag]:
     """Sources of which runs share a level, unless all that share it are one unit."""
-    unit, drawn = claim.seeds.unit, claim.seeds.drawn
-    averaged = drawn.index(unit) if unit in drawn else None
-    found = []
-    for place, source in enumerate(drawn):
+    unit, found = claim.seeds.unit, []
+    for place, source in enumerate(claim.seeds.drawn):
         shared = {
             arm: levels
             for arm, rows in evidence.sourced.items()
-            if (levels := _shared([names for names, _ in rows], place, averaged))
+            if (levels := _shared(rows, place))
         }
         if not shared:
             continue
@@ -81,9 +83,9 @@ def shared_levels(claim: Claim, evidence: Evidence) -> list[Flag]:
     return found
 
 
-def _shared(rows: Sequence[tuple[str, ...]], place: int, averaged: int | None) -> int:
+def _shared(rows: Sourced, place: int) -> int:
     """How many levels a source has, where two runs, or two units, share one; else 0."""
     whose: dict[str, set[object]] = {}
-    for run, names in enumerate(rows):
-        whose.setdefault(names[place], set()).add(run if averaged is None else names[averaged])
+    for levels, unit, _ in rows:
+        whose.setdefault(levels[place], set()).add(unit)
     return len(whose) if any(len(each) > 1 for each in whose.values()) else 0

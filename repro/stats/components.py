@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any, TypeAlias
 
@@ -30,15 +30,15 @@ class Component:
     """What one source adds to the variance.
 
     ``variance`` is in squared units of the values; a negative estimate is given as 0, and
-    ``truncated``. ``times`` is the interval of the ratio of its standard deviation to that of all
-    that it is tested against (the rest, or the source within it), at the level asked for.
+    ``truncated``. ``times`` is the interval of the ratio of its standard deviation to that of the
+    rest, at the level asked for; None for a source with another one nested in it.
     """
 
     source: str
     levels: int
     variance: float
     truncated: bool
-    times: tuple[float, float]
+    times: tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,9 @@ def decompose(
 
     Nested: each level of a source belongs to one level of the source before it. Crossed: any two
     levels of two sources meet equally often. In both every level has as many values as each other.
-    ``ClaimError`` for a source with a single level, for one that is balanced in neither way, and
-    where nothing is left for the rest. Searle, Casella and McCulloch 1992, chapter 4.
+    ``ClaimError`` for a source with a single level, for one that is balanced in neither way, for
+    several values of the same crossed levels, whose interaction is not told apart, and where
+    nothing is left for the rest. Searle, Casella and McCulloch 1992, chapter 4.
     """
     array = np.asarray(values, dtype=float)
     codes = [_codes([each[place] for each in levels]) for place in range(len(sources))]
@@ -92,6 +93,8 @@ def decompose(
     for (a, first), (b, second) in combinations(zip(codes, sources, strict=True), 2):
         if len(set(Counter(zip(a, b, strict=True)).values())) != 1 or _empty(a, b):
             raise ClaimError(f"'{first}' and '{second}' are neither crossed nor nested evenly")
+    if len(codes) > 1 and len(set(levels)) < len(levels):
+        raise ClaimError("runs repeat the levels of crossed sources, whose interaction may differ")
     return _crossed(array, codes, sources, level)
 
 
@@ -150,7 +153,9 @@ def _nested(
     for place, source in enumerate(sources):
         size = len(values) / counts[place + 1]
         stratum = _Stratum(source, counts[place + 1], squares[place], df[place], size)
-        found.append(_component(stratum, squares[place + 1], df[place + 1], level))
+        component = _component(stratum, squares[place + 1], df[place + 1], level)
+        inner = place + 1 == len(sources)
+        found.append(component if inner else replace(component, times=None))
     return Decomposition(tuple(found), squares[-1], nested=True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -106,6 +107,31 @@ def test_a_level_for_each_run_is_shared_by_none(tmp_path: Path) -> None:
     assert told(document) == []
     assert "no run is left to tell the rest by" in document.variation[0].refused
     assert "no run is left to tell the rest by" in str(sections(document))
+
+
+def test_evaluations_of_one_run_share_what_was_drawn_for_it(tmp_path: Path) -> None:
+    """A run has a split of its own; its three evaluations are averaged, and share it as one."""
+    lines = ["arm,seed,run,split,measurement,value"]
+    for arm, error in (("a", 4.0), ("b", 6.0)):
+        for run in range(5):
+            for each in range(3):
+                value = error + 0.1 * run + 0.01 * each
+                lines.append(f"{arm},{3 * run + each},{run},{run},error,{value:.3f}")
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    assert told(judged(tmp_path, "min: 5, plan: 5, unit: run, sources: [split]")) == []
+
+
+def test_what_is_censored_has_no_variance_to_share(tmp_path: Path, monkeypatch: Any) -> None:
+    table(tmp_path)
+    censored = 'label: test error, censored: {{at: 5, why: "all that there was"}}'
+    text = TEXT.replace("label: test error", censored)
+    survivals = "kind: survivals, measurement: error, of: [a, b], direction: sooner"
+    text = text.replace(
+        "kind: difference, measurement: error, of: [a, b], direction: lower", survivals
+    )
+    monkeypatch.setattr("tests.judging.test_variation.TEXT", text)
+    document = judged(tmp_path, "min: 4, plan: 18, sources: [split]")
+    assert "its values are censored" in document.variation[0].refused
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import statsmodels.api as sm
 import statsmodels.formula.api as smf
 
 from repro.errors import ClaimError
-from repro.stats.components import Levels, decompose
+from repro.stats.components import Component, Levels, decompose
 
 DRAWN = np.random.default_rng(11)
 
@@ -40,6 +40,24 @@ def nested(a: int, b: int, each: int) -> tuple[list[float], Levels]:
             values += [outer + inner + 0.5 * DRAWN.standard_normal() for _ in range(each)]
             levels += [(f"s{i}", f"s{i}-{j}")] * each
     return values, levels
+
+
+def holds(component: Component, truth: float) -> bool:
+    assert component.times is not None
+    return component.times[0] <= truth <= component.times[1]
+
+
+def test_nested_intervals_cover_where_there_are_any() -> None:
+    """Of the innermost source, against the rest; that of the outer one is no such multiple."""
+    levels = [(f"s{i}", f"s{i}-{j}") for i in range(5) for j in range(3) for _ in range(3)]
+    draws, truth, held = 1500, 0.7, 0
+    outer, inner = DRAWN.standard_normal((draws, 5)), truth * DRAWN.standard_normal((draws, 15))
+    noise = DRAWN.standard_normal((draws, 45))
+    for row in np.repeat(outer, 9, axis=1) + np.repeat(inner, 3, axis=1) + noise:
+        first, second = decompose(row.tolist(), levels, ["split", "init"]).components
+        assert first.times is None
+        held += holds(second, truth)
+    assert abs(held / draws - 0.95) < 4 * np.sqrt(0.95 * 0.05 / draws)
 
 
 def test_one_source_is_that_of_restricted_likelihood() -> None:
@@ -93,7 +111,7 @@ def test_estimates_are_right_on_average_and_intervals_cover() -> None:
     for row in np.repeat(effects, 4, axis=1) + noise:
         (component,) = decompose(row.tolist(), levels, ["split"]).components
         found.append(component.variance)
-        held += component.times[0] <= truth <= component.times[1]
+        held += holds(component, truth)
     assert np.mean(found) == pytest.approx(truth**2, abs=4 * np.std(found) / np.sqrt(draws) + 0.02)
     assert abs(held / draws - 0.95) < 4 * np.sqrt(0.95 * 0.05 / draws)
 
@@ -105,7 +123,7 @@ def test_crossed_intervals_cover_too() -> None:
     noise = DRAWN.standard_normal((draws, 30))
     for row in np.repeat(first, 5, axis=1) + np.tile(second, 6) + noise:
         component = decompose(row.tolist(), levels, ["split", "init"]).components[0]
-        held += component.times[0] <= truth <= component.times[1]
+        held += holds(component, truth)
     assert abs(held / draws - 0.95) < 4 * np.sqrt(0.95 * 0.05 / draws)
 
 
@@ -130,6 +148,11 @@ def test_the_total_is_that_of_fresh_levels() -> None:
         ([("a",)] * 4, ["split"], "all runs have one level of 'split'"),
         ([("a",), ("a",), ("a",), ("b",)], ["split"], "have 1 to 3 runs"),
         ([("a",), ("b",), ("c",), ("d",)], ["split"], "no run is left"),
+        (
+            [(a, b) for a in "xy" for b in "uv" for _ in range(2)],
+            ["split", "init"],
+            "whose interaction may differ",
+        ),
         (
             [("a", "x"), ("a", "y"), ("b", "x"), ("b", "x"), ("c", "y"), ("c", "y")],
             ["split", "init"],

@@ -33,15 +33,18 @@ def scatter_sources(document: Document) -> Iterator[Block]:
     if any(not part.refused for part in document.variation):
         yield Paragraph(
             "A source is what was drawn for a run. The interval is of its standard deviation, as a "
-            "multiple of that of the rest, or of the source within it. An estimate below 0 is 0."
+            "multiple of that of the rest. An estimate below 0 is 0."
         )
 
 
 def _components(document: Document, part: VariationPart) -> Iterator[tuple[str, ...]]:
     label = words.arm_label(document, part.arm)
     for each in part.sources:
-        high = "any" if each.high is None else fmt.significant(each.high)
+        times = fmt.DASH
+        if each.low is not None:
+            high = "any" if each.high is None else fmt.significant(each.high)
+            times = f"{fmt.significant(each.low)} to {high}"
         cells = (fmt.count(each.levels), fmt.significant(each.sd), fmt.share(each.share))
-        yield (label, each.source, *cells, f"{fmt.significant(each.low)} to {high}")
+        yield (label, each.source, *cells, times)
     rest = fmt.significant(part.rest_sd or 0.0), fmt.share(part.rest_share or 0.0)
     yield (label, "the rest", fmt.DASH, *rest, fmt.DASH)

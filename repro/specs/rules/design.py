@@ -151,6 +151,9 @@ def _sources(claim: ScaledClaim) -> Iterator[Problem]:
             yield claim.problem((*steps, position), mistake, expected, "name another, or remove it")
     if not claim.seeds.drawn:
         return
+    if any(kind_of(expectation).tasks(expectation) for _, expectation in claim.placed()):
+        mistake = "runs of several tasks differ by their tasks, and their scatter is not one"
+        yield claim.problem(steps, mistake, "a claim over no tasks", "leave the sources out")
     for name, arm in claim.arms.items():
         if arm.source.printed is None and not arm.source.has_units:
             mistake = f"arm '{name}' has no table, and sources are columns of one"
