@@ -138,7 +138,6 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         always,
         4,
         sd_ratios=False,
-        most_draws=20_000,
         wide=(),
     ),
     Experiment(

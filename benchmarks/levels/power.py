@@ -315,6 +315,7 @@ PLANS: tuple[Plan, ...] = (
     _spread("levene", 10, 2.0),
     _spread("levene", 20, 2.0),
     _spread("f", 6, 3.0),
+    _spread("f", 12, 2.0),
     _level(10, 0.8),
     _level(30, 0.5),
     _correlation(20, 0.6),

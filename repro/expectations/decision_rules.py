@@ -52,13 +52,11 @@ def by_interval(result: TestResult, *, edge_is_claimed: bool = False) -> Finding
     ``edge_is_claimed`` where what is claimed is *at least*.
     """
     interval = known(result.interval)
-    low = float("-inf") if result.low is None else result.low
-    high = float("inf") if result.high is None else result.high
+    low, high = result.low, result.high
     at_edge = edge_is_claimed and (interval.low == high or interval.high == low)
-    conclusion = decide(
-        confirmed=low < interval.low and interval.high < high,
-        contradicted=(interval.low >= high or interval.high <= low) and not at_edge,
-    )
+    inside = low is None or low < interval.low, high is None or interval.high < high
+    beyond = low is not None and interval.high <= low, high is not None and interval.low >= high
+    conclusion = decide(confirmed=all(inside), contradicted=any(beyond) and not at_edge)
     return Finding(conclusion, known(result.p), known(result.p_opposite))
 
 

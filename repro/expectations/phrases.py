@@ -55,11 +55,16 @@ def apart(
 def ends(
     interval: base.IntervalPart | None, limits: Sequence[float], text: Callable[[float, int], str]
 ) -> str:
-    """` (95% interval a to b)`, or nothing where there is no interval with two ends."""
-    if interval is None or interval.low is None or interval.high is None:
+    """` (95% interval a to b)`, or from a up, or up to b; nothing where there is no end."""
+    if interval is None or (interval.low is None and interval.high is None):
         return ""
-    low, high = apart([interval.low, interval.high], limits, text)
-    return f" ({fmt.percent(interval.level)} interval {low} to {high})"
+    known = [end for end in (interval.low, interval.high) if end is not None]
+    said = " to ".join(apart(known, limits, text))
+    if interval.low is None:
+        said = f"up to {said}"
+    elif interval.high is None:
+        said = f"from {said} up"
+    return f" ({fmt.percent(interval.level)} interval {said})"
 
 
 def digits(text: Callable[[float, int], str], usual: int) -> Callable[[float, int], str]:

@@ -115,7 +115,8 @@ class _RatioOfMeans:
     """A ratio of two means above 0 whose errors have a common estimate (Fieller 1954).
 
     ``mean_a - k mean_b`` has variance ``var_a - 2 k cov + k ** 2 var_b`` with ``df`` degrees of
-    freedom.
+    freedom. With a covariance its t may turn as ``k`` grows, so that a larger ratio is rejected
+    and a smaller one is not: p is then that of the ratio least in doubt.
     """
 
     mean_a: float
@@ -129,19 +130,32 @@ class _RatioOfMeans:
     def ratio(self) -> float:
         return self.mean_a / self.mean_b
 
-    def statistic(self, k: float) -> float:
-        variance = self.var_a - 2 * k * self.cov + k**2 * self.var_b
-        distance = self.mean_a - k * self.mean_b
-        if variance <= 0:
-            raise ClaimError("the deviations from the medians do not vary, so no test is possible")
-        return distance / math.sqrt(variance)
-
     def p_above(self, k: float) -> float:
-        """One-sided p of a true ratio of ``k`` or less."""
-        return float(stdtr(self.df, -self.statistic(k)))
+        """One-sided p of a true ratio of ``k`` or less: the largest p of any of these."""
+        return float(stdtr(self.df, -min(self._statistics(0.0, k))))
 
     def p_below(self, k: float) -> float:
-        return float(stdtr(self.df, self.statistic(k)))
+        """One-sided p of a true ratio of ``k`` or more: the largest p of any of these."""
+        return float(stdtr(self.df, max(self._statistics(k, math.inf))))
+
+    def _statistics(self, low: float, high: float) -> list[float]:
+        """Student's t at both ends of a range of ratios, and where it turns in between."""
+        rise = self.mean_b * self.var_a - self.mean_a * self.cov
+        fall = self.mean_b * self.cov - self.mean_a * self.var_b
+        turn = rise / fall if fall else 0.0
+        return [self._statistic(k) for k in (low, high, turn) if low <= k <= high]
+
+    def _statistic(self, k: float) -> float:
+        """Student's t of a true ratio of ``k``; a limit at 0 and at infinity."""
+        distance, variance = -self.mean_b, self.var_b
+        if k < math.inf:
+            distance = self.mean_a - k * self.mean_b
+            variance = self.var_a - 2 * k * self.cov + k**2 * self.var_b
+        if variance > 0:
+            return distance / math.sqrt(variance)
+        if k in (0.0, math.inf):
+            return math.copysign(math.inf, distance)
+        raise ClaimError("the deviations from the medians do not vary, so no test is possible")
 
     def interval(self, alpha: float) -> tuple[float, float]:
         """Every ratio that is not rejected on either side; from 0, or to infinity, where so."""

@@ -51,6 +51,18 @@ def test_what_is_concluded_and_said(size: Any, conclusion: str, said: str) -> No
     assert said in result.sentence
 
 
+def test_an_interval_without_an_end_hides_no_verdict() -> None:
+    """B's scatter cannot be told from none; A's is more than B's for all that."""
+    how: dict[str, Any] = {"of": ["a", "b"], "at_least": {"value": 1, **WHY}}
+    claimed = made({"kind": "spread", **how}, design="paired", seeds={"min": 5, "plan": 5})
+    a, b = (3.593, 0.673, -3.259, -0.735, 1.811), (0.733, 0.972, -2.237, -0.015, 0.627)
+    result = only(claimed, {"a": a, "b": b})
+    assert result.p is not None
+    assert result.p < 0.05
+    assert result.conclusion == "CONFIRMED"
+    assert "(90% interval from 1.01 up)" in result.sentence
+
+
 def test_alike_within_a_factor() -> None:
     """Enough seeds of one distribution show that neither scatters twice as much as the other."""
     a, b = np.random.default_rng(3).standard_normal((2, 60)).round(3).tolist()

@@ -21,6 +21,8 @@ DEAR = {"group_obf": 25, "eprocess_t": 50, "permutation": 50, "brunner_munzel": 
     f"over_tasks {aggregate} bootstrap": 20 for aggregate in AGGREGATES
 }
 """Cases a cell where one takes long."""
+RANDOM_SPLITS = ("permutation", "log_rank")
+"""Beyond five an arm the simulation of these draws splits at random."""
 
 
 def cases(experiment: Experiment) -> list[tuple[Experiment, Cell]]:
@@ -51,7 +53,7 @@ def off_the_grid(experiment: Experiment) -> list[Cell]:
 
 def _tied(experiment: Experiment, cell: Cell) -> bool:
     """Permutations are tied where all splits are tried; beyond, see the test below."""
-    return experiment.test != "permutation" or cell.n == 5
+    return experiment.test not in RANDOM_SPLITS or cell.n <= 5
 
 
 def _quick(experiment: Experiment, cell: Cell) -> bool:
@@ -116,9 +118,10 @@ def test_planned_designs_are_decided_as_the_engine_does(plan: Plan) -> None:
     assert "CONFIRMED" in engine
 
 
-def test_splits_drawn_at_random_decide_as_all_of_them() -> None:
+@pytest.mark.parametrize("test", RANDOM_SPLITS)
+def test_splits_drawn_at_random_decide_as_all_of_them(test: str) -> None:
     """With ten an arm the simulated permutation test decides as the engine's, near ties aside."""
-    experiment = next(one for one in EXPERIMENTS if one.test == "permutation")
+    experiment = next(one for one in EXPERIMENTS if one.test == test)
     cell = Cell(10, alpha=0.3)
     setup = experiment.make(cell)
     data = setup.draw(generator(experiment.name, cell, SEED), 4)

@@ -62,6 +62,37 @@ def test_the_interval_ends_where_p_is_alpha(n: int, paired: bool) -> None:
         assert levene(a, b, high=interval.high, paired=paired).p == pytest.approx(0.05, rel=1e-9)
 
 
+def test_pairs_that_a_smaller_ratio_would_fit_show_nothing() -> None:
+    """A ratio of 1 is rejected, one of 0.5 is not: neither is *at least 1*, nor is p small."""
+    a = Sample.of(-0.375, 3.639, -1.108, -0.429, -1.731)
+    b = Sample.of(-1.016, 2.110, -0.950, -0.958, -1.186)
+    far = [np.abs(x - np.median(x)) for x in map(np.asarray, (a.values, b.values))]
+    p_at = {
+        k: stats.ttest_rel(far[0], k * far[1], alternative="greater").pvalue for k in (1.0, 0.5)
+    }
+    assert p_at[1.0] < 0.05 < p_at[0.5]
+    found = levene(a, b, low=1.0, paired=True)
+    assert found.p is not None
+    assert found.p > p_at[0.5]
+    assert found.interval is not None
+    assert found.interval.low == 0
+
+
+@settings(max_examples=200)
+@given(seed=st.integers(0, 10**6), n=st.integers(5, 8), k=st.floats(0.2, 5.0))
+def test_p_and_interval_of_pairs_agree(seed: int, n: int, k: float) -> None:
+    """A ratio is rejected just where the interval leaves it out, however the pairs correlate."""
+    rng = np.random.default_rng(seed)
+    common = 2 * rng.standard_normal(n)
+    a, b = (Sample.of(*(common + rng.standard_normal(n))) for _ in range(2))
+    found = levene(a, b, low=k, alpha=0.1, paired=True)
+    assert found.p is not None
+    assert found.p_opposite is not None
+    assert found.interval is not None
+    assert (found.p < 0.1) == (found.interval.low > k)
+    assert (found.p_opposite < 0.1) == (found.interval.high < k)
+
+
 def test_an_interval_may_have_no_end() -> None:
     """Where the scatter of B cannot be told from none, the ratio may be as large as it likes."""
     b = Sample.of(1.0, 1.0, 1.0, 1.0, 5.0)
