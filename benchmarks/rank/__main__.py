@@ -52,10 +52,11 @@ def kernel(
     shape: tuple[int, int], folder: Path | None, *, counts: bool, constant: bool
 ) -> dict[str, Any]:
     """The kernel, once: its seconds, and those of all cores together, without making the rows."""
-    making, made_by = 0.0, 0.0
+    making, made_by, first = 0.0, 0.0, 0
 
     def read(start: int) -> Any:
-        nonlocal making, made_by
+        nonlocal making, made_by, first
+        first = start
         chunks = given_rows(shape, start, constant=constant)
         while True:
             began, used = time.perf_counter(), time.process_time()
@@ -70,6 +71,7 @@ def kernel(
     with SavedReading(folder) if folder else nullcontext() as kept:
         found = ranks_of(read, rows=shape[0], counts_only=counts, checkpoint=kept)
     return {
+        "from_row": first,
         "seconds": time.perf_counter() - began - making,
         "core_seconds": time.process_time() - used - made_by,
         "seconds_making_rows": making,
@@ -95,11 +97,14 @@ def svd(shape: tuple[int, int], *, constant: bool) -> dict[str, Any]:
     return {"seconds": seconds, "press": int(np.sum(values > limit * values[0]))}
 
 
-def predicted(shape: tuple[int, int], thresholds: int, flops: float) -> float:
-    """Seconds by the rate of products: the lower half of the Gram matrix, and factorisations."""
+def predicted(shape: tuple[int, int], thresholds: int, flops: float, start: int = 0) -> float:
+    """Seconds by the rate of products: the lower half of the Gram matrix, and factorisations.
+
+    The rows before ``start`` were read before the command was killed; the control is built anew.
+    """
     count, columns = shape
     control = 5 * BLOCK_ROWS / 2
-    return ((count + control) * columns**2 + thresholds * columns**3 / 3) / flops
+    return ((count - start + control) * columns**2 + thresholds * columns**3 / 3) / flops
 
 
 def alone(*arguments: str) -> dict[str, Any]:
@@ -135,14 +140,16 @@ def main() -> None:
     options += ["--constant"] if given.constant else []
     options += ["--rows", str(given.rows)] if given.rows else []
     flops = rate()
+    measured = {way: alone(given.corpus, *options, "--alone", way) for way in ways}
+    start = max(found["from_row"] for found in measured.values() if "from_row" in found)
     result: dict[str, Any] = {
         "date": datetime.now(UTC).date().isoformat(),
         "machine": f"{processor()}, {cores()} cores, numpy {np.__version__}",
         "shape": shape,
         "rows": "log(p + 1e-8) of a Softmax" if given.constant else "a Softmax",
         "dgemm_flops": flops,
-        "predicted_seconds_of_a_gram_matrix": predicted(shape, 4, flops),
-        **{way: alone(given.corpus, *options, "--alone", way) for way in ways},
+        "predicted_seconds_of_a_gram_matrix": predicted(shape, 4, flops, start),
+        **measured,
     }
     print(json.dumps(result, indent=2))
 
