@@ -23,7 +23,7 @@ from repro.errors import MatrixError
 from repro.files import read_bytes, try_lock, write_atomically
 from repro.rank.rounded import Row
 
-EVERY_S: Final = 600.0
+EVERY_S: Final = 1200.0
 """Seconds from one save to the next."""
 
 PROGRESS: Final = "progress.json"
