@@ -26,8 +26,8 @@ def wandb_export(names: Collection[str]) -> Words | None:
     if ended and any(_CHART.fullmatch(name.removesuffix(end)) for name in ended for end in _ENDS):
         mistake = "this is a chart that W&B exported: a column per run, and a row per step"
         advice = (
-            "export the table of runs instead, with the columns of the seed and of the arm, or "
-            "import the folder `wandb` (`import: {from: wandb, ...}`)"
+            'give each arm `import: {from: files, path: FILE.csv, columns: "RUN-{seed} - METRIC"}` '
+            "with the names of its runs, and the measurement `from: value`"
         )
         return mistake, "a row per run, or arm,seed,measurement,value", advice
     return None

@@ -321,7 +321,7 @@ def test_a_run_without_a_value_is_missing(tmp_path: Path) -> None:
         ("../r.json", "import.path: '../r.json' is not well formed"),
         ("/etc/{seed}", "import.path: '/etc/{seed}' is not well formed"),
         ("a/../{seed}", "path leads out of the folder"),
-        ("{seed}/{seed}.json", "path has a name in braces twice"),
+        ("{seed}/{seed}.json", "a name in braces stands there twice"),
         ("no/{seed}.json", "no file has such a name"),
         ("{seed}/r.bin", "of a form that is not known"),
     ],

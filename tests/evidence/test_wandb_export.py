@@ -48,6 +48,33 @@ def test_the_file_of_a_run_is_no_export(tmp_path: Path) -> None:
     assert (run.fields["seed"], run.rows) == ("3", [{"seed": 3.0, "error": 4.5}])
 
 
+def test_a_chart_has_a_run_per_column(tmp_path: Path) -> None:
+    """Runs are told by the names of their columns, and those of the ranges are no runs."""
+    rows = ["0,9.5,9.5,9.5,,,", "100,7.25,7.25,7.25,7.5,7.5,7.5", "200,NaN,NaN,NaN,6.5,6.5,6.5"]
+    names = [CHART[0], *CHART[1:], *(name.replace("seed0", "seed1") for name in CHART[1:])]
+    header = ",".join(f'"{name}"' for name in names)
+    (tmp_path / "chart.csv").write_text("\n".join([header, *rows]))
+    declared = {"from": "files", "path": "chart.csv", "columns": "{arm}-seed{seed} - val/error"}
+    first, second = Files.model_validate(declared).runs(tmp_path, FilesRead())
+    assert (first.fields, second.fields) == ({"arm": "a", "seed": "0"}, {"arm": "a", "seed": "1"})
+    assert first.place == "chart.csv, column 'a-seed0 - val/error'"
+    assert [row["value"] for row in first.rows] == [9.5, 7.25, None]
+    assert second.rows == [{"Step": 100.0, "value": 7.5}, {"Step": 200.0, "value": 6.5}]
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({"columns": "a - error"}, "names no field"),
+        ({"columns": "{a}-{a} - error"}, "twice"),
+        ({"columns": "{seed} - error", "each": "row"}, "four ways"),
+    ],
+)
+def test_columns_that_tell_no_runs_apart_are_refused(more: dict[str, str], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        Files.model_validate({"from": "files", "path": "chart.csv", **more})
+
+
 @pytest.mark.parametrize(
     "names",
     [

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from repro.errors import DataError
 from repro.files import leads_out, read_bytes
@@ -113,20 +113,36 @@ def same(found: Any, asked: Value) -> bool:
     return str(found) == asked
 
 
-_PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]{0,31})\}|\*\*/|\*|\?|\[[^\]/]*\]")
+_BRACES = r"\{([a-z][a-z0-9_]{0,31})\}"
+_PLACEHOLDER = re.compile(_BRACES + r"|\*\*/|\*|\?|\[[^\]/]*\]")
 
 
 def _below(path: str) -> str:
     if ".." in PurePosixPath(path).parts:
         raise ValueError("path leads out of the folder of the claim")
-    names = [found[1] for found in _PLACEHOLDER.finditer(path) if found[1]]
-    if len(set(names)) < len(names):
-        raise ValueError("path has a name in braces twice")
     return path
 
 
-PathPattern = Annotated[ImportPath, AfterValidator(_below)]
+def _named_once(pattern: str) -> str:
+    names = re.findall(_BRACES, pattern)
+    if len(set(names)) < len(names):
+        raise ValueError("a name in braces stands there twice")
+    return pattern
+
+
+def _named(pattern: str) -> str:
+    if not re.search(_BRACES, pattern):
+        raise ValueError("columns names no field: write `{seed}` for the part that is the seed")
+    return pattern
+
+
+PathPattern = Annotated[ImportPath, AfterValidator(_below), AfterValidator(_named_once)]
 """`runs/{arm}/seed_{seed}/metrics.csv`: names in braces are fields of a run; `*` is any name."""
+
+ColumnPattern = Annotated[
+    str, Field(max_length=1_000), AfterValidator(_named_once), AfterValidator(_named)
+]
+"""`{arm}-{seed} - error`: the same of the name of a column."""
 
 
 def matching(
@@ -166,6 +182,14 @@ def _expression(path: str) -> str:
             parts.append({"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}.get(found[0], found[0]))
         end = found.end()
     return "".join([*parts, re.escape(path[end:])])
+
+
+def column_expression(pattern: str) -> str:
+    """The same of the name of a column, in which only names in braces stand for a part."""
+    parts = re.split(_BRACES, pattern)
+    return "".join(
+        f"(?P<{part}>.+?)" if place % 2 else re.escape(part) for place, part in enumerate(parts)
+    )
 
 
 def _natural(path: Path) -> list[tuple[int, int | str]]:
