@@ -15,7 +15,7 @@ from repro.errors import ClaimError, gravest
 from repro.expectations.verdict_words import Conclusion, Validity
 from repro.judging.document import Document
 from repro.specs.claim import Claim
-from repro.verify import Options, verify_claims
+from repro.verify import Options, verify_claims, write_report
 
 
 class Word(StrEnum):
@@ -57,8 +57,8 @@ def gate(claim: Claim, options: Options, tell: Callable[[Document], None]) -> Ga
     """Run and judge a claim until it is decided, futile, or at its largest number of seeds.
 
     Results that are there (a table, an import, printed numbers) are judged once. ``tell`` is
-    called after every look but the last. ClaimError for a claim that trains and has no e-process;
-    else raises as ``verify_claims``.
+    called after every look but the last, whose report alone is written. ClaimError for a claim
+    that trains and has no e-process; else raises as ``verify_claims``.
     """
     if claim.trained and (claim.sequential is None or claim.sequential.looks):
         raise ClaimError(
@@ -68,7 +68,7 @@ def gate(claim: Claim, options: Options, tell: Callable[[Document], None]) -> Ga
         )
     seeds = 0
     while True:
-        verified = verify_claims((claim,), replace(options, nightly=True))
+        verified = verify_claims((claim,), replace(options, nightly=True, write=False))
         said = (*verified.failures, *(f"{each.subject}: {each.why}" for each in verified.stopped))
         codes = [each.status for each in verified.stopped] + [5] * bool(verified.failures)
         if not verified.documents:
@@ -82,8 +82,9 @@ def gate(claim: Claim, options: Options, tell: Callable[[Document], None]) -> Ga
             or not claim.trained
             or not _open(document)
         ):
-            status = gravest([word.status, *codes])
-            return Gated(word, why, document, status, said)
+            unwritten = write_report(claim, document, options)
+            status = gravest([word.status, *codes, *([5] if unwritten else [])])
+            return Gated(word, why, document, status, (*said, *unwritten))
         tell(document)
         seeds = planned
 

@@ -60,6 +60,7 @@ class Options(RunOptions):
     and takes fresh ones for negative controls; ``force`` trains designs that could hardly decide.
     ``formats`` names report formats that are written beside the usual ones. ``exploratory``: the
     claims were written when their results were there, and nothing of them is put on record.
+    ``write`` False judges and writes no report (`write_report` does).
     """
 
     reports: Path = field(kw_only=True)
@@ -70,6 +71,7 @@ class Options(RunOptions):
     force: bool = False
     formats: tuple[str, ...] = ()
     exploratory: bool = False
+    write: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +125,9 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
         for each in stopped:
             if failed := named.get(each.subject):
                 write_failure(each, failed.id, failed.scale, options.reports)
-    with apart("index.html", stopped):
-        write_index(options.reports)
+    if options.write:
+        with apart("index.html", stopped):
+            write_index(options.reports)
     return Verified(
         documents,
         trained,
@@ -216,6 +219,16 @@ def _trained(
     return 0, ()
 
 
+def write_report(claim: Claim, document: Document, options: Options) -> list[str]:
+    """Write the report of a claim that was judged, and the index; what could not be written."""
+    formats = added(options.formats, allow_code=options.allow_code)
+    stopped: list[Stopped] = []
+    unwritten = _write([(claim, document)], options, formats, stopped)
+    with apart("index.html", stopped):
+        write_index(options.reports)
+    return [*unwritten, *(f"{each.subject}: {each.why}" for each in stopped)]
+
+
 def _reported(
     judged: Sequence[Judgement],
     options: Options,
@@ -228,9 +241,20 @@ def _reported(
         with apart(subject(judgement.claim), stopped):
             whole = judge_in_family(judgement, judged)
             found.append((judgement.claim, document_of(whole, command=options.command)))
-    documents: list[Document] = []
+    unwritten = _write(found, options, formats, stopped) if options.write else []
+    failed = {each.subject for each in stopped}
+    return tuple(document for claim, document in found if subject(claim) not in failed), unwritten
+
+
+def _write(
+    found: Sequence[tuple[Claim, Document]],
+    options: Options,
+    formats: Sequence[ReportFormat],
+    stopped: list[Stopped],
+) -> list[str]:
+    """Render and write; what could not be written."""
     unwritten: list[str] = []
-    for claim, document, files in _rendered(found, formats):
+    for claim, files in _rendered(found, formats):
         folder = options.reports / claim.id / claim.scale
         with apart(subject(claim), stopped):
             try:
@@ -238,27 +262,26 @@ def _reported(
                 (folder / FAILED).unlink(missing_ok=True)
             except OSError as error:
                 unwritten.append(f"{folder}: {error.strerror or error}")
-            documents.append(document)
-    return tuple(documents), unwritten
+    return unwritten
 
 
 def _rendered(
     found: Sequence[tuple[Claim, Document]], formats: Sequence[ReportFormat]
-) -> Iterator[tuple[Claim, Document, Callable[[], dict[str, bytes]]]]:
-    """Each document with what renders it: where there are many, processes that have begun.
+) -> Iterator[tuple[Claim, Callable[[], dict[str, bytes]]]]:
+    """Each claim with what renders its document: where there are many, processes that have begun.
 
     What fails in a process is rendered again here, where its place can be told.
     """
     here = [partial(rendered, document, formats) for _, document in found]
     if len(found) < MANY or cores() < 2 or formats:
-        for (claim, document), files in zip(found, here, strict=True):
-            yield claim, document, files
+        for (claim, _), files in zip(found, here, strict=True):
+            yield claim, files
         return
     pool = ProcessPool(min(cores(), len(found)))
     try:
         begun = [pool.submit(rendered, document) for _, document in found]
-        for (claim, document), future, again in zip(found, begun, here, strict=True):
-            yield claim, document, future.result if future.exception() is None else again
+        for (claim, _), future, again in zip(found, begun, here, strict=True):
+            yield claim, future.result if future.exception() is None else again
     finally:
         pool.terminate()
 
