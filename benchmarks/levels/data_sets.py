@@ -35,6 +35,17 @@ def alike_on_average(cell: Cell, *, weights: Weights = "equal", equivalent: bool
     return Setup(_rule(weights, region, cell.alpha), draw, margin)
 
 
+def gained(n: int, gain: float, least: float) -> Setup:
+    """A better by ``gain`` on average: is it shown to be better by more than ``least``?"""
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        effects = gain + TAU * rng.standard_normal((draws, TASKS, 1))
+        a, b = rng.standard_normal((2, draws, TASKS, n))
+        return (effects + a).reshape(draws, -1), b.reshape(draws, -1)
+
+    return Setup(_rule("equal", (least, None), 0.05), draw, gain)
+
+
 def _rule(weights: Weights, region: Region, alpha: float) -> Rule:
     def judge(row: Data) -> Finding:
         a, b = (of_tasks(arm, TASKS) for arm in row)

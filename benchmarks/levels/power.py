@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.levels import exact, looks, means, one_sample, points, spreads
+from benchmarks.levels import data_sets, exact, looks, means, one_sample, points, spreads, tasks
 from benchmarks.levels.cells import SEED, Cell, Data, Draw, Setup, generator
 from benchmarks.levels.measure import CHUNK, DRAWS
 from benchmarks.levels.nulls import arms
 from repro.stats import stopping
+from repro.stats.planned_tasks import HALF, PlannedMetaAnalysis, PlannedOverTasks
 from repro.stats.planning import (
     PlannedCorrelation,
     PlannedDifference,
@@ -28,6 +29,7 @@ from repro.stats.planning import (
     power_of_test,
 )
 from repro.stats.power import power_above
+from repro.stats.task_aggregates import Aggregate
 
 ERRORS = 4
 """Standard errors by which promise and outcome may differ by chance (1 in 16,000)."""
@@ -50,7 +52,12 @@ class Plan:
     @property
     def kind(self) -> str:
         """The kind of expectation, as a claim file calls it."""
-        names = {PlannedShare: "bound", PlannedSequential: "sequential"}
+        names = {
+            PlannedShare: "bound",
+            PlannedSequential: "sequential",
+            PlannedOverTasks: "over_tasks",
+            PlannedMetaAnalysis: "meta_analysis",
+        }
         return names.get(type(self.planned), self.planned.name.replace("-", "_"))
 
 
@@ -189,6 +196,20 @@ def _spread(test: spreads.TestOfSpread, n: int, ratio: float) -> Plan:
     return Plan(f"{test}, spread", planned, setup, 0.90, at_least=test == "levene")
 
 
+def _over_tasks(aggregate: Aggregate, n: int, gain: float, least: float = 0.0) -> Plan:
+    sd = () if aggregate == "improvement" else (1.0,)
+    planned = PlannedOverTasks(
+        (n,), sd, effect=gain, low=least, tasks=tasks.TASKS, aggregate=aggregate
+    )
+    return Plan(f"{aggregate} over tasks", planned, tasks.gained(aggregate, n, gain, least))
+
+
+def _meta_analysis(n: int, gain: float, least: float = 0.0) -> Plan:
+    sd = math.hypot(data_sets.TAU, math.sqrt(2 / n))
+    planned = PlannedMetaAnalysis((n,), (sd,), effect=gain, low=least, tasks=tasks.TASKS)
+    return Plan("mean effect over tasks", planned, data_sets.gained(n, gain, least), 0.90)
+
+
 def _separation(n: int, distance: float, sd: float) -> Plan:
     planned = PlannedSeparation((n,), (sd, 1.0), effect=distance)
     return Plan(
@@ -316,6 +337,14 @@ PLANS: tuple[Plan, ...] = (
     _spread("levene", 20, 2.0),
     _spread("f", 6, 3.0),
     _spread("f", 12, 2.0),
+    _over_tasks("mean", 3, 0.9),
+    _over_tasks("mean", 5, 0.0, -0.7),
+    _over_tasks("iqm", 3, 0.9),
+    _over_tasks("iqm", 10, 0.5),
+    _over_tasks("improvement", 5, 0.7, HALF),
+    _over_tasks("improvement", 10, 0.63, HALF),
+    _meta_analysis(3, 1.5),
+    _meta_analysis(10, 0.0, -1.0),
     _level(10, 0.8),
     _level(30, 0.5),
     _correlation(20, 0.6),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -34,6 +35,13 @@ def boundary(
     return Setup(
         rule(aggregate, region, cell.alpha, tasks), _arms(cell, tasks, float(margin)), truth
     )
+
+
+def gained(aggregate: Aggregate, n: int, gain: float, least: float, tasks: int = TASKS) -> Setup:
+    """A better by ``gain`` in every task: is it shown to be better by more than ``least``?"""
+    shift = math.sqrt(2) * float(ndtri(gain)) if aggregate == "improvement" else gain
+    rule = _by_t(aggregate, (least, None), 0.05, tasks)
+    return Setup(rule, _arms(Cell(n), tasks, shift), gain)
 
 
 def _arms(cell: Cell, tasks: int, shift: float) -> Callable[[np.random.Generator, int], Data]:

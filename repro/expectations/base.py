@@ -210,6 +210,9 @@ class Kind(ABC, Generic[E]):
     test_of_design: ClassVar[bool] = False
     """Whether its key `test` is that of the design, welch or paired, unless one is named."""
 
+    plans_effects: ClassVar[bool] = False
+    """Whether a plan needs the scatter of effects, and not that of values."""
+
     no_power: ClassVar[str] = "no power is computed for this kind of expectation"
     """Why no power is computed, where none is."""
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from repro.expectations.base import Context, Found, Read
+from repro.errors import ClaimError
+from repro.expectations.base import Context, Found, PlannedSeeds, Read
 from repro.expectations.phrases import digits
 from repro.expectations.tasks import TasksClaim, TasksKind, of_each_task, runs_per_task
 from repro.schema import numbers as fmt
 from repro.stats.records import TestResult, expect
+
+if TYPE_CHECKING:
+    from repro.stats.planning import PlannedTest
 
 
 class MetaAnalysis(TasksClaim):
@@ -27,6 +31,7 @@ class MetaAnalysisKind(TasksKind[MetaAnalysis]):
     """Random effects of tasks; both the tasks and their runs are drawn by chance."""
 
     Declared = MetaAnalysis
+    plans_effects = True
 
     def least_seeds(self, declared: MetaAnalysis, alpha: float, *, paired: bool) -> int:
         """Of equal weights one: the tasks, and not their runs, say how effects vary."""
@@ -38,6 +43,15 @@ class MetaAnalysisKind(TasksKind[MetaAnalysis]):
         a, b = self.samples(declared, context, read)
         region = self.region(declared, context)
         return meta_analysis(a, b, region=region, weights=declared.weights, alpha=context.alpha)
+
+    def planned(self, declared: MetaAnalysis, context: Context, plan: PlannedSeeds) -> PlannedTest:
+        from repro.stats.planned_tasks import PlannedMetaAnalysis
+
+        if declared.weights == "inverse_variance":
+            raise ClaimError("no power is computed for weights by inverse variances")
+        low, high = self.gain(declared)
+        tasks = len(declared.tasks)
+        return PlannedMetaAnalysis(**plan.design(context), low=low, high=high, tasks=tasks)
 
     def measured(self, declared: MetaAnalysis, context: Context) -> str:
         tasks = fmt.number_of(len(declared.tasks), "task")

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from repro.errors import ClaimError
 from repro.expectations import base
 from repro.expectations.base import Context, Found, Read
 from repro.expectations.phrases import against, both_p, digits, ends, follows, headed
 from repro.expectations.tasks import TasksClaim, TasksKind, of_each_task, runs_per_task
 from repro.schema import numbers as fmt
 from repro.stats.records import TestResult, expect
+
+if TYPE_CHECKING:
+    from repro.stats.planning import PlannedTest
 
 
 class OverTasks(TasksClaim):
@@ -79,6 +83,26 @@ class OverTasksKind(TasksKind[OverTasks]):
         if declared.aggregate == "improvement":
             return HALF, None
         return super().region(declared, context)
+
+    def planned(
+        self, declared: OverTasks, context: Context, plan: base.PlannedSeeds
+    ) -> PlannedTest:
+        from repro.stats.planned_tasks import PlannedOverTasks
+
+        if declared.test == "stratified_bootstrap":
+            raise ClaimError("no power is computed for a bootstrap")
+        improvement = declared.aggregate == "improvement"
+        low, high = (HALF, None) if improvement else self.gain(declared)
+        design = {"n": (plan.n,), **context.level} if improvement else plan.design(context)
+        tasks = len(declared.tasks)
+        return PlannedOverTasks(
+            **design, low=low, high=high, tasks=tasks, aggregate=declared.aggregate
+        )
+
+    def on_power(self, declared: OverTasks, context: Context, plan: base.PlannedSeeds) -> str:
+        if declared.aggregate != "iqm":
+            return ""
+        return "The power is simulated, of tasks that lie one standard deviation of a run apart."
 
     def measured(self, declared: OverTasks, context: Context) -> str:
         aggregate, tasks = (

@@ -63,7 +63,6 @@ class TasksKind(Kind[T]):
     """The effect is a minus b; its interval decides, against no difference or a margin."""
 
     counts_seeds = False
-    no_power = "no power is computed over tasks"
 
     @abstractmethod
     def measured(self, declared: T, context: Context) -> str:
@@ -78,6 +77,9 @@ class TasksKind(Kind[T]):
 
     def scale(self, declared: T) -> base.EffectScale:
         return "difference"
+
+    def assumes(self, declared: T) -> str:
+        return "" if declared.question == "better" else "no difference"
 
     def mistakes(self, declared: T, context: Context) -> Iterator[base.Mistake]:
         for task, times in Counter(declared.tasks).items():
@@ -113,6 +115,11 @@ class TasksKind(Kind[T]):
         if self.sign(declared, context) > 0:
             return -declared.size, None
         return None, declared.size
+
+    def gain(self, declared: T) -> tuple[float, float | None]:
+        """The same of what a gains, whichever values are better: from where, and up to where."""
+        low = 0.0 if declared.question == "better" else -declared.size
+        return low, declared.size if declared.question == "equivalent" else None
 
     def sign(self, declared: T, context: Context) -> int:
         """Of a minus b where a is better."""

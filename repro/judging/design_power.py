@@ -94,7 +94,7 @@ def _scatter(expectation: Expectation, claim: Claim) -> Scatter:
     planned = claim.planned_sd.get(expectation.measurement)
     kind = kind_of(expectation)
     relative = kind.scale(expectation) in ("ratio", "relative")
-    paired = claim.design == "paired" and kind.paired
+    paired = kind.plans_effects or (claim.design == "paired" and kind.paired)
     key = f"{'relative_' if relative else ''}sd{'_of_differences' if paired else ''}"
     if planned is not None:
         size: float | None = getattr(planned, key)

@@ -173,8 +173,9 @@ class PlannedSd(Spec):
 
     ``sd`` is in the units of the measurement, ``relative_sd`` a share of the mean (which a
     ratio and a relative margin need), ``sd_of_differences`` that of a minus b over the seeds
-    (which a paired design needs: the scatter of the arms does not tell it), and
-    ``relative_sd_of_differences`` the same as a share of the mean of b.
+    (which a paired design needs: the scatter of the arms does not tell it; for ``meta_analysis``
+    that of the effects over the tasks), and ``relative_sd_of_differences`` the same as a share of
+    the mean of b.
     """
 
     sd: Annotated[Size, Field(ge=0)] | None = None

@@ -122,6 +122,10 @@ class PlannedTest:
         cap = 1000 if self.decide is None else 100
         return smallest_size(self.chance, target=power, cap=cap)
 
+    def remedy(self, seeds: int | None) -> str:
+        """What would give 80 % power, from ``seeds``."""
+        return f"{seeds} would give 80 %" if seeds else "no affordable number gives 80 %"
+
     def chance(self, n: int) -> float:
         """The power with ``n`` replicates in each arm."""
         return power_of_test(replace(self, n=(n,)))[0]
@@ -484,9 +488,8 @@ def minimum_detectable_difference(planned: PlannedTest, *, power: float = 0.80) 
 
 
 def _too_weak(planned: PlannedTest, power: float, seeds: int | None) -> str:
-    enough = f"{seeds} would give 80 %" if seeds else "no affordable number gives 80 %"
     spread = f" at the planned standard deviation {planned.sd[0]:g}" if planned.sd else ""
     return (
         f"{planned.sizes} give {planned.name} a power of {100 * power:.1f} %{spread}, "
-        f"below {100 * LEAST_POWER:.0f} %; {enough}"
+        f"below {100 * LEAST_POWER:.0f} %; {planned.remedy(seeds)}"
     )

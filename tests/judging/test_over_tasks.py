@@ -23,12 +23,22 @@ SCORE = {**LOSS, "label": "score", "better": "higher"}
 MARGIN = {"abs": 1.0, "why": "one point is of no use"}
 
 
-def document(shifts: Mapping[str, float] | float, better: str = "higher", **keys: Any) -> Document:
+def document(
+    shifts: Mapping[str, float] | float,
+    better: str = "higher",
+    planned_sd: Mapping[str, Any] | None = None,
+    **keys: Any,
+) -> Document:
     """Arm a lies so far above b in each task; both have three runs a task, about 2 apart."""
     own = shifts if isinstance(shifts, Mapping) else dict.fromkeys(TASKS, shifts)
     declared = {"kind": "over_tasks", "of": ["a", "b"], "tasks": list(TASKS), **keys}
     measurement = {**SCORE, "better": better}
-    claim = made(declared, measurements={"loss": measurement}, seeds={"min": 3, "plan": 3})
+    claim = made(
+        declared,
+        measurements={"loss": measurement},
+        seeds={"min": 3, "plan": 3},
+        planned_sd=planned_sd or {},
+    )
     rows: dict[str, dict[TaskSeed, dict[str, float]]] = {"a": {}, "b": {}}
     for place, task in enumerate(TASKS):
         for seed, noise in enumerate(NOISE[place]):
@@ -131,4 +141,33 @@ def test_tables_and_pictures_speak_of_runs_and_tasks() -> None:
     assert "15 of 5 tasks, 3 per task planned" in text
     assert "Mean over tasks" in text
     assert "without each task in turn" in text
-    assert one.design[0].note == "No power is computed over tasks."
+
+
+@pytest.mark.parametrize(
+    ("keys", "size", "power", "note"),
+    [
+        ({}, "sd", None, "No effect is assumed, so no power is computed."),
+        (
+            {"question": "not_worse", "margin": MARGIN},
+            "sd",
+            0.996,
+            "The power is simulated, of tasks that lie one standard deviation of a run apart.",
+        ),
+        (
+            {"kind": "meta_analysis", "question": "equivalent", "margin": MARGIN},
+            "sd_of_differences",
+            0.950,
+            "",
+        ),
+        ({"test": "stratified_bootstrap"}, "sd", None, "No power is computed for a bootstrap."),
+    ],
+)
+def test_what_the_runs_of_the_tasks_can_show(
+    keys: Any, size: str, power: float | None, note: str
+) -> None:
+    """By the planned scatter of the runs of a task; for a mean effect by that of the effects."""
+    planned = {"loss": {size: 0.5, "why": "a pilot of five runs"}}
+    (part,) = document(0.5, planned_sd=planned, **keys).design
+    assert part.power == (power if power is None else pytest.approx(power, abs=0.002))
+    assert part.note == note
+    assert part.assumed_effect == ("no difference" if "margin" in keys else "")

@@ -9,8 +9,10 @@ import pytest
 
 from benchmarks.levels.power import PLANS, Plan, keep
 from repro.expectations.difference import TestOfDifference
-from repro.stats import planning
+from repro.stats import planned_tasks, planning
+from repro.stats.planned_tasks import PlannedOverTasks
 from repro.stats.planning import PlannedDifference, assess
+from repro.stats.task_aggregates import Aggregate
 
 DRAWS = 50_000
 
@@ -32,8 +34,11 @@ def test_every_test_with_a_power_has_two_designs() -> None:
     assert min(found.values()) >= 2
     tests = {test for sort, _, _, test in found if sort is PlannedDifference}
     assert tests == set(get_args(TestOfDifference))
-    every = {c for c in vars(planning).values() if isinstance(c, type) and "name" in vars(c)}
+    named = {**vars(planning), **vars(planned_tasks)}.values()
+    every = {c for c in named if isinstance(c, type) and "name" in vars(c)}
     assert {sort for sort, *_ in found} == every - {planning.PlannedTest}
+    over_tasks = [each.planned for each in PLANS if isinstance(each.planned, PlannedOverTasks)]
+    assert {each.aggregate for each in over_tasks} == set(get_args(Aggregate))
     margins = {name for sort, name, *_ in found if sort is planning.PlannedMargin}
     assert margins == {"equivalence", "non-inferiority", "non-superiority"}
 
