@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
+from repro.report.formats import rendered
 from repro.stats.simulated import eprocess, paired_eprocess
 from repro.verify import verify_claims
 from tests.commands import repro as command
@@ -98,14 +99,26 @@ def test_a_change_that_is_no_better_is_undecided(tmp_path: Path) -> None:
     assert json.loads(again.stdout) == found
 
 
-def test_a_small_gain_takes_the_seeds_that_it_needs(tmp_path: Path) -> None:
-    """Looks are told as they come; a kill between two of them changes nothing."""
+def test_a_small_gain_takes_the_seeds_that_it_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Looks are told as they come, and the report is that of the last one."""
+    written: list[Any] = []
+
+    def counted(document: Any, *formats: Any) -> Any:
+        written.append(document)
+        return rendered(document, *formats)
+
+    monkeypatch.setattr("repro.verify.rendered", counted)
     file = claim(tmp_path, 0.12, most=40)
     done = gated(file, "--json")
     found = json.loads(done.stdout)
     assert found["word"] == "KEEP"
     assert 5 < found["seeds"] < 40
     assert "5 seeds per arm: INCONCLUSIVE, go on" in done.stderr
+    (document,) = written
+    assert document.verdict.conclusion == "CONFIRMED"
+    assert Path(found["report"]).is_file()
 
 
 def test_a_killed_gate_goes_on_where_it_was(

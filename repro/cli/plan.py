@@ -118,10 +118,13 @@ def _say_design(claim: Claim, planned: Plan) -> bool:
 
 
 def _lines(part: DesignPart, claim: Claim, planned: Plan) -> list[str]:
+    from repro.expectations.kinds import kind_of
     from repro.schema.numbers import chance, significant
 
+    declared = next(each for each in claim.expectations if each.id == part.expectation)
+    units = f"seeds per {'task' if kind_of(declared).tasks(declared) else 'arm'}"
     scatter = " and ".join(dict.fromkeys(significant(sd, 2) for sd in part.sd))
-    lines = [f"{part.expectation}: {part.seeds} seeds per arm"]
+    lines = [f"{part.expectation}: {part.seeds} {units}"]
     if scatter:
         lines.append(f"  planned sd {scatter}, from {part.sd_source}")
     if part.power is not None:
@@ -132,7 +135,7 @@ def _lines(part: DesignPart, claim: Claim, planned: Plan) -> list[str]:
         lines.append(f"  the smallest effect with a chance of 80 % of being found: {smallest}")
     for name, seeds in (("80 %", part.seeds_80), ("90 %", part.seeds_90)):
         if seeds is not None:
-            lines.append(f"  {name} power: {seeds} seeds per arm, {_cost(claim, seeds, planned)}")
+            lines.append(f"  {name} power: {seeds} {units}, {_cost(claim, seeds, planned)}")
     return [*lines, f"  {part.note}"] if part.note else lines
 
 
