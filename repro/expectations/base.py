@@ -211,7 +211,7 @@ class Kind(ABC, Generic[E]):
     """Whether its key `test` is that of the design, welch or paired, unless one is named."""
 
     plans_effects: ClassVar[bool] = False
-    """Whether a plan needs the scatter of effects, and not that of values."""
+    """Whether what counts is the scatter of effects over tasks, and not that of values."""
 
     no_power: ClassVar[str] = "no power is computed for this kind of expectation"
     """Why no power is computed, where none is."""

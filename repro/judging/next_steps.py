@@ -290,7 +290,8 @@ def settling(judged: Judged, claim: Claim, evidence: Evidence) -> Settling | Non
 def _seeds(judged: Judged, evidence: Evidence, result: TestResult) -> Settling:
     """So many seeds, where the test compares the means of two arms."""
     expectation = judged.expectation
-    unknown = Settling("More seeds may settle it; how many is not computed.")
+    what = "tasks" if kind_of(expectation).plans_effects else "seeds"
+    unknown = Settling(f"More {what} may settle it; how many is not computed.")
     if len(expectation.of) != 2:
         return unknown
     try:

@@ -52,3 +52,10 @@ def test_hartung_and_knapps_weights_are_told_to_err_with_few_runs() -> None:
     one = document(DIFFERENT, kind="meta_analysis", weights="inverse_variance")
     assert any("Random effects of tasks by Hartung and Knapp" in each.text for each in one.levels)
     assert document(DIFFERENT, kind="meta_analysis").levels == ()
+
+
+def test_what_is_open_on_average_is_settled_by_tasks() -> None:
+    """More runs of a few tasks tell little of others like them."""
+    one = document({**DIFFERENT, "a1": -0.5}, kind="meta_analysis")
+    assert one.results[0].conclusion == "INCONCLUSIVE"
+    assert "More tasks may settle it" in str(one)
