@@ -39,7 +39,7 @@ PARTS: Mapping[str, Sequence[str]] = {
         "AuthorSource",
     ),
     "Sides of the comparison": ("ArmSpec", "PublishedArm", "Comparable"),
-    "How many seeds": ("Seeds", "PlannedSd", "Forced", "NegativeControl"),
+    "How many seeds": ("Seeds", "PlannedSd", "PlannedReach", "Forced", "NegativeControl"),
     "What is measured": (
         "Reported",
         "DerivedMeasurement",

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from benchmarks.levels import data_sets, exact, looks, means, one_sample, points, spreads, tasks
+from benchmarks.levels import (
+    data_sets,
+    exact,
+    looks,
+    means,
+    one_sample,
+    points,
+    spreads,
+    survivals,
+    tasks,
+)
 from benchmarks.levels.cells import SEED, Cell, Data, Draw, Setup, generator
 from benchmarks.levels.measure import CHUNK, DRAWS
 from benchmarks.levels.nulls import arms
 from repro.stats import stopping
+from repro.stats.planned_survival import PlannedSurvivals
 from repro.stats.planned_tasks import HALF, PlannedMetaAnalysis, PlannedOverTasks
 from repro.stats.planning import (
     PlannedCorrelation,
@@ -57,6 +68,7 @@ class Plan:
             PlannedSequential: "sequential",
             PlannedOverTasks: "over_tasks",
             PlannedMetaAnalysis: "meta_analysis",
+            PlannedSurvivals: "survivals",
         }
         return names.get(type(self.planned), self.planned.name.replace("-", "_"))
 
@@ -210,6 +222,12 @@ def _meta_analysis(n: int, gain: float, least: float = 0.0) -> Plan:
     return Plan("mean effect over tasks", planned, data_sets.gained(n, gain, least), 0.90)
 
 
+def _survivals(n: int, a: float, b: float) -> Plan:
+    planned = PlannedSurvivals((n,), effect=a, low=b)
+    direction: Literal["sooner", "later"] = "sooner" if a > b else "later"
+    return Plan("log-rank", planned, survivals.planned(n, (a, b), direction))
+
+
 def _separation(n: int, distance: float, sd: float) -> Plan:
     planned = PlannedSeparation((n,), (sd, 1.0), effect=distance)
     return Plan(
@@ -343,6 +361,8 @@ PLANS: tuple[Plan, ...] = (
     _over_tasks("iqm", 10, 0.5),
     _over_tasks("improvement", 5, 0.7, HALF),
     _over_tasks("improvement", 10, 0.63, HALF),
+    _survivals(8, 0.95, 0.5),
+    _survivals(20, 0.5, 0.9),
     _meta_analysis(3, 1.5),
     _meta_analysis(10, 0.0, -1.0),
     _level(10, 0.8),

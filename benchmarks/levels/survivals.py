@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Literal
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from benchmarks.levels.means import sample, welch_kernel, within
 from benchmarks.levels.nulls import arms, quantile
 from repro.expectations.decision_rules import by_p
 from repro.expectations.verdict_words import Finding
+from repro.stats.records import Alternative
 from repro.stats.survival import log_rank
 
 LATE = 20.0
@@ -19,7 +21,6 @@ LATE = 20.0
 
 SHARE = 0.6
 """The share of runs that get there."""
-
 
 MOST = 1000
 """So many splits are tried; the test itself tries more."""
@@ -57,18 +58,21 @@ def p_of_sums(both: Array, n_a: int) -> tuple[Array, Array]:
     return higher, lower
 
 
-def sooner(at: float, alpha: float) -> Rule:
-    """The first arm is there sooner."""
+def there(direction: Literal["sooner", "later"], at: float, alpha: float) -> Rule:
+    """The first arm is there sooner, or later."""
+    first = direction == "sooner"
 
     def judge(row: Data) -> Finding:
         a, b = map(sample, row)
-        return by_p(log_rank(a, b, at=at, alternative="less", alpha=alpha))
+        alternative: Alternative = "less" if first else "greater"
+        return by_p(log_rank(a, b, at=at, alternative=alternative, alpha=alpha))
 
     def decide(data: Data) -> Outcome:
         a, b = data
         both = scores(np.concatenate([a, b], axis=-1), at)
         higher, lower = p_of_sums(both, a.shape[-1])
-        return Outcome(higher <= alpha, lower <= alpha)
+        found = higher <= alpha, lower <= alpha
+        return Outcome(*(found if first else found[::-1]))
 
     def covers(data: Data, truth: float) -> Mask:
         a, b = (np.minimum(each, at) for each in data)
@@ -83,4 +87,18 @@ def sooner(at: float, alpha: float) -> Rule:
 def alike(cell: Cell) -> Setup:
     """Times of one distribution."""
     at = LATE + quantile(cell.distribution, SHARE)
-    return Setup(sooner(at, cell.alpha), arms(cell, LATE, LATE), 0.0)
+    return Setup(there("sooner", at, cell.alpha), arms(cell, LATE, LATE), 0.0)
+
+
+def planned(n: int, reached: tuple[float, float], direction: Literal["sooner", "later"]) -> Setup:
+    """Shares of both arms in time, of hazards in a constant ratio that grow with time."""
+    shape, at = 3.0, 5.0
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        a, b = (
+            at * (rng.standard_exponential((draws, n)) / -math.log1p(-share)) ** (1 / shape)
+            for share in reached
+        )
+        return a, b
+
+    return Setup(there(direction, at, 0.05), draw)

@@ -102,7 +102,7 @@ class OverTasksKind(TasksKind[OverTasks]):
     def on_power(self, declared: OverTasks, context: Context, plan: base.PlannedSeeds) -> str:
         if declared.aggregate != "iqm":
             return ""
-        return "The power is simulated, of tasks that lie one standard deviation of a run apart."
+        return "The tasks are taken to lie one standard deviation of a run apart."
 
     def measured(self, declared: OverTasks, context: Context) -> str:
         aggregate, tasks = (

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
+from pydantic import Field
+
+from repro.errors import ClaimError
 from repro.expectations import base
 from repro.expectations.base import Context, Declared, Found, Kind, Pair, Read, arms_of
 from repro.expectations.decision_rules import by_p, by_sign
@@ -12,7 +15,11 @@ from repro.expectations.exact import least_pairs, least_splits
 from repro.expectations.phrases import against, both_p, digits, ends, follows, headed, upper
 from repro.expectations.verdict_words import Finding
 from repro.schema import numbers as fmt
+from repro.schema.base import Reason, Spec
 from repro.stats.records import Alternative, TestResult, expect, known
+
+if TYPE_CHECKING:
+    from repro.stats.planning import PlannedTest
 
 Direction = Literal["sooner", "later", "different"]
 
@@ -22,30 +29,54 @@ TAILS: dict[Direction, Alternative] = {
     "different": "two-sided",
 }
 
+NO_PLAN = "no power is computed: `planned` gives no shares of runs that get there"
+
+EXPECTED_SHARES: dict[Direction, str] = {
+    "sooner": "a larger share of a than of b",
+    "later": "a smaller share of a than of b",
+    "different": "two different shares",
+}
+
+OpenShare = Annotated[float, Field(gt=0, lt=1)]
+
+
+class PlannedReach(Spec):
+    """The shares of the runs of a and of b that are expected to be there within the budget."""
+
+    reached: tuple[OpenShare, OpenShare]
+    why: Reason
+
 
 class Survivals(Declared):
     """Arm a reaches the target sooner than b, or later, or not at the same time.
 
     The measurement is the time, and says with ``censored`` from which value on it was not reached.
-    ``sooner`` and ``later`` are tested on one side, at alpha.
+    ``sooner`` and ``later`` are tested on one side, at alpha. The power is that of ``planned``.
     """
 
     kind: Literal["survivals"]
     of: Pair
     direction: Direction
+    planned: PlannedReach | None = None
 
 
 class SurvivalsKind(Kind[Survivals]):
     """The log-rank test by permutation, with the difference of mean times within the budget."""
 
     Declared = Survivals
-    no_power = "no power is computed for times to a target"
 
     def mistakes(self, declared: Survivals, context: Context) -> Iterator[base.Mistake]:
         if context.measurement(declared).censored_at is None:
             mistake = f"'{declared.measurement}' does not say from which value on it is not reached"
             advice = "add `censored: {at: 4000, why: ...}` to the measurement, with its budget"
             yield base.Mistake(("measurement",), mistake, "a censored measurement", advice)
+        if declared.planned is not None:
+            a, b = declared.planned.reached
+            if not {"sooner": a > b, "later": a < b, "different": a != b}[declared.direction]:
+                mistake = f"{a:g} of a and {b:g} of b in time is not '{declared.direction}'"
+                expected = EXPECTED_SHARES[declared.direction]
+                advice = "write the share of a first, or turn the direction"
+                yield base.Mistake(("planned", "reached"), mistake, expected, advice)
 
     def by_order(self, declared: Survivals) -> bool:
         return True
@@ -116,6 +147,34 @@ class SurvivalsKind(Kind[Survivals]):
         mean = f"The mean time within {budget} is {size} {word} with {a} than with {b}{reach}"
         said = headed(context.measured(declared), there)
         return f"{said}. {mean}. {_therefore(declared, found)}".rstrip()
+
+    def assumes(self, declared: Survivals) -> str:
+        if declared.planned is None:
+            return ""
+        a, b = (fmt.percent(share) for share in declared.planned.reached)
+        return f"{a} there, against {b}"
+
+    def planned(
+        self, declared: Survivals, context: Context, plan: base.PlannedSeeds
+    ) -> PlannedTest:
+        from repro.stats.planned_survival import PlannedSurvivals
+
+        if declared.planned is None:
+            raise ClaimError(NO_PLAN)
+        a, b = declared.planned.reached
+        return PlannedSurvivals(
+            (plan.n,),
+            effect=a,
+            low=b,
+            at=known(context.measurement(declared).censored_at),
+            two_sided=declared.direction == "different",
+            **context.level,
+        )
+
+    def on_power(self, declared: Survivals, context: Context, plan: base.PlannedSeeds) -> str:
+        if declared.planned is None:
+            return ""
+        return fmt.sentence(f"The planned shares: {declared.planned.why}")
 
     def details(self, declared: Survivals, context: Context, result: TestResult) -> dict[str, str]:
         return {"not_reached": "runs that were not there count as longer than any that were"}

@@ -82,11 +82,10 @@ def _note(found: Assessment, on_power: str, *, looks: bool) -> str:
         return f"{found.not_computed[0].upper()}{found.not_computed[1:]}."
     if found.power is None:
         return ""
-    if on_power:
-        return on_power
+    how = f"The power is {FIXED}." if looks else ""
     if found.monte_carlo_error:
-        return f"The power is simulated, with a standard error of {found.monte_carlo_error:.3f}."
-    return f"The power is {FIXED}." if looks else ""
+        how = f"The power is simulated, with a standard error of {found.monte_carlo_error:.3f}."
+    return f"{how} {on_power}".strip()
 
 
 def _scatter(expectation: Expectation, claim: Claim) -> Scatter:

@@ -59,7 +59,7 @@ def permutation(a: Array, b: Array, alpha: float) -> Confirmed:
     The test itself tries more; that costs power only in the third digit.
     """
     n_a, n_b = a.shape[1], b.shape[1]
-    in_a = _splits(n_a, n_a + n_b)
+    in_a = draw_splits(n_a, n_a + n_b)
     values = np.concatenate([a, b], axis=1)
     values -= values.mean(axis=1, keepdims=True)
     found = [
@@ -161,7 +161,7 @@ def _running(values: Array) -> tuple[Array, Array]:
     return mean[:, 1:], squares[:, 1:]
 
 
-def _splits(n_a: int, n: int) -> Array:
+def draw_splits(n_a: int, n: int) -> Array:
     """One column per split, with 1 for a member of A; the first is the one observed."""
     if math.comb(n, n_a) <= SPLITS:
         rows = [np.isin(range(n), chosen) for chosen in itertools.combinations(range(n), n_a)]

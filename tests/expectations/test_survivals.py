@@ -9,11 +9,14 @@ import pytest
 
 from repro.errors import SpecError
 from repro.judging.assemble import check_claim
+from repro.judging.design_power import design_parts
 from repro.judging.document import Document
 from repro.judging.gather import gather, read_tables
 from repro.report.sections import sections
 from repro.report.times import not_there
 from repro.specs.load import load_claim
+from repro.stats.planned_survival import PlannedSurvivals
+from repro.stats.planning import power_of_test
 from repro.store.run_store import RunStore
 from tests.judging.made import LOSS, judged, made, only
 
@@ -184,3 +187,30 @@ def test_orders_take_them_as_ties_at_the_top() -> None:
     late = {**median, "at_least": {"value": 3000, "why": "three quarters of the budget"}}
     found = judged(claim(separated, late), {"a": [*FAST[:3], 1900, *FAST[4:]], "b": SLOW})
     assert [result.conclusion for result in found.results] == ["CONFIRMED", "CONFIRMED"]
+
+
+def test_the_power_is_that_of_the_planned_shares() -> None:
+    planned = {"reached": [0.95, 0.4], "why": "as in a pilot of five runs each"}
+    (part,) = design_parts(claim(there("sooner", planned=planned)))
+    assert part.assumed_effect == "95% there, against 40%"
+    power, error = power_of_test(PlannedSurvivals((6,), effect=0.95, low=0.4))
+    assert part.power == power
+    assert part.note == (
+        f"The power is simulated, with a standard error of {error:.3f}. "
+        "The planned shares: as in a pilot of five runs each."
+    )
+    (unplanned,) = design_parts(claim(there("sooner")))
+    assert unplanned.power is None
+    assert (
+        unplanned.note == "No power is computed: `planned` gives no shares of runs that get there."
+    )
+
+
+@pytest.mark.parametrize("direction", ["sooner", "later"])
+def test_shares_that_contradict_the_claim_are_no_plan(tmp_path: Path, direction: str) -> None:
+    shares = "[0.4, 0.9]" if direction == "sooner" else "[0.9, 0.4]"
+    planned = f"planned: {{reached: {shares}, why: 'a pilot of five runs'}}"
+    expectation = f"kind: survivals, of: [a, b], direction: {direction}, {planned}"
+    with pytest.raises(SpecError, match=f"in time is not '{direction}'") as refused:
+        written(tmp_path, expectation)
+    assert "write the share of a first" in str(refused.value)

@@ -151,7 +151,8 @@ def test_tables_and_pictures_speak_of_runs_and_tasks() -> None:
             {"question": "not_worse", "margin": MARGIN},
             "sd",
             0.996,
-            "The power is simulated, of tasks that lie one standard deviation of a run apart.",
+            "The power is simulated, with a standard error of 0.001. "
+            "The tasks are taken to lie one standard deviation of a run apart.",
         ),
         (
             {"kind": "meta_analysis", "question": "equivalent", "margin": MARGIN},
