@@ -143,6 +143,9 @@ def test_tables_and_pictures_speak_of_runs_and_tasks() -> None:
     assert "without each task in turn" in text
 
 
+APART = "The tasks are taken to lie one standard deviation of a run apart."
+
+
 @pytest.mark.parametrize(
     ("keys", "size", "power", "note"),
     [
@@ -151,8 +154,7 @@ def test_tables_and_pictures_speak_of_runs_and_tasks() -> None:
             {"question": "not_worse", "margin": MARGIN},
             "sd",
             0.996,
-            "The power is simulated, with a standard error of 0.001. "
-            "The tasks are taken to lie one standard deviation of a run apart.",
+            f"The power is simulated, with a standard error of 0.001. {APART}",
         ),
         (
             {"kind": "meta_analysis", "question": "equivalent", "margin": MARGIN},
