@@ -12,7 +12,6 @@ import numpy.typing as npt
 from repro.errors import ClaimError
 from repro.stats.coefficients import POWER_SEED
 from repro.stats.planning import PlannedTest
-from repro.stats.power import smallest_size
 from repro.stats.ranks import separation_p
 from repro.stats.simulated import DRAWS, Confirmed, Decide, draw_splits
 
@@ -75,8 +74,11 @@ class PlannedSurvivals(PlannedTest):
         return decide
 
     def simulated(self, decide: Decide) -> tuple[float, float]:
-        noise = np.random.default_rng(POWER_SEED).standard_exponential((2, DRAWS, self.n[0]))
-        a, b = (part / hazard for part, hazard in zip(noise, self.hazards, strict=True))
+        generator, sizes = np.random.default_rng(POWER_SEED), (self.n[0], self.n[-1])
+        a, b = (
+            generator.standard_exponential((DRAWS, n)) / hazard
+            for n, hazard in zip(sizes, self.hazards, strict=True)
+        )
         power = float(np.mean(decide(a, b, self.alpha)))
         return power, max(math.sqrt(power * (1 - power) / DRAWS), 1 / DRAWS)
 
@@ -94,9 +96,6 @@ class PlannedSurvivals(PlannedTest):
     def surest(self) -> tuple[float, str]:
         tails = 2 if self.two_sided else 1
         return tails * separation_p(self.n[0], self.n[-1]), "even complete separation"
-
-    def seeds(self, power: float) -> int | None:
-        return smallest_size(self.chance, target=power, cap=100)
 
 
 def log_rank_p(a: Array, b: Array) -> tuple[Array, Array]:
