@@ -25,10 +25,11 @@ from typing import Any, Final, Literal, Protocol
 import numpy as np
 from scipy.linalg import eigvalsh
 from scipy.linalg.blas import dsymv
-from scipy.linalg.lapack import dsytrf, dsytrf_lwork
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from repro.errors import MatrixError
+from repro.rank.in_place import add_product
+from repro.rank.inertia import counts_above
 from repro.rank.low_rank import LowRank
 from repro.rank.resume import SavedReading
 from repro.rank.spectrum import Spectrum, count_above, empirical_rank
@@ -109,7 +110,7 @@ class Numpy:
             gram = np.zeros((columns, columns), order="F")
         for start in range(0, columns, BLOCK_COLUMNS):
             end = start + BLOCK_COLUMNS
-            gram.T[start:end, start:] += block[:, start:end].T @ block[:, start:]
+            add_product(gram[start:, start:end], block[:, start:].T, block[:, start:end].T)
         return gram
 
     def eigenvalues(self, gram: Spectrum) -> Spectrum:
@@ -126,21 +127,8 @@ class Numpy:
         return float(found[0])
 
     def counts(self, gram: Spectrum, limits: Sequence[float]) -> list[int]:
-        """As in Backend, by Sylvester's law: the signs of the pivots of L D L^T.
-
-        The upper triangle keeps the matrix while the lower one is factorised, once per limit.
-        """
-        diagonal = gram.diagonal().copy()
-        _mirror(gram.T)
-        lwork = int(dsytrf_lwork(len(gram), lower=1)[0])
-        found = []
-        for limit in limits:
-            np.fill_diagonal(gram, diagonal - limit)
-            factor, pivots, _ = dsytrf(gram, lwork=lwork, lower=1, overwrite_a=1)
-            found.append(_positive(factor, pivots))
-            _mirror(gram)
-        np.fill_diagonal(gram, diagonal)
-        return found
+        """As in Backend, by a symmetric factorisation in place (`repro.rank.inertia`)."""
+        return counts_above(gram, limits)
 
     def triangle(self, factor: Rows | None, block: Rows) -> Rows:
         """As in Backend."""
@@ -153,22 +141,6 @@ class Numpy:
 
 
 NUMPY: Final = Numpy()
-
-
-def _mirror(matrix: Spectrum) -> None:
-    """Copy what is above the diagonal to below it, a block of rows at a time."""
-    for start in range(0, len(matrix), BLOCK_ROWS):
-        end = min(start + BLOCK_ROWS, len(matrix))
-        matrix[end:, start:end] = matrix[start:end, end:].T
-        square = matrix[start:end, start:end]
-        above = np.triu_indices(end - start, 1)
-        square.T[above] = square[above]
-
-
-def _positive(factor: Spectrum, pivots: Spectrum) -> int:
-    """Positive eigenvalues of D: positive pivots, and one per block of two, which has both."""
-    single = pivots > 0
-    return int(np.count_nonzero(factor.diagonal()[single] > 0)) + int(np.sum(~single)) // 2
 
 
 def reduction_for(least: float, *, spectrum: bool) -> Reduction:

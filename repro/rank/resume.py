@@ -31,6 +31,14 @@ MAX_PROGRESS: Final = 100_000_000
 CLOSE: Final = 1e-4
 """Relative difference from the last row, computed again, that is not another row."""
 
+SYMMETRIC: Final = ("gram", "inertia")
+"""Reductions to a Gram matrix, of which the lower triangle is saved."""
+
+COLUMNS: Final = 512
+"""Columns of it in a part of the file."""
+
+OTHERS: Final = "its parts are not of one matrix"
+
 UNREADABLE: Final = (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile)
 
 
@@ -80,10 +88,14 @@ class SavedReading:
             self._file(self.rows).open("rb") as file,
             np.load(file, allow_pickle=False) as saved,
         ):
-            state = tuple(saved.values())
-        if state[0].ndim != 2 or state[0].shape[1] != len(self.last):
-            raise ValueError("its parts are not of one matrix")
-        self.state = state if self.reduction == "basis" else state[0]
+            parts = (saved[name] for name in saved.files)
+            if self.reduction in SYMMETRIC:
+                self.state = _joined(parts, len(self.last))
+            else:
+                state = tuple(parts)
+                if state[0].ndim != 2 or state[0].shape[1] != len(self.last):
+                    raise ValueError(OTHERS)
+                self.state = state if self.reduction == "basis" else state[0]
 
     def _file(self, rows: int) -> Path:
         return self.folder / f"rows-{rows}.npz"
@@ -132,6 +144,11 @@ class SavedReading:
         """Whether the last save is long enough ago."""
         return time.monotonic() - self.saved_at >= self.every
 
+    def _parts(self, state: Any) -> Iterable[Row]:
+        if self.reduction in SYMMETRIC:
+            return _lower(state)
+        return state.state if self.reduction == "basis" else (state,)
+
     def keep(self, state: Any, rows: int, last: Row) -> None:
         """Save; MatrixError where the folder cannot be written."""
         progress = {
@@ -142,7 +159,7 @@ class SavedReading:
         }
         try:
             with self._file(rows).open("wb") as file:
-                np.savez(file, *(state.state if self.reduction == "basis" else (state,)))
+                np.savez(file, *self._parts(state))
                 file.flush()
                 os.fsync(file.fileno())
             write_atomically(self.folder / PROGRESS, json.dumps(progress).encode())
@@ -151,6 +168,24 @@ class SavedReading:
         except OSError as error:
             raise self._refused(f"cannot be written: {error.strerror}", "room on disk") from error
         self.rows, self.saved_at = rows, time.monotonic()
+
+
+def _lower(matrix: Row) -> list[Row]:
+    """The lower triangle of a matrix (V, V), some columns at a time, as rows."""
+    return [matrix.T[start : start + COLUMNS, start:] for start in range(0, len(matrix), COLUMNS)]
+
+
+def _joined(parts: Iterator[Row], columns: int) -> Row:
+    """A matrix (V, V) from the parts of its lower triangle, which are read one after another."""
+    matrix = np.zeros((columns, columns), order="F")
+    for place in _lower(matrix):
+        part = next(parts, None)
+        if part is None or part.shape != place.shape:
+            raise ValueError(OTHERS)
+        place[:] = part
+    if next(parts, None) is not None:
+        raise ValueError(OTHERS)
+    return matrix
 
 
 def _same(row: Row, last: Row) -> bool:

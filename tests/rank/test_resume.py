@@ -16,7 +16,7 @@ import pytest
 from repro.errors import MatrixError
 from repro.rank.measure import Ranks, ranks_of
 from repro.rank.reduction import BLOCK_ROWS
-from repro.rank.resume import PROGRESS, SavedReading
+from repro.rank.resume import COLUMNS, PROGRESS, SavedReading
 
 Rows = np.ndarray[Any, np.dtype[np.floating[Any]]]
 ROWS = 5 * BLOCK_ROWS + 100
@@ -91,6 +91,31 @@ def test_a_basis_is_taken_up_to_the_same_bits(tmp_path: Path) -> None:
     assert found.reduced.reduction == expected.reduced.reduction == "basis"
     assert np.array_equal(found.reduced.values(), expected.reduced.values())
     assert found.press == expected.press
+
+
+@pytest.mark.parametrize("columns", [COLUMNS - 1, COLUMNS, 2 * COLUMNS + 30])
+def test_a_gram_matrix_of_several_parts_is_taken_up_to_the_same_bits(
+    tmp_path: Path, columns: int
+) -> None:
+    """Of more directions than a basis has room for; a part has so many columns."""
+    matrix = np.random.default_rng(5).normal(size=(ROWS, columns)).astype(np.float32)
+    options: dict[str, Any] = {"rows": ROWS, "counts_only": True, "thresholds": (0.8, 0.7)}
+    expected = ranks_of(lambda _: [matrix], **options)
+    with pytest.raises(KillError):
+        taken(tmp_path, reader(matrix, until=3 * BLOCK_ROWS), **options)
+    found = taken(tmp_path, reader(matrix), **options)
+    assert found.reduced.reduction == expected.reduced.reduction == "inertia"
+    assert found.reduced.sigma_1 == expected.reduced.sigma_1
+    assert found.at == expected.at
+    assert 0 < found.at[0.8] < found.at[0.7] < columns
+    with np.load(tmp_path / f"rows-{ROWS}.npz") as saved:
+        parts = list(saved.values())
+    assert len(parts) == -(-columns // COLUMNS)
+    half = columns * (columns + COLUMNS) // 2
+    assert sum(part.size for part in parts) <= half
+    for wrong in (parts[:-1], [*parts, parts[0]], [part[:, 1:] for part in parts]):
+        np.savez(tmp_path / f"rows-{ROWS}.npz", *wrong)
+        refused(tmp_path, matrix, "its parts are not of one matrix", **options)
 
 
 def test_a_kill_loses_what_came_after_the_last_save(tmp_path: Path) -> None:
