@@ -361,7 +361,7 @@ PLANS: tuple[Plan, ...] = (
     _over_tasks("iqm", 10, 0.5),
     _over_tasks("improvement", 5, 0.7, HALF),
     _over_tasks("improvement", 10, 0.63, HALF),
-    _survivals(8, 0.95, 0.5),
+    _survivals(6, 0.95, 0.3),
     _survivals(20, 0.5, 0.9),
     _meta_analysis(3, 1.5),
     _meta_analysis(10, 0.0, -1.0),
