@@ -87,7 +87,7 @@ def asked_of_claims(
 ) -> list[Asked]:
     """The runs of claims, with the measurements that they declare, or with these instead.
 
-    A claim whose own measurements are taken is registered first, as before a training: its
+    A claim of whose own measurements any is taken is registered first, as before a training: its
     numbers are about to be seen. ClaimError for a measurement that no arm or not every run can
     have.
     """
@@ -96,10 +96,9 @@ def asked_of_claims(
     for planned_claim in claims:
         claim = with_seeds_so_far(planned_claim, registry.history(planned_claim).looks)
         runs = claim.runs()
-        if not measurements:
-            plan = make_plan(runs, store)
-            registry.register(claim, visible=not plan.lacks(runs))
-        elif claim.trained:
+        if not measurements or _declares(claim, measurements):
+            registry.register(claim)
+        if measurements and claim.trained:
             runs = tuple(_with(planned, measurements) for planned in runs)
         group = f"{claim.id} ({claim.scale})"
         labels = cycle(claim.arms[name].label for name in claim.trained)
@@ -138,6 +137,12 @@ def asked_of_runs(
         planned = PlannedRun(run=run, measurements=(), label=there[0][:12])
         found.append(Asked(_with(planned, measurements)))
     return found
+
+
+def _declares(claim: Claim, measurements: Sequence[MeasurementSpec]) -> bool:
+    """Whether one of the measurements is the claim's own, of an arm that is trained."""
+    declared = {each.key for arm in claim.trained for each in claim.taken_of(arm).values()}
+    return any(each.key in declared for each in with_sources(measurements))
 
 
 def _with(planned: PlannedRun, measurements: Sequence[MeasurementSpec]) -> PlannedRun:

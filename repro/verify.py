@@ -157,7 +157,7 @@ def _planned(
             refuse_designs([claim for claim in claims if planned.lacks(claim.runs())])
         require(planned.missing, options)
     for claim in claims:
-        registry.register(claim, visible=not planned.lacks(claim.runs()))
+        registry.register(claim)
     return claims, planned
 
 

@@ -20,7 +20,9 @@ from repro.report.formats import rendered
 from repro.specs.claim import Claim, Forced, PlannedSd
 from repro.store.places import LEDGER
 from repro.store.run_store import RunStore
-from repro.verify import Options, verify_claims
+from repro.trainers.language_model.measurements.gap import GeneralisationGap
+from repro.trainers.language_model.measurements.perplexity import Perplexity
+from repro.verify import Options, plan_runs, verify_claims
 from tests.judging.nights import Nights, shipped
 from tests.registry.made import read
 
@@ -119,9 +121,7 @@ def test_a_claim_is_registered_before_its_first_look(tmp_path: Path) -> None:
 def test_an_edit_before_any_run_is_no_edit_after_results(tmp_path: Path) -> None:
     """Registered, changed and registered again, and only then run: before, with its path."""
     of = ordinary()
-    Registry(RunStore(tmp_path / "store")).register(
-        of.model_copy(update={"alpha": 0.01}), visible=False
-    )
+    Registry(RunStore(tmp_path / "store")).register(of.model_copy(update={"alpha": 0.01}))
     (document,) = sound(tmp_path, of).verify(of)
     part = document.registration
     assert part is not None
@@ -142,6 +142,72 @@ def test_a_claim_whose_runs_were_there_before_it_is_not_called_registered(tmp_pa
         one for one in document.verdict.flags if one.kind == "declared after results were visible"
     ]
     assert flag.text.endswith("was first put on record after results were visible.")
+
+
+def trained(tmp_path: Path, of: Claim, seeds: int, value: float | None = 10.0) -> Nights:
+    """A store with so many runs of each arm of a claim that is not registered."""
+    nights = Nights(tmp_path, dict.fromkeys(of.arms, [value] * 5))
+    for arm in of.trained:
+        nights.train(of, arm, range(seeds))
+    return nights
+
+
+def is_late(nights: Nights, of: Claim) -> bool:
+    """Whether a claim that is registered now is registered after its results."""
+    Registry(nights.store).register(of)
+    (made,) = Registry(nights.store).ledger(of).registrations()
+    return made.late
+
+
+def by_validation(name: str, of: Claim) -> Claim:
+    """A claim with one more measurement, which no run has; or with another of that name."""
+    added = Perplexity(kind="perplexity", split="valid")
+    return of.model_copy(update={"measurements": {**of.measurements, name: added}})
+
+
+def test_one_seed_of_each_arm_is_enough_to_see(tmp_path: Path) -> None:
+    """More seeds are missing than are there; who has seen one may choose the direction."""
+    of = ordinary()
+    assert is_late(trained(tmp_path, of, 1), of)
+
+
+def test_what_is_known_of_one_arm_alone_is_no_result(tmp_path: Path) -> None:
+    """Another claim has trained its baseline; what it is compared with is unknown."""
+    of = ordinary()
+    nights = trained(tmp_path, of, 0)
+    nights.train(of, of.trained[0], range(5))
+    assert not is_late(nights, of)
+
+
+def test_a_measurement_that_is_missing_hides_no_result(tmp_path: Path) -> None:
+    """A claim that asks for something more of runs whose decisive numbers are there is late."""
+    of = ordinary()
+    nights, more = trained(tmp_path, of, 5), by_validation("other", of)
+    assert plan_runs([more], nights.store).missing
+    assert is_late(nights, more)
+
+
+def test_runs_that_are_not_measured_show_nothing(tmp_path: Path) -> None:
+    """Trained for another claim, whose measurement is another: nothing of this one is known."""
+    of = ordinary()
+    assert not is_late(trained(tmp_path, of, 5), by_validation("ppl", of))
+
+
+def test_what_follows_from_stored_numbers_can_be_seen(tmp_path: Path) -> None:
+    """A gap that nobody asked for, where both perplexities that it is made of are stored."""
+    of, gap = ordinary(), GeneralisationGap()
+    held_out, training = gap.sources
+    both = of.model_copy(update={"measurements": {"ppl": held_out, "other": training}})
+    one = of.model_copy(update={"measurements": {"ppl": held_out}})
+    asked = of.model_copy(update={"measurements": {"ppl": gap}})
+    assert is_late(trained(tmp_path / "both", both, 1), asked)
+    assert not is_late(trained(tmp_path / "one", one, 1), asked)
+
+
+def test_a_run_that_diverged_is_a_result(tmp_path: Path) -> None:
+    """It has no value, and says which arm fails."""
+    of = ordinary()
+    assert is_late(trained(tmp_path, of, 1, value=None), of)
 
 
 def late(document: Document) -> list[str]:

@@ -86,6 +86,9 @@ def test_a_claim_is_registered_before_its_numbers_are_seen(claim: Claim, store: 
     """As before a training; not where only something else is measured."""
     asked_of_claims([claim], store, [SPEC])
     assert Registry(store).ledger(claim).registrations() == ()
+    own = next(iter(claim.taken_of(claim.trained[0]).values()))
+    asked_of_claims([claim], store, [own])
+    assert len(Registry(store).ledger(claim).registrations()) == 1
     measure(asked_of_claims([claim], store), options(store))
     (made,) = Registry(store).ledger(claim).registrations()
     assert made.registration.digest == claim.digest()

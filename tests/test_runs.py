@@ -34,7 +34,7 @@ RANKS = {"mos": 30.0, "moc": 7.0, "softmax": 7.0}
 def filled(root: Path) -> RunStore:
     """A store with every run of tiny_rank at quick, registered, as training leaves them."""
     store, claim = RunStore(root), load_claim(FILE, "quick")
-    Registry(store).register(claim, visible=False)
+    Registry(store).register(claim)
     for arm in claim.trained:
         for number in claim.numbers(arm):
             put(store, claim, arm, number)

@@ -46,12 +46,12 @@ def test_the_sample_is_the_verdict_on_its_evidence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", CLAIMS)
-def test_the_sample_was_declared_before_it_was_trained(name: str) -> None:
-    """Its evidence is complete, and the record says that the claim was there first."""
+def test_the_sample_says_when_it_was_declared(name: str) -> None:
+    """Three claims were there before their runs; seven share runs that were there before them."""
     document = read_document(SAMPLE / name / "bench" / "report.json")
     assert document.verdict.validity == "VALID"
     assert document.registration is not None
-    assert document.registration.state == "before"
+    assert document.registration.state == ("before" if name in CLAIMS[:3] else "after")
 
 
 def test_the_sample_is_of_the_whole_test_set() -> None:

@@ -47,7 +47,7 @@ def recorded(judgement: Judgement, registry: Registry) -> Judgement:
     judged, and is not recorded. Where a value that an earlier look saw has changed, the
     evidence is INVALID, and so is what was found in it.
     """
-    claim, evidence = judgement.claim, judgement.evidence
+    claim = judgement.claim
     if judgement.valid:
         try:
             registry.record(claim, _entry(judgement, registry.store))
@@ -56,8 +56,7 @@ def recorded(judgement: Judgement, registry: Registry) -> Judgement:
         except StoreError as error:
             reason = str(error).replace("\n", " ")
             judgement = replace(judgement, validity=Validity.INVALID, reason=reason, finding=None)
-    visible = not evidence.keys("missing", "stale")
-    return replace(judgement, past=registry.past(claim, visible=visible))
+    return replace(judgement, past=registry.past(claim))
 
 
 def _entry(judgement: Judgement, store: RunStore) -> Entry:

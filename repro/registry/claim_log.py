@@ -84,7 +84,8 @@ class Look(Spec):
 class Registration(Spec):
     """The decisive fields of a claim as declared at this point of the log.
 
-    ``visible``: all its results were there already, whether or not a look is on record.
+    ``visible``: results were there already, whether or not a look is on record: of some test that
+    decides, those of at least one seed of every arm.
     """
 
     kind: Literal["registration"] = "registration"
@@ -214,7 +215,7 @@ class ClaimLog:
     ) -> None:
         """Append the decisive fields of the claim, unless they are what was last registered.
 
-        ``visible``: all its results are there already.
+        ``visible``: as in Registration.
         """
         with self._open() as writer:
             made = [each for each in writer.log.entries if isinstance(each, Registration)]

@@ -6,10 +6,14 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from repro.errors import StoreError, StoreUnreachableError
 from repro.registry.claim_log import ClaimLog, Entry, History, RegistrationVersion
 from repro.specs.claim import Claim
 from repro.store.places import LEDGER, check_root
+from repro.store.reading import StoreReader
 from repro.store.run_store import RunStore
+from repro.trainers.derived import with_parts
+from repro.trainers.measurement import MeasurementSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +59,29 @@ class Registry:
         check_root(self.store.root)
         return self.ledger(claim).history(claim.digest())
 
-    def past(self, claim: Claim, *, visible: bool) -> Past:
+    def past(self, claim: Claim) -> Past:
         """What is on record about a claim at its scale.
 
         A declaration that could not be written is judged as if it had been, and said to be
-        missing from the record; ``visible``: all its results are there already.
+        missing from the record.
         """
         seen, digest = self.history(claim), claim.digest()
         made = self.ledger(claim).registrations()
         if not claim.trained or (made and made[-1].registration.digest == digest):
             return Past(made, seen)
-        declared = self.ledger(claim).unwritten(digest, claim.decisive_fields(), visible=visible)
+        visible, fields = shows_results(self.store, claim), claim.decisive_fields()
+        declared = self.ledger(claim).unwritten(digest, fields, visible=visible)
         return Past(declared, seen, on_record=False)
 
-    def register(self, claim: Claim, *, visible: bool) -> None:
-        """Write down the decisive fields, before anything of them can be seen.
+    def register(self, claim: Claim) -> None:
+        """Write down the decisive fields, and whether results could be seen by then.
 
-        ``visible``: all results of the claim are there already. A claim of which nothing is run
-        was declared when its results existed, and is not registered.
+        A claim of which nothing is run was declared when its results existed, and is not
+        registered.
         """
         if claim.trained and self.writes(claim):
             self.store.prepare()
-            fields = claim.decisive_fields()
+            visible, fields = shows_results(self.store, claim), claim.decisive_fields()
             self.ledger(claim).register(claim.digest(), fields, visible=visible)
 
     def record(self, claim: Claim, entry: Entry) -> None:
@@ -88,3 +93,46 @@ class Registry:
         if watched and self.writes(claim):
             self.store.prepare()
             self.ledger(claim).record(entry)
+
+
+def shows_results(store: StoreReader, claim: Claim) -> bool:
+    """Whether a decisive expectation of a claim has a result of every arm of it that is run.
+
+    One seed of each arm is enough: whoever has seen it can choose what to claim.
+    """
+    for expectation in claim.expectations:
+        trained = [arm for arm in expectation.of if claim.arms[arm].trained]
+        if expectation.role != "decisive" or not trained:
+            continue
+        read = with_parts(expectation.reads, claim.measurements)
+        if all(_has_result(store, claim, arm, read) for arm in trained):
+            return True
+    return False
+
+
+def _has_result(store: StoreReader, claim: Claim, arm: str, read: Sequence[str]) -> bool:
+    """Whether a run of an arm has one of the measurements that are ``read``, or diverged."""
+    taken = [each for name, each in claim.taken_of(arm).items() if name in read]
+    keys = (claim.run(arm, number).key for number in claim.numbers(arm))
+    return any(_can_be_seen(store, key, taken) for key in keys)
+
+
+def _can_be_seen(store: StoreReader, key: str, measurements: Sequence[MeasurementSpec]) -> bool:
+    """Whether a run diverged, or shows one of the measurements; a damaged run had been there."""
+    try:
+        record = store.committed(key)
+        if record is None:
+            return False
+        return record.state == "diverged" or any(_shown(store, key, each) for each in measurements)
+    except StoreUnreachableError:
+        raise
+    except StoreError:
+        return True
+
+
+def _shown(store: StoreReader, key: str, measurement: MeasurementSpec) -> bool:
+    """Whether it is stored, lies open in what the run left, or follows from what does."""
+    if measurement.lies_open or store.measurement(key, measurement) is not None:
+        return True
+    sources = measurement.sources
+    return bool(sources) and all(_shown(store, key, each) for each in sources)

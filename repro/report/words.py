@@ -114,8 +114,8 @@ STOPS = {
 }
 
 REGISTRATIONS = {
-    "before": "What decides this claim was fixed before the first result in this store was "
-    "visible.",
+    "before": "What decides this claim was fixed before its results could be seen in this store: "
+    "of every test, at least one arm had none yet.",
     "after": "What decides this claim was fixed after results were visible, so it may have been "
     "fitted to them.",
     "none": "There is no record of when this claim was declared, so nothing shows that it was "

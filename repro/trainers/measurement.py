@@ -121,6 +121,7 @@ class MeasurementSpec(Spec):
     no expectation may rest on it. ``readings`` are other values of it among its details, each with
     the words that follow "at". ``logarithmic``: its values are compared by their ratio;
     ``bounded``: the structure of a model may bound them. ``curve_words`` are those of its curves.
+    ``lies_open``: it can be read in what a run leaves, whether or not it was taken.
     ``by_context`` names the array of a number for each context, the same for every model, and says
     what such a context is, in the plural.
     """
@@ -130,6 +131,7 @@ class MeasurementSpec(Spec):
     readings: ClassVar[Mapping[str, str]] = {}
     logarithmic: ClassVar[bool] = False
     bounded: ClassVar[bool] = False
+    lies_open: ClassVar[bool] = False
     curve_words: ClassVar[CurveWords] = CurveWords()
     by_context: ClassVar[tuple[str, str]] = ("", "contexts")
     Details: ClassVar[type[Details]] = Details
@@ -387,6 +389,8 @@ class Reported(DeclaredMeasurement):
     percent of 10,000 examples. Where it is absent, it is guessed from the values. ``censored`` is
     the budget of a time: the values of runs that did not get there.
     """
+
+    lies_open: ClassVar[bool] = True
 
     kind: Literal["reported"]
     granularity: Positive | None = None

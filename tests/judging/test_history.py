@@ -96,7 +96,7 @@ def test_the_first_judgement_of_a_night_counts(
     nights, of = control(tmp_path, 2, false=0)
     (first,) = nights.verify(of)
     look(nights, of, [0], "0.2.0")
-    past = Registry(nights.store).past(of, visible=True)
+    past = Registry(nights.store).past(of)
     assert [look.conclusion for look in past.history.looks] == ["CONFIRMED", "INCONCLUSIVE"]
     assert control_part(of, past) == first.control
 
@@ -118,7 +118,7 @@ def test_a_block_that_was_skipped_once_is_not_counted(tmp_path: Path) -> None:
     nights, of = control(tmp_path, 4)
     for version, blocks in (("0.1.0", [0]), ("0.2.0", [0]), ("0.2.0", [0, 2])):
         look(nights, of, blocks, version)
-    past = Registry(nights.store).past(of, visible=True)
+    past = Registry(nights.store).past(of)
     part = control_part(of, past)
     assert part is not None
     assert (part.nights, part.found) == (2, 0)

@@ -222,7 +222,7 @@ def test_a_claim_on_a_table_is_never_called_declared_beforehand(tmp_path: Path) 
     """Nothing of it is run, so its numbers were there first: no record is made or claimed."""
     of = made(difference())
     registry = Registry(RunStore(tmp_path / "store"))
-    registry.register(of, visible=True)
+    registry.register(of)
     one = recorded(judge_claim(of, from_table(of, table(LOW, HIGH))), registry)
     registration = document_of(one).registration
     assert registration is not None
