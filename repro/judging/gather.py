@@ -96,6 +96,7 @@ def table_schema(claim: Claim, arms: Sequence[str]) -> TableSchema:
         specs=specs,
         tasks=tuple(tasks),
         unit=claim.seeds.unit,
+        uneven=claim.seeds.evaluations == "any",
         sources=claim.seeds.drawn,
     )
 
