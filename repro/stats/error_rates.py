@@ -108,9 +108,13 @@ SEEN = {
     "collapsed": "one seed in five far from the others",
 }
 
+MEASURED_AS = {"group_obf one arm": "group_obf paired"}
+"""Tests that were measured as another: that of one arm is that of differences within pairs."""
+
 _POINTS = ("association", "at most", "at least")
 _TASKS = ("over_tasks", "meta_analysis")
 _UNITS = (*_POINTS, "share", "sign", "cluster_sign", "paired", *_TASKS)
+_ONE_ARM = ("level", "level_median", "eprocess_t one arm", "group_obf one arm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +215,7 @@ def measured_rates() -> tuple[MeasuredRate, ...]:
 
 @lru_cache(maxsize=64)
 def _rates_of(test: str) -> tuple[MeasuredRate, ...]:
-    return tuple(cell for cell in measured_rates() if cell.test == test)
+    return tuple(cell for cell in measured_rates() if cell.test == MEASURED_AS.get(test, test))
 
 
 def worst_level(test: str, designs: Sequence[CellDesign]) -> str | None:
@@ -229,7 +233,7 @@ def worst_level(test: str, designs: Sequence[CellDesign]) -> str | None:
     sizes = {tuple(sorted(design.sizes)) for design in designs}
     nearest = "" if tuple(sorted(worst.sizes)) in sizes else ", the nearest that was measured,"
     return (
-        f"{NAMES[test]}: with {_design(worst)}{nearest} it errs in {100 * worst.rate:.1f} % of "
+        f"{NAMES[MEASURED_AS.get(test, test)]}: with {_design(worst, test)}{nearest} it errs in {100 * worst.rate:.1f} % of "
         f"cases instead of {100 * worst.level:.2g} % (measured)."
     )
 
@@ -243,7 +247,7 @@ def level_of(
     sequential test planned: its level is that of the whole plan, so it goes by the last of them.
     """
     designs = designs or (CellDesign(min(result.n)),)
-    if result.test != "group_obf" or result.paired:
+    if result.test != "group_obf" or result.paired or len(result.n) == 1:
         return worst_level(key_of(result), designs)
     if len(looks) <= FEW_LOOKS:
         return None
@@ -256,7 +260,7 @@ def key_of(result: TestResult) -> str:
     """The name by which a result's test was measured; that of pairs is another test."""
     if isinstance(result, SequentialResult) and len(result.n) == 1:
         return f"{result.test} one arm"
-    if result.paired and not result.test.startswith("paired"):
+    if result.paired and "paired" not in result.test:
         return f"{result.test} paired"
     if result.test == "welch" and result.alternative != "two-sided":
         return "welch one-sided"
@@ -270,6 +274,11 @@ def key_of(result: TestResult) -> str:
 def of_units(key: str) -> bool:
     """Whether a test has one sample of points, units or pairs, and no arms to be unequal."""
     return key.startswith(_UNITS) or key.endswith("paired")
+
+
+def of_one_arm(key: str) -> bool:
+    """Whether a test holds the replicates of a single arm to a constant."""
+    return key in _ONE_ARM
 
 
 def _resembling(test: str, design: CellDesign) -> list[MeasuredRate]:
@@ -308,10 +317,10 @@ def _like(cell: MeasuredRate, design: CellDesign, near: Sequence[MeasuredRate]) 
     )
 
 
-def _design(cell: MeasuredRate) -> str:
+def _design(cell: MeasuredRate, test: str) -> str:
     shape = SEEN.get(cell.distribution)
     more = f" and {shape}" if shape else ""
-    if of_units(cell.test):
+    if of_units(cell.test) or of_one_arm(test):
         unit = "points" if cell.test.startswith(_POINTS) else "seeds"
         unit = "seeds per task" if cell.test.startswith(_TASKS) else unit
         return f"{cell.n} {unit}{more}"
