@@ -232,8 +232,9 @@ def worst_level(test: str, designs: Sequence[CellDesign]) -> str | None:
     worst = max(found, key=lambda cell: cell.rate)
     sizes = {tuple(sorted(design.sizes)) for design in designs}
     nearest = "" if tuple(sorted(worst.sizes)) in sizes else ", the nearest that was measured,"
+    name = NAMES[MEASURED_AS.get(test, test)]
     return (
-        f"{NAMES[MEASURED_AS.get(test, test)]}: with {_design(worst, test)}{nearest} it errs in {100 * worst.rate:.1f} % of "
+        f"{name}: with {_design(worst, test)}{nearest} it errs in {100 * worst.rate:.1f} % of "
         f"cases instead of {100 * worst.level:.2g} % (measured)."
     )
 
