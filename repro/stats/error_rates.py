@@ -53,6 +53,7 @@ NAMES = {
     "ordering": "The test of an order",
     "eprocess_t": "The e-process, looked at after every pair",
     "eprocess_t one arm": "The e-process of one arm, looked at after every seed",
+    "group_obf one arm": "The t-test of one sample at planned looks",
     "all": "The conjunction of three",
     "any": "Holm's method for at least one of three",
     "family": "Holm's method for a family of four claims (a false conclusion about any of them)",
@@ -107,9 +108,6 @@ SEEN = {
     "lognormal": "skewed values (lognormal)",
     "collapsed": "one seed in five far from the others",
 }
-
-MEASURED_AS = {"group_obf one arm": "group_obf paired"}
-"""Tests that were measured as another: that of one arm is that of differences within pairs."""
 
 _POINTS = ("association", "at most", "at least")
 _TASKS = ("over_tasks", "meta_analysis")
@@ -215,7 +213,7 @@ def measured_rates() -> tuple[MeasuredRate, ...]:
 
 @lru_cache(maxsize=64)
 def _rates_of(test: str) -> tuple[MeasuredRate, ...]:
-    return tuple(cell for cell in measured_rates() if cell.test == MEASURED_AS.get(test, test))
+    return tuple(cell for cell in measured_rates() if cell.test == test)
 
 
 def worst_level(test: str, designs: Sequence[CellDesign]) -> str | None:
@@ -232,9 +230,8 @@ def worst_level(test: str, designs: Sequence[CellDesign]) -> str | None:
     worst = max(found, key=lambda cell: cell.rate)
     sizes = {tuple(sorted(design.sizes)) for design in designs}
     nearest = "" if tuple(sorted(worst.sizes)) in sizes else ", the nearest that was measured,"
-    name = NAMES[MEASURED_AS.get(test, test)]
     return (
-        f"{name}: with {_design(worst, test)}{nearest} it errs in {100 * worst.rate:.1f} % of "
+        f"{NAMES[test]}: with {_design(worst)}{nearest} it errs in {100 * worst.rate:.1f} % of "
         f"cases instead of {100 * worst.level:.2g} % (measured)."
     )
 
@@ -318,10 +315,10 @@ def _like(cell: MeasuredRate, design: CellDesign, near: Sequence[MeasuredRate]) 
     )
 
 
-def _design(cell: MeasuredRate, test: str) -> str:
+def _design(cell: MeasuredRate) -> str:
     shape = SEEN.get(cell.distribution)
     more = f" and {shape}" if shape else ""
-    if of_units(cell.test) or of_one_arm(test):
+    if of_units(cell.test) or of_one_arm(cell.test):
         unit = "points" if cell.test.startswith(_POINTS) else "seeds"
         unit = "seeds per task" if cell.test.startswith(_TASKS) else unit
         return f"{cell.n} {unit}{more}"
