@@ -8,8 +8,9 @@ spread, and Student's t with one degree of freedom less than there are tasks.
 With a few runs per task the usual weights, one over the variance, are themselves so uncertain that
 the test errs far more often than its level says (``benchmarks/levels``). So the default weights are
 equal, for which the standard error is that of a plain mean. How far the tasks differ is told
-without such weights for the same reason: with three runs Cochran's Q has twice the size, and its
-chi-squared calls equal tasks different in more than a quarter of cases.
+without such weights for the same reason: with three runs per task Cochran's Q is more than half too
+large, and by chi-squared it calls five equal tasks different in 19 % of cases instead of 5 %, ten
+in 31 % (normal values, simulated; Brown and Forsythe's test: 3 and 2 %, at most 5 % in 80 designs).
 """
 
 from __future__ import annotations

