@@ -193,7 +193,7 @@ def _at(
 ) -> str:
     """The rate of a cell; where there is only one size, at that size, and of one arm at 1:1."""
     sizes, ratios = ({one[name] for one in cells} for name in ("n", "sd_ratio"))
-    n = n if n in sizes else max(sizes)
+    n = n if len(sizes) > 1 else min(sizes)
     ratio = ratio if len(ratios) > 1 else min(ratios)
     for one in cells:
         if tuple(one[name] for name in PLACE) == (n, others, ratio, distribution):

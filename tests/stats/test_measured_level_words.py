@@ -72,6 +72,7 @@ def test_fewer_than_two_replicates_have_no_level():
         ("level", 8, "lognormal", "11.1"),
         ("level", 8, "collapsed", "16.4"),
         ("eprocess_t one arm", 60, "lognormal", "11.7"),
+        ("group_obf one arm", 20, "lognormal", "12.0"),
     ],
 )
 def test_one_arm_against_a_constant_has_seeds_and_a_shape(key, n, shape, rate):
