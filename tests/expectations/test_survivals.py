@@ -90,8 +90,8 @@ def test_a_run_that_diverged_never_got_there() -> None:
 
 def test_of_a_median_beyond_the_budget_nothing_more_is_known() -> None:
     """Five of eight were not there in 4,000 steps: it is more than that, and has no upper end."""
-    late = {"kind": "level", "of": ["b"], "statistic": "median"}
-    late["at_least"] = {"value": 3500, "why": "most of the budget"}
+    limit = {"value": 3500, "why": "most of the budget"}
+    late = {"kind": "level", "of": ["b"], "statistic": "median", "at_least": limit}
     found = judged(
         claim(late, seeds={"min": 5, "plan": 8}),
         {"a": [*FAST, 1000, 1100], "b": [3000, 3600, 3900, *[4000] * 5]},
