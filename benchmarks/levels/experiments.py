@@ -317,6 +317,15 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         tolerance=0.0,
         most_wide=FEWER,
     ),
+    Experiment(
+        "sequential, level",
+        "group_obf one arm",
+        nulls.level_planned,
+        never,
+        sizes=(20,),
+        sd_ratios=False,
+        most_wide=FEWER,
+    ),
     *(
         Experiment(
             f"sequential, {kind}",

@@ -285,12 +285,23 @@ def nightly(kind: str, cell: Cell) -> Setup:
 def level_nightly(cell: Cell) -> Setup:
     """The mean of one arm is the limit, looked at after every seed."""
     rule = looks.nightly(stopping.level("at_least", 0.0), cell.alpha, paired=True)
+    return Setup(rule, _alone(cell, 60), 0.0)
+
+
+def level_planned(cell: Cell) -> Setup:
+    """The mean of one arm is the limit, looked at as planned."""
+    rule = looks.planned(stopping.level("at_least", 0.0), cell.alpha, paired=True)
+    return Setup(rule, _alone(cell, 20), 0.0)
+
+
+def _alone(cell: Cell, n: int) -> Callable[[np.random.Generator, int], Data]:
+    """The values of one arm, paired with zeros."""
 
     def draw(rng: np.random.Generator, draws: int) -> Data:
-        (values,) = arms(cell, 0.0, n=60)(rng, draws)
+        (values,) = arms(cell, 0.0, n=n)(rng, draws)
         return values, np.zeros_like(values)
 
-    return Setup(rule, draw, 0.0)
+    return draw
 
 
 def planned(kind: str, cell: Cell) -> Setup:

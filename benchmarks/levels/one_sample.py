@@ -49,7 +49,7 @@ def median(limit: float, alpha: float) -> Rule:
     def decide(data: Data) -> Outcome:
         (values,) = data
         n = values.shape[-1]
-        above, below = np.sum(values > limit, -1), np.sum(values < limit, -1)
+        above, below = np.sum(values >= limit, -1), np.sum(values < limit, -1)
         return Outcome(chances(above, n) <= alpha, chances(below, n) <= alpha)
 
     def covers(data: Data, truth: float) -> Mask:

@@ -36,14 +36,22 @@ ROWS = (
     Row("separation", "`separation`", "separation", null=("separation", "separation")),
     Row("bound", "`bound` with a share", "share"),
     Row("level", "`level`", "level", null=("level", "student")),
+    Row("spread", "`spread`", "levene, spread", "levene", null=("spread", "levene")),
+    Row("survivals", "`survivals`", "log-rank"),
     Row("association", "`association`", "association, positive"),
     Row("trend", "`trend`", null=("trend", "welch")),
     Row("ordering", "`ordering`", null=("ordering", "welch, holm")),
     Row("proportion", "`proportion`", "proportion"),
-    Row("over_tasks", "`over_tasks`, five tasks", null=("over_tasks, mean", "over_tasks mean")),
+    Row(
+        "over_tasks",
+        "`over_tasks`, five tasks",
+        "iqm over tasks",
+        null=("over_tasks, mean", "over_tasks mean"),
+    ),
     Row(
         "meta_analysis",
         "`meta_analysis`, five tasks",
+        "mean effect over tasks",
         null=("meta_analysis", "meta_analysis"),
     ),
     Row("conjunction", "all of three", null=("conjunction, one false leaf", "welch")),
@@ -150,7 +158,8 @@ OFF_GRID = (
     "Off that grid default tests lose their level too: few replicates against many, and spreads "
     "of 4:1 where values are not normal. False conclusions in percent, **bold** above the limit "
     "(equal standard deviations and normal values unless said otherwise; `eprocess_t` to 60 pairs "
-    "and `group_obf` to 20; empty where there is no such design):"
+    "and `group_obf` to 20; `level` has one arm, and no ratio of spreads; empty where there is no "
+    "such design):"
 )
 
 COLUMNS = {
@@ -162,8 +171,10 @@ COLUMNS = {
     "uniform": (8, None, 4.0, "uniform"),
     "lognormal": (8, None, 4.0, "lognormal"),
     "collapsed": (8, None, 4.0, "collapsed"),
+    "3 v 3, collapsed": (3, None, 4.0, "collapsed"),
 }
-"""Some cells off the grid, for the page; the last three with 8 v 8 and 4:1 as well."""
+"""Some cells off the grid, for the page; the last four with 4:1, and three of them 8 v 8, as well.
+"""
 
 
 def off_grid(document: Record) -> list[tuple[str, ...]]:
@@ -177,18 +188,21 @@ def off_grid(document: Record) -> list[tuple[str, ...]]:
     return rows
 
 
-def _at(cells: Sequence[Record], n: int, *place: Any) -> str:
-    """The rate of a cell; where there is only one size, at that size."""
-    sizes = {one["n"] for one in cells}
-    n = n if n in sizes else max(sizes)
+def _at(
+    cells: Sequence[Record], n: int, others: int | None, ratio: float, distribution: str
+) -> str:
+    """The rate of a cell; where there is only one size, at that size, and of one arm at 1:1."""
+    sizes, ratios = ({one[name] for one in cells} for name in ("n", "sd_ratio"))
+    n = n if len(sizes) > 1 else min(sizes)
+    ratio = ratio if len(ratios) > 1 else min(ratios)
     for one in cells:
-        if (one["n"], *(one[name] for name in PLACE)) == (n, *place):
+        if tuple(one[name] for name in PLACE) == (n, others, ratio, distribution):
             rate = f"{100 * one['error']:.1f}"
             return f"**{rate}**" if one["error"] > one["limit"] else rate
     return ""
 
 
-PLACE = ("others", "sd_ratio", "distribution")
+PLACE = ("n", "others", "sd_ratio", "distribution")
 
 LOST = (
     "Tests that may be named in a claim, and nulls that need normal or like arms, lose it on the "
@@ -256,7 +270,7 @@ def level(one: Record) -> float:
 
 
 def _design(promise: Record) -> str:
-    spread = f", sd {promise['sd'][0]:g}" if promise["sd"] else ""
+    spread = f", sd {promise['sd'][0]:.3g}" if promise["sd"] else ""
     return f"n = {promise['n']}{spread}, truth {promise['effect']:g}"
 
 

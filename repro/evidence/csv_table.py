@@ -177,8 +177,7 @@ class _Reader:
             unread = (*unread[:NAMED], f"{len(unread) - NAMED} more")
         source = replace(source, order=column, ignored=unread)
         rows_of_arm = {arm: by_source(values[arm], self.drawn[arm]) for arm in values}
-        table = TidyTable(source, values, self.lost, order, rows_of_arm)
-        return table if self.schema.unit is None else averaged(table, self.schema.unit)
+        return averaged(TidyTable(source, values, self.lost, order, rows_of_arm), self.schema)
 
     def _kept(self, arm: str) -> dict[SeedKey, dict[str, float]]:
         """The values of an arm by seed, without the seeds that are lost."""

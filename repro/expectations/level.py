@@ -90,8 +90,17 @@ class LevelKind(LooksKind[Level]):
         from repro.stats.one_sample import mean_level, median_level
 
         (arm,), (side, limit) = arms, _limit(declared)
-        test = mean_level if declared.statistic == "mean" else median_level
-        return test(arm, side=side, limit=limit, alpha=context.alpha)
+        if declared.statistic == "mean":
+            return mean_level(arm, side=side, limit=limit, alpha=context.alpha)
+        measurement = context.measurement(declared)
+        return median_level(
+            arm,
+            side=side,
+            limit=limit,
+            alpha=context.alpha,
+            better=measurement.better,
+            censored_at=measurement.censored_at,
+        )
 
     def conclude_at_once(self, declared: Level, result: TestResult) -> Finding:
         if declared.statistic == "median":
@@ -122,7 +131,7 @@ class LevelKind(LooksKind[Level]):
         text = digits(fmt.fixed, context.measurement(declared).digits)
         (value,) = apart([found.result.effect], [limit], text)
         reach = ends(found.interval, (limit,), text)
-        said = f"the {declared.statistic} of {name} is {value}{reach}"
+        said = f"the {declared.statistic} of {name} is {_sign(found.result)}{value}{reach}"
         return headed(context.measured(declared), said)
 
     def therefore(self, declared: Level, context: Context, found: Found) -> str:
@@ -145,6 +154,9 @@ class LevelKind(LooksKind[Level]):
         return PlannedLevel(**{**plan.design(context), "paired": True})
 
     def details(self, declared: Level, context: Context, result: TestResult) -> dict[str, str]:
+        if beyond_what := _sign(result):
+            shown = fmt.fixed(result.effect, context.measurement(declared).digits)
+            return {"median": f"{beyond_what}{shown}; no more is known of the runs in the middle"}
         if not result.exact or declared.statistic == "median":
             return {}
         return {"exact": "every seed gives the same value, so it is held to the limit exactly"}
@@ -160,6 +172,14 @@ def _limit(declared: Level) -> tuple[Side, float]:
     return side, known_value(limit)
 
 
+def _sign(result: TestResult) -> str:
+    """`> ` before a median of which is known only beyond which value it lies."""
+    from repro.stats.one_sample import MedianResult
+
+    sign = result.beyond if isinstance(result, MedianResult) else ""
+    return f"{sign} " if sign else ""
+
+
 def _limit_words(declared: Level) -> str:
     """`at most 3.28`, as it was declared."""
     side, limit = _limit(declared)
@@ -171,6 +191,8 @@ def _therefore(declared: Level, found: Found) -> str:
     words, (p, contrary) = _limit_words(declared), both_p(found.result)
     more = "above" if side == "at_most" else "below"
     outside = found.result.effect > limit if side == "at_most" else found.result.effect < limit
+    if declared.statistic == "median":
+        outside = known(found.result.p_opposite) < known(found.result.p)
     shown = f"{words.capitalize()} is not shown{p}."
     if outside:
         shown = against(f"it looks {more} {fmt.setting(limit)}", contrary)

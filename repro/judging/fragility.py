@@ -342,7 +342,8 @@ def _together(claim: Claim, judged: tuple[Judged, ...], evidence: Evidence) -> I
     designs = [
         design
         for part in decisive
-        if part.result is not None and not of_units(key_of(part.result))
+        if part.result is not None and len(part.expectation.of) > 1
+        if not of_units(key_of(part.result))
         for design in _designs(part, part.result, evidence)
     ]
     by_holm = {
@@ -362,7 +363,10 @@ def _has_any(node: Node) -> bool:
 
 
 def _designs(judged: Judged, result: TestResult, evidence: Evidence) -> tuple[CellDesign, ...]:
-    """What the arms, or the differences within pairs, look like; none where nothing is known."""
+    """What the arms, or the differences within pairs, look like; none where nothing is known.
+
+    An arm that is held to a constant has a design of its own.
+    """
     expectation = judged.expectation
     if kind_of(expectation).tasks(expectation):
         return ()
@@ -376,4 +380,6 @@ def _designs(judged: Judged, result: TestResult, evidence: Evidence) -> tuple[Ce
             return (design_of_one(Sample.of(*differences)),)
     except ClaimError:
         return ()
-    return () if of_units(key_of(result)) else designs_of(arms)
+    if of_units(key_of(result)):
+        return ()
+    return designs_of(arms) if len(arms) > 1 else (design_of_one(arms[0]),)

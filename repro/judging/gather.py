@@ -5,6 +5,7 @@ Then what becomes of replicates that diverged, by the policy that the claim decl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from repro.evidence.readings import TableSchema
 from repro.evidence.run_keys import in_order
 from repro.specs.claim import Claim
 from repro.trainers.derived import with_derived, with_parts
+from repro.trainers.measurement import MeasurementSpec
 
 if TYPE_CHECKING:
     from repro.store.run_store import RunStore
@@ -94,6 +96,7 @@ def table_schema(claim: Claim, arms: Sequence[str]) -> TableSchema:
         specs=specs,
         tasks=tuple(tasks),
         unit=claim.seeds.unit,
+        uneven=claim.seeds.evaluations == "any",
         sources=claim.seeds.drawn,
     )
 
@@ -173,7 +176,7 @@ def _imputed(claim: Claim, evidence: Evidence) -> Evidence:
     for name, measurement in claim.measurements.items():
         worst = _worst(name, measurement.better, evidence)
         if worst is not None:
-            values[name] = _just_worse(worst.values[name], measurement.better)
+            values[name] = _just_worse(worst.values[name], measurement)
             details |= {name: worst.details[name]} if name in worst.details else {}
 
     def counted(replicate: Replicate) -> Replicate:
@@ -185,10 +188,16 @@ def _imputed(claim: Claim, evidence: Evidence) -> Evidence:
     return replace(evidence, arms=arms)
 
 
-def _just_worse(value: float, better: str) -> float:
-    """A value that is told apart by a test of order, and that a reader sees as ``value``."""
+def _just_worse(value: float, measurement: MeasurementSpec) -> float:
+    """A value that is told apart by a test of order, and that a reader sees as ``value``.
+
+    Of a time with a budget, which should be short, it is not within the budget: a run that
+    diverged never got there.
+    """
     step = JUST * (abs(value) or 1.0)
-    return value + step if better == "lower" else value - step
+    if measurement.better == "higher":
+        return value - step
+    return max(value + step, measurement.censored_at or -math.inf)
 
 
 def _worst(name: str, better: str, evidence: Evidence) -> Replicate | None:

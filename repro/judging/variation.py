@@ -7,7 +7,7 @@ Judged as if they were, they make any verdict look surer than it is.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from repro.errors import ClaimError
 from repro.evidence.evidence import Evidence, Sourced
@@ -17,23 +17,39 @@ from repro.judging.document_parts import ComponentPart, VariationPart, finite
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
 from repro.stats.components import Decomposition, decompose
+from repro.trainers.derived import with_derived
 
 
 def variation_parts(claim: Claim, evidence: Evidence) -> tuple[VariationPart, ...]:
     """Each arm and measurement whose rows say what was drawn for them."""
+    rows = {arm: _rows(claim, sourced) for arm, sourced in evidence.sourced.items()}
     return tuple(
-        _part(arm, name, evidence, claim)
+        _part(arm, name, rows[arm], claim)
         for name in claim.measurements
-        for arm in evidence.sourced
-        if any(name in values for _, _, values in evidence.sourced[arm])
+        for arm in rows
+        if any(name in values for _, values in rows[arm])
     )
 
 
-def _part(arm: str, name: str, evidence: Evidence, claim: Claim) -> VariationPart:
-    rows = [(levels, values[name]) for levels, _, values in evidence.sourced[arm] if name in values]
-    values, drawn = [value for _, value in rows], [levels for levels, _ in rows]
+Rows = tuple[tuple[tuple[str, ...], Mapping[str, float]], ...]
+"""The level of each source, and the values, of each row."""
+
+
+def _rows(claim: Claim, sourced: Sourced) -> Rows:
+    """The rows of an arm, with what follows from their values."""
+    return tuple(
+        (levels, with_derived(values, claim.measurements)[0]) for levels, _, values in sourced
+    )
+
+
+def _part(arm: str, name: str, rows: Rows, claim: Claim) -> VariationPart:
+    having = [(levels, values[name]) for levels, values in rows if name in values]
+    values, drawn = [value for _, value in having], [levels for levels, _ in having]
     if claim.measurements[name].censored_at is not None:
         refused = "its values are censored, so their variance is not known"
+        return VariationPart(arm=arm, measurement=name, refused=refused)
+    if len(having) < len(rows):
+        refused = f"it has no value in {fmt.count(len(rows) - len(having))} of {len(rows)} rows"
         return VariationPart(arm=arm, measurement=name, refused=refused)
     try:
         found = decompose(values, drawn, claim.seeds.drawn)

@@ -287,7 +287,9 @@ PERCENT = ("relative", "share")
 def effect_note(document: Document, result: Result) -> str:
     """`23.4 times, 90% interval from 20.1 times up: CONFIRMED`."""
     digits = words.digits_of(document, result)
-    parts = [] if result.effect is None else [fmt.effect(result.effect, result.scale, digits)]
+    parts = []
+    if result.effect is not None:
+        parts.append(words.effect(document, result, result.effect, result.scale))
     if result.interval is not None:
         parts.append(words.interval(result.interval, result.scale, digits))
     return f"{', '.join(parts) or 'no effect yet'}: {result.conclusion or 'no conclusion'}"

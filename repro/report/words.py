@@ -337,12 +337,26 @@ def cautions(document: Document) -> tuple[Chip, ...]:
 def value(number: float, measurement: MeasurementPart) -> str:
     """A measured value as its measurement is printed; `> 4,000` where that is all that is known."""
     shown = fmt.fixed(number, measurement.digits)
-    return f"> {shown}" if number == measurement.censored_at else shown
+    return f"> {shown}" if is_censored(number, measurement) else shown
+
+
+def is_censored(number: float, measurement: MeasurementPart) -> bool:
+    """Whether a value says only that it is as large, or larger."""
+    return measurement.censored_at is not None and number >= measurement.censored_at
+
+
+def effect(document: Document, result: Result | None, number: float, scale: str) -> str:
+    """An effect on its scale; a level as a value of its measurement."""
+    if result is not None and scale == "level":
+        measurement = measurement_of(document, result.measurement)
+        if measurement is not None:
+            return value(number, measurement)
+    return fmt.effect(number, scale, digits_of(document, result))
 
 
 def without_mean(summary: SummaryPart, measurement: MeasurementPart) -> bool:
     """Whether some run did not get there in its budget, so that no mean is known."""
-    return measurement.censored_at is not None and summary.high == measurement.censored_at
+    return summary.high is not None and is_censored(summary.high, measurement)
 
 
 def mean_and_sd(summary: SummaryPart, measurement: MeasurementPart) -> str:

@@ -118,6 +118,7 @@ class Seeds(Spec):
     ``values`` are the seeds themselves, in place of numbers in a row; ``plan`` is how many they
     are, and all of them are needed, unless that is said. ``unit`` is the column of a table that
     says which rows are evaluations of one unit, such as a training run: they are averaged first.
+    A unit that has fewer of them than another is missing, unless ``evaluations`` is ``any``.
     ``sources`` are columns that say what was drawn for a row (a split, an initialisation): the
     report says how much of the scatter each makes.
     """
@@ -136,6 +137,7 @@ class Seeds(Spec):
     diverged: DivergedPolicy = "invalid"
     numbers: tuple[SeedNumber, SeedNumber] | None = None
     unit: UnitColumn | None = None
+    evaluations: Literal["any"] | None = None
     sources: Annotated[tuple[UnitColumn, ...], Field(min_length=1, max_length=5)] | None = None
 
     @model_validator(mode="before")

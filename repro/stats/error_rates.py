@@ -53,6 +53,7 @@ NAMES = {
     "ordering": "The test of an order",
     "eprocess_t": "The e-process, looked at after every pair",
     "eprocess_t one arm": "The e-process of one arm, looked at after every seed",
+    "group_obf one arm": "The t-test of one sample at planned looks",
     "all": "The conjunction of three",
     "any": "Holm's method for at least one of three",
     "family": "Holm's method for a family of four claims (a false conclusion about any of them)",
@@ -111,6 +112,7 @@ SEEN = {
 _POINTS = ("association", "at most", "at least")
 _TASKS = ("over_tasks", "meta_analysis")
 _UNITS = (*_POINTS, "share", "sign", "cluster_sign", "paired", *_TASKS)
+_ONE_ARM = ("level", "level_median", "eprocess_t one arm", "group_obf one arm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +245,7 @@ def level_of(
     sequential test planned: its level is that of the whole plan, so it goes by the last of them.
     """
     designs = designs or (CellDesign(min(result.n)),)
-    if result.test != "group_obf" or result.paired:
+    if result.test != "group_obf" or result.paired or len(result.n) == 1:
         return worst_level(key_of(result), designs)
     if len(looks) <= FEW_LOOKS:
         return None
@@ -256,7 +258,7 @@ def key_of(result: TestResult) -> str:
     """The name by which a result's test was measured; that of pairs is another test."""
     if isinstance(result, SequentialResult) and len(result.n) == 1:
         return f"{result.test} one arm"
-    if result.paired and not result.test.startswith("paired"):
+    if result.paired and "paired" not in result.test:
         return f"{result.test} paired"
     if result.test == "welch" and result.alternative != "two-sided":
         return "welch one-sided"
@@ -270,6 +272,11 @@ def key_of(result: TestResult) -> str:
 def of_units(key: str) -> bool:
     """Whether a test has one sample of points, units or pairs, and no arms to be unequal."""
     return key.startswith(_UNITS) or key.endswith("paired")
+
+
+def of_one_arm(key: str) -> bool:
+    """Whether a test holds the replicates of a single arm to a constant."""
+    return key in _ONE_ARM
 
 
 def _resembling(test: str, design: CellDesign) -> list[MeasuredRate]:
@@ -311,7 +318,7 @@ def _like(cell: MeasuredRate, design: CellDesign, near: Sequence[MeasuredRate]) 
 def _design(cell: MeasuredRate) -> str:
     shape = SEEN.get(cell.distribution)
     more = f" and {shape}" if shape else ""
-    if of_units(cell.test):
+    if of_units(cell.test) or of_one_arm(cell.test):
         unit = "points" if cell.test.startswith(_POINTS) else "seeds"
         unit = "seeds per task" if cell.test.startswith(_TASKS) else unit
         return f"{cell.n} {unit}{more}"

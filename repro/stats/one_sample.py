@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from scipy.special import bdtr, bdtrc
@@ -14,6 +16,7 @@ from repro.stats.records import (
     Interval,
     Sample,
     TestResult,
+    beyond,
     check_alpha,
     check_finite,
     require_sample,
@@ -21,6 +24,17 @@ from repro.stats.records import (
 )
 
 Side: TypeAlias = Literal["at_most", "at_least"]
+Better: TypeAlias = Literal["lower", "higher"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MedianResult(TestResult):
+    """``beyond`` is ``>`` or ``<`` where the effect says only beyond which value the median lies.
+
+    Then replicates in the middle have no value of their own: they diverged, or are censored.
+    """
+
+    beyond: Literal["", "<", ">"] = ""
 
 
 def mean_level(arm: Arm, *, side: Side, limit: float, alpha: float = 0.05) -> TestResult:
@@ -59,39 +73,73 @@ def mean_level(arm: Arm, *, side: Side, limit: float, alpha: float = 0.05) -> Te
     )
 
 
-def median_level(arm: Arm, *, side: Side, limit: float, alpha: float = 0.05) -> TestResult:
+def median_level(
+    arm: Arm,
+    *,
+    side: Side,
+    limit: float,
+    alpha: float = 0.05,
+    better: Better = "lower",
+    censored_at: float | None = None,
+) -> MedianResult:
     """Exact sign test: is the median at most (or at least) ``limit``, in the arm's units?
 
-    Whatever the distribution, at most half of all values lie strictly on one side of its median;
-    a value equal to the limit counts for neither side. ``effect`` is the median of the sample,
-    and the interval, between two of its values, covers at least ``1 - 2 alpha``.
+    Whatever the distribution, a median lies beyond the limit only where at most half of all values
+    keep it. The limit belongs to what is claimed: a value equal to it, up to round-off, keeps it.
+    Replicates that diverged lie beyond any limit on the worse side, which ``better`` tells, and
+    values from ``censored_at`` on are as large, or larger. ``effect`` is the median of the sample,
+    or what it is beyond, and the interval, between two of its values, covers at least
+    ``1 - 2 alpha``; an end that is not known is infinite.
 
     ``ClaimError`` for a summary, and ``TooFewError`` where even all values on one side could not
     reach ``alpha``. Conover 1999, 3.4.
     """
     low, high = _region(side, limit, alpha)
     sample = require_sample(arm, "a level of the median")
-    values, n = sorted(sample.values), sample.n
+    n = sample.n
     if 0.5**n > alpha:
         raise TooFewError(
             f"{n} replicates cannot decide: even all on one side have p = {0.5**n:.3g}, above "
             f"alpha = {alpha:g}; add replicates"
         )
-    below, above = (sum(sign * (value - limit) > 0 for value in values) for sign in (-1, 1))
-    less, greater = _at_least(below, n), _at_least(above, n)
-    outside = next(k for k in range(n) if bdtr(k, n, 0.5) > alpha)
-    return TestResult(
+    least = _with_diverged(sample, better)
+    most = [math.inf if _is_censored(value, censored_at) else value for value in least]
+    outside = sum(
+        beyond(value, limit) if side == "at_most" else beyond(limit, value) for value in least
+    )
+    place = next(k for k in range(n) if bdtr(k, n, 0.5) > alpha)
+    return MedianResult(
         test="level_median",
-        effect=_median(sample),
+        effect=_median(sample.values),
         alpha=alpha,
         n=(n,),
-        interval=Interval(values[outside - 1], values[n - outside], 1 - 2 * alpha),
-        p=less if side == "at_most" else greater,
-        p_opposite=greater if side == "at_most" else less,
+        interval=Interval(sorted(least)[place - 1], sorted(most)[n - place], 1 - 2 * alpha),
+        p=_at_least(n - outside, n),
+        p_opposite=_at_least(outside, n),
         low=low,
         high=high,
         exact=True,
+        beyond=_beyond(most),
     )
+
+
+def _with_diverged(sample: Sample, better: Better) -> list[float]:
+    """The values; those of replicates that diverged are infinite, on the worse side."""
+    worst = math.inf if better == "lower" else -math.inf
+    pairs = zip(sample.replicates, sample.values, strict=True)
+    return [worst if number in sample.diverged else value for number, value in pairs]
+
+
+def _is_censored(value: float, at: float | None) -> bool:
+    return at is not None and value >= at
+
+
+def _beyond(values: Sequence[float]) -> Literal["", "<", ">"]:
+    """On which side of its effect the median of these values lies, where they do not say it all."""
+    middle = _middle(values)
+    if -math.inf in middle:
+        return "<"
+    return ">" if math.inf in middle else ""
 
 
 def _region(side: Side, limit: float, alpha: float) -> tuple[float | None, float | None]:
@@ -108,6 +156,12 @@ def _at_least(count: int, n: int) -> float:
     return 1.0 if count == 0 else float(bdtrc(count - 1, n, 0.5))
 
 
-def _median(sample: Sample) -> float:
-    values, half = sorted(sample.values), sample.n // 2
-    return values[half] if sample.n % 2 else math.fsum(values[half - 1 : half + 1]) / 2
+def _middle(values: Sequence[float]) -> list[float]:
+    """The value in the middle, or the two of an even number."""
+    ordered, half = sorted(values), len(values) // 2
+    return ordered[half : half + 1] if len(values) % 2 else ordered[half - 1 : half + 1]
+
+
+def _median(values: Sequence[float]) -> float:
+    middle = _middle(values)
+    return math.fsum(middle) / len(middle)

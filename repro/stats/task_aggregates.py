@@ -156,12 +156,13 @@ def wins(a: Array, b: Array, better: Better) -> Array:
 def contrast_over_tasks(aggregate: Aggregate, a: Runs, b: Runs, better: Better) -> Contrast:
     """The effect with its standard error and degrees of freedom (Satterthwaite's).
 
-    ``ClaimError`` where no task has any scatter that counts.
+    ``ClaimError`` where no task has any scatter that counts; the probability of improvement, which
+    has no units, leaves something to chance in any case.
     """
     parts = _PARTS[aggregate](a, b, better)
     variance = math.fsum(part.variance for part in parts.variances)
     largest = max(float(np.abs(runs).max()) for runs in (*a, *b))
-    if math.sqrt(variance) <= ROUND_OFF * largest:
+    if aggregate != "improvement" and math.sqrt(variance) <= ROUND_OFF * largest:
         raise ClaimError(
             "no task has runs that differ in a way that counts here, so nothing is known of "
             "chance; add runs, or compare the tasks alone"

@@ -87,8 +87,9 @@ def test_the_report_says_what_was_averaged(tmp_path: Path) -> None:
         "Its rows were averaged within units before any test: column 'seed', 4 evaluations per "
         "unit, 6 units." in notice
     )
-    fewer = judged(tmp_path, rows()[1:]).scale.notice
-    assert "3 to 4 evaluations per unit" in fewer
+    uneven = CLAIM.replace("unit: seed", "unit: seed, evaluations: any")
+    fewer = judged(tmp_path, rows()[1:], uneven).scale.notice
+    assert "3 to 4 evaluations per unit, 6 units." in fewer
     assert "averaged" not in alone(tmp_path).scale.notice
 
 
@@ -117,6 +118,43 @@ def test_an_evaluation_that_diverged_takes_its_run_with_it(tmp_path: Path) -> No
     assert "New: 1 of 3 runs diverged" in found.verdict.validity_reason
 
 
+def test_a_run_that_lacks_an_evaluation_is_missing(tmp_path: Path) -> None:
+    """Or a bad evaluation could be deleted; where runs differ in number, the claim says so."""
+    document = judged(tmp_path, rows()[1:])
+    assert document.verdict.validity == "INCOMPLETE"
+    assert "New: 2 of 3 seeds" in document.verdict.validity_reason
+    assert (
+        "3 to 4 evaluations per unit, 6 units; 1 of them has fewer than others, and is missing."
+        in document.scale.notice
+    )
+    uneven = CLAIM.replace("unit: seed", "unit: seed, evaluations: any")
+    declared = judged(tmp_path, rows()[1:], uneven)
+    assert declared.verdict.validity == "VALID"
+    assert declared.arms[0].replicates[0].values["score"] == pytest.approx(2.0 + 0.25 / 3)
+
+
+def test_an_arm_with_fewer_evaluations_is_missing(tmp_path: Path) -> None:
+    """A mean of three scatters more than one of four, and nobody said why there is one fewer."""
+    short = [row for place, row in enumerate(rows()) if place < 12 or place % 4]
+    document = judged(tmp_path, short)
+    assert document.verdict.validity == "INCOMPLETE"
+    assert "Old: 0 of 3 seeds" in document.verdict.validity_reason
+    assert "3 of them have fewer than others, and are missing" in document.scale.notice
+
+
+def test_tasks_may_differ_in_their_evaluations(tmp_path: Path) -> None:
+    claim = CLAIM.replace(
+        "kind: difference, measurement: score, of: [new, old], direction: higher",
+        "kind: over_tasks, measurement: score, of: [new, old], tasks: [x, y, z]",
+    )
+    lines = [
+        f"{row},{task}" for task in "xyz" for n, row in enumerate(rows()) if task != "x" or n % 4
+    ]
+    found = judged(tmp_path, lines, claim, ",task")
+    assert found.verdict.validity == "VALID"
+    assert found.results[0].details["runs_per_task"] == "3"
+
+
 def test_units_and_tasks_go_together(tmp_path: Path) -> None:
     """Each task has its own runs, and each run its evaluations."""
     claim = CLAIM.replace(
@@ -134,6 +172,7 @@ def test_units_and_tasks_go_together(tmp_path: Path) -> None:
     ("written", "instead", "said"),
     [
         ("unit: seed", "unit: value", "the column 'value' of a table does not number units"),
+        ("unit: seed", "evaluations: any", "there are no units that have evaluations"),
         (
             "{label: New, table: scores.csv}",
             "{label: New, import: {from: files, path: 'runs/*.json'}}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from repro.judging.document import Document
 from repro.judging.gather import gather, read_tables
 from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
+from tests.judging.made import LOSS, diverging, made
 
 CLAIM = """\
 schema: 1
@@ -101,6 +103,53 @@ def test_a_median_needs_no_normal_values(tmp_path: Path) -> None:
     found = judged(tmp_path, level, least=7)
     assert found.verdict.conclusion == "CONFIRMED"
     assert "the median of the record is 3.2782 (98% interval 3.2763 to 3.2802)" in sentence(found)
+
+
+def test_seeds_at_the_limit_keep_it(tmp_path: Path) -> None:
+    """At most 3.28 is claimed, and that is what two of the eight seeds are."""
+    losses = (3.28, 3.28, *LOSSES[2:4], 3.2799, *LOSSES[5:])
+    found = judged(
+        tmp_path, f"statistic: median, at_most: {{value: 3.28, {WHY}}}", least=7, losses=losses
+    )
+    assert found.verdict.conclusion == "CONFIRMED"
+
+
+FINISHED = (3.270, 3.271, 3.272, 3.273, 3.274)
+LIMIT = {"value": 3.28, "why": "the rule of the contest"}
+
+
+@pytest.mark.parametrize(
+    ("better", "side", "conclusion"),
+    [
+        ("lower", "at_most", "INCONCLUSIVE"),
+        ("lower", "at_least", "INCONCLUSIVE"),
+        ("higher", "at_most", "CONFIRMED"),
+        ("higher", "at_least", "CONTRADICTED"),
+    ],
+)
+def test_a_run_that_diverged_is_beyond_any_limit(better: str, side: str, conclusion: str) -> None:
+    """One of six has no loss at all: where lower is better it is no support for a low median."""
+    median = {"kind": "level", "of": ["a"], "statistic": "median", side: LIMIT}
+    claim = made(
+        median,
+        arms="a",
+        measurements={"loss": {**LOSS, "better": better}},
+        seeds={"min": 5, "plan": 6, "diverged": "worst"},
+    )
+    found = diverging(claim, {"a": (*FINISHED, None)})
+    assert found.verdict.conclusion == conclusion
+    if (better, side) == ("lower", "at_most"):
+        assert found.results[0].p == pytest.approx(7 / 64)
+        assert re.search(r"interval from 3\.270* up\)", sentence(found))
+
+
+def test_the_median_of_runs_that_mostly_diverged_is_not_known() -> None:
+    median = {"kind": "level", "of": ["a"], "statistic": "median", "at_most": LIMIT}
+    claim = made(median, arms="a", seeds={"min": 5, "plan": 12, "diverged": "worst"})
+    found = diverging(claim, {"a": (*FINISHED, *[None] * 7)})
+    assert "the median of A is > 3.27" in sentence(found)
+    assert "it looks above 3.28" in sentence(found)
+    assert found.results[0].details["median"].startswith("> 3.27")
 
 
 def test_printed_numbers_will_do(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from repro.specs.load import load_claim
 from repro.stats.planned_survival import PlannedSurvivals
 from repro.stats.planning import power_of_test
 from repro.store.run_store import RunStore
-from tests.judging.made import LOSS, judged, made, only
+from tests.judging.made import LOSS, diverging, judged, made, only
 
 BUDGET = {"at": 4000, "why": "every run has 4,000 steps"}
 STEPS = {**LOSS, "label": "steps", "digits": 0, "censored": BUDGET}
@@ -73,6 +73,37 @@ def test_the_report_shows_no_mean_that_is_not_known() -> None:
     assert "> 4,000" in shown
     assert "Steps: runs that are not there yet" in shown
     assert "B: 4 of 6 never." in shown
+
+
+def test_a_run_that_diverged_never_got_there() -> None:
+    """All others were there by 3,000: it was not, in the test, the sentence and the figure."""
+    worst = claim(there("sooner"), seeds={"min": 4, "plan": 5, "diverged": "worst"})
+    times = {"a": (900, 1000, 1100, 1200, 1300), "b": (2000, 2500, 2800, 3000, None)}
+    found = diverging(worst, times)
+    (result,) = found.results
+    assert "A is there by 4,000 in 5 of 5 runs and B in 4 of 5" in result.sentence
+    shown = str(sections(found))
+    assert "B: 1 of 5 never." in shown
+    assert "none: not all got there" in shown
+    assert found.arms[1].replicates[4].values["loss"] == 4000
+
+
+def test_of_a_median_beyond_the_budget_nothing_more_is_known() -> None:
+    """Five of eight were not there in 4,000 steps: it is more than that, and has no upper end."""
+    limit = {"value": 3500, "why": "most of the budget"}
+    late = {"kind": "level", "of": ["b"], "statistic": "median", "at_least": limit}
+    found = judged(
+        claim(late, seeds={"min": 5, "plan": 8}),
+        {"a": [*FAST, 1000, 1100], "b": [3000, 3600, 3900, *[4000] * 5]},
+    )
+    (result,) = found.results
+    assert "the median of B is > 4,000 (90% interval from 3,600 up)." in result.sentence
+    assert result.conclusion == "CONFIRMED"
+    assert result.interval is not None
+    assert result.interval.high is None
+    shown = str(sections(found))
+    assert "'> 4,000'" in shown
+    assert "median of B is 4,000" not in shown
 
 
 def test_the_share_that_is_left_is_that_of_kaplan_and_meier() -> None:

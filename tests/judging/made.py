@@ -7,6 +7,7 @@ from typing import Any
 
 from repro.evidence.csv_table import TableFile
 from repro.evidence.evidence import Evidence, TableSource, TidyTable
+from repro.evidence.readings import RunState
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document, Result
 from repro.judging.gather import from_table
@@ -66,6 +67,20 @@ def seen(claim: Claim, values: Mapping[str, Any], *, order: str | None = None) -
         for arm, own in columns.items()
     }
     return from_table(claim, TidyTable(TableSource("made.csv", "0" * 64, order), rows))
+
+
+def diverging(claim: Claim, values: Mapping[str, Sequence[float | None]]) -> Document:
+    """The document of a claim on these values of `loss`; a run without one diverged."""
+    rows: dict[str, dict[int, dict[str, float]]] = {arm: {} for arm in values}
+    lost: dict[str, dict[int, RunState]] = {arm: {} for arm in values}
+    for arm, column in values.items():
+        for seed, value in enumerate(column):
+            if value is None:
+                lost[arm][seed] = "diverged"
+            else:
+                rows[arm][seed] = {"loss": float(value)}
+    table = TidyTable(TableSource("made.csv", "0" * 64), rows, lost)
+    return check_claim(claim, from_table(claim, table))
 
 
 def judged(claim: Claim, values: Mapping[str, Any], *, order: str | None = None) -> Document:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.special import ndtri
@@ -68,3 +70,30 @@ def test_skewed_differences_of_pairs_are_flagged() -> None:
         texts[name] = [level.text for level in document.levels]
     assert texts["plain"] == []
     assert any("skewed values" in text or "far from" in text for text in texts["skew"])
+
+
+LIMIT = {"value": 100, "why": "far above them all"}
+
+
+@pytest.mark.parametrize("how", [{}, {"sequential": {"method": "eprocess_t"}}])
+def test_one_arm_with_seeds_that_collapsed_is_flagged(how: dict[str, Any]) -> None:
+    """Two of ten far below the others: a mean held to a constant errs far too often then."""
+    level = {"kind": "level", "of": ["a"], "at_most": LIMIT}
+    seeds = {"min": 6, "plan": 6, "max": 30} if how else {"min": 3, "plan": 10}
+    claim = made(level, arms="a", seeds=seeds, **how)
+    found = {}
+    for name, values in (("plain", normal(10)), ("far", [*normal(10)[1:9], -10.0, -10.2])):
+        document = judged(claim, {"a": values}, order="started")
+        found[name] = [each.text for each in document.levels]
+    assert found["plain"] == []
+    (said,) = found["far"]
+    assert "one seed in five far from the others" in said
+
+
+def test_any_of_means_against_constants_is_not_taken_for_any_of_differences() -> None:
+    """Holm's method was measured for two arms, and one arm has another rate."""
+    levels = [{"kind": "level", "of": ["a"], "at_most": LIMIT} for _ in range(3)]
+    seeds = {"min": 3, "plan": 10}
+    claim = made(*levels, arms="a", seeds=seeds, combine={"any": ["e0", "e1", "e2"]})
+    document = judged(claim, {"a": [*normal(10)[1:9], -10.0, -10.2]})
+    assert [each.test for each in document.levels] == ["level"] * 3

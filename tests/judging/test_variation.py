@@ -73,6 +73,67 @@ def test_each_source_has_its_part_of_the_scatter(tmp_path: Path) -> None:
         assert part.sources[0].share > 0.9
 
 
+def test_the_seed_may_be_a_source_where_it_has_several_rows(tmp_path: Path) -> None:
+    """Four runs on each of six splits, the same four seeds on every one."""
+    lines = ["arm,seed,split,measurement,value"]
+    for arm, error in (("a", 4.0), ("b", 6.0)):
+        for split, of_split in enumerate(SPLITS):
+            for seed in range(4):
+                value = error + of_split + 0.1 * seed + 0.03 * ((5 * split + 3 * seed) % 4)
+                lines.append(f"{arm},{seed},{split},error,{value:.3f}")
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    document = judged(tmp_path, "min: 5, plan: 6, unit: split, sources: [split, seed]")
+    part = document.variation[0]
+    assert part.refused == ""
+    assert [(each.source, each.levels) for each in part.sources] == [("split", 6), ("seed", 4)]
+    assert part.sources[0].sd > part.sources[1].sd > 0
+
+
+def test_what_follows_from_the_values_of_a_row_has_its_parts_too(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    """A gap between two measurements scatters by their sources, row by row."""
+    more = "\n  train: {{kind: reported, label: training error, better: lower}}"
+    more += "\n  gap: {{kind: derived, label: gap, better: lower, difference: [error, train]}}"
+    text = TEXT.replace(
+        "label: test error, better: lower}}", f"label: test error, better: lower}}}}{more}"
+    )
+    monkeypatch.setattr("tests.judging.test_variation.TEXT", text)
+    lines = ["arm,seed,split,init,measurement,value"]
+    for arm, error in (("a", 4.0), ("b", 6.0)):
+        for seed, (split, init, value) in enumerate(rows(error)):
+            lines.append(f"{arm},{seed},{split},{init},error,{value:.3f}")
+            lines.append(f"{arm},{seed},{split},{init},train,{1.0 + 0.001 * (seed % 5):.3f}")
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    document = judged(tmp_path, SHARED)
+    parts = {(part.arm, part.measurement): part for part in document.variation}
+    assert ("a", "gap") in parts
+    assert parts["a", "gap"].sources[0].sd == pytest.approx(
+        parts["a", "error"].sources[0].sd, rel=0.02
+    )
+
+
+def test_a_ratio_that_is_no_number_in_a_row_is_not_decomposed(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    """Its run has one, the mean of its evaluations; the rest alone would tell another story."""
+    more = "\n  train: {{kind: reported, label: training error, better: lower}}"
+    more += "\n  part: {{kind: derived, label: part, better: lower, ratio: [error, train]}}"
+    text = TEXT.replace(
+        "label: test error, better: lower}}", f"label: test error, better: lower}}}}{more}"
+    )
+    monkeypatch.setattr("tests.judging.test_variation.TEXT", text)
+    lines = ["arm,seed,split,init,measurement,value"]
+    for arm, error in (("a", 4.0), ("b", 6.0)):
+        for seed, (split, init, value) in enumerate(rows(error)):
+            lines.append(f"{arm},{seed},{split},{init},error,{value:.3f}")
+            lines.append(f"{arm},{seed},{split},{init},train,{0 if seed == 4 else 1 + 0.01 * seed}")
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    document = judged(tmp_path, AVERAGED)
+    parts = {(part.arm, part.measurement): part for part in document.variation}
+    assert parts["a", "part"].refused == "it has no value in 1 of 18 rows"
+
+
 def test_the_report_has_a_table_of_it(tmp_path: Path) -> None:
     table(tmp_path)
     shown = str(sections(judged(tmp_path, SHARED)))
@@ -139,7 +200,8 @@ def test_what_is_censored_has_no_variance_to_share(tmp_path: Path, monkeypatch: 
     [
         ("min: 5, plan: 18, sources: [split, fold]", "table: t.csv", "no column 'fold'"),
         ("min: 5, plan: 18, sources: [split, split]", "table: t.csv", "stands there twice"),
-        ("min: 5, plan: 18, sources: [seed]", "table: t.csv", "says something else"),
+        ("min: 5, plan: 18, sources: [seed]", "table: t.csv", "each row has a seed of its own"),
+        ("min: 5, plan: 18, sources: [value]", "table: t.csv", "says something else"),
         (
             "min: 5, plan: 18, sources: [split]",
             "import: {from: mlflow, path: mlflow.db}",

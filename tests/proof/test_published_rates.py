@@ -99,6 +99,29 @@ def test_every_kind_has_a_row_and_a_command(kind: str) -> None:
     assert f"`./dev exec python -m benchmarks.levels --kind {kind}`" in PAGE
 
 
+def test_every_kind_that_was_measured_has_a_row_with_its_power() -> None:
+    """Level and coverage of each, and the power of each whose plan was compared with it."""
+    assert {one["kind"].split(",")[0] for one in RESULTS["rates"]} == {
+        one.kind for one in table.ROWS
+    }
+    promised = {one["kind"] for one in RESULTS["promises"]}
+    assert promised == {one.kind for one in table.ROWS if one.plan}
+
+
+def test_one_arm_is_shown_off_the_grid() -> None:
+    """It has no second arm to scatter more, and errs most where seeds collapse."""
+    (row,) = [row for row in table.off_grid(RESULTS) if row[0] == "`level`"]
+    shown = dict(zip(table.COLUMNS, row[1:], strict=True))
+    assert (shown["collapsed"], shown["3 v 3, collapsed"]) == ("**16.4**", "**36.4**")
+    assert shown["3 v 10"] == ""
+
+
+def test_a_size_that_a_test_does_not_take_is_left_empty() -> None:
+    """Scatter needs five seeds; that of thirty says nothing of three."""
+    (row,) = [row for row in table.off_grid(RESULTS) if row[0] == "`spread`"]
+    assert dict(zip(table.COLUMNS, row[1:], strict=True))["3 v 3, collapsed"] == ""
+
+
 def test_the_results_lie_where_the_readme_of_the_benchmarks_says() -> None:
     """There is a JSON file for every Markdown file."""
     stems = {path.stem for path in publish.RESULTS.glob("levels-*")}

@@ -64,3 +64,22 @@ def test_fewer_than_two_replicates_have_no_level():
     assert said is not None
     nearest = said.replace(", the nearest that was measured,", "")
     assert nearest == levels.worst_level("student", [CellDesign(3)])
+
+
+@pytest.mark.parametrize(
+    ("key", "n", "shape", "rate"),
+    [
+        ("level", 8, "lognormal", "11.1"),
+        ("level", 8, "collapsed", "16.4"),
+        ("eprocess_t one arm", 60, "lognormal", "11.7"),
+        ("group_obf one arm", 20, "lognormal", "12.0"),
+    ],
+)
+def test_one_arm_against_a_constant_has_seeds_and_a_shape(key, n, shape, rate):
+    """
+    There is no other arm, and no ratio of standard deviations, to speak of.
+    """
+    said = levels.worst_level(key, [CellDesign(n, shapes=frozenset({shape}))])
+    assert said is not None
+    assert f"with {n} seeds and {levels.SEEN[shape]} it errs in {rate} % of cases" in said
+    assert levels.worst_level(key, [CellDesign(n)]) is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,9 @@ from repro.stats.correlation import association, magnitude
 from repro.stats.error_rates import CellDesign, design_of_one, designs_of
 from repro.stats.group_sequential import group_obf
 from repro.stats.records import Sample
+from repro.stats.spreads import levene
 from repro.stats.stopping import difference
+from repro.stats.survival import log_rank
 from repro.stats.t_tests import student, welch
 from repro.stats.trends import trend
 
@@ -129,6 +133,16 @@ def test_a_result_knows_its_test(result, key):
     """
     assert levels.key_of(result) == key
     assert levels.level_of(result) == told(key, min(result.n))
+
+
+@pytest.mark.parametrize("test", [partial(levene, low=1.0), partial(log_rank, at=8.5)])
+def test_a_paired_test_is_paired_once(test):
+    """
+    Its name says so already, and the cells are those of pairs.
+    """
+    result = test(X, Y, paired=True)
+    assert levels.key_of(result) == result.test
+    assert result.test.split()[1:] == ["paired"]
 
 
 def test_heavy_tails_are_named():

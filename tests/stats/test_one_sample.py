@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import stats
 from repro.errors import ClaimError, TooFewError
 from repro.expectations.decision_rules import by_interval, by_p
 from repro.expectations.verdict_words import Conclusion
-from repro.stats.one_sample import Side, mean_level, median_level
+from repro.stats.one_sample import Better, Side, mean_level, median_level
 from repro.stats.records import Sample, Summary, known
 
 LOSSES = Sample.of(3.2776, 3.2785, 3.2763, 3.2791, 3.2802, 3.2779, 3.2768, 3.2790)
@@ -65,10 +66,81 @@ def test_a_median_is_held_to_a_constant_by_signs(n: int, side: Side) -> None:
             assert by_p(found).conclusion is inside
 
 
-def test_a_value_at_the_limit_counts_for_neither_side() -> None:
-    found = median_level(Sample.of(1.0, 1.0, 0.5, 0.6, 0.7, 0.8), side="at_most", limit=1.0)
-    assert found.p == pytest.approx(22 / 64)
-    assert found.p_opposite == 1.0
+def test_a_value_at_the_limit_keeps_it() -> None:
+    """The limit is claimed: of the null, a median beyond it, at most half of all values keep it."""
+    values = Sample.of(1.0, 1.0, 0.5, 0.6, 0.7, 0.8)
+    found = median_level(values, side="at_most", limit=1.0)
+    assert [found.p, found.p_opposite] == pytest.approx([1 / 64, 1.0])
+    found = median_level(values, side="at_least", limit=1.0)
+    assert [found.p, found.p_opposite] == pytest.approx([57 / 64, 22 / 64])
+    summed = median_level(Sample.of(*[0.1 + 0.2] * 6), side="at_most", limit=0.3)
+    assert summed.p == pytest.approx(1 / 64)
+
+
+@pytest.mark.parametrize("side", ["at_most", "at_least"])
+def test_ties_at_the_limit_never_cost_the_level(side: Side) -> None:
+    """Exactly, of values on three points: whatever their chances, if the claim is false.
+
+    The claim is false where the lower (or the upper) median lies beyond the limit, so that at most
+    half of all values keep it.
+    """
+    signs = {"at_most": 1.0, "at_least": -1.0}[side]
+    n, alpha = 9, 0.05
+    for keeps in (0.5, 0.45, 0.2):
+        for tied in (0.0, 0.3, keeps):
+            chances = (keeps - min(tied, keeps), min(tied, keeps), 1 - keeps)
+            wrong = 0.0
+            for below in range(n + 1):
+                for at in range(n + 1 - below):
+                    counts = (below, at, n - below - at)
+                    values = [-signs] * below + [0.0] * at + [signs] * counts[2]
+                    found = median_level(Sample.of(*values), side=side, limit=0.0, alpha=alpha)
+                    if found.p is not None and found.p <= alpha:
+                        wrong += float(stats.multinomial.pmf(counts, n, chances))
+            assert wrong <= alpha
+
+
+@pytest.mark.parametrize(
+    ("side", "better", "p", "p_opposite"),
+    [
+        ("at_most", "lower", 7, 63),
+        ("at_least", "higher", 64, 1),
+        ("at_most", "higher", 1, 64),
+        ("at_least", "lower", 63, 7),
+    ],
+)
+def test_what_diverged_lies_beyond_any_limit_on_the_worse_side(
+    side: Side, better: Better, p: int, p_opposite: int
+) -> None:
+    """Five of six below 3.28, and one that was given the next value, but has none."""
+    values = (3.270, 3.271, 3.272, 3.273, 3.274, 3.274000003)
+    sample = Sample(values, tuple(range(6)), diverged=(5,))
+    found = median_level(sample, side=side, limit=3.28, better=better)
+    assert known(found.p) * 64 == pytest.approx(p)
+    assert known(found.p_opposite) * 64 == pytest.approx(p_opposite)
+    end = known(found.interval).high if better == "lower" else known(found.interval).low
+    assert math.isinf(end)
+
+
+def test_of_a_median_among_censored_values_only_a_bound_is_known() -> None:
+    sample = Sample.of(*(3000.0, 3500.0, 3900.0), *[4000.0] * 5)
+    found = median_level(sample, side="at_least", limit=3500.0, censored_at=4000.0)
+    assert (found.effect, found.beyond) == (4000.0, ">")
+    assert known(found.interval).high == math.inf
+    assert known(found.interval).low == 3500.0
+    half = Sample.of(*(3000.0, 3500.0, 3800.0), *[4000.0] * 3)
+    found = median_level(half, side="at_least", limit=3500.0, censored_at=4000.0)
+    assert (found.effect, found.beyond) == (3900.0, ">")
+    most = Sample.of(*(3000.0, 3500.0, 3800.0, 3900.0), *[4000.0] * 2)
+    found = median_level(most, side="at_least", limit=3500.0, censored_at=4000.0)
+    assert (found.effect, found.beyond) == (3850.0, "")
+
+
+def test_where_most_diverged_the_median_has_no_value() -> None:
+    values = Sample((0.9, 0.8, 0.7, 0.7, 0.7), tuple(range(5)), diverged=(2, 3, 4))
+    found = median_level(values, side="at_least", limit=0.6, better="higher")
+    assert (found.effect, found.beyond) == (0.7, "<")
+    assert known(found.p_opposite) == pytest.approx(0.5)
 
 
 def test_equal_replicates_are_held_to_the_limit_exactly() -> None:

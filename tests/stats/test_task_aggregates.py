@@ -117,6 +117,12 @@ def test_complete_separation_is_not_certain() -> None:
     assert 0.5 < known(found.interval).low < 1.0
 
 
+def test_the_probability_of_improvement_has_no_units() -> None:
+    """Values near 1e12 are compared within their task as any others are."""
+    near, far = above("improvement"), above("improvement", 1e12 * A, 1e12 * B)
+    assert (far.effect, far.se, far.p) == (near.effect, near.se, near.p)
+
+
 @pytest.mark.parametrize("aggregate", ["iqm", "mean", "improvement"])
 def test_a_bootstrap_within_tasks_has_a_variance_that_is_too_small(aggregate: Aggregate) -> None:
     """Of a mean it is that of Student's, times (n - 1) / n: the correction that is needed."""

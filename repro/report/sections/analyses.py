@@ -223,12 +223,13 @@ def _row(analysis: Analysis) -> AnalysisRow:
 
 
 def _alt(document: Document, result: Result, part: Robustness) -> str:
-    digits = words.digits_of(document, result)
     shown = _declared_first(part)[: 1 if len(part.analyses) > 2 * FEW else None]
     label = words.upper_first(result.effect_label)
     said = [f"{label} under {fmt.count(len(part.analyses))} analyses."]
     for each in shown:
-        effect = "" if each.effect is None else f" {fmt.effect(each.effect, result.scale, digits)},"
+        effect = ""
+        if each.effect is not None:
+            effect = f" {words.effect(document, result, each.effect, result.scale)},"
         said.append(f"{each.name}:{effect} {_row(each).word}.")
     return " ".join([*said, agreement_of_analyses(part)])
 
@@ -238,7 +239,9 @@ def _table(document: Document, part: Robustness) -> TableBlock:
     scale, digits = words.scale_of(result), words.digits_of(document, result)
     rows = []
     for each in _declared_first(part):
-        effect = fmt.DASH if each.effect is None else fmt.effect(each.effect, scale, digits)
+        effect = fmt.DASH
+        if each.effect is not None:
+            effect = words.effect(document, result, each.effect, scale)
         ends = fmt.DASH
         if (each.low, each.high) != (None, None):
             ends = fmt.ends(each.low, each.high, scale, digits)

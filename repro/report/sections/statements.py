@@ -73,7 +73,7 @@ def _measured(document: Document, result: Result) -> list[tuple[str, str]]:
     scale, digits = words.scale_of(result), words.digits_of(document, result)
     pairs = []
     if result.effect is not None:
-        effect = fmt.effect(result.effect, scale, digits)
+        effect = words.effect(document, result, result.effect, scale)
         pairs.append((words.upper_first(result.effect_label), effect))
     if result.interval is not None:
         pairs.append(("Interval", words.interval(result.interval, scale, digits)))

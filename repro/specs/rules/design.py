@@ -19,7 +19,6 @@ MOST_NUMBERS = 10_000
 
 NO_ORDER = ("arm", "measurement", "value", "state")
 NO_UNIT = (*NO_ORDER, "task")
-NO_SOURCE = (*NO_UNIT, "seed", "state")
 
 
 def _same_seeds(claim: ScaledClaim) -> Iterator[Problem]:
@@ -124,6 +123,10 @@ def _units(claim: ScaledClaim) -> Iterator[Problem]:
     """Evaluations are averaged within a unit where a table says which unit a row is of."""
     unit, steps = claim.seeds.unit, (*claim.steps("seeds"), "unit")
     if unit is None:
+        if claim.seeds.evaluations is not None:
+            mistake, advice = "there are no units that have evaluations", "add `unit`, or remove it"
+            place = (*claim.steps("seeds"), "evaluations")
+            yield claim.problem(place, mistake, "a claim with `unit`", advice)
         return
     if unit in NO_UNIT:
         mistake = f"the column '{unit}' of a table does not number units"
@@ -144,11 +147,15 @@ def _sources(claim: ScaledClaim) -> Iterator[Problem]:
     """Sources of variation are columns of a table, each named once, and no other of its columns."""
     steps = (*claim.steps("seeds"), "sources")
     for position, source in enumerate(claim.seeds.drawn):
-        taken = source in NO_SOURCE
-        if taken or source in claim.seeds.drawn[:position]:
+        if source in NO_UNIT or source in claim.seeds.drawn[:position]:
             mistake = f"the column '{source}' says something else, or stands there twice"
             expected = "columns that say what was drawn for a row, such as split"
             yield claim.problem((*steps, position), mistake, expected, "name another, or remove it")
+        elif source == "seed" and claim.seeds.unit is None:
+            mistake = "each row has a seed of its own, so its scatter is all that there is"
+            expected = "columns that say what was drawn for a row, such as split"
+            advice = "name another, or add `unit`, of which a seed may have several rows"
+            yield claim.problem((*steps, position), mistake, expected, advice)
     if not claim.seeds.drawn:
         return
     if any(kind_of(expectation).tasks(expectation) for _, expectation in claim.placed()):
