@@ -58,7 +58,8 @@ PARTS: Mapping[str, Sequence[str]] = {
         *("OverTasks", "MetaAnalysis", "OthersExpectation"),
     ),
     "Sizes and their reasons": (
-        *("Margin", "ShareOfGain", "LeastRatio", "Factor", "Limit", "Share", "Magnitude", "Window"),
+        *("Margin", "ShareOfGain", "LeastRatio", "Factor", "Limit", "KnownSd"),
+        *("Share", "Magnitude", "Window"),
     ),
     "Joining expectations and claims": ("All", "AtLeastOne", "Family"),
     "Looking more than once": ("EProcess", "GroupSequential"),

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
+from scipy.special import ndtr, ndtri
+
 from repro.errors import ClaimError
 from repro.stats.power import (
     Design,
@@ -286,6 +288,15 @@ class PlannedLevel(PlannedTest):
 
     def computed(self) -> float:
         return power_above(self.design, self.truth, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedKnownLevel(PlannedLevel):
+    """The same by a z-test, with the standard deviation that the claim declares."""
+
+    def computed(self) -> float:
+        distance = self.truth * math.sqrt(self.n[0]) / self.arms.sd_a
+        return float(ndtr(distance + ndtri(self.alpha)))
 
 
 @dataclass(frozen=True, slots=True)
