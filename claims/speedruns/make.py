@@ -38,8 +38,13 @@ PRINTED_TO = {"track_1": "digits: 4, granularity: 0.0001", "track_3": "digits: 5
 TESTS = {
     "track_1": "",
     "track_3": """
-      The loss is that at the declared number of steps. Its standard deviation is estimated; the
-      rule assumes 0.0013.""",
+      The loss is that at the declared number of steps. Its standard deviation is the 0.0013 of the
+      rule, and is not estimated.""",
+}
+KNOWN_SD = {
+    "track_1": "",
+    "track_3": """
+    sd: {value: 0.0013, why: the rule of the track assumes it}""",
 }
 
 LEFT_OUT = {
@@ -76,7 +81,7 @@ expectations:
     kind: level
     measurement: val_loss
     of: [runs]
-    at_most: {{value: {target}, why: the target of the speedrun}}
+    at_most: {{value: {target}, why: the target of the speedrun}}{known_sd}
 scales:
   paper:
     notice: >-
@@ -124,6 +129,7 @@ def claim(record: Mapping[str, str], n: int) -> str:
         alpha=ALPHAS[track],
         printed_to=PRINTED_TO[track],
         test=TESTS[track],
+        known_sd=KNOWN_SD[track],
         record=record["record"],
         step=record["step"],
         target=TARGET,
