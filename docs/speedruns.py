@@ -63,7 +63,7 @@ NOTES = """What to keep in mind:
 - In track 3 the step was chosen after looking, as its rule allows. No p-value here accounts for it.
 - **Rule 4 of track 1 is not judged**: "Run faster than the prior record when baselined on the same
   hardware". `runs.csv` has the time of each run and not its machine, and machines differ within a
-  folder: two baselines of record 88 are one program with 1,390 steps, and took {times} seconds on
+  folder: two sets of baseline runs of record 88, both with 1,390 steps, took {times} seconds on
   average. Nor is a *baseline* always the prior record.
 - Runs are taken as independent, and the logs as they are: that some were left out cannot be seen.
 - Track 1 prints losses to four digits, which adds about 0.00003 to their standard deviation."""
