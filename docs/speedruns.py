@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import math
 import tempfile
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -178,9 +179,10 @@ def left_out() -> str:
     counted = Counter(_reason(each["why"]) for each in _read("left_out.csv"))
     runs = sum(len(_read(f"track_{track}/runs.csv")) for track in (1, 2, 3))
     listed = "; ".join(f"{n} {why}" for why, n in counted.most_common())
-    return f"""It read {runs:,} runs. {counted.total()} other text files in the folders gave none:
+    said = f"""It read {runs:,} runs. {counted.total()} other text files in the folders gave none:
 {listed}. `claims/speedruns/left_out.csv` names them. A run whose loss is no number would be read as
 one that diverged; there is none."""
+    return textwrap.fill(said, 100, break_on_hyphens=False)
 
 
 def _reason(why: str) -> str:
@@ -191,7 +193,7 @@ def _reason(why: str) -> str:
 
 
 REASONS = {
-    "no line with step:N/M val_loss:X": "are of another form, or no logs",
+    "no line with a val_loss": "are of another form, or no logs",
     "repeats other files": "repeat other files",
     "not in the clone that was read": "could not be read",
 }

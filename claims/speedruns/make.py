@@ -38,13 +38,12 @@ PRINTED_TO = {"track_1": "digits: 4, granularity: 0.0001", "track_3": "digits: 5
 TESTS = {
     "track_1": "",
     "track_3": """
-      The loss is that at the declared number of steps. Its standard deviation is the 0.0013 of the
-      rule, and is not estimated.""",
+      The loss is that at the declared number of steps.""",
 }
 KNOWN_SD = {
     "track_1": "",
     "track_3": """
-    sd: {value: 0.0013, why: the rule of the track assumes it}""",
+    sd: {value: 0.0013, why: the rule assumes it}""",
 }
 
 LEFT_OUT = {
@@ -56,7 +55,7 @@ LEFT_OUT = {
 
 TEMPLATE = """\
 # yaml-language-server: $schema=../../claim.schema.json
-# Written by ../make.py from ../records.csv and runs.csv.
+# Written by ../make.py.
 schema: 1
 id: {id}
 title: "{title}: the mean validation loss is at most {target}"

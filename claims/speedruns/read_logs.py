@@ -146,7 +146,7 @@ def loss(text: str, record: str, declared: int | None) -> tuple[int, str, str] |
     lines = {int(step): (loss, time) for step, _, loss, time in LINE.findall(text)}
     ends = {int(planned) for _, planned, _, _ in LINE.findall(text)}
     if not lines:
-        return "no line with step:N/M val_loss:X"
+        return "no line with a val_loss"
     wanted = sorted(ends) if declared is None else [declared]
     step = next((step for step in wanted if step in lines), None)
     if step is not None:
