@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import sys
@@ -156,9 +157,8 @@ def test_every_epoch_has_batches_of_its_own(
     name: str, arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A generator that is a number would begin anew at every call of `partial_fit`."""
-    import sklearn.neural_network._multilayer_perceptron as perceptrons
-
-    orders = []
+    perceptrons = importlib.import_module("sklearn.neural_network._multilayer_perceptron")
+    orders: list[tuple[int, ...]] = []
     shuffle = perceptrons.shuffle
 
     def watched(*arrays: np.ndarray, **given: object) -> np.ndarray:
@@ -178,22 +178,17 @@ def test_no_training_of_split_noise_is_in_two_replicates(
 ) -> None:
     """Neither within an arm nor across both, which are independent."""
     module = program("split_noise")
-    trained = []
-    monkeypatch.setattr(
-        module, "test_error", lambda *which: float(len(trained.append(which) or ""))
-    )
+    trained: list[tuple[int, int]] = []
+
+    def watched(split: int, seed: int) -> float:
+        trained.append((split, seed))
+        return 0.0
+
+    monkeypatch.setattr(module, "test_error", watched)
     for varied in ("split", "seed"):
         for seed in range(8):
-            arguments = [
-                "train.py",
-                "--seed",
-                str(seed),
-                "--varied",
-                varied,
-                "--out",
-                str(tmp_path),
-            ]
-            monkeypatch.setattr(sys, "argv", arguments)
+            given = f"train.py --seed {seed} --varied {varied} --out {tmp_path}"
+            monkeypatch.setattr(sys, "argv", given.split())
             module.main()
     assert len(trained) == 128
     splits = [{split for split, _ in trained[at : at + 8]} for at in range(0, 128, 8)]
@@ -202,6 +197,21 @@ def test_no_training_of_split_noise_is_in_two_replicates(
         assert sum(map(len, numbers)) == len(set.union(*numbers))
     assert [len(each) for each in splits] == [8] * 8 + [1] * 8
     assert [len(each) for each in seeds] == [1] * 8 + [8] * 8
+
+
+def test_no_run_of_batch_norm_shares_its_randomness(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither within an arm nor across both, which are independent."""
+    module, numbers = program("batch_norm"), []
+    monkeypatch.setattr(module, "BUDGET", 0)
+    monkeypatch.setattr(module.torch, "manual_seed", numbers.append)
+    for flag in ("", "--normalised"):
+        for seed in range(8):
+            given = f"train.py --seed {seed} {flag} --rate 0.1 --out {tmp_path}"
+            monkeypatch.setattr(sys, "argv", given.split())
+            module.main()
+    assert len(set(numbers)) == 16
 
 
 def test_layers_of_other_sizes_are_drawn_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,11 +98,11 @@ def one_sided(identity: str) -> tuple[float, float]:
     """The p of a mean below the target, and of one above it, by the rule of the track."""
     found = losses(identity)
     if identity.startswith("speedrun"):
-        return tuple(
-            ttest_1samp(found, make.TARGET, alternative=side).pvalue for side in ("less", "greater")
-        )
+        less = ttest_1samp(found, make.TARGET, alternative="less").pvalue
+        greater = ttest_1samp(found, make.TARGET, alternative="greater").pvalue
+        return float(less), float(greater)
     z = (np.mean(found) - make.TARGET) / (0.0013 / np.sqrt(len(found)))
-    return norm.cdf(z), norm.sf(z)
+    return float(norm.cdf(z)), float(norm.sf(z))
 
 
 def test_verdicts_are_those_of_scipy() -> None:
