@@ -203,7 +203,8 @@ def test_no_run_of_batch_norm_shares_its_randomness(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither within an arm nor across both, which are independent."""
-    module, numbers = program("batch_norm"), []
+    module = program("batch_norm")
+    numbers: list[int] = []
     monkeypatch.setattr(module, "BUDGET", 0)
     monkeypatch.setattr(module.torch, "manual_seed", numbers.append)
     for flag in ("", "--normalised"):

@@ -156,14 +156,14 @@ class LevelKind(LooksKind[Level]):
         return "below" if _limit(declared)[0] == "at_most" else "above"
 
     def planned(self, declared: Level, context: Context, plan: base.PlannedSeeds) -> PlannedTest:
-        from repro.stats.planning import PlannedKnownLevel, PlannedLevel
+        from repro.stats.planning import PlannedLevel
 
         if declared.statistic == "median":
             raise ClaimError("no power is computed for a level of the median")
         if declared.sd is not None:
             plan = replace(plan, sd=(declared.sd.value,))
-            return PlannedKnownLevel(**{**plan.design(context), "paired": True})
-        return PlannedLevel(**{**plan.design(context), "paired": True})
+        known = declared.sd is not None
+        return PlannedLevel(**{**plan.design(context), "paired": True}, known=known)
 
     def details(self, declared: Level, context: Context, result: TestResult) -> dict[str, str]:
         if declared.sd is not None:

@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from scipy.special import ndtr, ndtri
-
 from repro.errors import ClaimError
 from repro.stats.power import (
     Design,
@@ -20,6 +18,7 @@ from repro.stats.power import (
     PowerDesign,
     detectable,
     power_above,
+    power_above_known,
     power_association,
     power_difference,
     power_equivalence,
@@ -282,21 +281,14 @@ class PlannedRatio(PlannedTest):
 
 @dataclass(frozen=True, slots=True)
 class PlannedLevel(PlannedTest):
-    """A mean of one arm that lies ``effect`` within its limit; ``paired``, as one arm is."""
+    """A mean ``effect`` within its limit; ``paired``, as one arm is; ``known`` for a z-test."""
 
+    known: bool = False
     name: ClassVar[str] = "level"
 
     def computed(self) -> float:
-        return power_above(self.design, self.truth, 0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedKnownLevel(PlannedLevel):
-    """The same by a z-test, with the standard deviation that the claim declares."""
-
-    def computed(self) -> float:
-        distance = self.truth * math.sqrt(self.n[0]) / self.arms.sd_a
-        return float(ndtr(distance + ndtri(self.alpha)))
+        power = power_above_known if self.known else power_above
+        return power(self.design, self.truth, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
