@@ -13,6 +13,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+import library
 import papers
 import speedruns
 import typer
@@ -58,7 +59,8 @@ PARTS: Mapping[str, Sequence[str]] = {
         *("OverTasks", "MetaAnalysis", "OthersExpectation"),
     ),
     "Sizes and their reasons": (
-        *("Margin", "ShareOfGain", "LeastRatio", "Factor", "Limit", "Share", "Magnitude", "Window"),
+        *("Margin", "ShareOfGain", "LeastRatio", "Factor", "Limit", "KnownSd"),
+        *("Share", "Magnitude", "Window"),
     ),
     "Joining expectations and claims": ("All", "AtLeastOne", "Family"),
     "Looking more than once": ("EProcess", "GroupSequential"),
@@ -307,6 +309,7 @@ def _page(parts: Sequence[str]) -> str:
 PAGES = {
     "reference/claim-keys": claim_keys,
     "reference/command-line": command_line,
+    **library.PAGES,
     **papers.PAGES,
     **speedruns.PAGES,
 }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -103,23 +105,129 @@ def test_with_one_slope_the_steps_have_a_closed_form(
 ) -> None:
     """m_t = (1 - b1^t) g and v_t = (1 - b2^t) g^2, and v grows, so that both do the same."""
     module = program("amsgrad")
-    monkeypatch.setattr(module, "slope", lambda random: 3.0)
+    monkeypatch.setattr(module, "slopes", lambda random, steps: np.full(steps, 3.0))
     monkeypatch.setattr(module, "RATE", 0.001)
     step = np.arange(1, 101)
     moves = 0.001 / np.sqrt(step) * (1 - 0.9**step) / np.sqrt(1 - 0.99**step)
-    assert module.descend(0, amsgrad=amsgrad, steps=100) == pytest.approx(-moves.sum(), rel=1e-9)
+    expected = 1 - moves.cumsum()[-10:].mean()
+    assert module.distance(0, amsgrad=amsgrad, steps=100) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("amsgrad", [False, True])
+def test_chunks_are_the_steps_of_the_paper_one_by_one(
+    amsgrad: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its algorithm 2, in a loop, clipped to the feasible set; no chunk begins anew."""
+    module = program("amsgrad")
+    monkeypatch.setattr(module, "AT_ONCE", 7)
+    random, steps = np.random.default_rng(5), 1000
+    gradients = np.concatenate(
+        [module.slopes(random, min(7, steps - start)) for start in range(0, steps, 7)]
+    )
+    x = mean = square = largest = 0.0
+    visited = []
+    for step, gradient in enumerate(gradients, start=1):
+        mean = 0.9 * mean + 0.1 * gradient
+        square = 0.99 * square + 0.01 * gradient**2
+        largest = max(largest, square) if amsgrad else square
+        x = float(np.clip(x - module.RATE / step**0.5 * mean / largest**0.5, -1, 1))
+        visited.append(x)
+    expected = 1 + np.mean(visited[-100:])
+    assert module.distance(5, amsgrad=amsgrad, steps=steps) == pytest.approx(expected, rel=1e-9)
 
 
 def test_amsgrad_remembers_the_largest_square(monkeypatch: pytest.MonkeyPatch) -> None:
     """After one large slope its steps are shorter than Adam's."""
     module = program("amsgrad")
     monkeypatch.setattr(module, "RATE", 0.001)
-    ends = []
-    for amsgrad in (False, True):
-        slopes = iter([10.0, *[-0.01] * 400])
-        monkeypatch.setattr(module, "slope", lambda random, slopes=slopes: next(slopes))
-        ends.append(module.descend(0, amsgrad=amsgrad, steps=401))
+    slopes = np.array([10.0, *[-0.01] * 400])
+    monkeypatch.setattr(module, "slopes", lambda random, steps: slopes)
+    ends = [module.distance(0, amsgrad=amsgrad, steps=401) for amsgrad in (False, True)]
     assert ends[0] > ends[1] + 1e-4
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("adam_against_sgd", ["--optimiser", "sgd", "--rate", "0.1"]),
+        ("random_labels", ["--labels", "true"]),
+    ],
+)
+def test_every_epoch_has_batches_of_its_own(
+    name: str, arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A generator that is a number would begin anew at every call of `partial_fit`."""
+    perceptrons = importlib.import_module("sklearn.neural_network._multilayer_perceptron")
+    orders: list[tuple[int, ...]] = []
+    shuffle = perceptrons.shuffle
+
+    def watched(*arrays: np.ndarray, **given: object) -> np.ndarray:
+        orders.append(tuple(shuffle(*arrays, **given)))
+        return np.array(orders[-1])
+
+    monkeypatch.setattr(perceptrons, "shuffle", watched)
+    arguments = ["train.py", "--seed", "0", *arguments, "--out", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", arguments)
+    program(name).main()
+    assert len(orders) >= 60
+    assert len(set(orders)) == len(orders)
+
+
+def test_no_training_of_split_noise_is_in_two_replicates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither within an arm nor across both, which are independent."""
+    module = program("split_noise")
+    trained: list[tuple[int, int]] = []
+
+    def watched(split: int, seed: int) -> float:
+        trained.append((split, seed))
+        return 0.0
+
+    monkeypatch.setattr(module, "test_error", watched)
+    for varied in ("split", "seed"):
+        for seed in range(8):
+            given = f"train.py --seed {seed} --varied {varied} --out {tmp_path}"
+            monkeypatch.setattr(sys, "argv", given.split())
+            module.main()
+    assert len(trained) == 128
+    splits = [{split for split, _ in trained[at : at + 8]} for at in range(0, 128, 8)]
+    seeds = [{seed for _, seed in trained[at : at + 8]} for at in range(0, 128, 8)]
+    for numbers in (splits, seeds):
+        assert sum(map(len, numbers)) == len(set.union(*numbers))
+    assert [len(each) for each in splits] == [8] * 8 + [1] * 8
+    assert [len(each) for each in seeds] == [1] * 8 + [8] * 8
+
+
+def test_no_run_of_batch_norm_shares_its_randomness(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither within an arm nor across both, which are independent."""
+    module = program("batch_norm")
+    numbers: list[int] = []
+    monkeypatch.setattr(module, "BUDGET", 0)
+    monkeypatch.setattr(module.torch, "manual_seed", numbers.append)
+    for flag in ("", "--normalised"):
+        for seed in range(8):
+            given = f"train.py --seed {seed} {flag} --rate 0.1 --out {tmp_path}"
+            monkeypatch.setattr(sys, "argv", given.split())
+            module.main()
+    assert len(set(numbers)) == 16
+
+
+def test_layers_of_other_sizes_are_drawn_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A layer with more features does not begin with the numbers of a smaller one."""
+    module = program("unargmaxable")
+    drawn: list[float] = []
+
+    def watched(weights: np.ndarray, biases: np.ndarray, chosen: int) -> bool:
+        drawn.append(float(weights[0, 0]))
+        return False
+
+    monkeypatch.setattr(module, "unargmaxable", watched)
+    for size in (2, 4):
+        module.share(0, size, classes=1)
+    assert drawn[0] != drawn[1]
 
 
 def test_the_distance_from_rank_one() -> None:
@@ -171,9 +279,9 @@ def test_weights_that_are_left_out_do_not_move() -> None:
 
 
 def test_programs_are_short() -> None:
-    """Some sixty lines at most, so that a reader has them before his eyes."""
+    """Sixty lines at most, so that a reader has them before his eyes."""
     lengths = {
         path.parent.name: len(path.read_text(encoding="utf-8").splitlines())
         for path in LIBRARY.glob("*/train.py")
     }
-    assert {name: length for name, length in lengths.items() if length > 66} == {}
+    assert {name: length for name, length in lengths.items() if length > 60} == {}

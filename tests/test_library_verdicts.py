@@ -11,11 +11,18 @@ from repro.report.write import read_document
 from repro.specs.load import load_claims
 
 LIBRARY = Path(__file__).parents[1] / "reports" / "library"
+SMALL = Path(__file__).parents[1] / "claims" / "library"
 REPORTS = sorted(LIBRARY.glob("*/*/report.json"))
 
 
 def test_trained_claims_have_committed_verdicts() -> None:
     assert len(REPORTS) >= 20
+
+
+def test_every_small_famous_claim_has_a_committed_verdict() -> None:
+    """The page about them is made from these."""
+    ids = {path.name.removesuffix(".claim.yaml") for path in SMALL.rglob("*.claim.yaml")}
+    assert ids <= {path.parents[1].name for path in REPORTS}
 
 
 @pytest.mark.parametrize("path", REPORTS, ids=lambda path: path.parents[1].name)

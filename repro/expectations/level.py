@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from repro.errors import ClaimError
@@ -14,7 +15,7 @@ from repro.expectations.phrases import against, apart, both_p, digits, ends, fol
 from repro.expectations.sequential import LooksKind, is_sequential
 from repro.expectations.verdict_words import Finding
 from repro.schema import numbers as fmt
-from repro.schema.base import Limit, Name
+from repro.schema.base import Limit, Name, PositiveSize, Reason, Spec
 from repro.stats.records import Arm, TestResult, beyond, known
 
 if TYPE_CHECKING:
@@ -23,10 +24,18 @@ if TYPE_CHECKING:
     from repro.stats.stopping import Question
 
 
+class KnownSd(Spec):
+    """A standard deviation that is known beforehand, with the reason why it is."""
+
+    value: PositiveSize
+    why: Reason
+
+
 class Level(Declared):
     """The mean of one arm is at most, or at least, a constant; one-sided.
 
-    ``statistic: median`` asks it of the median, by the exact sign test.
+    ``statistic: median`` asks it of the median, by the exact sign test. With ``sd`` the standard
+    deviation is known and not estimated: a z-test.
     """
 
     kind: Literal["level"]
@@ -34,6 +43,7 @@ class Level(Declared):
     at_most: Limit | None = None
     at_least: Limit | None = None
     statistic: Literal["mean", "median"] = "mean"
+    sd: KnownSd | None = None
 
     @property
     def sides(self) -> dict[Side, Limit]:
@@ -43,7 +53,7 @@ class Level(Declared):
 
 
 class LevelKind(LooksKind[Level]):
-    """Student's t-test of one sample, by looks where the claim has any; or a sign test."""
+    """Student's t-test of one sample, by looks where the claim has any; a z-test; a sign test."""
 
     Declared = Level
     effect_scale = "level"
@@ -58,6 +68,8 @@ class LevelKind(LooksKind[Level]):
         if declared.statistic == "median" and is_sequential(declared, context):
             mistake, advice = "a median has no sequential test", "leave `sequential` out"
             yield base.Mistake(("statistic",), mistake, "statistic: mean", advice)
+        if declared.sd is not None:
+            yield from _unfit_sd(declared, context)
         yield from unknown_limits(declared.sides, context.measurement(declared).censored_at)
 
     def unfit_sizes(self, sizes: Mapping[Any, Any]) -> Iterator[base.Mistake]:
@@ -87,9 +99,12 @@ class LevelKind(LooksKind[Level]):
         return ask.level(*_limit(declared))
 
     def test_at_once(self, declared: Level, context: Context, arms: Sequence[Arm]) -> TestResult:
-        from repro.stats.one_sample import mean_level, median_level
+        from repro.stats.one_sample import mean_level, mean_level_known_sd, median_level
 
         (arm,), (side, limit) = arms, _limit(declared)
+        if declared.sd is not None:
+            sd = declared.sd.value
+            return mean_level_known_sd(arm, sd=sd, side=side, limit=limit, alpha=context.alpha)
         if declared.statistic == "mean":
             return mean_level(arm, side=side, limit=limit, alpha=context.alpha)
         measurement = context.measurement(declared)
@@ -119,6 +134,9 @@ class LevelKind(LooksKind[Level]):
     def name_of_test(self, declared: Level, context: Context) -> str:
         if declared.statistic == "median":
             return "exact sign test of the median, one-sided"
+        if declared.sd is not None:
+            sd = fmt.setting(declared.sd.value)
+            return f"z-test of one sample with a known standard deviation of {sd}, one-sided"
         return "Student's t-test of one sample, one-sided"
 
     def effect_label(self, declared: Level, context: Context) -> str:
@@ -151,15 +169,31 @@ class LevelKind(LooksKind[Level]):
 
         if declared.statistic == "median":
             raise ClaimError("no power is computed for a level of the median")
-        return PlannedLevel(**{**plan.design(context), "paired": True})
+        if declared.sd is not None:
+            plan = replace(plan, sd=(declared.sd.value,))
+        known = declared.sd is not None
+        return PlannedLevel(**{**plan.design(context), "paired": True}, known=known)
 
     def details(self, declared: Level, context: Context, result: TestResult) -> dict[str, str]:
         if beyond_what := _sign(result):
             shown = fmt.fixed(result.effect, context.measurement(declared).digits)
             return {"median": f"{beyond_what}{shown}; no more is known of the runs in the middle"}
+        if declared.sd is not None:
+            sd = fmt.setting(declared.sd.value)
+            return {"standard deviation": f"{sd}, known beforehand: {declared.sd.why}"}
         if not result.exact or declared.statistic == "median":
             return {}
         return {"exact": "every seed gives the same value, so it is held to the limit exactly"}
+
+
+def _unfit_sd(declared: Level, context: Context) -> Iterator[base.Mistake]:
+    """Where a known standard deviation would have no say."""
+    if declared.statistic == "median":
+        mistake, expected = "the sign test of a median needs no standard deviation", "a mean"
+        yield base.Mistake(("sd",), mistake, expected, "leave `sd` or `statistic: median` out")
+    if is_sequential(declared, context):
+        mistake = "a sequential test estimates the standard deviation"
+        yield base.Mistake(("sd",), mistake, "a claim without `sequential`", "leave `sd` out")
 
 
 def known_value(limit: Limit) -> float:

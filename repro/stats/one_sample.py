@@ -1,4 +1,4 @@
-"""Tests of one arm against a constant: of its mean, by Student's t, and of its median, by signs."""
+"""Tests of one arm against a constant: of its mean, by t or z, and of its median, by signs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from scipy.special import bdtr, bdtrc
+from scipy.special import bdtr, bdtrc, ndtr, ndtri
 
 from repro.errors import ClaimError, TooFewError
 from repro.stats.contrast import Contrast
@@ -68,6 +68,38 @@ def mean_level(arm: Arm, *, side: Side, limit: float, alpha: float = 0.05) -> Te
         statistic=contrast.statistic(limit),
         df=contrast.df,
         se=contrast.se,
+        low=low,
+        high=high,
+    )
+
+
+def mean_level_known_sd(
+    arm: Arm, *, sd: float, side: Side, limit: float, alpha: float = 0.05
+) -> TestResult:
+    """One-sided z-test: as ``mean_level``, with ``sd`` known beforehand and not estimated.
+
+    The scatter of the arm itself has no say, so replicates that all agree are judged like any
+    others. Where their true standard deviation is larger than ``sd``, the level is lost.
+
+    ``ClaimError`` unless ``sd`` is finite and above 0.
+    """
+    low, high = _region(side, limit, alpha)
+    if not (math.isfinite(sd) and sd > 0):
+        raise ClaimError(f"a known standard deviation is finite and above 0, not {sd}")
+    summary = summarise(arm)
+    se = sd / math.sqrt(summary.n)
+    z, reach = (summary.mean - limit) / se, -float(ndtri(alpha)) * se
+    less, greater = float(ndtr(z)), float(ndtr(-z))
+    return TestResult(
+        test="level_known_sd",
+        effect=summary.mean,
+        alpha=alpha,
+        n=(summary.n,),
+        interval=Interval(summary.mean - reach, summary.mean + reach, 1 - 2 * alpha),
+        p=less if side == "at_most" else greater,
+        p_opposite=greater if side == "at_most" else less,
+        statistic=z,
+        se=se,
         low=low,
         high=high,
     )

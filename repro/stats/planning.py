@@ -18,6 +18,7 @@ from repro.stats.power import (
     PowerDesign,
     detectable,
     power_above,
+    power_above_known,
     power_association,
     power_difference,
     power_equivalence,
@@ -280,12 +281,14 @@ class PlannedRatio(PlannedTest):
 
 @dataclass(frozen=True, slots=True)
 class PlannedLevel(PlannedTest):
-    """A mean of one arm that lies ``effect`` within its limit; ``paired``, as one arm is."""
+    """A mean ``effect`` within its limit; ``paired``, as one arm is; ``known`` for a z-test."""
 
+    known: bool = False
     name: ClassVar[str] = "level"
 
     def computed(self) -> float:
-        return power_above(self.design, self.truth, 0.0)
+        power = power_above_known if self.known else power_above
+        return power(self.design, self.truth, 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,6 +161,11 @@ def power_above(design: Design, effect: float, border: float) -> float:
     return _power_above(design, effect - border, design.alpha)
 
 
+def power_above_known(design: Design, effect: float, border: float) -> float:
+    """The same of the z-test, to which the design's standard deviations are known."""
+    return float(ndtr((effect - border) / design.se + ndtri(design.alpha)))
+
+
 def power_ratio(design: Design, ratio: float, *, at_least: float) -> float:
     """Chance of confirming *at least ``at_least`` times*; the design's sds are of logarithms."""
     if not (ratio > 0 and at_least > 0):

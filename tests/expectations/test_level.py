@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from scipy.stats import norm
 
 from repro.errors import SpecError
 from repro.judging.assemble import check_claim
@@ -98,6 +99,42 @@ def test_other_limits(tmp_path: Path, limit: str, conclusion: str, said: str) ->
     assert said in sentence(found)
 
 
+KNOWN = 'sd: {value: 0.0013, why: "the rule of the contest assumes it"}'
+
+
+def test_a_standard_deviation_that_is_known_makes_it_a_z_test(tmp_path: Path) -> None:
+    found = judged(tmp_path, f"at_most: {{value: 3.28, {WHY}}}, {KNOWN}")
+    assert found.verdict.conclusion == "CONFIRMED"
+    assert sentence(found) == (
+        "Validation loss: the mean of the record is 3.2782 (98% interval 3.2771 to 3.2792). "
+        "At most 3.28, as claimed (p = 3.6e−5)."
+    )
+    (result,) = found.results
+    assert result.test == (
+        "z-test of one sample with a known standard deviation of 0.0013, one-sided"
+    )
+    assert result.details["standard deviation"] == (
+        "0.0013, known beforehand: the rule of the contest assumes it"
+    )
+    assert result.df is None
+
+
+def test_the_power_of_a_z_test_is_that_of_its_own_standard_deviation(tmp_path: Path) -> None:
+    """Detected with 80 % power: (z of 0.01 + z of 0.2) x 0.0013 / sqrt(8)."""
+    found = judged(tmp_path, f"at_most: {{value: 3.28, {WHY}}}, {KNOWN}")
+    detected = (norm.isf(0.01) + norm.isf(0.2)) * 0.0013 / 8**0.5
+    assert found.design[0].minimum_detectable == pytest.approx(detected, rel=1e-3)
+
+
+def test_a_known_standard_deviation_changes_no_claim_without_one(tmp_path: Path) -> None:
+    """What is left out is left out of the digest, too."""
+    judged(tmp_path, f"at_most: {{value: 3.28, {WHY}}}")
+    (expectation,) = load_claim(tmp_path / "record.claim.yaml", "paper").decisive_fields()[
+        "expectations"
+    ]
+    assert "sd" not in expectation
+
+
 def test_a_median_needs_no_normal_values(tmp_path: Path) -> None:
     level = f"statistic: median, at_most: {{value: 3.2803, {WHY}}}"
     found = judged(tmp_path, level, least=7)
@@ -173,6 +210,11 @@ def test_equal_seeds_are_held_to_the_limit_exactly(tmp_path: Path) -> None:
             "a level with two limits",
         ),
         (f"at_most: {{value: structural, {WHY}}}", "structural is no constant"),
+        (
+            f"statistic: median, at_most: {{value: 3.28, {WHY}}}, {KNOWN}",
+            "the sign test of a median needs no standard deviation",
+        ),
+        (f"at_most: {{value: 3.28, {WHY}}}, sd: {{value: 0, {WHY}}}", "sd"),
         (
             f"statistic: median, at_most: {{value: 3.28, {WHY}}}",
             "expected: at least 7 seeds at alpha 0.01",

@@ -97,6 +97,14 @@ def test_a_median_has_no_looks() -> None:
     assert mistake.what == "a median has no sequential test"
 
 
+def test_a_known_standard_deviation_has_no_looks() -> None:
+    known = {"value": 0.0013, "why": "the rule of the contest assumes it"}
+    made_claim = claim(NIGHTLY, at_most=LIMIT, sd=known)
+    (declared,) = made_claim.expectations
+    (mistake,) = kind_of(declared).mistakes(declared, made_claim.context())
+    assert mistake.what == "a sequential test estimates the standard deviation"
+
+
 def test_stopping_early_costs_nothing() -> None:
     """At the limit itself, looked at from the 6th to the 20th seed, at most 1 % are confirmed.
 

@@ -12,7 +12,13 @@ from scipy import stats
 from repro.errors import ClaimError, TooFewError
 from repro.expectations.decision_rules import by_interval, by_p
 from repro.expectations.verdict_words import Conclusion
-from repro.stats.one_sample import Better, Side, mean_level, median_level
+from repro.stats.one_sample import (
+    Better,
+    Side,
+    mean_level,
+    mean_level_known_sd,
+    median_level,
+)
 from repro.stats.records import Sample, Summary, known
 
 LOSSES = Sample.of(3.2776, 3.2785, 3.2763, 3.2791, 3.2802, 3.2779, 3.2768, 3.2790)
@@ -33,6 +39,45 @@ def test_a_mean_is_held_to_a_constant_by_students_t(
     assert known(found.interval).high == pytest.approx(interval.high, rel=1e-12)
     summary = LOSSES.summary()
     assert mean_level(summary, side=side, limit=3.28, alpha=0.01) == found
+
+
+@pytest.mark.parametrize(("side", "sign"), [("at_most", 1), ("at_least", -1)])
+def test_a_mean_with_a_known_standard_deviation_is_held_to_a_constant_by_z(
+    side: Side, sign: int
+) -> None:
+    found = mean_level_known_sd(LOSSES, sd=0.0013, side=side, limit=3.28, alpha=0.001)
+    mean, se = float(np.mean(LOSSES.values)), 0.0013 / np.sqrt(8)
+    assert found.p == pytest.approx(stats.norm.cdf(sign * (mean - 3.28) / se), rel=1e-12)
+    assert found.p_opposite == pytest.approx(stats.norm.sf(sign * (mean - 3.28) / se), rel=1e-12)
+    assert found.statistic == pytest.approx((mean - 3.28) / se, rel=1e-12)
+    low, high = stats.norm.interval(0.998, loc=mean, scale=se)
+    assert known(found.interval).low == pytest.approx(low, rel=1e-12)
+    assert known(found.interval).high == pytest.approx(high, rel=1e-12)
+    assert (found.df, found.n) == (None, (8,))
+
+
+def test_the_z_test_holds_its_level_and_loses_it_where_the_scatter_is_larger() -> None:
+    """At the limit, over 40,000 samples of four that scatter as declared, or twice as much."""
+    generator, n, draws = np.random.default_rng(13), 4, 40_000
+    for factor in (1.0, 2.0):
+        means = generator.normal(3.28, factor * 0.0013, (draws, n)).mean(axis=1)
+        p = [
+            mean_level_known_sd(
+                Summary(n, float(mean), None), sd=0.0013, side="at_most", limit=3.28
+            )
+            for mean in means
+        ]
+        share = np.mean([known(each.p) <= 0.05 for each in p])
+        expected = stats.norm.sf(stats.norm.isf(0.05) / factor)
+        assert abs(share - expected) < 4 * np.sqrt(expected * (1 - expected) / draws)
+
+
+def test_a_known_standard_deviation_decides_for_equal_replicates_and_for_one() -> None:
+    equal = mean_level_known_sd(Sample.of(3.27, 3.27), sd=0.01, side="at_most", limit=3.28)
+    assert not equal.exact
+    assert equal.p == pytest.approx(stats.norm.sf(2**0.5))
+    alone = mean_level_known_sd(Sample.of(3.27), sd=0.01, side="at_most", limit=3.28)
+    assert alone.p == pytest.approx(stats.norm.sf(1))
 
 
 def test_interval_and_p_of_a_mean_agree() -> None:
@@ -155,5 +200,8 @@ def test_what_cannot_decide_is_refused() -> None:
         median_level(Sample.of(1.0, 2.0, 3.0, 4.0), side="at_most", limit=9.0)
     with pytest.raises(ClaimError, match="needs the value of every replicate"):
         median_level(Summary(9, 1.0, 0.1), side="at_most", limit=2.0)
+    for sd in (0.0, float("inf"), float("nan")):
+        with pytest.raises(ClaimError, match="finite and above 0"):
+            mean_level_known_sd(LOSSES, sd=sd, side="at_most", limit=2.0)
     with pytest.raises(ClaimError, match="finite number"):
         mean_level(LOSSES, side="at_most", limit=float("nan"))

@@ -21,7 +21,7 @@ def network(seed: int, optimiser: str, rate: float) -> MLPClassifier:
         nesterovs_momentum=False,
         alpha=0,
         batch_size=50,
-        random_state=seed,
+        random_state=np.random.RandomState(seed),  # a number would repeat the batches of epoch 1
     )
 
 

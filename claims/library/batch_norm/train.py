@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, required=True)
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
-    torch.manual_seed(given.seed)
+    torch.manual_seed(2 * given.seed + given.normalised)  # the arms share nothing
     pixels, labels = load_digits(return_X_y=True)
     images, digits = torch.tensor(pixels / 8 - 1, dtype=torch.float32), torch.tensor(labels)
     seen, new = torch.randperm(len(images)).split([TRAINING_IMAGES, len(images) - TRAINING_IMAGES])

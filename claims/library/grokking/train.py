@@ -10,17 +10,11 @@ from torch import nn
 MODULUS, UNITS, BUDGET, EVERY = 31, 256, 4000, 10
 
 
-class Sums(nn.Module):
+def perceptron() -> nn.Sequential:
     """Two numbers, a hidden layer of ReLU units, a score for each of their possible sums."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.first = nn.Embedding(MODULUS, UNITS, _weight=torch.randn(MODULUS, UNITS) / 8)
-        self.second = nn.Embedding(MODULUS, UNITS, _weight=torch.randn(MODULUS, UNITS) / 8)
-        self.scores = nn.Linear(UNITS, MODULUS, bias=False)
-
-    def forward(self, pairs: torch.Tensor) -> torch.Tensor:
-        return self.scores(torch.relu(self.first(pairs[:, 0]) + self.second(pairs[:, 1])))
+    weights = torch.randn(2 * MODULUS, UNITS) / 8
+    hidden = nn.EmbeddingBag(2 * MODULUS, UNITS, _weight=weights, mode="sum")
+    return nn.Sequential(hidden, nn.ReLU(), nn.Linear(UNITS, MODULUS, bias=False))
 
 
 def accuracy(network: nn.Module, pairs: torch.Tensor) -> float:
@@ -33,9 +27,9 @@ def accuracy(network: nn.Module, pairs: torch.Tensor) -> float:
 def steps_needed(seed: int, decay: float) -> tuple[int, int]:
     """The steps to 99 % of the training pairs and to 95 % of the others, or the whole budget."""
     torch.manual_seed(seed)
-    pairs = torch.cartesian_prod(torch.arange(MODULUS), torch.arange(MODULUS))
+    pairs = torch.cartesian_prod(torch.arange(MODULUS), torch.arange(MODULUS, 2 * MODULUS))
     train, test = pairs[torch.randperm(len(pairs))].chunk(2)
-    network = Sums()
+    network = perceptron()
     optimiser = torch.optim.AdamW(network.parameters(), 1e-2, betas=(0.9, 0.98), weight_decay=decay)
     fitted = BUDGET
     for step in range(1, BUDGET + 1):

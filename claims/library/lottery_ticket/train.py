@@ -27,11 +27,10 @@ class Masked(nn.Linear):
 
 def train(net: nn.Sequential, images: torch.Tensor, digits: torch.Tensor) -> None:
     optimiser = torch.optim.Adam(net.parameters(), 1.2e-3)
-    for _ in range(EPOCHS):
-        for batch in torch.randperm(len(images)).split(50):
-            optimiser.zero_grad()
-            nn.functional.cross_entropy(net(images[batch]), digits[batch]).backward()
-            optimiser.step()
+    for batch in torch.cat([torch.randperm(len(images)) for _ in range(EPOCHS)]).split(50):
+        optimiser.zero_grad()
+        nn.functional.cross_entropy(net(images[batch]), digits[batch]).backward()
+        optimiser.step()
 
 
 def main() -> None:
@@ -46,16 +45,13 @@ def main() -> None:
     seen, new = torch.randperm(len(images)).split([TRAINING_IMAGES, len(images) - TRAINING_IMAGES])
     net = nn.Sequential(Masked(64, 100), nn.ReLU(), Masked(100, 100), nn.ReLU(), Masked(100, 10))
     first = {name: tensor.clone() for name, tensor in net.state_dict().items()}
-    train(net, images[seen], digits[seen])
     for _ in range(ROUNDS if given.network != "dense" else 0):
-        for layer in net[::2]:
-            layer.prune()
+        train(net, images[seen], digits[seen])
+        list(map(Masked.prune, net[::2]))
         net.load_state_dict(first)
-        train(net, images[seen], digits[seen])
     if given.network == "redrawn":
-        for layer in net[::2]:
-            layer.reset_parameters()
-        train(net, images[seen], digits[seen])
+        list(map(Masked.reset_parameters, net[::2]))
+    train(net, images[seen], digits[seen])
     wrong = (net(images[new]).argmax(1) != digits[new]).float().mean().item()
     (given.out / "results.json").write_text(json.dumps({"test_error": 100 * wrong}))
 

@@ -27,9 +27,8 @@ def main() -> None:
     train, test = order[:TRAINING_IMAGES], order[TRAINING_IMAGES:]
     images = images / 8 - 1
     labels = digits[train] if given.labels == "true" else random.permutation(digits[train])
-    network = MLPClassifier(
-        (512, 512), alpha=0, batch_size=64, tol=0, max_iter=80, random_state=given.seed
-    )
+    batches = np.random.RandomState(given.seed)  # a number would repeat those of the first epoch
+    network = MLPClassifier((512, 512), alpha=0, batch_size=64, random_state=batches)
     for _ in range(80):
         network.partial_fit(images[train], labels, classes=np.arange(10))
     found = {

@@ -33,11 +33,12 @@ def main() -> None:
     parser.add_argument("--varied", choices=["split", "seed"], required=True)
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
-    numbers = range(given.seed * TRAININGS, (given.seed + 1) * TRAININGS)
+    fixed = 2 * given.seed + (given.varied == "seed")  # no number is in two replicates
+    numbers = range(1000 + fixed * TRAININGS, 1000 + (fixed + 1) * TRAININGS)
     if given.varied == "split":
-        errors = [test_error(number, given.seed) for number in numbers]
+        errors = [test_error(number, fixed) for number in numbers]
     else:
-        errors = [test_error(given.seed, number) for number in numbers]
+        errors = [test_error(fixed, number) for number in numbers]
     found = {"scatter": float(np.std(errors, ddof=1)), "mean_error": float(np.mean(errors))}
     (given.out / "results.json").write_text(json.dumps(found))
 

@@ -31,7 +31,7 @@ def unargmaxable(weights: np.ndarray, biases: np.ndarray, chosen: int) -> bool:
 
 def share(seed: int, size: int, classes: int = CLASSES) -> float:
     """Per cent of the classes of a layer whose weights and biases are drawn from N(0, 1)."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng([seed, size])
     weights, biases = random.standard_normal((classes, size)), random.standard_normal(classes)
     return 100 * float(np.mean([unargmaxable(weights, biases, c) for c in range(classes)]))
 
