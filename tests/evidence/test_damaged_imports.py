@@ -7,10 +7,12 @@ import shutil
 import sqlite3
 import struct
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 
 import pytest
 
+from repro.evidence.imports import databases
 from repro.evidence.imports.crc32c import crc32c, masked
 from tests.evidence.test_imports import (
     claim,
@@ -67,6 +69,16 @@ def test_what_is_in_the_log_of_a_database_counts(tmp_path: Path) -> None:
             shutil.copy(tmp_path / f"live.db{ending}", tmp_path / f"p.db{ending}")
     found, _ = read(claim(tmp_path, TRACKIO, "val_error", more=", reduce: {at: {step: 2}}"))
     assert found == {"mixup": {0: 7.0, 1: 7.0}, "plain": {0: 7.0, 1: 7.0}}
+
+
+def test_a_database_that_never_stands_still(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its file and its log would be of two times."""
+    ungzipped(tmp_path, "trackio-0.43.0.db.gz", "p.db")
+    times = count()
+    monkeypatch.setattr(databases, "_stamps", lambda _: {"": (next(times), 1)})
+    assert "p.db: is being written" in refused(claim(tmp_path, TRACKIO, "val_error"))
 
 
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.8])

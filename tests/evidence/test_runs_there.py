@@ -139,6 +139,24 @@ def test_the_later_of_two_results_of_lm_eval_by_their_dates(tmp_path: Path) -> N
     assert read(claim(tmp_path, where, "acc"))[0]["mixup"] == {1: 1.0}
 
 
+def test_the_later_of_two_runs_of_wandb_by_their_times(tmp_path: Path) -> None:
+    """Wherever their folders are."""
+    unpacked(tmp_path, "wandb-0.31.0-late.tar.gz")
+    file = next(tmp_path.rglob("*gg5m7ago.wandb"))
+    content = file.read_bytes()
+    for folder in (
+        "wandb/b/offline-run-20200101_000000-x",
+        "wandb/a/offline-run-20300101_000000-x",
+    ):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "run-x.wandb").write_bytes(content)
+    where = "{from: wandb, path: wandb, duplicates: last}"
+    table = read_tables(load_claim(claim(tmp_path, where, "test_error"), "paper"))["mixup"]
+    assert table.source.runs is not None
+    assert "wandb/a/offline-run-20300101_000000-x/run-x.wandb" in table.source.runs.used
+    assert len(table.source.runs.replaced) == 2
+
+
 def test_the_later_of_two_files_is_by_name(tmp_path: Path) -> None:
     """The time of a file changes when it is copied."""
     for name, value, time in (("a", 1, 2_000_000_000), ("b", 2, 1_000_000_000)):

@@ -8,6 +8,7 @@ exports is read as ``from: files`` with ``each: row``.
 from __future__ import annotations
 
 import json
+import re
 import struct
 import zlib
 from collections.abc import Iterator
@@ -32,6 +33,8 @@ KEY, NESTED_KEY, JSON = 1, 2, 16
 NAMES: Final = {1: "id", 3: "project", 6: "group", 7: "job_type", 8: "name"}
 CONFIG_OF_RUN, SUMMARY_OF_RUN = 4, 5
 
+_TIME = re.compile(r"[0-9]{8}_[0-9]{6}")
+
 
 class Wandb(Importer):
     """The folder `wandb`, or one above it. ``seed`` is a field, such as `config.seed`."""
@@ -42,13 +45,19 @@ class Wandb(Importer):
     def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """By the time in the names of their folders."""
         place = self.place(root)
-        files = sorted(place.rglob("run-*.wandb")) if place.is_dir() else [place]
+        files = sorted(place.rglob("run-*.wandb"), key=_began) if place.is_dir() else [place]
         if not files:
             raise DataError(f"{place}: no file run-*.wandb is there\n  to do: check `path`")
         for file in files:
             told = _told(digests.read(file, root), file)
             name = file.relative_to(root).as_posix()
             yield FoundRun(name, told.fields, told.all_rows, told.state)
+
+
+def _began(file: Path) -> tuple[str, Path]:
+    """The time in the name of its folder, such as `offline-run-20261123_073504-a85ti8c3`."""
+    found = _TIME.search(file.parent.name)
+    return (found[0] if found else ""), file
 
 
 @dataclass(slots=True)
