@@ -144,8 +144,9 @@ def _too_few_runs(claim: Claim, place: str, replicates: Sequence[Replicate]) -> 
 
 
 def _why_missing(replicates: Sequence[Replicate]) -> str:
-    """What is known of runs that are missing: the most frequent reasons, each once."""
-    lost = Counter(run.problem for run in replicates if run.state == "missing" and run.problem)
+    """What is known of imported runs that are missing: the most frequent reasons, each once."""
+    missing = [run for run in replicates if run.state == "missing" and not run.key]
+    lost = Counter(run.problem for run in missing if run.problem)
     reasons = [f"{n} missing: {_on_one_line(why)}" for why, n in lost.most_common(REASONS)]
     return f" ({'; '.join(reasons)})" if reasons else ""
 
