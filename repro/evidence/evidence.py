@@ -46,12 +46,55 @@ class Replicate:
 
 
 @dataclass(frozen=True, slots=True)
+class RunsThere:
+    """The runs that are at a place, by their names there.
+
+    ``used`` are those that count for some arm, finished or not. ``replaced``: a later run has their
+    seed, and is used in their place. ``deleted``: the tracker keeps them as deleted.
+    """
+
+    found: frozenset[str] = frozenset()
+    used: frozenset[str] = frozenset()
+    replaced: frozenset[str] = frozenset()
+    deleted: frozenset[str] = frozenset()
+
+    def __or__(self, other: RunsThere) -> RunsThere:
+        """What two arms found at one place."""
+        return RunsThere(
+            self.found | other.found,
+            self.used | other.used,
+            self.replaced | other.replaced,
+            self.deleted | other.deleted,
+        )
+
+    @property
+    def said(self) -> str:
+        """`18 runs are there: 10 used, 8 of no arm`; empty where all are used."""
+        replaced = self.replaced - self.used
+        deleted = self.deleted - replaced - self.used
+        others = self.found - self.used - replaced - deleted
+        if not (replaced or deleted or others):
+            return ""
+        counts = (
+            (self.used, "used"),
+            (replaced, "replaced by a later one of their seed"),
+            (deleted, "deleted"),
+            (others, "of no arm"),
+        )
+        there = sum(len(those) for those, _ in counts)
+        parts = [f"{len(those):,} {what}" for those, what in counts if those]
+        return f"{there:,} runs are there: {', '.join(parts)}"
+
+
+@dataclass(frozen=True, slots=True)
 class TableSource:
     """What an arm's values were read from: its name, and the SHA-256 of its text.
 
     ``order`` is the column that says in which order its replicates came, where one is declared;
     ``ignored`` names the columns and measurements that were left unread. ``label`` is what a
     report calls the source that read it, and ``averaged`` says which rows were averaged, if any.
+    ``runs`` are those that an import found; ``files`` the SHA-256 of each file that it read, by
+    path, of which ``sha256`` is the digest of all together.
     """
 
     file: str
@@ -60,6 +103,8 @@ class TableSource:
     ignored: tuple[str, ...] = ()
     label: str = "table"
     averaged: str = ""
+    runs: RunsThere | None = field(default=None, compare=False)
+    files: tuple[tuple[str, str], ...] = ()
 
 
 Values = Mapping[str, Mapping[Any, Mapping[str, float]]]
@@ -76,7 +121,8 @@ class TidyTable:
 
     ``lost`` are the seeds without a value, and why; ``order`` the seeds of each arm as they came,
     where the table has a column that says so. Where its runs are of several tasks, a seed is one of
-    a task. ``sourced`` are the rows of each arm by their sources, before any are averaged.
+    a task. ``sourced`` are the rows of each arm by their sources, before any are averaged. ``why``
+    says of lost seeds why they are, where more is known than that.
     """
 
     source: TableSource
@@ -84,6 +130,7 @@ class TidyTable:
     lost: Mapping[str, Mapping[Any, RunState]] = field(default_factory=dict)
     order: Mapping[str, tuple[SeedKey, ...]] = field(default_factory=dict)
     sourced: Mapping[str, Sourced] = field(default_factory=dict)
+    why: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
 
     def seeds(self, arm: str) -> tuple[SeedKey, ...]:
         """All seeds of an arm: as they came, else by number."""

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 
 from pydantic import Field, create_model
 
 from repro.errors import DataError, Problem
 from repro.evidence.base import DeclaredAt, EvidenceSource, Facts
-from repro.evidence.evidence import TableSource, TidyTable
+from repro.evidence.evidence import RunsThere, TableSource, TidyTable
 from repro.evidence.imports.importer import FilesRead, FoundRun, Importer, same
 from repro.evidence.imports.inspect_logs import Inspect
 from repro.evidence.imports.lm_eval import LmEval
 from repro.evidence.imports.mlflow import Mlflow
+from repro.evidence.imports.paths import seed_in
 from repro.evidence.imports.result_files import Files
 from repro.evidence.imports.tensorboard import TensorBoard
 from repro.evidence.imports.trackio import Trackio
 from repro.evidence.imports.wandb import Wandb
-from repro.evidence.readings import RunState, TableSchema, short
+from repro.evidence.readings import RunState, TableSchema, short, value_of
 from repro.evidence.run_keys import SeedKey, TaskSeed, in_order
 from repro.schema.messages import choose, listed
-from repro.series import NoSuchRowError, chosen
+from repro.series import AtRow, BestBy, NoSuchRowError, Row, chosen
 
 if TYPE_CHECKING:
     from repro.trainers.measurement import MeasurementSpec
@@ -33,7 +34,11 @@ AnyImporter = Annotated[
     Files | Mlflow | TensorBoard | Wandb | Trackio | Inspect | LmEval, Field(discriminator="from_")
 ]
 
-_SEED = re.compile(r"(0|[1-9][0-9]{0,14})(\.0+)?")
+MOST_DIGESTS: Final = 2_000
+"""Files of an arm whose own digests are kept; of more, that of all together."""
+
+NAMED: Final = 20
+"""How many of the names that are there a message lists."""
 
 
 class ImportedBase(EvidenceSource):
@@ -84,6 +89,13 @@ Imported = create_model(
 )
 
 
+class _Lost(NamedTuple):
+    """A run that has no value, and why, where that has to be said."""
+
+    state: RunState
+    why: str = ""
+
+
 @dataclass(slots=True)
 class _Reading:
     """The runs of one arm, as they are read."""
@@ -92,36 +104,51 @@ class _Reading:
     importer: Importer
     schema: TableSchema
     values: dict[SeedKey, dict[str, float]] = field(default_factory=dict)
-    lost: dict[SeedKey, RunState] = field(default_factory=dict)
-    places: dict[SeedKey, str] = field(default_factory=dict)
-    others: int = 0
+    lost: dict[SeedKey, _Lost] = field(default_factory=dict)
+    taken: dict[SeedKey, tuple[str, float | None]] = field(default_factory=dict)
+    """The place and the time of the run of each seed."""
+    places: set[str] = field(default_factory=set)
+    """Those of all runs that are there, of whichever arm."""
+    replaced: set[str] = field(default_factory=set)
     known: Counter[str] = field(default_factory=Counter)
     """The fields of all runs, and of how many."""
 
     def take(self, run: FoundRun) -> None:
         """A run that is there: of this arm, or of another."""
         self.known.update(run.fields.keys())
+        self.places.add(run.place)
         missing = object()
         fields = (
             (run.fields.get(key, missing), asked) for key, asked in self.importer.where.items()
         )
         if not all(found is not missing and same(found, asked) for found, asked in fields):
-            self.others += 1
             return
         seed = self._run(run)
-        if seed in self.places and self.importer.duplicates is None:
+        if seed in self.taken:
+            if not self._later(run, seed):
+                self.replaced.add(run.place)
+                return
+            self.replaced.add(self.taken[seed][0])
+        self.taken[seed] = (run.place, run.when)
+        self.values.pop(seed, None)
+        self.lost.pop(seed, None)
+        if run.state == "finished":
+            self._measure(run, seed)
+        elif run.state == "running":
+            self.lost[seed] = _Lost("missing", "not ended, or killed")
+        else:
+            self.lost[seed] = _Lost("diverged")
+
+    def _later(self, run: FoundRun, seed: SeedKey) -> bool:
+        """Whether a run came after the one that has its seed: by their times, else by order."""
+        place, when = self.taken[seed]
+        if self.importer.duplicates is None:
             raise self._refused(
-                f"two runs have seed {seed}: {self.places[seed]} and {run.place}",
+                f"two runs have seed {seed}: {place} and {run.place}",
                 "one run for each seed",
                 "narrow `where`, or write `duplicates: last` to take the later one",
             )
-        self.places[seed] = run.place
-        self.values.pop(seed, None)
-        self.lost.pop(seed, None)
-        if run.state != "finished":
-            self.lost[seed] = "missing" if run.state == "running" else "diverged"
-            return
-        self._measure(run, seed)
+        return run.when is None or when is None or run.when >= when
 
     def _run(self, run: FoundRun) -> SeedKey:
         """The seed of a run, with its task where the claim is over tasks."""
@@ -150,50 +177,96 @@ class _Reading:
 
     def _seed(self, run: FoundRun) -> int:
         text = str(self._field(run, self.importer.seed, "seed"))
-        if not (found := _SEED.fullmatch(text)):
+        found = seed_in(text)
+        if found is None:
             what = f"{run.place}: the seed '{text[:40]}' is no whole number"
             raise self._refused(what, "a number of a replicate", "name the field of the seed")
-        return int(found[1])
+        return found
 
     def _measure(self, run: FoundRun, seed: SeedKey) -> None:
-        """Its values; a number that is not finite is a divergence, none at all is a missing run."""
-        for name in self.schema.measurements:
-            spec: MeasurementSpec | None = self.schema.specs.get(name)
-            key = getattr(spec, "from_", None) or name
-            having = [row[key] for row in run.rows if key in row]
-            if not having:
-                self.lost[seed] = "missing"
-                return
-            if any(value is None for value in having):
-                self.lost[seed] = "diverged"
-                return
-            try:
-                value, _ = chosen(run.rows, key, getattr(spec, "reduce", None))
-            except NoSuchRowError:
-                self.lost[seed] = "missing"
-                return
-            except DataError as error:
-                raise DataError(f"arm {self.arm}, {run.place}: {error}") from error
-            self.values.setdefault(seed, {})[name] = value
+        """Its values; what diverged in one of them has diverged, whatever else is missing."""
+        found = {name: self._value(run, name) for name in self.schema.measurements}
+        lost = [each for each in found.values() if isinstance(each, _Lost)]
+        if lost:
+            diverged = (each for each in lost if each.state == "diverged")
+            self.lost[seed] = next(diverged, lost[0])
+            return
+        self.values[seed] = {
+            name: each for name, each in found.items() if not isinstance(each, _Lost)
+        }
+
+    def _value(self, run: FoundRun, name: str) -> float | _Lost:
+        """A number that is not finite is a divergence, none at all is a missing run."""
+        spec: MeasurementSpec | None = self.schema.specs.get(name)
+        key = getattr(spec, "from_", None) or name
+        reduction = getattr(spec, "reduce", None)
+        having = [row for row in run.rows if key in row]
+        if not having:
+            return _Lost("missing", _unknown(key, run.rows))
+        if any(row[key] is None for row in having) or _chosen_by_none(having, reduction):
+            return _Lost("diverged")
+        try:
+            value, _ = chosen(run.rows, key, reduction)
+        except NoSuchRowError:
+            return _Lost("missing", _no_row(reduction, run.rows))
+        except DataError as error:
+            raise DataError(f"arm {self.arm}, {run.place}: {error}") from error
+        found = value_of(repr(float(value)), None)
+        if isinstance(found, float):
+            return found
+        mistake, expected, advice = found
+        raise self._refused(f"{run.place}: {short(key)}: {mistake}", expected, advice)
 
     def table(self, digests: FilesRead) -> TidyTable:
         """The values, and what is said of where they are from."""
-        if not self.places:
+        if not self.taken:
             asked = ", ".join(f"{key}: {value}" for key, value in self.importer.where.items())
             known = ", ".join(sorted(self.known)[:30]) or "none"
             raise self._refused(
-                f"of {self.others:,} runs that are there none is of this arm ({asked})",
+                f"of {len(self.places):,} runs that are there none is of this arm ({asked})",
                 f"runs with these fields: {known}",
                 "check `where` and `path`",
             )
-        values = {seed: each for seed, each in self.values.items() if seed not in self.lost}
-        there = self.others + len(self.places)
-        ignored = (f"{self.others:,} of the {there:,} runs that are there",)
-        source = TableSource(
-            str(self.importer.path), digests.together, ignored=ignored if self.others else ()
+        runs = RunsThere(
+            found=frozenset(self.places),
+            used=frozenset(place for place, _ in self.taken.values()),
+            replaced=frozenset(self.replaced | digests.replaced),
+            deleted=frozenset(digests.deleted),
         )
-        values = {seed: values[seed] for seed in sorted(values, key=in_order)}
-        return TidyTable(source, {self.arm: values}, {self.arm: self.lost})
+        files = tuple(sorted(digests.files.items()))
+        kept = files if len(files) <= MOST_DIGESTS else ()
+        source = TableSource(str(self.importer.path), digests.together, runs=runs, files=kept)
+        values = {seed: self.values[seed] for seed in sorted(self.values, key=in_order)}
+        lost = {seed: each.state for seed, each in self.lost.items()}
+        why = {seed: each.why for seed, each in self.lost.items() if each.why}
+        return TidyTable(source, {self.arm: values}, {self.arm: lost}, why={self.arm: why})
 
     def _refused(self, mistake: str, expected: str, advice: str) -> DataError:
         return DataError(f"arm {self.arm}: {mistake}\n  expected: {expected}\n  to do: {advice}")
+
+
+def _unknown(key: str, rows: Sequence[Row]) -> str:
+    """That there is no number of a name, and which names there are."""
+    names = sorted({name for row in rows for name in row})
+    if not names:
+        return "no numbers at all"
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"no number '{short(key)}', there are {', '.join(map(short, names[:NAMED]))}{more}"
+
+
+def _no_row(reduction: Any, rows: Sequence[Row]) -> str:
+    """Why no row is the one that a reduction chooses."""
+    if not isinstance(reduction, AtRow):
+        return ""
+    ((key, value),) = reduction.at.items()
+    if not any(key in row for row in rows):
+        return _unknown(key, rows)
+    return f"no row in which '{short(key)}' is {value:g}"
+
+
+def _chosen_by_none(having: Sequence[Row], reduction: Any) -> bool:
+    """Whether what a row would be chosen by is there, and never finite."""
+    if not isinstance(reduction, BestBy):
+        return False
+    judged = [row[reduction.best_by] for row in having if reduction.best_by in row]
+    return bool(judged) and all(value is None for value in judged)

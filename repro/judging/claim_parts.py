@@ -6,13 +6,14 @@ import platform
 import shutil
 import subprocess
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, reduce
 from math import fsum
+from operator import or_
 from pathlib import Path
 from typing import Any, Literal
 
 from repro.evidence.base import PublishedArm
-from repro.evidence.evidence import Evidence, PrintedSummary, State
+from repro.evidence.evidence import Evidence, PrintedSummary, RunsThere, State, TableSource
 from repro.expectations.base import pair
 from repro.judging import document as doc
 from repro.judging.costs import part_of, share_of, training_seconds
@@ -83,10 +84,18 @@ def origins(claim: Claim, evidence: Evidence) -> list[str]:
         ignored = evidence.tables[arms[0]].ignored
         if ignored:
             said.append(f"Left unread there: {', '.join(ignored)}.")
+        if there := _runs_there(evidence, arms):
+            said.append(f"{there}.")
     if evidence.published:
         whose = _whose(claim, list(evidence.published))
         said.append(f"The values of {whose} are printed numbers.")
     return said
+
+
+def _runs_there(evidence: Evidence, arms: list[str]) -> str:
+    """How many runs are where these arms are from, and how many of them no arm uses."""
+    found = (evidence.tables[arm].runs for arm in arms)
+    return reduce(or_, (runs for runs in found if runs is not None), RunsThere()).said
 
 
 def _whose(claim: Claim, arms: list[str]) -> str:
@@ -131,7 +140,7 @@ def _arm(name: str, arm: Arm, claim: Claim, evidence: Evidence) -> doc.ArmPart:
         id=name,
         label=arm.label,
         evidence=arm.source.label if table is None else table.label,
-        table=None if table is None else doc.TableFilePart(file=table.file, sha256=table.sha256),
+        table=None if table is None else _table(table),
         planned=None if name in evidence.published else claim.due,
         configuration=arm.configuration_id,
         parameters=None if training is None else training.parameters,
@@ -159,6 +168,12 @@ def _arm(name: str, arm: Arm, claim: Claim, evidence: Evidence) -> doc.ArmPart:
         ),
         summaries=_summaries(name, claim, evidence),
     )
+
+
+def _table(table: TableSource) -> doc.TableFilePart:
+    if not table.files:
+        return doc.TableFilePart(file=table.file, sha256=table.sha256)
+    return doc.ReadFilesPart(file=table.file, sha256=table.sha256, files=dict(table.files))
 
 
 def _shown(value: Any) -> str:

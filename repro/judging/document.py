@@ -167,6 +167,12 @@ class TableFilePart(Spec):
     sha256: str
 
 
+class ReadFilesPart(TableFilePart):
+    """The files that an import read: ``sha256`` is that of all together, ``files`` has each's."""
+
+    files: dict[str, str]
+
+
 class Code(Spec):
     """Code of others that an arm was trained with: `module:object`, and its version."""
 
@@ -195,7 +201,7 @@ class ArmPart(Spec):
     id: str
     label: str
     evidence: str = "runs"
-    table: TableFilePart | None = None
+    table: ReadFilesPart | TableFilePart | None = None
     planned: int | None = None
     configuration: str | None
     parameters: int | None

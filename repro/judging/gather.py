@@ -147,7 +147,8 @@ def _rows(table: TidyTable, arm: str) -> tuple[Replicate, ...]:
     for key in table.seeds(arm):
         task, seed, _ = in_order(key)
         state, own = lost.get(key, "finished"), dict(values.get(key, {}))
-        found.append(Replicate(seed, "", state, own, {}, {}, task=task))
+        why = table.why.get(arm, {}).get(key, "")
+        found.append(Replicate(seed, "", state, own, {}, {}, problem=why, task=task))
     return tuple(found)
 
 

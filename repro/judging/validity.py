@@ -27,6 +27,9 @@ from repro.trainers.trainer import trainer_of
 
 Problem = tuple[Validity, str]
 
+REASONS = 3
+"""How many of the reasons why runs are missing are given."""
+
 
 def judge_validity(
     claim: Claim,
@@ -137,7 +140,15 @@ def _too_few_runs(claim: Claim, place: str, replicates: Sequence[Replicate]) -> 
     reason += f", {diverged} diverged" if diverged else ""
     if not missing and finished < claim.seeds.min <= len(replicates):
         reason += f", and at least {claim.seeds.min} must finish"
-    return reason
+    return reason + _why_missing(replicates)
+
+
+def _why_missing(replicates: Sequence[Replicate]) -> str:
+    """What is known of imported runs that are missing: the most frequent reasons, each once."""
+    missing = [run for run in replicates if run.state == "missing" and not run.key]
+    lost = Counter(run.problem for run in missing if run.problem)
+    reasons = [f"{n} missing: {_on_one_line(why)}" for why, n in lost.most_common(REASONS)]
+    return f" ({'; '.join(reasons)})" if reasons else ""
 
 
 def _incomparable(claim: Claim) -> list[Problem]:

@@ -228,6 +228,11 @@ class MeasurementSpec(Spec):
         """Why its values should be read with caution, as a sentence after its label; or nothing."""
         return ""
 
+    def caution_under(self, name: str) -> str:
+        """As ``caution``, of a measurement that a claim has under this name."""
+        del name
+        return self.caution
+
     def from_history(self) -> tuple[str, Callable[[float], float]] | None:
         """The value of another epoch: its name, and how it follows from validation perplexity."""
         return None
@@ -419,10 +424,10 @@ class Reported(DeclaredMeasurement):
         """The number that the program left."""
         return subject.number(self.from_ or "", self.reduce)
 
-    @property
-    def caution(self) -> str:
+    def caution_under(self, name: str) -> str:
         """The best of a series looks better than the run would on new data."""
-        if not (isinstance(self.reduce, BestBy) and self.reduce.best_by == self.from_):
+        series = self.from_ or name
+        if not (isinstance(self.reduce, BestBy) and self.reduce.best_by == series):
             return ""
         best = "lowest" if self.reduce.better == "lower" else "highest"
         return (

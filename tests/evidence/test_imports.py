@@ -9,12 +9,15 @@ import sqlite3
 import struct
 import tarfile
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from repro.errors import DataError, ReproError
+from repro.evidence.imports.crc32c import masked
+from repro.judging.document import ReadFilesPart
 from repro.judging.gather import read_tables
 from repro.report.write import read_document
 from repro.specs.load import load_claim
@@ -165,6 +168,17 @@ def test_wandb_offline(tmp_path: Path) -> None:
     assert lost == {"mixup": {}, "plain": {}}
 
 
+@pytest.mark.parametrize(("name", "first"), [("test_error", 3.5), ("best.error", 1.5)])
+def test_what_a_run_of_wandb_says_later(tmp_path: Path, name: str, first: float) -> None:
+    """Its configuration after it was begun, and numbers that its summary alone has."""
+    unpacked(tmp_path, "wandb-0.31.0-late.tar.gz")
+    where = "{from: wandb, path: wandb, where: {config.arm: mixup, config.opt.lr: 0.1}}"
+    found, _ = read(claim(tmp_path, where, name))
+    assert found["mixup"] == {0: first, 1: first + 1}
+    found, _ = read(claim(tmp_path, where, "val.error", more=", reduce: last"))
+    assert found["mixup"] == {0: 3.0, 1: 4.0}
+
+
 def test_a_run_of_wandb_that_was_killed(tmp_path: Path) -> None:
     """It never said how it ended, so it is missing, and no value of it counts."""
     unpacked(tmp_path, "wandb-0.31.0.tar.gz")
@@ -273,7 +287,10 @@ def test_what_is_read_is_recorded_and_what_is_not_is_counted(tmp_path: Path) -> 
     assert first.table.file == "export.csv"
     before = first.table.sha256
     page = (tmp_path / "r/mixup_better/paper/report.html").read_text(encoding="utf-8")
-    assert "4 of the 6 runs that are there" in page
+    assert "6 runs are there: 4 used, 2 of no arm" in page
+    assert sha256((tmp_path / "export.csv").read_bytes()).hexdigest() in page
+    assert isinstance(first.table, ReadFilesPart)
+    assert list(first.table.files) == ["export.csv"]
     written(tmp_path, "export.csv", f"arm,seed,error\n{text}x,3,1\n")
     table = read_tables(load_claim(path, "paper"))["mixup"]
     assert table.source.sha256 != before
@@ -391,7 +408,8 @@ def test_damaged_files_end_in_a_message(
 def test_a_frame_longer_than_its_file_is_a_cut_off_end(tmp_path: Path) -> None:
     unpacked(tmp_path, "tensorboard-2.21.0.tar.gz")
     for file in tmp_path.rglob("*tfevents*"):
-        file.write_bytes(file.read_bytes() + struct.pack("<Q", 2**62) + bytes(4))
+        length = struct.pack("<Q", 2**62)
+        file.write_bytes(file.read_bytes() + length + struct.pack("<I", masked(length)))
     where = '{from: tensorboard, path: "tb/ARM/seed{seed}"}'
     found, _ = read(claim(tmp_path, where, "val/error", more=", reduce: last"))
     assert len(found["plain"]) == 4

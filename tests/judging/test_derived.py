@@ -96,11 +96,11 @@ def test_its_parts_are_needed_by_what_reads_it() -> None:
 
 def test_a_flattering_part_is_told() -> None:
     """A difference from the best of a series flatters as much as the best does."""
-    best = {"reduce": {"best_by": "valid", "better": "lower"}, "from": "valid"}
-    claim = smaller(measurements={**MEASURED, "valid": {**VALID, **best}})
-    assert any(
-        "chosen by that value itself" in flag.text for flag in judged(claim, VALUES).verdict.flags
-    )
+    best = {"reduce": {"best_by": "valid", "better": "lower"}}
+    for named in ({"from": "valid"}, {}):  # without `from` it is the name of the measurement
+        claim = smaller(measurements={**MEASURED, "valid": {**VALID, **best, **named}})
+        flags = judged(claim, VALUES).verdict.flags
+        assert any("chosen by that value itself" in flag.text for flag in flags)
 
 
 ORDINARY = st.floats(-1e6, 1e6).filter(lambda x: x == 0 or abs(x) > 1e-6)

@@ -19,21 +19,16 @@ from typing import Any, Literal
 from pydantic import Field
 
 from repro.errors import DataError
-from repro.evidence.imports.importer import (
-    LARGEST,
-    FilesRead,
-    FoundRun,
-    Importer,
-    PathPattern,
-    matching,
-)
+from repro.evidence.imports.importer import LARGEST, FilesRead, FoundRun, Importer, RunEnd
+from repro.evidence.imports.paths import PathPattern, matching
+from repro.evidence.readings import time_of
 from repro.series import Row, flat, numbers_in
 
 HEADER = "header.json"
 START = "_journal/start.json"
 """What there is of a log before its evaluation has ended."""
 
-STATES: dict[str, Literal["finished", "failed", "running"]] = {
+STATES: dict[str, RunEnd] = {
     "success": "finished",
     "started": "running",
 }
@@ -51,12 +46,17 @@ class Inspect(Importer):
 
     def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """By path, which begins with the time in the names that inspect gives."""
-        for path, said in matching(root, self.path):
+        for path, said, empty in matching(root, self.path, self.seed):
+            place = path.relative_to(root).as_posix()
+            if empty:
+                yield FoundRun(place, said, [])
+                continue
             header = _header(digests.read(path, root), path)
             fields = {**dict(flat(_inside(header, "eval"))), **said}
-            place = path.relative_to(root).as_posix()
+            sort, when = time_of(str(fields.get("created", ""))) or ("", 0.0)
+            dated = sort == "date with a time zone"
             state = STATES.get(str(header.get("status", "started")), "failed")
-            yield FoundRun(place, fields, [_numbers(header)], state)
+            yield FoundRun(place, fields, [_numbers(header)], state, when if dated else None)
 
 
 def _header(content: bytes, path: Path) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from repro.errors import DataError
-from repro.evidence.imports.importer import FilesRead, FoundRun, Importer, PathPattern, matching
+from repro.evidence.imports.importer import FilesRead, FoundRun, Importer
+from repro.evidence.imports.paths import PathPattern, matching
 from repro.series import flat, numbers_in
 
 RESULTS = "results"
@@ -33,15 +34,21 @@ class LmEval(Importer):
 
     def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """By path, and in each file task by task."""
-        for path, said in matching(root, self.path):
+        for path, said, empty in matching(root, self.path, self.seed):
+            place = path.relative_to(root).as_posix()
+            if empty:
+                asked = {key: self.where[key] for key in ("task",) if key in self.where}
+                yield FoundRun(place, {**asked, **said}, [])
+                continue
             document = _document(digests.read(path, root), path)
             results = document.pop(RESULTS)
             document.pop("configs", None)  # those of all tasks, with their prompts
             fields = dict(flat(document))
-            place = path.relative_to(root).as_posix()
+            when = numbers_in({"date": document.get("date")}).get("date")
             for task, values in results.items():
                 row = numbers_in(dict(flat(values)) if isinstance(values, dict) else {})
-                yield FoundRun(f"{place}, task {task}", {**fields, "task": task, **said}, [row])
+                every = {**fields, "task": task, **said}
+                yield FoundRun(f"{place}, task {task}", every, [row], when=when)
 
 
 def _document(content: bytes, path: Path) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,17 +17,26 @@ from typing import Any, Literal
 from pydantic import Field
 
 from repro.errors import DataError
-from repro.evidence.imports.importer import FilesRead, FoundRun, Importer, Points, database, rows_of
+from repro.evidence.imports.databases import database
+from repro.evidence.imports.importer import (
+    FilesRead,
+    FoundRun,
+    Importer,
+    Points,
+    RunEnd,
+    rows_of,
+)
 from repro.schema.yaml import parse_document
 
-STATES: dict[str, Literal["finished", "failed", "running"]] = {
+STATES: dict[str, RunEnd] = {
     "FINISHED": "finished",
     "FAILED": "failed",
     "KILLED": "failed",
     "RUNNING": "running",
     "SCHEDULED": "running",
 }
-STATUS_NUMBERS = ("", "RUNNING", "SCHEDULED", "FINISHED", "FAILED", "KILLED")
+STATUS_NUMBERS = dict(enumerate(("RUNNING", "SCHEDULED", "FINISHED", "FAILED", "KILLED"), start=1))
+TABLES = ("runs", "params", "metrics", "tags", "experiments")
 
 
 class Mlflow(Importer):
@@ -41,30 +51,35 @@ class Mlflow(Importer):
         if place.is_dir():
             yield from _of_folder(place, root, digests)
         else:
-            yield from _of_database(place, root, digests)
+            with database(place, root, digests, "MLflow", TABLES) as db:
+                yield from _in_database(db, place, digests)
 
 
-def _of_database(path: Path, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
-    with database(path, root, digests, "MLflow") as db:
-        yield from _in_database(db)
-
-
-def _in_database(db: sqlite3.Connection) -> Iterator[FoundRun]:
+def _in_database(db: sqlite3.Connection, path: Path, digests: FilesRead) -> Iterator[FoundRun]:
     said = _said(db)
     points: dict[str, Points] = defaultdict(lambda: defaultdict(list))
     for run, key, value, step, is_nan in db.execute(
         "SELECT run_uuid, key, value, step, is_nan FROM metrics ORDER BY timestamp, step, rowid"
     ):
-        number = None if is_nan or not math.isfinite(value) else float(value)
-        points[run][key].append((int(step), number))
+        if not isinstance(value, int | float) or not isinstance(step, int):
+            raise DataError(f"{path}: '{str(value)[:40]}' is no number of run {run}")
+        points[run][str(key)].append((step, None if is_nan else _stored(value)))
     runs = db.execute(
-        "SELECT r.run_uuid, r.name, r.status, e.name FROM runs r "
+        "SELECT r.run_uuid, r.name, r.status, e.name, r.lifecycle_stage FROM runs r "
         "JOIN experiments e ON e.experiment_id = r.experiment_id "
-        "WHERE r.lifecycle_stage = 'active' ORDER BY r.start_time, r.run_uuid"
+        "ORDER BY r.start_time, r.run_uuid"
     )
-    for run, name, status, experiment in runs:
+    for run, name, status, experiment, stage in runs:
+        if stage != "active":
+            digests.deleted.add(f"run {run}")
+            continue
         fields = {"name": name, "experiment": experiment, **said[run]}
         yield FoundRun(f"run {run}", fields, rows_of(points[run]), STATES.get(status, "running"))
+
+
+def _stored(value: float) -> float | None:
+    """A number of the database, which keeps an infinite one as the largest float there is."""
+    return None if abs(value) >= sys.float_info.max else float(value)
 
 
 def _said(db: sqlite3.Connection) -> dict[str, dict[str, Any]]:
@@ -77,14 +92,19 @@ def _said(db: sqlite3.Connection) -> dict[str, dict[str, Any]]:
 
 
 def _of_folder(folder: Path, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
-    """`mlruns/EXPERIMENT/RUN/{meta.yaml, params, metrics, tags}`."""
+    """`mlruns/EXPERIMENT/RUN/{meta.yaml, params, metrics, tags}`; models lie there as well."""
     found = []
     for meta in folder.glob("*/*/meta.yaml"):
         document = _meta(meta, root, digests)
-        if document.get("lifecycle_stage") in (None, "active"):
-            above = meta.parents[1] / "meta.yaml"
-            name = _meta(above, root, digests).get("name") if above.is_file() else ""
-            found.append((document.get("start_time") or 0, meta.parent, document, name))
+        if not (document.get("run_id") or document.get("run_uuid")):
+            continue
+        if document.get("lifecycle_stage") not in (None, "active"):
+            digests.deleted.add(f"run {meta.parent.name}")
+            continue
+        above = meta.parents[1] / "meta.yaml"
+        name = _meta(above, root, digests).get("name") if above.is_file() else ""
+        began = document.get("start_time")
+        found.append((began if isinstance(began, int) else 0, meta.parent, document, name))
     if not found:
         raise DataError(f"{folder}: no run of MLflow is in this folder\n  to do: check `path`")
     for _, at, document, experiment in sorted(found, key=lambda each: (each[0], each[1].name)):
@@ -93,15 +113,12 @@ def _of_folder(folder: Path, root: Path, digests: FilesRead) -> Iterator[FoundRu
             texts = _inside(at / table, root, digests)
             fields |= {f"{table}.{name}": text.strip() for name, text in texts}
         points: Points = {
-            name: [*map(_point, text.splitlines())]
+            name: [_point(line, at / "metrics" / name) for line in text.splitlines()]
             for name, text in _inside(at / "metrics", root, digests)
         }
         status = document.get("status")
-        if isinstance(status, int):
-            status = STATUS_NUMBERS[status] if status < len(STATUS_NUMBERS) else ""
-        yield FoundRun(
-            f"run {at.name}", fields, rows_of(points), STATES.get(str(status), "running")
-        )
+        status = STATUS_NUMBERS.get(status, "") if isinstance(status, int) else str(status)
+        yield FoundRun(f"run {at.name}", fields, rows_of(points), STATES.get(status, "running"))
 
 
 def _inside(folder: Path, root: Path, digests: FilesRead) -> Iterator[tuple[str, str]]:
@@ -117,12 +134,12 @@ def _meta(path: Path, root: Path, digests: FilesRead) -> dict[str, Any]:
     return parse_document(text, str(path)).data
 
 
-def _point(line: str) -> tuple[int, float | None]:
+def _point(line: str, file: Path) -> tuple[int, float | None]:
     """`time value step`; the step may be left out."""
     parts = line.split()
     try:
         value = float(parts[1])
         step = int(parts[2]) if len(parts) > 2 else 0
     except (IndexError, ValueError) as error:
-        raise DataError(f"'{line[:80]}' is no line of a metric of MLflow") from error
+        raise DataError(f"{file}: '{line[:80]}' is no line of a metric of MLflow") from error
     return step, value if math.isfinite(value) else None

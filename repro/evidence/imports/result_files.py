@@ -6,24 +6,25 @@ So read is what Hugging Face's Trainer, Lightning, Keras, lm-eval, sacred and mo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
 from repro.errors import DataError
-from repro.evidence.imports.importer import (
+from repro.evidence.imports.importer import FilesRead, FoundRun, Importer, RunEnd
+from repro.evidence.imports.known_json import known_form
+from repro.evidence.imports.paths import (
     ColumnPattern,
-    FilesRead,
-    FoundRun,
-    Importer,
     PathPattern,
     column_expression,
     matching,
 )
+from repro.evidence.readings import STATES, RunState, short
 from repro.evidence.wandb_export import wandb_export
 from repro.schema.base import FileName
+from repro.schema.messages import choose, listed
 from repro.schema.yaml import parse_document
 from repro.series import Form, Heard, NumberName, Record, Row, flat, numbers_in, records_in
 
@@ -34,6 +35,37 @@ FORMS: dict[str, Form] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
 }
+
+LONGEST_LINE: Final = 10_000
+"""Characters of a line that a pattern is searched in: what one may cost grows with its square."""
+
+STATE_COLUMNS = ("state", "status")
+OTHER_STATES: Mapping[str, RunState] = {
+    "completed": "finished",
+    "preempted": "diverged",
+    "preempting": "missing",
+    "pending": "missing",
+    "scheduled": "missing",
+}
+"""What trackers say of a run beside the words that a table may use."""
+
+ENDS: Mapping[RunState, RunEnd] = {
+    "finished": "finished",
+    "diverged": "failed",
+    "missing": "running",
+}
+
+
+WORST_FIRST: tuple[RunState, ...] = ("diverged", "missing", "finished")
+
+
+class RunInFile(NamedTuple):
+    """A run in a file: where it is there, what is said of it, and its numbers in rows."""
+
+    where: str
+    said: Record
+    rows: list[Row]
+    state: RunEnd = "finished"
 
 
 class Files(Importer):
@@ -71,30 +103,34 @@ class Files(Importer):
         return self
 
     def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
-        """By path."""
-        for path, said in matching(root, self.path):
-            text = _text(digests.read(path, root), path)
-            beside = self._beside(path, root, digests)
+        """By path; a folder of a run that lacks its file is a run without numbers."""
+        for path, said, empty in matching(root, self.path, self.seed, beside=self.fields):
             name = path.relative_to(root).as_posix()
-            for where, fields, rows in self._read(path, text):
-                yield FoundRun(f"{name}{where}", {**fields, **beside, **said}, rows)
+            folder = path if empty else path.parent
+            if empty and (self.each == "row" or self.columns is not None):
+                continue
+            beside = self._beside(folder, root, digests)
+            if empty:
+                yield FoundRun(name, {**beside, **said}, [])
+                continue
+            text = _text(digests.read(path, root), path)
+            for each in self._read(path, text):
+                fields = {**each.said, **beside, **said}
+                yield FoundRun(f"{name}{each.where}", fields, each.rows, each.state)
 
-    def _beside(self, path: Path, root: Path, digests: FilesRead) -> dict[str, Any]:
+    def _beside(self, folder: Path, root: Path, digests: FilesRead) -> dict[str, Any]:
         if self.fields is None:
             return {}
-        beside = path.with_name(self.fields)
+        beside = folder / self.fields
         text = _text(digests.read(beside, root), beside)
         if beside.suffix in (".yaml", ".yml"):
             return dict(flat(parse_document(text, str(beside)).data))
         return _records(text, "file", beside)[0]
 
-    def _read(self, path: Path, text: str) -> Iterator[tuple[str, Record, list[Row]]]:
-        """The runs in a file: where each is, what is said of it, and its numbers in rows."""
+    def _read(self, path: Path, text: str) -> Iterator[RunInFile]:
+        """The runs in a file."""
         if self.pattern is not None:
-            heard = Heard(self.pattern)
-            for line in text.splitlines():
-                heard(line)
-            yield "", {}, heard.rows
+            yield RunInFile("", {}, _heard(self.pattern, text, path))
             return
         form = FORMS.get(path.suffix.lower())
         if form is None:
@@ -102,36 +138,94 @@ class Files(Importer):
                 f"{path}: of a form that is not known\n  expected: {', '.join(FORMS)}\n"
                 "  to do: add `pattern` to read it line by line"
             )
+        known = known_form(text) if form == "file" and self.rows is None else None
+        if known is not None:
+            yield RunInFile("", {}, known)
+            return
         records = _records(text, form, path)
         if self.columns is not None:
             yield from _runs_in_columns(records, column_expression(self.columns))
-            return
-        if form == "csv" and self.each == "file":
-            _no_export(records, path)
-        if self.each == "row":
-            for number, record in enumerate(records, start=1):
-                yield f", row {number}", record, [numbers_in(record)]
+        elif self.each == "row":
+            yield from _runs_in_rows(records, path)
         elif self.rows is not None:
-            listed = records[0].get(self.rows) if records else None
-            if not isinstance(listed, list):
-                raise DataError(f"{path}: there is no list '{self.rows}' in it")
-            inside = (dict(flat(each)) for each in listed if isinstance(each, dict))
-            yield "", records[0], [numbers_in(each) for each in inside]
+            yield RunInFile(
+                "", records[0] if records else {}, _rows_inside(records, self.rows, path)
+            )
         else:
+            if form == "csv":
+                _no_export(records, path)
             said = records[0] if form == "file" else {}
-            yield "", said, [numbers_in(each) for each in records]
+            yield RunInFile("", said, [numbers_in(each) for each in records])
 
 
-def _runs_in_columns(
-    records: list[Record], expected: str
-) -> Iterator[tuple[str, Record, list[Row]]]:
+def _heard(pattern: str, text: str, path: Path) -> list[Row]:
+    """The rows in the lines of a log."""
+    heard = Heard(pattern)
+    for number, line in enumerate(text.splitlines(), start=1):
+        if len(line) > LONGEST_LINE:
+            raise DataError(
+                f"{path}:{number}: a line of {len(line):,} characters\n"
+                f"  expected: at most {LONGEST_LINE:,}\n  to do: break it, or leave it out"
+            )
+        try:
+            heard(line)
+        except (ValueError, DataError) as error:
+            raise DataError(f"{path}:{number}: {error}") from error
+    return heard.rows
+
+
+def _rows_inside(records: list[Record], name: str, path: Path) -> list[Row]:
+    """The rows of a list that stands inside of JSON."""
+    found = records[0].get(name) if records else None
+    if not isinstance(found, list):
+        raise DataError(f"{path}: there is no list '{name}' in it")
+    return [numbers_in(dict(flat(each))) for each in found if isinstance(each, dict)]
+
+
+def _runs_in_rows(records: list[Record], path: Path) -> Iterator[RunInFile]:
+    """A run per row, which may say in a column how it ended."""
+    columns = _state_columns(records)
+    for number, record in enumerate(records, start=1):
+        said = (_state(record, name, path, number) for name in columns)
+        worst = min(said, key=WORST_FIRST.index, default=WORST_FIRST[-1])
+        yield RunInFile(f", row {number}", record, [numbers_in(record)], ENDS[worst])
+
+
+def _state_columns(records: list[Record]) -> list[str]:
+    """Those called `state` or `status` in which some row has a state that a run may have."""
+    names = dict.fromkeys(name for record in records for name in record)
+    return [
+        name
+        for name in names
+        if name.casefold() in STATE_COLUMNS
+        and any(_word(record, name) in {**STATES, **OTHER_STATES} for record in records)
+    ]
+
+
+def _word(record: Record, name: str) -> str:
+    return str(record.get(name, "")).strip().casefold()
+
+
+def _state(record: Record, name: str, path: Path, number: int) -> RunState:
+    known = {**STATES, **OTHER_STATES}
+    found = known.get(_word(record, name))
+    if found is None:
+        text = short(str(record.get(name, "")))
+        raise DataError(
+            f"{path}, row {number}, column {name}: '{text}' is no state of a run\n"
+            f"  expected: {listed(known)}\n  to do: {choose(text, known)}"
+        )
+    return found
+
+
+def _runs_in_columns(records: list[Record], expected: str) -> Iterator[RunInFile]:
     """A run for every column that has such a name; what it has no value of is not its step."""
     names = list(records[0]) if records else []
     for name in names[1:]:
         if found := re.fullmatch(expected, name):
             both = ({names[0]: each[names[0]], "value": each[name]} for each in records)
             rows = [row for row in map(numbers_in, both) if "value" in row]
-            yield f", column '{name}'", dict(found.groupdict()), rows
+            yield RunInFile(f", column '{name}'", dict(found.groupdict()), rows)
 
 
 def _no_export(records: list[Record], path: Path) -> None:

@@ -6,27 +6,22 @@ scalar may be a plain value, as torch writes it, or a tensor, as TensorFlow and 
 
 from __future__ import annotations
 
+import math
 import struct
-from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from pydantic import Field
 
 from repro.errors import DataError
-from repro.evidence.imports.importer import (
-    FilesRead,
-    FoundRun,
-    Importer,
-    PathPattern,
-    Points,
-    matching,
-    rows_of,
-)
-from repro.evidence.imports.wire import finite, message, number
+from repro.evidence.imports.crc32c import masked
+from repro.evidence.imports.importer import FilesRead, FoundRun, Importer, Points, rows_of
+from repro.evidence.imports.paths import PathPattern, matching_folders, seed_in
+from repro.evidence.imports.wire import Value, finite, message, number, raw, real, signed, text
 
-EVENT_STEP, EVENT_SUMMARY = 2, 5
+EVENT_TIME, EVENT_STEP, EVENT_SUMMARY = 1, 2, 5
 SUMMARY_VALUE: Final = 1
 TAG, SIMPLE_VALUE, TENSOR = 1, 2, 8
 DTYPE, CONTENT = 1, 4
@@ -42,56 +37,129 @@ class TensorBoard(Importer):
 
     def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """By path; the event files of a folder are one after the other."""
-        for folder, said in matching(root, self.path, folders=True):
-            files = sorted(folder.glob("*tfevents*"))
-            points: Points = defaultdict(list)
-            for file in files:
-                for step, tag, value in _scalars(digests.read(file, root), file):
-                    points[tag].append((step, value))
-            if files:
-                yield FoundRun(folder.relative_to(root).as_posix(), said, rows_of(points))
+        for folder, said, _ in matching_folders(root, self.path):
+            paths = sorted(folder.glob("*tfevents*"))
+            if not paths and seed_in(said.get(self.seed, "")) is None:
+                continue
+            files = [_events(digests.read(path, root), path) for path in paths]
+            files.sort(key=lambda each: (each.began, each.name))
+            place = folder.relative_to(root).as_posix()
+            points = self._points(folder, files)
+            digests.replaced |= {f"{place}/{each.name}" for each in files if each.replaced}
+            ended = max((each.ended for each in files), default=None)
+            yield FoundRun(place, said, rows_of(points), when=ended)
+
+    def _points(self, folder: Path, files: list[_Events]) -> Points:
+        """The scalars of all files; of two that hold the same step, what the later one says."""
+        for number_, later in enumerate(files):
+            for earlier in files[:number_]:
+                shared = earlier.places & later.places
+                if not shared:
+                    continue
+                if self.duplicates is None:
+                    tag, step = min(shared)
+                    raise DataError(
+                        f"{folder}: step {step} of '{tag}' is in {earlier.name} and in "
+                        f"{later.name}\n  expected: the events of one run\n  to do: give each run "
+                        "a folder, or write `duplicates: last` to take the later one"
+                    )
+                earlier.cut(min(step for step, _, _ in later.scalars))
+        points: Points = {}
+        for each in files:
+            for step, tag, value in each.scalars:
+                points.setdefault(tag, []).append((step, value))
+        return points
 
 
-def _scalars(content: bytes, file: Path) -> Iterator[tuple[int, str, float | None]]:
-    """Step, tag and value of every scalar in a file; its end may be cut off."""
-    at = 0
-    while at + 12 <= len(content):
-        (length,) = struct.unpack_from("<Q", content, at)
-        record = content[at + 12 : at + 12 + length]
-        at += 16 + length
-        if len(record) < length:
-            return
+class Scalar(NamedTuple):
+    """The value of a tag at a step."""
+
+    step: int
+    tag: str
+    value: float | None
+
+
+@dataclass(slots=True)
+class _Events:
+    """What a file of events holds; a later run may have replaced all of it."""
+
+    name: str
+    began: float = 0.0
+    ended: float = 0.0
+    scalars: list[Scalar] = field(default_factory=list)
+    replaced: bool = False
+
+    @property
+    def places(self) -> set[tuple[str, int]]:
+        return {(each.tag, each.step) for each in self.scalars}
+
+    def cut(self, step: int) -> None:
+        """Leave out what came at this step and after it, as a run that went on from there does."""
+        self.scalars = [each for each in self.scalars if each.step < step]
+        self.replaced = not self.scalars
+
+
+def _events(content: bytes, file: Path) -> _Events:
+    """The scalars of a file; its end may be cut off. DataError where it is damaged."""
+    found = _Events(file.name)
+    times = []
+    for frame in _frames(content, file):
         try:
-            event = message(record)
-            step = number(event.get(EVENT_STEP, [0])[0])
+            event = message(frame)
+            step = signed(event.get(EVENT_STEP, [0]))[-1]
+            if EVENT_TIME in event and math.isfinite(time := real("<d", event[EVENT_TIME][-1])):
+                times.append(time)
             for summary in event.get(EVENT_SUMMARY, ()):
                 for value in message(summary).get(SUMMARY_VALUE, ()):
-                    yield from _scalar(step, message(value))
-        except ValueError as error:
+                    found.scalars += _scalar(step, message(value))
+        except (ValueError, IndexError) as error:
             raise DataError(f"{file}: is no file of events: {error}") from error
+    if times:
+        found.began, found.ended = times[0], max(times)
+    return found
 
 
-def _scalar(
-    step: int, value: dict[int, list[bytes | int]]
-) -> Iterator[tuple[int, str, float | None]]:
-    tag = bytes(value.get(TAG, [b""])[0]).decode("utf-8", "replace")
+def _frames(content: bytes, file: Path) -> Iterator[bytes]:
+    """The records, whose lengths and contents have checksums; the last one may be cut off."""
+    at = 0
+    while at + 12 <= len(content):
+        length, check = struct.unpack_from("<QI", content, at)
+        if masked(content[at : at + 8]) != check:
+            raise _damaged(file, at)
+        end = at + 12 + length
+        if end + 4 > len(content):
+            return
+        frame = content[at + 12 : end]
+        if struct.pack("<I", masked(frame)) != content[end : end + 4]:
+            raise _damaged(file, at)
+        yield frame
+        at = end + 4
+
+
+def _damaged(file: Path, at: int) -> DataError:
+    return DataError(
+        f"{file}: is damaged: the record at byte {at:,} has another checksum\n"
+        "  expected: the file as TensorBoard's writer left it\n  to do: copy it anew"
+    )
+
+
+def _scalar(step: int, value: dict[int, list[Value]]) -> Iterator[Scalar]:
+    tag = text(value.get(TAG, [b""])[0])
     if SIMPLE_VALUE in value:
-        (found,) = struct.unpack("<f", bytes(value[SIMPLE_VALUE][0]))
-        yield step, tag, finite(found)
+        yield Scalar(step, tag, finite(real("<f", value[SIMPLE_VALUE][0])))
     elif TENSOR in value:
-        tensor = message(value[TENSOR][0])
-        layout, values = KINDS.get(number(tensor.get(DTYPE, [0])[0]), ("", 0))
-        if layout:
-            content = bytes(tensor.get(CONTENT, [b""])[0]) or _packed(
-                tensor.get(values, []), layout
-            )
-            if len(content) == struct.calcsize(layout):
-                yield step, tag, finite(struct.unpack(layout, content)[0])
+        numbers = _numbers(message(value[TENSOR][0]))
+        if len(numbers) == 1:
+            yield Scalar(step, tag, finite(numbers[0]))
 
 
-def _packed(values: list[bytes | int], layout: str) -> bytes:
-    """One value as bytes; those that are no fixed number of bytes come as whole numbers."""
-    if len(values) != 1:
-        return b""
-    (only,) = values
-    return struct.pack(layout, only) if isinstance(only, int) else only
+def _numbers(tensor: dict[int, list[Value]]) -> list[float]:
+    """The numbers in a tensor; none where it is of another kind, or has more bytes than one."""
+    layout, values = KINDS.get(number(tensor.get(DTYPE, [0])[0]), ("", 0))
+    if not layout:
+        return []
+    content, found = raw(tensor.get(CONTENT, [b""])[0]), tensor.get(values, [])
+    if not content and layout in ("<i", "<q"):
+        return [float(each) for each in signed(found)]
+    content = content or b"".join(map(raw, found))
+    return [real(layout, content)] if len(content) == struct.calcsize(layout) else []

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections import defaultdict
 from collections.abc import Iterator
 
 Value = bytes | int
+
+SIGN = 1 << 63
 
 
 def fields_of(content: bytes) -> Iterator[tuple[int, Value]]:
@@ -33,10 +36,8 @@ def fields_of(content: bytes) -> Iterator[tuple[int, Value]]:
 
 def message(content: Value) -> dict[int, list[Value]]:
     """The values of each field."""
-    if isinstance(content, int):
-        raise ValueError("a number in the place of a message")  # noqa: TRY004 - content, not type
     found: dict[int, list[Value]] = defaultdict(list)
-    for field, value in fields_of(content):
+    for field, value in fields_of(raw(content)):
         found[field].append(value)
     return found
 
@@ -44,14 +45,41 @@ def message(content: Value) -> dict[int, list[Value]]:
 def number(value: Value) -> int:
     """A whole number; ValueError for bytes."""
     if isinstance(value, bytes):
-        raise ValueError("bytes in the place of a number")  # noqa: TRY004
+        raise ValueError("bytes in the place of a number")  # noqa: TRY004 - content, not type
+    return value
+
+
+def raw(value: Value) -> bytes:
+    """Bytes; ValueError for a number."""
+    if isinstance(value, int):
+        raise ValueError("a number in the place of bytes")  # noqa: TRY004
     return value
 
 
 def text(value: Value) -> str:
-    if isinstance(value, int):
-        raise ValueError("a number in the place of a text")  # noqa: TRY004
-    return value.decode("utf-8", "replace")
+    return raw(value).decode("utf-8", "replace")
+
+
+def real(layout: str, value: Value) -> float:
+    """A number of a fixed size; ValueError for another size."""
+    content = raw(value)
+    if len(content) != struct.calcsize(layout):
+        raise ValueError(f"{len(content)} bytes in the place of a number")
+    return float(struct.unpack(layout, content)[0])
+
+
+def signed(values: list[Value]) -> list[int]:
+    """Whole numbers with their signs, whether or not they are packed."""
+    found: list[int] = []
+    for value in values:
+        if isinstance(value, int):
+            found.append(value)
+            continue
+        at = 0
+        while at < len(value):
+            each, at = _varint(value, at)
+            found.append(each)
+    return [each - 2 * SIGN if SIGN <= each < 2 * SIGN else each for each in found]
 
 
 def finite(value: float) -> float | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from repro.judging.document import ArmPart, Document, SourcePart
+from repro.judging.document import ArmPart, Document, ReadFilesPart, SourcePart
 from repro.report import words
 from repro.report.blocks import Block, Column, Pairs, Paragraph, TableBlock, numbers, texts
 from repro.report.sections.scatter_sources import scatter_sources
@@ -16,6 +16,9 @@ DIFFER = "What differs between the arms"
 
 FEW = 8
 """Settings that differ and stand in sight; of more every one waits in a fold."""
+
+FILES = 20
+"""Files of an import whose digests stand in a report; report.json has them all."""
 
 EVIDENCE = {
     "runs": "trained here",
@@ -50,6 +53,7 @@ def settings(document: Document) -> tuple[Block, ...]:
     blocks: list[Block] = [Pairs((("Digest of what decides", document.claim.digest),))]
     if any(not arm.trained for arm in document.arms):
         blocks.append(_sources(document))
+        blocks += _files(document)
     arms = _trained(document)
     if arms:
         rows = tuple((arm.label, arm.configuration or "", arm.source or "") for arm in arms)
@@ -91,6 +95,21 @@ def _sources(document: Document) -> TableBlock:
     columns = (*texts("Arm", "Values"), *numbers("Seeds"))
     columns += (Column("File", "code"), Column("SHA-256 of the file", "key"))
     return TableBlock("Where the values are from", columns, tuple(rows))
+
+
+def _files(document: Document) -> Iterator[TableBlock]:
+    """The files that imports read, each once: the first, and how many more there are."""
+    tables = (arm.table for arm in document.arms)
+    read = [table.files for table in tables if isinstance(table, ReadFilesPart)]
+    files = {name: sha for each in read for name, sha in each.items()}
+    if not files:
+        return
+    rows = list(files.items())[:FILES]
+    if len(files) > FILES:
+        more = f"{fmt.count(len(files) - FILES)} more, all in report.json"
+        rows.append((more, fmt.DASH))
+    columns = (Column("File", "code"), Column("SHA-256", "key"))
+    yield TableBlock("Files that were read", columns, tuple(rows))
 
 
 def seeds_of(arm: ArmPart) -> str:
