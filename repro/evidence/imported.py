@@ -24,7 +24,7 @@ from repro.evidence.imports.wandb import Wandb
 from repro.evidence.readings import RunState, TableSchema, short
 from repro.evidence.run_keys import SeedKey, TaskSeed, in_order
 from repro.schema.messages import choose, listed
-from repro.series import NoSuchRowError, chosen
+from repro.series import NoSuchRowError, NotFiniteError, chosen
 
 if TYPE_CHECKING:
     from repro.trainers.measurement import MeasurementSpec
@@ -171,6 +171,9 @@ class _Reading:
                 value, _ = chosen(run.rows, key, getattr(spec, "reduce", None))
             except NoSuchRowError:
                 self.lost[seed] = "missing"
+                return
+            except NotFiniteError:
+                self.lost[seed] = "diverged"
                 return
             except DataError as error:
                 raise DataError(f"arm {self.arm}, {run.place}: {error}") from error
