@@ -199,8 +199,12 @@ def _values(asked: Asked, store: RunStore, result: Measurements) -> Iterator[Val
         except StoreError as error:
             result.failures.append(f"{asked.planned.label}: {error}")
             continue
-        if stored is not None:
+        if stored is None:
+            continue
+        if stored.value is not None:
             yield Value(asked, measurement, stored.value, dict(stored.details))
+        elif asked not in result.diverged:
+            result.diverged.append(asked)
 
 
 def _comparisons(values: Sequence[Value], store: RunStore) -> Iterator[Comparison]:

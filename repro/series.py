@@ -17,7 +17,6 @@ from repro.schema.base import Spec
 from repro.schema.messages import choose
 
 MOST_ROWS: Final = 1_000_000
-MOST_NAMES: Final = 2_000
 DEPTH: Final = 20
 
 Row = dict[str, float | None]
@@ -54,20 +53,29 @@ Record = dict[str, Any]
 """Whatever stands in a row, by name."""
 
 
-def records_in(text: str, form: Form) -> list[Record]:
+def records_in(text: str, form: Form, *, appended: bool = False) -> list[Record]:
     """The rows of a JSON object (one), of a CSV, or of JSON lines; ValueError for anything else.
 
-    A value inside an object has its dotted path as its name.
+    A value inside an object has its dotted path as its name. ``appended``: several attempts may
+    have written to a CSV, each with its header.
     """
     try:
-        return {"file": _json, "csv": _csv, "jsonl": _json_lines}[form](text)[:MOST_ROWS]
+        if form == "csv":
+            return _csv(text, appended=appended)
+        return _json(text) if form == "file" else _json_lines(text)
     except (csv.Error, RecursionError) as error:
         raise ValueError(str(error)) from error
 
 
-def rows_in(text: str, form: Form) -> list[Row]:
+def rows_in(text: str, form: Form, *, appended: bool = False) -> list[Row]:
     """The numbers in the rows of a text, as in ``records_in``."""
-    return [numbers_in(record) for record in records_in(text, form)]
+    return [numbers_in(record) for record in records_in(text, form, appended=appended)]
+
+
+def _within(rows: Sequence[Any]) -> None:
+    """ValueError for more rows than are read: to leave some out would give another number."""
+    if len(rows) > MOST_ROWS:
+        raise ValueError(f"more than {MOST_ROWS:,} rows, of which none may be left out")
 
 
 class Heard:
@@ -75,17 +83,28 @@ class Heard:
 
     def __init__(self, pattern: str | None) -> None:
         self._pattern = None if pattern is None else re.compile(pattern)
-        self.rows: list[Row] = []
+        self._rows: list[Row] = []
 
     def __call__(self, line: str) -> None:
         found = self._pattern.search(line) if self._pattern else None
-        if found and len(self.rows) < MOST_ROWS:
+        if found and len(self._rows) <= MOST_ROWS:
             texts = {name: text for name, text in found.groupdict().items() if text is not None}
-            self.rows.append(numbers_in(texts))
+            self._rows.append(numbers_in(texts))
+
+    @property
+    def rows(self) -> list[Row]:
+        """All of them; DataError for more than are read."""
+        if len(self._rows) > MOST_ROWS:
+            raise DataError(
+                f"the pattern is found in more than {MOST_ROWS:,} lines\n"
+                f"  expected: at most {MOST_ROWS:,}, of which none may be left out\n"
+                "  to do: write a pattern that is found in fewer lines, or print less often"
+            )
+        return self._rows
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON; ValueError for a key that stands there twice."""
+    """An object of JSON, or its values by path; ValueError for a name that stands there twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -98,7 +117,7 @@ def _json(text: str) -> list[Record]:
     document = json.loads(text, object_pairs_hook=_each_once)
     if not isinstance(document, dict):
         raise ValueError("it holds no object at its top")  # noqa: TRY004 - wrong content, not type
-    return [dict(flat(document))]
+    return [_each_once(list(flat(document)))]
 
 
 def flat(
@@ -116,29 +135,46 @@ def flat(
 
 def _json_lines(text: str) -> list[Record]:
     records = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         document = json.loads(line, object_pairs_hook=_each_once)
         if not isinstance(document, dict):
             raise ValueError(f"line {number} holds no object")  # noqa: TRY004
-        records.append(dict(flat(document)))
+        records.append(_each_once(list(flat(document))))
+        _within(records)
     return records
 
 
-def _csv(text: str) -> list[Record]:
-    sample = text[:10_000]
-    first = sample.partition("\n")[0]
-    separator = max(",;\t", key=first.count)
-    cells = csv.DictReader(io.StringIO(text), delimiter=separator, strict=True)
-    return [{k: v for k, v in row.items() if k and isinstance(v, str)} for row in cells]
+def _csv(text: str, *, appended: bool) -> list[Record]:
+    separator = max(",;\t", key=text.partition("\n")[0].count)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    header = next((cells for cells in lines if cells), [])
+    named = [name.strip() for name in header if name.strip()]
+    if twice := next((name for name in named if named.count(name) > 1), None):
+        raise ValueError(f"the column '{twice}' stands there twice")
+    records: list[Record] = []
+    for cells in filter(None, lines):
+        if cells == header:
+            if not appended:
+                raise ValueError(f"line {lines.line_num} is the header again: two tables in one")
+            continue
+        if any(cell.strip() for cell in cells[len(header) :]):
+            raise ValueError(
+                f"line {lines.line_num} has {len(cells)} cells, and the header {len(header)}; "
+                "a number with a comma in it must be in quotes, or written with a point"
+            )
+        pairs = zip(header, cells, strict=False)
+        records.append({name: cell for name, cell in pairs if name})
+        _within(records)
+    return records
 
 
 def numbers_in(values: Mapping[str, Any]) -> Row:
     """Those of the values that are numbers; texts, lists and nulls are left out."""
     found: Row = {}
     for name, value in values.items():
-        if isinstance(value, bool) or len(found) >= MOST_NAMES:
+        if isinstance(value, bool):
             continue
         try:
             number = float(value)
@@ -150,6 +186,10 @@ def numbers_in(values: Mapping[str, Any]) -> Row:
 
 class NoSuchRowError(DataError):
     """A series that did not get as far as the row that a reduction chooses."""
+
+
+class NotFiniteError(DataError):
+    """A number that was left, and is not finite: the run diverged."""
 
 
 def chosen(rows: Sequence[Row], name: str, reduction: Reduction | None) -> tuple[float, int]:
@@ -171,7 +211,7 @@ def chosen(rows: Sequence[Row], name: str, reduction: Reduction | None) -> tuple
         place = _place(rows, having, reduction)
     value = rows[place][name]
     if value is None:
-        raise _no_number(f"'{name}' is not finite", "a finite number", "declare it a divergence")
+        raise not_finite(f"'{name}' is not finite")
     return value, place
 
 
@@ -189,6 +229,8 @@ def _place(rows: Sequence[Row], having: Sequence[int], reduction: Reduction) -> 
         return found[0]
     by = reduction.best_by
     judged = [(number, place) for place in having if (number := rows[place].get(by)) is not None]
+    if not judged and any(by in rows[place] for place in having):
+        raise not_finite(f"'{by}' is finite in no row")
     if not judged:
         raise _no_number(f"no row with '{by}'", "the number to choose by", "correct its name")
     sign = 1 if reduction.better == "lower" else -1
@@ -199,3 +241,9 @@ def _no_number(mistake: str, expected: str, advice: str) -> DataError:
     return DataError(
         f"the results of the run: {mistake}\n  expected: {expected}\n  to do: {advice}"
     )
+
+
+def not_finite(mistake: str) -> NotFiniteError:
+    """The error of a number that was left and is not finite."""
+    advice = "declare it a divergence: `diverged: [not_finite]`"
+    return NotFiniteError(str(_no_number(mistake, "a finite number", advice)))

@@ -150,6 +150,16 @@ def test_another_version_is_refused_before_it_is_imported(place: Path) -> None:
     assert not (place / "ran").exists()
 
 
+def test_a_search_in_a_trusted_folder_needs_no_option(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes on to what a search with the option comes to: here another version."""
+    monkeypatch.setenv("REPRO_ALLOW_CODE_IN", str(place))
+    done = repro(place, "tune", "search.yaml", "--store", "store", "--engine", "serial")
+    assert "--allow-code" not in done.stderr
+    assert "evil:X: its version here is" in done.stderr
+
+
 def test_the_version_of_a_module_is_found_without_importing_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

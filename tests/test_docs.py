@@ -190,7 +190,7 @@ def test_the_example_of_a_gate_keeps_its_candidate(tmp_path: Path) -> None:
 def test_the_example_of_a_program_is_tried_and_verified(tmp_path: Path) -> None:
     """Program and claim, as they stand, with both commands of the page."""
     text = page("how-to/run-your-training-code")
-    (program,), (claim,) = examples("python", text), examples("yaml", text)
+    (program, _), (claim, _) = examples("python", text), examples("yaml", text)
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "train.py").write_text(program, encoding="utf-8")
     (tmp_path / "adamw.claim.yaml").write_text(claim, encoding="utf-8")
@@ -200,6 +200,25 @@ def test_the_example_of_a_program_is_tried_and_verified(tmp_path: Path) -> None:
     assert tried.returncode == 0, tried.stderr
     assert "eval_error" in tried.stdout
     assert done.stdout.startswith("adamw_better (declared): VALID, CONFIRMED"), done.stderr
+
+
+def test_the_example_of_a_function_measures_what_the_example_keeps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both as they stand, in the claim of the page; the program leaves the file that is read."""
+    text = page("how-to/run-your-training-code")
+    (program, function), (claim, measured) = examples("python", text), examples("yaml", text)
+    leaves = 'open(given.out + "/recall.json", "w").write(json.dumps({"a": 0.5, "b": 0.25}))\n'
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "train.py").write_text(program + leaves, encoding="utf-8")
+    (tmp_path / "my_measurements.py").write_text(function, encoding="utf-8")
+    claim = claim.replace("measurements:\n", measured).replace("*.png", "*.json")
+    (tmp_path / "adamw.claim.yaml").write_text(claim, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with chdir(tmp_path):
+        tried = repro("try", "adamw.claim.yaml", "--allow-code")
+    assert tried.returncode == 0, tried.stderr
+    assert "worst: recall of the worst class = 0.25\n" in tried.stdout
 
 
 WRITES_ERROR = """

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from repro.cli.options import AllowCode, Data, Formats, Store, open_store, problems, say
+from repro.cli.options import (
+    AllowCode,
+    Data,
+    Formats,
+    Store,
+    consented,
+    open_store,
+    problems,
+    say,
+)
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -47,7 +56,8 @@ def audit(
     with problems():
         from repro.audit.audit import audit_paths, report_audits
 
-        audits = audit_paths(paths, rounding=rounding, allow_code=allow_code)
+        allowed = consented(paths, allow_code=allow_code)
+        audits = audit_paths(paths, rounding=rounding, allow_code=allowed)
         failed = report_audits(audits, fail_on, as_json=json)
     raise typer.Exit(1 if failed else 0)
 

@@ -16,6 +16,7 @@ from repro.cli.options import (
     Scheduler,
     Store,
     Workers,
+    consented,
     load,
     open_store,
     problems,
@@ -68,16 +69,17 @@ def measure(
         from repro.running.engine import RunOptions
         from repro.specs.load import read_measurement
 
+        keys = [each for each in subjects if KEY.fullmatch(each) and not Path(each).exists()]
+        paths = [Path(each) for each in subjects if each not in keys]
+        allowed = allow_code or (not keys and consented(paths, allow_code=False))
         options = RunOptions(
-            open_store(store), data, device, engine, workers, allow_code, scheduler=scheduler
+            open_store(store), data, device, engine, workers, allowed, scheduler=scheduler
         )
         specs = [
             read_measurement(text, "--measurement", allow_code=allow_code)
             for text in measurement or ()
         ]
-        keys = [each for each in subjects if KEY.fullmatch(each) and not Path(each).exists()]
-        paths = [Path(each) for each in subjects if each not in keys]
-        claims = load(paths, scale, allow_code=allow_code) if paths else ()
+        claims = load(paths, scale, allow_code=allowed) if paths else ()
         asked = [
             *asked_of_claims(claims, options.store, specs),
             *asked_of_runs(keys, options.store, specs, allow_code=allow_code),

@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from repro.cli.options import AllowCode, Scale, Store, load, open_store, problems, say
+from repro.cli.options import (
+    AllowCode,
+    Scale,
+    Store,
+    consented,
+    load,
+    open_store,
+    problems,
+    say,
+)
 
 DAMAGED = 4
 
@@ -38,7 +47,8 @@ def check(
         from repro.runs import check_runs
         from repro.schema.numbers import number_of
 
-        chosen = load(claims or [], scale, allow_code=allow_code)
+        allowed = consented(claims or [], allow_code=allow_code)
+        chosen = load(claims or [], scale, allow_code=allowed)
         checked = check_runs(open_store(store), chosen)
         for damage in checked.damages:
             say(f"damaged: {damage}")
@@ -68,7 +78,8 @@ def export(
         from repro.runs import export_runs
         from repro.schema.numbers import number_of
 
-        chosen = load(claims or [], scale, allow_code=allow_code)
+        allowed = consented(claims or [], allow_code=allow_code)
+        chosen = load(claims or [], scale, allow_code=allowed)
         done = export_runs(open_store(store), to, chosen, weights=weights)
         there = f", {done.there} there already" if done.there else ""
         unfinished = f", {done.unfinished} not finished and left out" if done.unfinished else ""

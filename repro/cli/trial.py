@@ -36,7 +36,7 @@ def trial(
     ],
     arm: Annotated[str, typer.Option(help="Which arm; default the first that is trained.")] = "",
     seed: Annotated[
-        int | None, typer.Option(min=0, max=999_999, help="Which seed; default the first.")
+        int | None, typer.Option(min=0, max=2**32 - 1, help="Which seed; default the first.")
     ] = None,
     scale: Scale = None,
     device: Device = "auto",
@@ -84,14 +84,18 @@ def _tried(claim: Claim, planned: PlannedRun, options: RunOptions) -> bool:
     require([planned], options)
     done, failed = execute_with(options, [planned])
     key, store = planned.run.key, options.store
-    if store.committed(key):
+    if store.state(key) == "finished":
         _say_left(planned, options)
     if planned.run.key in done.diverged:
         say(f"{planned.label}: diverged")
         return True
     taken = claim.taken_of(_arm_of(claim, planned)) if store.committed(key) else {}
     measured = {name: store.measurement(key, each) for name, each in taken.items()}
-    values = {name: found.value for name, found in measured.items() if found is not None}
+    values = {
+        name: found.value
+        for name, found in measured.items()
+        if found is not None and found.value is not None
+    }
     known, undefined = with_derived(values, claim.measurements)
     for name, value in known.items():
         measurement = claim.measurements[name]

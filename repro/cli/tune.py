@@ -15,6 +15,7 @@ from repro.cli.options import (
     Scheduler,
     Store,
     Workers,
+    consented,
     open_store,
     problems,
     say,
@@ -53,8 +54,9 @@ def tune(
         planned.refuse()
         if dry_run:
             return
+        allowed = consented([search], allow_code=allow_code)
         options = RunOptions(
-            open_store(store), data, device, engine, workers, allow_code, scheduler=scheduler
+            open_store(store), data, device, engine, workers, allowed, scheduler=scheduler
         )
         tuned = tune(loaded, options)
         _say_settings(tuned)

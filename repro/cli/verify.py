@@ -79,8 +79,8 @@ Limit = Annotated[
     typer.Option(
         min=0.01,
         metavar="MINUTES",
-        help="End a run that takes longer; it has failed, and goes on from its checkpoint the next "
-        "time. Default: no limit.",
+        help="End a run that takes longer; it has failed, and the next time goes on from its "
+        "checkpoint, if it has one. Default: no limit.",
     ),
 ]
 

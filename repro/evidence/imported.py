@@ -25,7 +25,7 @@ from repro.evidence.imports.wandb import Wandb
 from repro.evidence.readings import RunState, TableSchema, short, value_of
 from repro.evidence.run_keys import SeedKey, TaskSeed, in_order
 from repro.schema.messages import choose, listed
-from repro.series import AtRow, BestBy, NoSuchRowError, Row, chosen
+from repro.series import AtRow, NoSuchRowError, NotFiniteError, Row, chosen
 
 if TYPE_CHECKING:
     from repro.trainers.measurement import MeasurementSpec
@@ -203,12 +203,14 @@ class _Reading:
         having = [row for row in run.rows if key in row]
         if not having:
             return _Lost("missing", _unknown(key, run.rows))
-        if any(row[key] is None for row in having) or _chosen_by_none(having, reduction):
+        if any(row[key] is None for row in having):
             return _Lost("diverged")
         try:
             value, _ = chosen(run.rows, key, reduction)
         except NoSuchRowError:
             return _Lost("missing", _no_row(reduction, run.rows))
+        except NotFiniteError:
+            return _Lost("diverged")
         except DataError as error:
             raise DataError(f"arm {self.arm}, {run.place}: {error}") from error
         found = value_of(repr(float(value)), None)
@@ -262,11 +264,3 @@ def _no_row(reduction: Any, rows: Sequence[Row]) -> str:
     if not any(key in row for row in rows):
         return _unknown(key, rows)
     return f"no row in which '{short(key)}' is {value:g}"
-
-
-def _chosen_by_none(having: Sequence[Row], reduction: Any) -> bool:
-    """Whether what a row would be chosen by is there, and never finite."""
-    if not isinstance(reduction, BestBy):
-        return False
-    judged = [row[reduction.best_by] for row in having if reduction.best_by in row]
-    return bool(judged) and all(value is None for value in judged)

@@ -119,10 +119,12 @@ def _read(measurements: Mapping[str, MeasurementSpec], run: RunSpec, store: RunS
     stored = {name: store.measurement(key, spec) for name, spec in measurements.items()}
     found = {name: each for name, each in stored.items() if each is not None}
     store.see(key, found.values())
-    for name, each in found.items():
-        if not math.isfinite(each.value):
-            raise StoreError(f"{store.folder(key)}: {name} is {each.value}, which is no number")
-    values = {name: each.value for name, each in found.items()}
+    values = {name: each.value for name, each in found.items() if each.value is not None}
+    if len(values) < len(found):
+        return Replicate(run.replicate, key, "diverged", {}, {}, provenance)
+    for name, value in values.items():
+        if not math.isfinite(value):
+            raise StoreError(f"{store.folder(key)}: {name} is {value}, which is no number")
     details = {name: each.details for name, each in found.items()}
     whole: State = "finished" if len(found) == len(stored) else "missing"
     history = store.history(key)

@@ -28,7 +28,7 @@ from repro.digest import digest, file_digest
 from repro.errors import DataError, EngineError, StoreError
 from repro.machine import package_version
 from repro.running.engine import ENVIRONMENT, task_memory
-from repro.running.plan import is_complete
+from repro.running.plan import has_diverged, is_complete
 from repro.running.pool import ProcessPool, WorkerLostError
 from repro.running.worker import Outcome, Task
 from repro.store.run_store import RunStore
@@ -382,10 +382,9 @@ def _stored(task: Task) -> tuple[Outcome, ...]:
     store = RunStore(task.store, task.identity)
     with suppress(StoreError):
         if all(is_complete(store, planned) for planned in task.runs):
-            keys = [planned.run.key for planned in task.runs]
             return tuple(
-                Outcome(key, "diverged" if store.state(key) == "diverged" else "reused")
-                for key in keys
+                Outcome(each.run.key, "diverged" if has_diverged(store, each) else "reused")
+                for each in task.runs
             )
     return ()
 

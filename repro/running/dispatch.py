@@ -15,7 +15,7 @@ from pathlib import Path
 
 from repro.errors import CorpusError, DeviceError, EngineError, StoreUnreachableError
 from repro.machine import available_memory
-from repro.running.engine import Choice, EngineName, Group, Pool, grouped, sentences
+from repro.running.engine import Choice, EngineName, Group, Pool, grouped, own_gpus, sentences
 from repro.running.plan import remaining
 from repro.running.pool import ProcessPool, WorkerLostError
 from repro.running.progress import Reporter, Tracker, Watch, duration
@@ -191,8 +191,10 @@ def make_tasks(
     """The tasks, the longest first.
 
     ``auto`` is ``processes`` on a CPU and ``batched`` on a GPU, and ``say`` is told so; so is
-    ``dask``, whose tasks are the same.
+    ``dask``, whose tasks are the same. Where all runs take GPUs of their own, a worker needs none.
     """
+    if own_gpus(todo) is not None:
+        pool = replace(pool, device="cpu")
     chosen = engine in {"auto", "dask"}
     if engine == "batched" or (chosen and pool.device == "cuda"):
         parts, choices = _batched(todo, store, engine, pool)

@@ -14,8 +14,14 @@ from repro.machine import available_memory, cores
 from repro.running.plan import remaining
 from repro.running.pool import ProcessPool
 from repro.store.run_store import RunStore
+from repro.trainers.devices import visible_gpus
 from repro.trainers.run import PlannedRun
-from repro.trainers.trainer import PROCESS_MEMORY, memory, replicate_memory, trainer_of
+from repro.trainers.trainer import (
+    PROCESS_MEMORY,
+    memory,
+    replicate_memory,
+    trainer_of,
+)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -60,17 +66,31 @@ def engine(name: EngineName, workers: int) -> Executor:
 
 
 def pool_size(
-    workers: int | None, device: str, needs: Sequence[float], cores_each: Sequence[int] = ()
+    workers: int | None,
+    device: str,
+    needs: Sequence[float],
+    cores_each: Sequence[int] = (),
+    own_gpus: Sequence[int] | None = None,
 ) -> int:
     """``workers``, else one per core, or one in all when the device is ``cuda``.
 
     Fewer where memory or cores are too few for as many tasks at once, which need ``needs`` bytes
-    and ``cores_each`` cores.
+    and ``cores_each`` cores. Of tasks that take ``own_gpus`` as many as there are GPUs for.
     """
-    if workers is None and device == "cpu":
+    if workers is None and (device == "cpu" or own_gpus is not None):
         by_memory = fitting(needs, available_memory(), cores())
         workers = min(by_memory, fitting(cores_each, cores(), cores()))
+        if own_gpus and any(own_gpus):
+            workers = min(workers, fitting(own_gpus, len(visible_gpus()), cores()))
     return max(1, workers or 1)
+
+
+def own_gpus(todo: Sequence[PlannedRun]) -> list[int] | None:
+    """How many GPUs each run takes for itself; None where some share the one of their process."""
+    trainings = [planned.run.training for planned in todo]
+    if not all(trainer_of(each).own_gpus for each in trainings):
+        return None
+    return [trainer_of(each).gpus(each, "cuda") for each in trainings]
 
 
 def fitting(needs: Sequence[float], available: float, most: int) -> int:

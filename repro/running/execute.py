@@ -24,9 +24,17 @@ from repro.errors import (
 )
 from repro.running.dask_engine import DaskEngine
 from repro.running.dispatch import Dispatch, make_tasks
-from repro.running.engine import EngineName, Pool, RunOptions, SerialEngine, pool_size, task_memory
+from repro.running.engine import (
+    EngineName,
+    Pool,
+    RunOptions,
+    SerialEngine,
+    own_gpus,
+    pool_size,
+    task_memory,
+)
 from repro.running.engine import engine as make_engine
-from repro.running.plan import is_complete, merged, remaining
+from repro.running.plan import has_diverged, is_complete, merged, remaining
 from repro.running.pool import ProcessPool
 from repro.running.preflight import refuse_code, try_own_parts
 from repro.running.progress import Reporter, choose_reporter
@@ -189,6 +197,7 @@ def _pool(
         chosen,
         [task_memory([planned]) for planned in todo],
         [run_cores(planned.run.training) for planned in todo],
+        own_gpus(todo),
     )
     if isinstance(engine, Executor):
         return Pool(engine, size, chosen)
@@ -207,8 +216,7 @@ def _sorted(plan: Iterable[PlannedRun], store: RunStore) -> tuple[list[Outcome],
                 todo.append(planned)
                 continue
             store.tidy_if_free(key)
-            diverged = store.state(key) == "diverged"
-            known.append(Outcome(key, "diverged" if diverged else "reused"))
+            known.append(Outcome(key, "diverged" if has_diverged(store, planned) else "reused"))
         except StoreUnreachableError:
             raise
         except StoreError as error:

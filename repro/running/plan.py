@@ -91,6 +91,15 @@ def is_complete(store: StoreReader, planned: PlannedRun) -> bool:
     return record.state == "diverged" or None not in stored
 
 
+def has_diverged(store: StoreReader, planned: PlannedRun) -> bool:
+    """Whether a run diverged, as a whole or in a number that is wanted of it."""
+    key = planned.run.key
+    if store.state(key) == "diverged":
+        return True
+    stored = (store.measurement(key, each) for each in planned.measurements)
+    return any(each is not None and each.value is None for each in stored)
+
+
 def merged(plan: Iterable[PlannedRun]) -> list[PlannedRun]:
     """One entry per run, with all the measurements that anybody wants of it."""
     runs: dict[str, PlannedRun] = {}

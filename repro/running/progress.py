@@ -1,8 +1,9 @@
 """How far an execution is, shown on stderr; runs that make no progress are found.
 
 A worker that is at work may be slow and need not say anything for minutes, as while it measures;
-one that uses no processor time is stuck. Time in which this process was itself stopped, or the
-machine asleep, is nobody's.
+one that uses no processor time is stuck. A program never says how far it is: it is named when it,
+with all that it started, has done nothing for ten minutes. Time in which this process was itself
+stopped, or the machine asleep, is nobody's.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from repro.running.pool import ProcessPool
 from repro.running.worker import Outcome, Task, number
 from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun
-from repro.trainers.trainer import Cost
+from repro.trainers.trainer import Cost, trainer_of
 
 INTERVAL = 55.0
 
@@ -62,10 +63,11 @@ class _Teller(Reporter):
         for each in stuck:
             since = time.strftime("%H:%M:%S", time.localtime(time.time() - each.seconds))
             doing = f", {each.doing}" if each.doing else ""
+            begins = "its checkpoint" if each.resumes else "its beginning"
             self._say(
                 f"no progress since {since} ({duration(each.seconds)}): {self._label(each.key)}, "
                 f"process {each.process}{doing}; "
-                f"`kill -9 {each.process}` starts it again from its checkpoint"
+                f"`kill -9 {each.process}` starts it again from {begins}"
             )
 
     def _label(self, key: str) -> str:
@@ -289,12 +291,16 @@ class OverLimitError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """A run that makes no progress: for how many seconds, and what its process does."""
+    """A run that makes no progress: for how many seconds, and what its process does.
+
+    ``resumes``: if it is ended, it goes on from a checkpoint.
+    """
 
     key: str
     process: int
     seconds: float
     doing: str
+    resumes: bool = True
 
 
 @dataclass(slots=True)
@@ -351,33 +357,60 @@ class Watch:
         if (seen.process, seen.progress) != (process, progress):
             seen.process, seen.progress, seen.moved = process, progress, now
             seen.spent, seen.worked = spent or 0.0, now
-        elif spent is None or spent - seen.spent >= WORK_SECONDS:
+        elif spent is None or abs(spent - seen.spent) >= WORK_SECONDS:
             seen.spent, seen.worked = spent or 0.0, now
+        training = task.runs[0].run.training
+        trainer = trainer_of(training)
+        resumes = trainer.resumes(training)
         if self._limit is not None and now - seen.began >= self._limit * len(task.runs):
-            self._pool.end(future, OverLimitError(_over(self._limit)))
+            self._pool.end(future, OverLimitError(_over(self._limit, resumes=resumes)))
             return None
-        idle = now - seen.worked >= IDLE_SECONDS
-        if now - seen.moved < (IDLE_SECONDS if idle else BUSY_SECONDS):
+        still, least = now - seen.worked, BUSY_SECONDS
+        if trainer.tells_progress:
+            least = IDLE_SECONDS if still >= IDLE_SECONDS else BUSY_SECONDS
+            still = now - seen.moved
+        if still < least:
             return None
-        return Stuck(task.runs[0].run.key, process, now - seen.moved, state)
+        return Stuck(task.runs[0].run.key, process, still, state, resumes)
 
 
 def process_state(process: int) -> tuple[str, float | None]:
-    """What a process does in words, and the seconds of processor time that it has taken.
+    """What a process does in words, and the seconds of processor time of it and all below it.
 
     The time is None where the system does not tell.
     """
-    with suppress(OSError, ValueError, IndexError):
-        line = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
-        fields = line.rpartition(")")[2].split()
-        spent = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-        return STATES.get(fields[0], "waiting"), spent
-    return "", None
+    fields = _fields(process)
+    if not fields:
+        return "", None
+    ticks = sum(sum(map(int, _fields(each)[11:15])) for each in _tree(process))
+    return STATES.get(fields[0], "waiting"), ticks / os.sysconf("SC_CLK_TCK")
 
 
-def _over(limit: float) -> str:
+def _fields(process: int) -> list[str]:
+    """What the system says of a process after its name; nothing where it says nothing."""
+    with suppress(OSError):
+        line = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
+        return line.rpartition(")")[2].split()
+    return []
+
+
+def _tree(process: int) -> Iterator[int]:
+    """A process and all below it."""
+    ahead = [process]
+    while ahead:
+        number = ahead.pop()
+        yield number
+        for path in Path(f"/proc/{number}/task").glob("*/children"):
+            with suppress(OSError):
+                ahead += map(int, path.read_text(encoding="ascii").split())
+
+
+def _over(limit: float, *, resumes: bool) -> str:
     minutes = f"{limit / 60:.3g} min" if limit >= 60 else f"{limit:g} s"
+    ended = f"it took longer than the limit of {minutes} and was ended"
+    if not resumes:
+        return f"{ended}\n  to do: give the same command again with a larger --limit"
     return (
-        f"it took longer than the limit of {minutes} and was ended; its checkpoint is kept\n"
+        f"{ended}; its checkpoint is kept\n"
         "  to do: give the same command again to go on from there, perhaps with a larger --limit"
     )

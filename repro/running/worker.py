@@ -26,11 +26,11 @@ from repro.errors import (
 )
 from repro.machine import now
 from repro.running.engine import ALONE, Choice
-from repro.running.plan import is_complete, missing_measurements
+from repro.running.plan import has_diverged, is_complete, missing_measurements
 from repro.store.run_store import RunStore
 from repro.store.sealed import reaching
 from repro.trainers.devices import forget_peak, peak_of
-from repro.trainers.measurement import Measured
+from repro.trainers.measurement import DivergedError, Measured
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.table import Measurable
 from repro.trainers.trainer import Facts, Finished, Progress, trainer_of
@@ -224,11 +224,12 @@ def _finish(
     with _as_failure(store, [key], outcomes):
         if store.state(key) == "diverged":
             outcomes[key] = Outcome(key, "diverged")
-        elif missing_measurements(store, planned):
-            _measure(task, store, planned)
-            outcomes[key] = Outcome(key, "trained" if fresh else "measured")
         else:
-            outcomes[key] = Outcome(key, "trained" if fresh else "reused")
+            measured = bool(missing_measurements(store, planned))
+            if measured:
+                _measure(task, store, planned)
+            done: Status = "trained" if fresh else "measured" if measured else "reused"
+            outcomes[key] = Outcome(key, "diverged" if has_diverged(store, planned) else done)
         store.tidy(key)
 
 
@@ -245,17 +246,21 @@ def _measure(task: Task, store: RunStore, planned: PlannedRun) -> None:
 
         for measurement in missing_measurements(store, planned):
             ledger.begin_measurement(measurement)
-            if sources := measurement.sources:
-                measured = measurement.derive(*(_taken(store, key, each) for each in sources))
+            try:
+                if sources := measurement.sources:
+                    measured = measurement.derive(*(_taken(store, key, each) for each in sources))
+                else:
+                    measured = measurer()(measurement)
+            except DivergedError:
+                store.put_measurement(key, measurement, value=None)
             else:
-                measured = measurer()(measurement)
-            store.put_measurement(
-                key,
-                measurement,
-                value=measured.value,
-                details=measured.details,
-                arrays=measured.arrays,
-            )
+                store.put_measurement(
+                    key,
+                    measurement,
+                    value=measured.value,
+                    details=measured.details,
+                    arrays=measured.arrays,
+                )
             ledger.end_measurement(measurement)
 
 
@@ -264,6 +269,8 @@ def _taken(store: RunStore, key: str, measurement: Measurable) -> Measured:
     stored = store.measurement(key, measurement)
     if stored is None:
         raise StoreError(f"{store.folder(key)}: '{measurement.label}' was not measured")
+    if stored.value is None:
+        raise DivergedError(f"'{measurement.label}' has no value")
     return Measured(stored.value, stored.details, store.arrays(key, measurement))
 
 

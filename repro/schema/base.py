@@ -242,7 +242,9 @@ FileName = Annotated[
 """A file in the folder of the claim file, or below it."""
 
 SeedCount = Annotated[int, Field(ge=2, le=10_000)]
-RunNumber = Annotated[int, Field(ge=0, lt=10**6)]
+RunNumber = Annotated[int, Field(ge=0, lt=2**32)]
+"""The number of a run: a seed that every generator takes."""
+
 SeedNumber = Annotated[int, Field(ge=0, lt=2**53)]
 
 DivergedPolicy = Annotated[

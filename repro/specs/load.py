@@ -34,7 +34,7 @@ from repro.specs.configuration import Configurations, code_named, not_there
 from repro.specs.names import references
 from repro.specs.rules import broken_rules
 from repro.specs.scaled import ScaledClaim, scale_claim
-from repro.trainers.measurement import MeasurementSpec, OthersMeasurement, OwnMeasurement
+from repro.trainers.measurement import MeasurementByCode, MeasurementSpec, OthersMeasurement
 from repro.trainers.table import MEASUREMENTS, measurement_of_others
 
 
@@ -168,8 +168,8 @@ def _naming_code(document: YamlDocument) -> Iterator[None]:
     """Refuse code of others with all that a claim and its configurations name."""
     try:
         yield
-    except CodeError:
-        raise CodeError(code_named(document)) from None
+    except CodeError as error:
+        raise CodeError(code_named(document) or error.found) from None
 
 
 def _same_id(
@@ -193,7 +193,7 @@ def _read(document: YamlDocument) -> ClaimFile:
     return file
 
 
-Others: TypeAlias = OwnExpectation | OwnMeasurement | OwnSource
+Others: TypeAlias = OwnExpectation | MeasurementByCode | OwnSource
 
 CLASSES: dict[type[BaseModel], Callable[[str], tuple[str, type[Others]]]] = {
     OthersExpectation: kind_of_others,

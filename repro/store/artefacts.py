@@ -103,7 +103,7 @@ class RunRecord(Spec):
 
 
 class StoredMeasurement(Spec):
-    """A number taken from a finished run, with what led to it.
+    """A number taken from a finished run, with what led to it; None: the run diverged in it.
 
     ``run`` and ``weights`` tie it to the run and to the weights that it was taken from;
     ``arrays`` is the file of larger results stored with it, such as a spectrum.
@@ -113,7 +113,7 @@ class StoredMeasurement(Spec):
     run: Sha256
     weights: Sha256
     measurement: Measurable
-    value: float
+    value: float | None
     details: dict[str, JsonValue]
     arrays: Artefact | None
 

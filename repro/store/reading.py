@@ -146,7 +146,8 @@ class StoreReader:
         stored = _validate(StoredMeasurement, path, document)
         if stored.run != key or stored.measurement.key != measurement.key:
             raise damaged(path, "is about another run or measurement", f"{measurement!r} of {key}")
-        if wrong := wrong_detail(measurement, stored.value, stored.details):
+        value, details = stored.value, stored.details
+        if value is not None and (wrong := wrong_detail(measurement, value, details)):
             raise damaged(path, wrong, f"the details of a {measurement.kind}", advice)
         if record.state == "diverged" or stored.weights != record.measured_of():
             raise damaged(path, "was taken from other weights", "those of record.json")

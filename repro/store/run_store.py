@@ -141,11 +141,14 @@ class RunStore(StoreReader):
         key: str,
         measurement: Measurable,
         *,
-        value: float,
+        value: float | None,
         details: Mapping[str, JsonValue] | None = None,
         arrays: Arrays | None = None,
     ) -> bool:
-        """Store a measurement of a finished run; False, and nothing is written, if it is there."""
+        """Store a measurement of a finished run; False, and nothing is written, if it is there.
+
+        None is the value of one in which the run diverged.
+        """
         record = self.record(key)
         if record.state == "diverged":
             raise StoreError(f"{self.folder(key)}: the run diverged; it has nothing to measure")

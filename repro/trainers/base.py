@@ -18,7 +18,7 @@ from repro.digest import digest
 from repro.schema.base import Spec
 from repro.schema.messages import Words
 
-REVISIONS: Mapping[str, int] = {}
+REVISIONS: Mapping[str, int] = {"command_limit": 2}
 """Component (kind of an output layer, corpus or measurement, or `training`) -> revision above 1."""
 
 
@@ -37,10 +37,13 @@ def older_revisions(components: Iterable[str]) -> Iterator[dict[str, int]]:
             yield {name: revision for name, revision in named.items() if revision > 1}
 
 
+TRAINER_NAME = r"^[A-Za-z_][A-Za-z0-9_.]*(:[A-Za-z_][A-Za-z0-9_]*)?$"
+
+
 class TrainerName(Spec):
     """A trainer that is not built in: an installed name or `module:object`, and its version."""
 
-    use: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.]*(:[A-Za-z_][A-Za-z0-9_]*)?$")]
+    use: Annotated[str, Field(pattern=TRAINER_NAME)]
     version: Annotated[str, Field(min_length=1, max_length=100)]
 
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from repro.errors import DeviceError
@@ -63,6 +63,18 @@ def has_driver() -> bool:
         return False
     driver = Path("/proc/driver/nvidia/version").exists() or Path("/dev/nvidiactl").exists()
     return driver or shutil.which("nvidia-smi") is not None
+
+
+def visible_gpus() -> list[str]:
+    """The GPUs that this process may use: as CUDA_VISIBLE_DEVICES says, or all."""
+    shown = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if shown is not None:
+        return [name.strip() for name in shown.split(",") if name.strip() not in ("", "-1")]
+    line = ["nvidia-smi", "--query-gpu=index", "--format=csv,noheader"]
+    with suppress(OSError, subprocess.SubprocessError):
+        found = subprocess.run(line, capture_output=True, text=True, timeout=30, check=True)
+        return found.stdout.split()
+    return []
 
 
 def torch_sees_gpu() -> bool:

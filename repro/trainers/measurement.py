@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import (
@@ -26,9 +27,11 @@ from pydantic import (
 )
 
 from repro.digest import digest
+from repro.errors import DataError
+from repro.plugins import load_object
 from repro.schema.base import Censored, ObjectName, Positive, Spec
 from repro.schema.messages import Words
-from repro.series import BestBy, NumberName, Reduction
+from repro.series import BestBy, NumberName, Reduction, not_finite
 from repro.trainers.base import LEAST_TOKENS, Training, revisions_of, too_short
 
 if TYPE_CHECKING:
@@ -45,6 +48,10 @@ LARGEST = 2**53
 MOST_DIGITS = 12
 
 Natural = Annotated[int, Field(ge=0, le=LARGEST)]
+
+
+class DivergedError(DataError):
+    """A run has no value of a measurement, which counts as a divergence of the run."""
 
 
 class Details(BaseModel):
@@ -307,18 +314,51 @@ class Control(Spec):
         raise NotImplementedError
 
 
-class OwnMeasurement(MeasurementSpec):
+class MeasurementByCode(MeasurementSpec):
     """A measurement that is not built in.
 
-    ``use`` is the class, `module:object`, and ``version`` that in which it is here: both are in
-    its key, so that it is taken again when it is changed.
+    ``use`` is where its code is, `module:object`, and ``version`` that in which it is here: both
+    are in its key, so that it is taken again when it is changed.
     """
+
+    use: ObjectName
+    version: Annotated[str, Field(min_length=1, max_length=100)] = ""
+
+
+class OwnMeasurement(MeasurementByCode):
+    """A measurement that is not built in, as a class: its fields are its keys in a claim."""
 
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     digits: ClassVar[int] = 2
 
-    use: ObjectName
-    version: Annotated[str, Field(min_length=1, max_length=100)] = ""
+
+class FunctionMeasurement(MeasurementByCode):
+    """A measurement that is a function: of the folder with what was kept of a program, a number.
+
+    ``label``, ``better`` and ``digits`` are as in a reported number.
+    """
+
+    trainers: ClassVar[tuple[str, ...]] = ("command",)
+
+    kind: Literal["function"] = "function"
+    label: Annotated[str, Field(min_length=2, max_length=60)]
+    better: Literal["lower", "higher"]
+    digits: Annotated[int, Field(ge=0, le=MOST_DIGITS)] = 2
+
+    def measure(self, subject: KeepsFiles) -> Measured:
+        """What the function says of what was kept."""
+        with subject.unpacked() as folder:
+            found = load_object(self.use)(folder)
+        try:
+            value = float(found)
+        except (TypeError, ValueError, OverflowError):
+            raise DataError(
+                f"{self.use}: it gave {str(found)[:100]!r}, which is no number\n"
+                "  expected: a number of the run\n  to do: correct the function"
+            ) from None
+        if not math.isfinite(value):
+            raise not_finite(f"{self.use} is not finite")
+        return Measured(value)
 
 
 class OthersMeasurement(MeasurementSpec):
@@ -359,6 +399,13 @@ def with_sources(measurements: Iterable[MeasurementSpec]) -> tuple[MeasurementSp
     """The measurements, each after those from which it follows."""
     groups = ((*with_sources(each.sources), each) for each in measurements)
     return tuple(dict.fromkeys(each for group in groups for each in group))
+
+
+class KeepsFiles(Protocol):
+    """A finished run of a program, of which files were kept."""
+
+    def unpacked(self) -> AbstractContextManager[Path]:
+        """A folder with them, by the names that they had; while within."""
 
 
 class LeavesNumbers(Protocol):

@@ -25,7 +25,7 @@ class RunSpec(Spec):
     """
 
     training: AnyTraining
-    replicate: int = Field(ge=0, lt=10**6)
+    replicate: int = Field(ge=0, lt=2**32)
     root: int = Field(default=0, ge=0, lt=2**32)
     streams: Literal["independent", "paired"] = "independent"
 

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, Union
 
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
+from repro.errors import DataError
 from repro.plugins import Table, class_of_others, load_object, require_consent
 from repro.schema.base import open_union
-from repro.trainers.base import Training
+from repro.trainers.base import TRAINER_NAME, Training
 from repro.trainers.derived import DerivedMeasurement
 from repro.trainers.measurement import (
     Control,
+    FunctionMeasurement,
+    MeasurementByCode,
     MeasurementSpec,
     OthersMeasurement,
     OwnMeasurement,
     Reported,
 )
+
+NAMED = re.compile(TRAINER_NAME)
 
 TRAINERS: Table[type[Any]] = Table(
     "repro.trainers",
@@ -41,6 +48,12 @@ def trainer_for(document: object) -> Any:
     if isinstance(named, dict):
         named = named.get("use")
     if isinstance(named, str):
+        if ":" in named and not NAMED.fullmatch(named):
+            raise DataError(
+                f"'{named[:100]}' is no trainer\n"
+                f"  expected: {', '.join(TRAINERS.names())}, or `module:object`\n"
+                "  to do: write the module as it is imported, ':', and the name in it"
+            )
         require_consent(named)
         return TRAINERS.get(named)()
     every = (TRAINERS.get(name)() for name in others)
@@ -91,15 +104,17 @@ else:
     Measurable = open_union(
         [*_BUILTIN, Reported, DerivedMeasurement],
         OthersMeasurement,
-        OwnMeasurement,
+        MeasurementByCode,
         MEASUREMENTS.has,
     )
     Measurement = Measurable
 
 
-def measurement_of_others(name: str) -> tuple[str, type[OwnMeasurement]]:
+def measurement_of_others(name: str) -> tuple[str, type[MeasurementByCode]]:
     """Where a measurement that is not built in is, and its keys; DataError for what is none."""
-    expected = "a class below Measurement of repro.extend"
+    if inspect.isfunction(MEASUREMENTS.get(name)):
+        return MEASUREMENTS.where(name), FunctionMeasurement
+    expected = "a class below Measurement of repro.extend, or a function"
     refused = ("measurement", expected, "add-a-measurement")
     return class_of_others(MEASUREMENTS, name, OwnMeasurement, refused)
 

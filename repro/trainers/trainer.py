@@ -89,7 +89,8 @@ class Finished:
     """A run that was trained, with what it leaves: weights, files of any other kind, or both.
 
     ``history`` has a row per epoch, or none. ``diverged`` is the epoch that ended it without a
-    model; such a run leaves nothing else. ``notes`` are sentences for the provenance.
+    model; such a run leaves files at most, which nobody measures. ``notes`` are sentences for the
+    provenance.
     """
 
     run: RunSpec
@@ -145,6 +146,12 @@ class Trainer(ABC, Generic[S]):
     package: ClassVar[Package | None] = None
     """What it trains with, where judging does without."""
 
+    tells_progress: ClassVar[bool] = True
+    """Whether a run says how far it is."""
+
+    own_gpus: ClassVar[bool] = False
+    """Whether each run takes GPUs that no other has, so that several may run beside each other."""
+
     def recognises(self, document: dict[str, Any]) -> bool:
         """Whether a configuration that names no trainer is for this one."""
         return False
@@ -184,6 +191,10 @@ class Trainer(ABC, Generic[S]):
     def gpus(self, spec: S, device: Device) -> int:
         """How many GPUs a run occupies."""
         return int(device == "cuda")
+
+    def resumes(self, spec: S) -> bool:
+        """Whether a run that was cut off goes on from where it was, and not from its beginning."""
+        return True
 
     def disk(self, spec: S) -> float:
         """Bytes of the weights that a run leaves."""

@@ -13,12 +13,15 @@ import pytest
 from repro import machine
 from repro.errors import DeviceError
 from repro.running import engine
+from repro.running.dispatch import make_tasks
 from repro.running.pool import ProcessPool
+from repro.store.run_store import RunStore
 from repro.trainers import devices as device
 from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import memory
 from tests.running import calls
+from tests.running.dask_cluster import plan_of, program
 from tests.running.tiny import RANK, TEST, tiny_run
 
 
@@ -170,6 +173,34 @@ def test_declared_cores_limit_the_workers(
     needs = [1.0] * len(each)
     assert engine.pool_size(None, "cpu", needs, each) == workers
     assert engine.pool_size(8, "cpu", needs, each) == 8
+
+
+@pytest.mark.parametrize(
+    ("each", "workers"), [([1] * 20, 4), ([2] * 20, 2), ([0] * 20, 8), ([3, 0, 0], 8), ([9], 1)]
+)
+@pytest.mark.parametrize("name", ["cpu", "cuda"])
+def test_runs_with_gpus_of_their_own_are_as_many_as_there_are_gpus_for(
+    monkeypatch: pytest.MonkeyPatch, name: str, each: list[int], workers: int
+) -> None:
+    """On a machine with GPUs too, of which a run that takes none needs none."""
+    monkeypatch.setattr(engine, "cores", lambda: 8)
+    monkeypatch.setattr(engine, "available_memory", lambda: 100.0)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1,2,3")
+    ones = [1] * len(each)
+    assert engine.pool_size(None, name, [1.0] * len(each), ones, each) == workers
+    assert engine.pool_size(3, name, [1.0] * len(each), ones, each) == 3
+
+
+def test_programs_alone_have_gpus_of_their_own(store: RunStore, tmp_path: Path) -> None:
+    """Beside a model, which has the GPU of its process, they wait for it."""
+    programs = plan_of(program(tmp_path / "code"), 2, gpus=2)
+    model = PlannedRun(run=tiny_run(), measurements=(TEST,))
+    assert engine.own_gpus(programs) == [2, 2]
+    assert engine.own_gpus([*programs, model]) is None
+    pool = engine.Pool(engine.SerialEngine(), 4, "cuda")
+    tasks = make_tasks(programs, store, None, "auto", pool, lambda _: None)
+    assert {task.device for task in tasks} == {"cpu"}
+    assert len(tasks) == 2
 
 
 def test_a_rank_needs_square_matrices() -> None:

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,6 +32,7 @@ from repro.running.progress import (
 from repro.running.worker import Task
 from repro.store.run_store import RunStore
 from tests.running import calls
+from tests.running.dask_cluster import plan_of
 from tests.running.processes import alive, until
 from tests.running.test_tracking import Clock, training
 from tests.running.tiny import tiny_plan
@@ -140,6 +142,39 @@ def test_a_task_that_waits_for_its_turn_is_not_stuck(scene: Scene) -> None:
     assert [moment for moment, _ in scene.wait(70)] == [361]
 
 
+@pytest.fixture
+def program(scene: Scene, tmp_path: Path) -> Scene:
+    """A program on its way, which says nothing of how far it is."""
+    (tmp_path / "train.py").write_text("", encoding="utf-8")
+    scene.task = Task(tuple(plan_of(tmp_path, 1)), scene.store.root, None, "cpu")
+    scene.pending = {Future(): scene.task}
+    return scene
+
+
+def test_a_program_that_works_is_never_named(program: Scene) -> None:
+    """However long it says nothing; its children's time is its own."""
+    assert program.wait(3000, work=0.5) == []
+
+
+def test_a_program_is_named_when_it_has_done_nothing_for_ten_minutes(program: Scene) -> None:
+    """And it is said that another attempt begins anew."""
+    assert program.wait(100, work=0.5) == []
+    told = program.wait(620)
+    assert [moment for moment, _ in told] == [700]
+    assert not told[0][1].resumes
+    stream = io.StringIO()
+    PlainReporter({}, stream).stuck([told[0][1]])
+    assert "starts it again from its beginning" in stream.getvalue()
+
+
+def test_of_a_program_that_is_ended_no_checkpoint_is_promised(
+    program: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program.watch = Watch(program.store, program.pool, program.clock, 100.0)  # type: ignore[arg-type]
+    program.wait(120, work=1)
+    assert "checkpoint" not in str(program.pool.ended[0])
+
+
 def test_a_limit_is_per_run(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model of three runs has three times as long; progress is no excuse."""
     scene = Scene(store, monkeypatch, limit=100.0)
@@ -186,6 +221,19 @@ def test_the_state_of_a_process(sleeper: subprocess.Popen[bytes]) -> None:
     assert after is not None
     assert before < after < before + 60
     assert process_state(2**22 + 1) == ("", None)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
+def test_the_time_of_a_process_is_that_of_all_below_it() -> None:
+    """A worker waits while its program computes, in a child of its own or when that has ended."""
+    burn = "sum(range(30_000_000))"
+    inner = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {burn!r}])"
+    line = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {inner!r}]); input()"
+    with subprocess.Popen([sys.executable, "-c", line], stdin=subprocess.PIPE) as process:
+        try:
+            assert until(lambda: (process_state(process.pid)[1] or 0) > 0.3)
+        finally:
+            process.kill()
 
 
 def test_a_call_that_is_ended_is_not_given_out_again() -> None:

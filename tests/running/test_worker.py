@@ -38,6 +38,7 @@ def test_a_missing_run_is_trained_and_measured(store: RunStore) -> None:
         for measurement in (TEST, TRAIN, RANK):
             stored = store.measurement(key, measurement)
             assert stored is not None
+            assert stored.value is not None
             assert stored.value > 1
         names = {path.name for path in store.folder(key).iterdir()}
         assert names == {
@@ -103,7 +104,8 @@ def test_a_gap_follows_from_two_perplexities(
     assert statuses(outcomes) == ["measured"]
     key = planned.run.key
     found = [store.measurement(key, each) for each in (TEST, train, gap)]
-    held_out, training, difference = (each.value for each in found if each is not None)
+    values = [each.value for each in found if each is not None and each.value is not None]
+    held_out, training, difference = values
     assert difference == held_out - training
     store.check(key)
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from repro.errors import StoreError
-from repro.store.run_store import RunStore
+from repro.store.run_store import RunStore, copy_run
 from repro.store.sealed import MARKER
 from tests.running.tiny import RANK, TEST, VALID, tiny_run
 from tests.store.filled import DETAILS, HISTORY, RUN, SPECTRUM, WEIGHTS, fill, put_run
@@ -107,6 +107,22 @@ def test_a_measurement_is_a_number(store: RunStore, value: float) -> None:
     with pytest.raises(StoreError, match="cannot be stored"):
         store.put_measurement(RUN.key, TEST, value=1.0, details={"curve": [value]})
     assert store.measurement(RUN.key, TEST) is None
+
+
+def test_a_measurement_in_which_a_run_diverged_has_no_value(
+    store: RunStore, tmp_path: Path
+) -> None:
+    """It was taken, and is not taken again; what else was measured of the run stays."""
+    fill(store)
+    assert store.put_measurement(RUN.key, VALID, value=None)
+    assert not store.put_measurement(RUN.key, VALID, value=1.0)
+    found = store.measurement(RUN.key, VALID)
+    assert found is not None
+    assert found.value is None
+    store.check(RUN.key)
+    other = RunStore(tmp_path / "other")
+    assert copy_run(store, RUN.key, other)
+    assert other.measurement(RUN.key, VALID) == found
 
 
 def test_a_run_that_was_begun_is_started(store: RunStore) -> None:

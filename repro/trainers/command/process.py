@@ -1,12 +1,13 @@
 """A program that is run to its end, with all that it started: its status, its time, its output.
 
-It has a session of its own, and a mark in its environment by which what it left behind, in other
-sessions too, is found and killed (on Linux). Nothing of an earlier attempt lives beside a new one.
+A guard (`guard.py`) starts it in a session of its own, and kills what is left of it when it ends,
+and when this process does, however that is. By a mark in its environment what an earlier attempt
+has left all the same is found and killed before a new one (on Linux).
 """
 
 from __future__ import annotations
 
-import ctypes
+import json
 import os
 import signal
 import subprocess
@@ -18,10 +19,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
+
+from repro.errors import ReproError
 
 MARK: Final = "REPRO_RUN"
-"""The variable that a program and all that it starts have: the key of their run."""
+"""The variable that a program and all that it starts have: which run of which store they are."""
+
+GUARD: Final = Path(__file__).with_name("guard.py")
 
 HEAD_BYTES: Final = 64_000
 TAIL_BYTES: Final = 256_000
@@ -31,7 +36,17 @@ LONGEST_LINE: Final = 100_000
 GRACE_S: Final = 10.0
 """Seconds from the request to end to the kill."""
 
-PR_SET_PDEATHSIG: Final = 1
+
+class FailedError(ReproError):
+    """A program that failed; it can be tried again."""
+
+
+class NotStartedError(ReproError):
+    """A program that the system does not start; ``number`` is its errno, if it said one."""
+
+    def __init__(self, number: int | None, why: str) -> None:
+        self.number = number
+        super().__init__(why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,56 +77,76 @@ def run(
     mark: str,
     seconds: float | None,
     heard: Callable[[str], None],
+    locks: Sequence[int] = (),
 ) -> Ended:
     """Run a program in ``folder``; ``heard`` is told each line of its output and errors.
 
-    OSError where it cannot be started.
+    The open ``locks`` are held until nothing of it is left, whatever becomes of this process.
+    NotStartedError where it cannot be started.
     """
     kill_marked(mark)
+    job = {
+        "line": list(line),
+        "folder": str(folder),
+        "environment": {**environment, MARK: mark},
+        "seconds": seconds,
+        "grace": GRACE_S,
+    }
     began = time.monotonic()
-    process = subprocess.Popen(
-        line,
-        cwd=folder,
-        env={**environment, MARK: mark},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-        preexec_fn=_die_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509
-    )
-    output = _Output(heard)
-    reader = threading.Thread(target=output.read, args=(process.stdout,), daemon=True)
-    reader.start()
-    timed_out = False
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        timed_out = True
-        _end(process)
-    finally:
-        _kill_group(process.pid)
+    answers, answer = os.pipe()
+    with os.fdopen(answers, "rb") as told:
+        try:
+            guard = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(GUARD), str(answer)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                pass_fds=(answer, *locks),
+            )
+        finally:
+            os.close(answer)
+        output = _Output(heard)
+        reader = threading.Thread(target=output.read, args=(guard.stdout,), daemon=True)
+        reader.start()
+        try:
+            _give(guard, job)
+            guard.wait()
+        finally:
+            _end(guard)
+        found = told.read()
+    if not found:  # the guard itself was killed
         kill_marked(mark)
-        process.wait()
     reader.join(GRACE_S)
-    return Ended(process.returncode, timed_out, time.monotonic() - began, output.kept())
+    return _ended(found, guard.returncode, time.monotonic() - began, output.kept())
 
 
-def _die_with_parent() -> None:
-    """A worker that is killed takes its program with it."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+def _give(guard: subprocess.Popen[bytes], job: Mapping[str, object]) -> None:
+    """Hand the job on; its input stays open for as long as this process lives."""
+    with suppress(BrokenPipeError):
+        if guard.stdin is not None:
+            guard.stdin.write(json.dumps(job).encode("ascii") + b"\n")
+            guard.stdin.flush()
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ask a program to end, and wait a little."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGTERM)
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(GRACE_S)
+def _end(guard: subprocess.Popen[bytes]) -> None:
+    """Close the input of the guard, upon which it ends with all that is below it."""
+    with suppress(BrokenPipeError):
+        if guard.stdin is not None:
+            guard.stdin.close()
+    try:
+        guard.wait(2 * GRACE_S)
+    except subprocess.TimeoutExpired:
+        guard.kill()
+        guard.wait()
 
 
-def _kill_group(group: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, signal.SIGKILL)
+def _ended(answer: bytes, status: int, seconds: float, output: bytes) -> Ended:
+    """What the guard says of a program; NotStartedError where there is none."""
+    said: dict[str, Any] = json.loads(answer) if answer else {"status": status, "timed_out": False}
+    if "why" in said:
+        raise NotStartedError(said["errno"], said["why"])
+    return Ended(said["status"], said["timed_out"], seconds, output)
 
 
 def kill_marked(mark: str) -> None:

@@ -8,54 +8,82 @@ from pathlib import Path
 from typing import Any, Final
 
 from repro.errors import DataError
-from repro.files import read_bytes
+from repro.files import leads_out, read_bytes
 from repro.series import Heard, Row, rows_in
+from repro.trainers.command.attempts import LARGEST, Attempts, joined
 from repro.trainers.command.spec import Results, filled
 
-LARGEST: Final = 64_000_000
-"""Bytes of a file of results."""
+FIRST: Final = Attempts()
+"""No attempt came before."""
 
 
-def rows_of(results: Results, values: Mapping[str, Any], folder: Path, heard: Heard) -> list[Row]:
+def place_of(results: Results, values: Mapping[str, Any], folder: Path) -> Path | None:
+    """Where the results of a run are, with the ``values`` of the placeholders; None: printed."""
+    return folder / filled(results.path, values) if results.path else None
+
+
+def rows_of(
+    results: Results,
+    values: Mapping[str, Any],
+    folder: Path,
+    heard: Heard,
+    attempts: Attempts = FIRST,
+    step: str | None = None,
+) -> list[Row]:
     """The rows that a run left; of ``file`` there is one.
 
-    ``values`` are those of the placeholders, ``folder`` is where the program ran. DataError for
-    results that are missing, or no numbers.
+    ``values`` are those of the placeholders, ``folder`` is where the program ran. Of several
+    ``attempts`` those rows are left out that a later one has taken back, by their ``step``.
+    DataError for results that are missing, or no numbers.
     """
-    form = results.form
-    if form == "stdout":
+    path = place_of(results, values, folder)
+    if path is None:
         if not heard.rows:
             raise _refused("the output", "no line has the pattern", str(results.stdout))
         return heard.rows
-    path = folder / filled(results.path, values)
-    content = _content(path)
-    if form == "log":
-        return _rows_of_log(path, content, str(results.pattern))
-    try:
-        rows = rows_in(content, form)
-    except ValueError as error:
-        raise _refused(
-            str(path), f"cannot be read as {form}: {error}", "numbers by name"
-        ) from error
+    if leads_out(path, Path(values["out"])):
+        mistake = "cannot be read: it leads out of the folder of the run"
+        raise _refused(str(path), mistake, "a file that it wrote")
+    parts = [part for part in attempts.parts(_content(path)) if part.strip()]
+    found = [_rows(results, path, part, parts[0]) for part in parts]
+    rows = joined(found, step) if step else [row for part in found for row in part]
     if not any(rows):
-        raise _refused(str(path), "no numbers", "at least one number")
+        said = results.pattern or "at least one number"
+        mistake = "no numbers" if results.pattern is None else "no line has the pattern"
+        raise _refused(str(path), mistake, said)
+    if step and not any(step in row for row in rows):
+        raise _refused(str(path), f"no row has the step '{step}'", "what `resume` names")
     return rows
 
 
-def _rows_of_log(path: Path, content: str, pattern: str) -> list[Row]:
+def _rows(results: Results, path: Path, part: bytes, first: bytes) -> list[Row]:
+    """The rows of what one attempt wrote; a header stands in the ``first`` part alone."""
+    if results.form == "csv" and part is not first:
+        part = first.lstrip().partition(b"\n")[0] + b"\n" + part
+    try:
+        text = part.decode("utf-8")
+        if results.pattern is not None:
+            return _heard(text, results.pattern)
+        return rows_in(text, results.form, appended=part is not first)  # type: ignore[arg-type]
+    except UnicodeDecodeError as error:
+        raise _refused(str(path), "cannot be read: no UTF-8", "the results of the run") from error
+    except ValueError as error:
+        mistake = f"cannot be read as {results.form}: {error}"
+        raise _refused(str(path), mistake, "numbers by name") from error
+
+
+def _heard(text: str, pattern: str) -> list[Row]:
     heard = Heard(pattern)
-    for line in content.splitlines():
+    for line in text.splitlines():
         heard(line)
-    if not heard.rows:
-        raise _refused(str(path), "no line has the pattern", pattern)
     return heard.rows
 
 
-def _content(path: Path) -> str:
+def _content(path: Path) -> bytes:
     try:
-        return read_bytes(path, LARGEST, follow=False).decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "no UTF-8"
+        return read_bytes(path, LARGEST, follow=False)
+    except OSError as error:
+        why = error.strerror or str(error)
         raise _refused(str(path), f"cannot be read: {why}", "the results of the run") from error
 
 
@@ -66,6 +94,7 @@ def _refused(place: str, mistake: str, expected: str) -> DataError:
     )
 
 
-def document(rows: Sequence[Row], *, series: bool) -> bytes:
-    """What is stored of a run."""
-    return json.dumps({"series": series, "rows": list(rows)}, sort_keys=True).encode("ascii")
+def document(rows: Sequence[Row], *, series: bool, mixed: bool = False) -> bytes:
+    """What is stored of a run; ``mixed``: rows of attempts that were cut off may be among them."""
+    told = {"series": series, "rows": list(rows)} | ({"mixed": True} if mixed else {})
+    return json.dumps(told, sort_keys=True).encode("ascii")

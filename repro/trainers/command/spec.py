@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
+from repro.errors import printable
 from repro.schema.base import (
     ArgumentName,
     FilePattern,
@@ -20,7 +23,8 @@ from repro.schema.base import (
 )
 from repro.schema.messages import Words
 from repro.schema.yaml import Steps
-from repro.trainers.base import Training
+from repro.series import NumberName
+from repro.trainers.base import Training, revisions_of
 
 Argument = str | int | float | bool
 Text = Annotated[str, StringConstraints(min_length=1, max_length=4_000)]
@@ -30,6 +34,9 @@ RESERVED = ("seed", "args", "out")
 
 IDENTITY = {"command", "args", "style", "environment", "results", "keep", "diverged", "digests"}
 """The fields on which the numbers of a run depend, or what is left of it."""
+
+LIMIT: Final = "command_limit"
+"""The component of a program whose limit of time decides what counts as a divergence."""
 
 
 ResultForm = Literal["file", "csv", "jsonl", "log", "stdout"]
@@ -102,6 +109,15 @@ class Resources(Spec):
         return float(number) * {"GB": 1e9, "MB": 1e6}[unit]
 
 
+class Resume(Spec):
+    """How a program goes on: ``step`` is the number in each row of its series that counts up.
+
+    By it the rows that an attempt has taken back are told from those that it went on from.
+    """
+
+    step: NumberName
+
+
 Ending = Literal["exit", "timeout", "not_finite"]
 
 
@@ -117,7 +133,8 @@ class CommandTraining(Training):
     of the identity of a run. ``workdir`` is below the document. ``environment`` is added to that of
     the program. ``keep`` are further files of ``{out}`` that are stored. ``diverged`` are the
     endings that count as a divergence of the run, and not as a failure that is tried again.
-    ``resume``: ``{out}`` stays from one attempt to the next, and the program goes on there.
+    ``resume``: ``{out}`` stays from one attempt to the next, and the program goes on there; with a
+    ``step`` where its results are a series.
     """
 
     built_in: ClassVar[str] = "command"
@@ -133,16 +150,28 @@ class CommandTraining(Training):
     results: Results
     keep: tuple[FilePattern, ...] = ()
     diverged: tuple[Ending, ...] = ("not_finite",)
-    resume: bool = False
+    resume: bool | Resume = False
     resources: Resources = Resources()
 
     digests: dict[str, Sha256] = {}
     folder: str = ""
 
+    @property
+    def components(self) -> tuple[str, ...]:
+        """Its limit of time, where to be over it is a divergence."""
+        limited = "timeout" in self.diverged and self.resources.minutes is not None
+        return (LIMIT,) if limited else ()
+
     def identity(self, revisions: Mapping[str, int] | None = None) -> dict[str, Any]:
-        """What the numbers depend on: neither where it lies nor what it needs."""
-        del revisions
-        return self.model_dump(mode="json", include=IDENTITY, exclude_defaults=True)
+        """What the numbers depend on: neither where it lies nor what it needs.
+
+        But for a limit of time that makes a run a divergence: with another one it may be none.
+        """
+        named = revisions_of(self.components) if revisions is None else revisions
+        document = self.model_dump(mode="json", include=IDENTITY, exclude_defaults=True)
+        if named.get(LIMIT, 1) > 1:
+            document["resources"] = {"minutes": self.resources.minutes}
+        return document
 
     def edited(self, earlier: Mapping[str, Any]) -> tuple[str, ...]:
         """As in Training: files that were changed, added or removed."""
@@ -154,7 +183,16 @@ class CommandTraining(Training):
 
     def arguments(self, seed: int, out: Path) -> list[str]:
         """The command line of one run."""
-        values: dict[str, Any] = {**self.args, "seed": seed, "out": str(out)}
+        return self._line({**self.args, "seed": seed, "out": str(out)})
+
+    @property
+    def shown(self) -> str:
+        """Its command line with the variables that are declared, for a reader, on one line."""
+        line = self._line({**self.args, "seed": "{seed}", "out": "{out}"})
+        variables = [f"{name}={shlex.quote(value)}" for name, value in self.environment.items()]
+        return printable(" ".join([*variables, shlex.join(line)]))
+
+    def _line(self, values: Mapping[str, Any]) -> list[str]:
         line: list[str] = []
         for text in self.command:
             line += self._all_arguments() if text == "{args}" else [filled(text, values)]
@@ -191,11 +229,49 @@ class CommandTraining(Training):
             what = "the command does not use {seed}, so every run would be the same"
             advice = 'add the seed to the command, such as --seed "{seed}"'
             yield ("command",), (what, "{seed} in the command", advice)
+        if self.command[0] == "{args}":
+            what = "the command begins with its arguments"
+            yield ("command",), (what, "a program first", "name the program before them")
         if not self.files:
             what = "no files are named, so an edit of the program would change no key"
             advice = "name all that the numbers depend on"
             yield ("files",), (what, "files, such as [train.py]", advice)
         yield from self._unknown_placeholders()
+        yield from self._results_elsewhere()
+        yield from self._unclear_rows()
+        yield from self.ill_patterns()
+
+    def _results_elsewhere(self) -> Iterator[tuple[Steps, Words]]:
+        """Results that are not in the folder of the run: another run may have left them."""
+        path = self.results.path
+        if not path or not {*placeholders(path)} <= {*RESERVED, *self.args}:
+            return
+        file = os.path.normpath(filled(path, {**self.args, "seed": 0, "args": "", "out": "out"}))
+        if not path.startswith("{out}/") or not file.startswith("out/"):
+            what = f"'{path}' is not below the folder of the run, so runs would share it"
+            advice = "have the program write it there, or print its numbers and use `stdout`"
+            yield ("results", self.results.form), (what, 'a path such as "{out}/r.json"', advice)
+
+    def _unclear_rows(self) -> Iterator[tuple[Steps, Words]]:
+        """A series that may hold rows of attempts that were cut off, and a step of no series."""
+        in_file = self.results.series and self.results.stdout is None
+        if self.resume is True and in_file:
+            what = "a program that resumes may write rows again, and nothing says which"
+            advice = "name the number in each row that counts up, such as epoch"
+            yield ("resume",), (what, "resume: {step: NAME}", advice)
+        elif isinstance(self.resume, Resume) and not in_file:
+            what = "the results are no series in a file, so no row has a step"
+            yield ("resume",), (what, "resume: true", "write that, or have it write a series")
+
+    def ill_patterns(self) -> Iterator[tuple[Steps, Words]]:
+        """Patterns that some versions of Python cannot read, or read otherwise."""
+        for key in ("files", "keep"):
+            for number, text in enumerate(getattr(self, key)):
+                *folders, name = text.split("/")
+                if "**" in name or any("**" in part and part != "**" for part in folders):
+                    what = f"'{text}': ** is by itself between two /, for folders of any depth"
+                    expected = "a pattern such as src/**/*.py"
+                    yield (key, number), (what, expected, "write what files are called after it")
 
     def _unknown_placeholders(self) -> Iterator[tuple[Steps, Words]]:
         """Names in braces that have no value."""

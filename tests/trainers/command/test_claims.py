@@ -137,7 +137,8 @@ def test_without_consent_nothing_is_run(folder: Path) -> None:
     assert done.returncode == 2
     assert not (folder / "store").exists() or not list(RunStore(folder / "store").keys())
     (said,) = done.stderr.strip().splitlines()
-    assert "train.py --seed '{seed}' '{args}'" in said
+    for optimizer in ("adam", "adamw"):
+        assert f"train.py --seed '{{seed}}' --optimizer {optimizer} --out '{{out}}'" in said
     assert "--allow-code" in said
 
 
@@ -467,6 +468,89 @@ def test_a_measurement_of_others_on_what_was_kept(
     assert done.returncode == 5
     assert "'weights.bin' was not kept of the run" in done.stderr
     assert "add it to `keep`" in done.stderr
+
+
+def worst_class(folder: Path, name: str = "functions_of_files") -> None:
+    """A function beside the claim, and a measurement by it in place of the number."""
+    text = (
+        "import math\nfrom pathlib import Path\n"
+        "def length(folder: Path) -> int:\n    return len((folder / 'plot.png').read_bytes())\n"
+        "def absent(folder):\n    return (folder / 'weights.bin').read_bytes()\n"
+        "def text(folder):\n    return 'a lot'\n"
+        "def never(folder):\n    return math.nan\n"
+    )
+    (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    own = f"use: '{name}:length', label: size of the figure, better: higher, digits: 1"
+    change(folder, "error: {kind", f"length: {{{own}}}\n  error: {{kind")
+
+
+def test_a_function_measures_what_was_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In ten lines, and no class."""
+    worst_class(folder)
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    done = attempt(folder, "--allow-code")
+    assert done.returncode == 0, done.stderr
+    assert "length: size of the figure = 10.0" in done.stdout
+    assert verify(folder).returncode == 0
+    (adam, _) = report(folder)["arms"]
+    assert {run["values"]["length"] for run in adam["replicates"]} == {10.0}
+    assert "10 as they were" in verify(folder).stdout
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        ("absent", "'weights.bin' was not kept of the run"),
+        ("text", "functions_of_files:text: it gave 'a lot', which is no number"),
+        ("never", "Adam, seed 1337: diverged"),
+        ("nothing", "functions_of_files:nothing"),
+    ],
+)
+def test_a_function_that_gives_no_number(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, function: str, said: str
+) -> None:
+    worst_class(folder)
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    change(folder, "functions_of_files:length", f"functions_of_files:{function}")
+    done = attempt(folder, "--allow-code")
+    assert said in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_function_needs_consent_and_its_keys(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worst_class(folder)
+    monkeypatch.syspath_prepend(str(folder))
+    assert "functions_of_files:length" in attempt(folder).stderr
+    change(folder, ", better: higher, digits: 1", "")
+    done = attempt(folder, "--allow-code")
+    assert done.returncode == 2
+    assert "missing key" in done.stderr
+
+
+def test_a_trusted_folder_is_trusted_by_every_command(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not by `verify` alone; a run that is named by its key is of no folder."""
+    worst_class(folder)
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    verify(folder)
+    place = ["--store", str(folder / "store")]
+    claim = str(folder / "a.claim.yaml")
+    key = next(iter(RunStore(folder / "store").keys()))
+    by_code = ["--measurement", "{use: 'functions_of_files:length', label: size, better: higher}"]
+    lines = [["measure", claim, *place], ["runs", "check", claim, *place], ["audit", claim]]
+    for line in lines:
+        assert "--allow-code" in repro(*line).stderr
+    monkeypatch.setenv("REPRO_ALLOW_CODE_IN", str(folder))
+    for line in lines:
+        assert "--allow-code" not in repro(*line).stderr
+    for subject in (key, claim):
+        assert "--allow-code" in repro("measure", subject, *place, *by_code).stderr
 
 
 DERIVED = """

@@ -11,7 +11,8 @@ import pytest
 
 from repro.errors import DeviceError
 from repro.trainers.command import gpus
-from repro.trainers.command.gpus import gpus_of_this_run, visible
+from repro.trainers.command.gpus import gpus_of_this_run
+from repro.trainers.devices import visible_gpus
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +23,7 @@ def _folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_none_is_asked_for() -> None:
     with gpus_of_this_run(0) as shown:
-        assert shown == {}
+        assert shown == ({}, ())
 
 
 def test_two_programs_have_different_ones(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,11 +33,11 @@ def test_two_programs_have_different_ones(monkeypatch: pytest.MonkeyPatch) -> No
 
     def third() -> None:
         with gpus_of_this_run(2) as shown:
-            seen.append(shown["CUDA_VISIBLE_DEVICES"])
+            seen.append(shown.variables["CUDA_VISIBLE_DEVICES"])
 
     with gpus_of_this_run(1) as first:
         with gpus_of_this_run(1) as second:
-            assert (first, second) == (
+            assert (first.variables, second.variables) == (
                 {"CUDA_VISIBLE_DEVICES": "3"},
                 {"CUDA_VISIBLE_DEVICES": "GPU-5/x"},
             )
@@ -57,15 +58,15 @@ def test_more_than_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("shown", ["", "-1"])
 def test_hidden_ones_are_not_there(monkeypatch: pytest.MonkeyPatch, shown: str) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)
-    assert visible() == []
+    assert visible_gpus() == []
 
 
 def test_the_driver_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert visible() == []
+    assert visible_gpus() == []
     fake = tmp_path / "nvidia-smi"
     fake.write_text("#!/bin/sh\necho 0; echo 1\n", encoding="ascii")
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}/bin{os.pathsep}/usr/bin")
-    assert visible() == ["0", "1"]
+    assert visible_gpus() == ["0", "1"]

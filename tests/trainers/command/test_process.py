@@ -147,10 +147,14 @@ def test_output_that_is_no_text_is_kept_as_it_is(tmp_path: Path) -> None:
     assert lines == ["a\N{REPLACEMENT CHARACTER}"]
 
 
-def test_a_program_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [(["no-such-program"], "No such file or directory"), (["a\0b"], "embedded null byte")],
+)
+def test_a_program_that_cannot_be_started(tmp_path: Path, line: list[str], said: str) -> None:
+    with pytest.raises(process.NotStartedError, match=said):
         process.run(
-            ["no-such-program"],
+            line,
             folder=tmp_path,
             environment={},
             mark="none",

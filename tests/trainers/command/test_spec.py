@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from repro.digest import digest
 from repro.trainers.command.spec import CommandTraining
+from repro.trainers.run import RunSpec
 
 OUT = Path("/runs/1")
 BASE: dict[str, Any] = {
@@ -86,6 +88,7 @@ def test_what_no_configuration_can_mean(changes: dict[str, Any], said: str) -> N
     ("changes", "said"),
     [
         ({"command": ["x", "{args}"]}, "the command does not use {seed}"),
+        ({"command": ["{args}", "{seed}"]}, "the command begins with its arguments"),
         ({"command": ["x", "{seed}"], "args": {"k": 1}}, "the command uses neither {args} nor {k}"),
         ({"files": []}, "no files are named"),
         ({"command": ["x", "{sed}"]}, "{sed} stands for nothing"),
@@ -93,14 +96,60 @@ def test_what_no_configuration_can_mean(changes: dict[str, Any], said: str) -> N
         ({"args": {"seed": 3}}, "an argument cannot be called seed"),
         ({"results": {"file": "{lr}/a"}}, "{lr} stands for nothing"),
         ({"results": {"file": "{args}"}}, "{args} stands for several arguments"),
+        ({"results": {"file": "r.json"}}, "'r.json' is not below the folder of the run"),
+        ({"results": {"csv": "{out}/../r.csv"}}, "is not below the folder of the run"),
+        ({"files": ["src/**.py"]}, "'src/**.py': ** is by itself between two /"),
+        ({"keep": ["**"]}, "'**': ** is by itself between two /"),
+        ({"results": {"csv": "{out}/r.csv"}, "resume": True}, "a program that resumes may write"),
+        ({"resume": {"step": "epoch"}}, "the results are no series in a file"),
     ],
 )
 def test_settings_that_lead_nowhere(changes: dict[str, Any], said: str) -> None:
     assert [words[0] for _, words in spec(**changes).mistakes() if said in words[0]]
 
 
-def test_a_sound_configuration_has_no_mistakes() -> None:
-    assert not list(spec(args={"lr": 0.1}).mistakes())
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"args": {"lr": 0.1}},
+        {"resume": True},
+        {"resume": True, "results": {"stdout": "(?P<a>x)"}},
+        {"resume": {"step": "epoch"}, "results": {"csv": "{out}/{lr}/r.csv"}, "args": {"lr": 1}},
+        {"files": ["src/**/*.py", "**/a.py"]},
+    ],
+)
+def test_a_sound_configuration_has_no_mistakes(changes: dict[str, Any]) -> None:
+    assert not list(spec(**changes).mistakes())
+
+
+def test_what_is_shown_is_what_would_be_run_on_one_line() -> None:
+    """With the seed and the folder left open, and the variables that are declared."""
+    shown = spec(args={"lr": 0.1, "text": "a\nb"}, environment={"K": "x y"}).shown
+    assert shown == (
+        r"K='x y' python train.py --seed '{seed}' --lr 0.1 --text 'a\nb' --out '{out}'"
+    )
+
+
+def test_a_limit_that_decides_a_divergence_is_part_of_the_identity() -> None:
+    """Only there: all other keys are what they were."""
+    limits = [{"minutes": 1.0}, {"minutes": 60.0}, {}]
+    timed = [spec(diverged=["timeout"], resources=each) for each in limits]
+    assert len({each.digest() for each in timed}) == 3
+    assert len({spec(resources=each).digest() for each in limits}) == 1
+    memory = spec(diverged=["timeout"], resources={"minutes": 1.0, "memory": "3 GB", "gpus": 2})
+    assert memory.digest() == timed[0].digest()
+    again = CommandTraining.model_validate_json(json.dumps(timed[0].identity()))
+    assert again.digest() == timed[0].digest()
+
+
+def test_runs_from_before_it_was_are_older_ones() -> None:
+    """So a claim that has only them is STALE, and says so."""
+    timed = spec(diverged=["timeout"], resources={"minutes": 1.0})
+    (older,) = RunSpec(training=timed, replicate=3).older_keys()
+    before = {"schema": 1, "replicate": 3, "root": 0, "streams": "independent"}
+    identity = {name: each for name, each in timed.identity().items() if name != "resources"}
+    assert older == digest({**before, "training": identity})
+    assert not list(RunSpec(training=spec(), replicate=3).older_keys())
 
 
 def digests(**files: str) -> dict[str, str]:

@@ -149,6 +149,7 @@ def test_a_run_is_trained_and_measured_with_its_data(data: Path, tmp_path: Path)
     assert outcome.status == "trained", outcome
     stored = store.measurement(planned.run.key, planned.measurements[0])
     assert stored is not None
+    assert stored.value is not None
     assert -1 <= stored.value <= 1
     assert stored.details == {"pairs": 5, "covered": 4}
 

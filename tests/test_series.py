@@ -1,0 +1,95 @@
+"""Rows of numbers by name: none is left out in silence, and none is another's."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from repro import series
+from repro.errors import DataError
+from repro.series import BestBy, Heard, NotFiniteError, chosen, records_in, rows_in
+
+LOSS = r"loss=(?P<loss>\S+)"
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("csv", "loss\n" + "1\n" * 11),
+        ("jsonl", '{"loss": 1}\n' * 11),
+    ],
+)
+def test_more_rows_than_are_read_are_refused(
+    form: Any, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last of those that are read is not the last one."""
+    monkeypatch.setattr(series, "MOST_ROWS", 11)
+    assert len(rows_in(text, form)) == 11
+    monkeypatch.setattr(series, "MOST_ROWS", 10)
+    with pytest.raises(ValueError, match="more than 10 rows, of which none may be left out"):
+        rows_in(text, form)
+
+
+def test_so_are_more_lines_with_the_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(series, "MOST_ROWS", 10)
+    heard = Heard(LOSS)
+    for number in range(10):
+        heard(f"loss={number}")
+    assert len(heard.rows) == 10
+    heard("nothing")
+    assert len(heard.rows) == 10
+    heard("loss=10")
+    with pytest.raises(DataError, match="in more than 10 lines"):
+        _ = heard.rows
+
+
+def test_a_row_may_have_any_number_of_names() -> None:
+    (row,) = rows_in(json.dumps({f"n{i}": i for i in range(5_000)}), "file")
+    assert row["n4999"] == 4999
+
+
+def test_a_row_that_is_longer_than_its_header_is_refused() -> None:
+    """A decimal comma makes two cells of a number; 4 would be read for 4,21."""
+    text = "method,seed,error\nplain,0,5\nmixup,0,4,21\n"
+    with pytest.raises(ValueError, match="line 3 has 4 cells, and the header 3"):
+        records_in(text, "csv")
+    assert len(records_in("method,seed,error\nmixup,0,4,\n\nplain,0,5,,\n", "csv")) == 2
+
+
+def test_a_column_that_stands_there_twice_is_refused() -> None:
+    for header in ("step,loss,loss", "step,loss, loss"):
+        with pytest.raises(ValueError, match="the column 'loss' stands there twice"):
+            records_in(f"{header}\n1,2,3\n", "csv")
+    assert rows_in(",,loss\n0,1,2\n", "csv") == [{"loss": 2.0}]
+
+
+def test_a_header_that_comes_again_is_refused_unless_attempts_may_have_written_it() -> None:
+    text = "step,loss\n1,2\nstep,loss\n1,3\n"
+    with pytest.raises(ValueError, match="line 3 is the header again"):
+        rows_in(text, "csv")
+    assert rows_in(text, "csv", appended=True) == [{"step": 1, "loss": 2}, {"step": 1, "loss": 3}]
+
+
+@pytest.mark.parametrize("form", ["file", "jsonl"])
+def test_a_path_that_is_written_in_two_ways_is_refused(form: Any) -> None:
+    with pytest.raises(ValueError, match=r"'eval\.x' stands there twice"):
+        records_in('{"eval": {"x": 1}, "eval.x": 2}', form)
+
+
+def test_a_text_in_json_may_have_any_line_end_of_unicode() -> None:
+    assert rows_in('{"name": "a\u2028b", "loss": 1}\r\n{"loss": 2}\n', "jsonl") == [
+        {"loss": 1},
+        {"loss": 2},
+    ]
+
+
+def test_what_to_choose_by_is_never_finite() -> None:
+    """That is a divergence; a name that no row has is a mistake."""
+    rows: list[series.Row] = [{"loss": 1.0, "valid": None}, {"loss": 2.0, "valid": None}]
+    with pytest.raises(NotFiniteError, match="'valid' is finite in no row"):
+        chosen(rows, "loss", BestBy(best_by="valid", better="lower"))
+    with pytest.raises(DataError) as refused:
+        chosen(rows, "loss", BestBy(best_by="vald", better="lower"))
+    assert not isinstance(refused.value, NotFiniteError)
