@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from repro.cli.options import AllowCode, Scale, Store, load, open_store, problems, say
+from repro.cli.options import (
+    AllowCode,
+    Json,
+    Scale,
+    Store,
+    load,
+    open_store,
+    problems,
+    say,
+    say_json,
+)
 
 DAMAGED = 4
 
@@ -32,19 +43,22 @@ def check(
     scale: Scale = None,
     store: Store = None,
     allow_code: AllowCode = False,
+    json: Json = False,
 ) -> None:
     """Read all evidence, weights and spectra too, and compare it with its digests."""
-    with problems():
+    with problems(json=json):
         from repro.runs import check_runs
         from repro.schema.numbers import number_of
 
         chosen = load(claims or [], scale, allow_code=allow_code)
         checked = check_runs(open_store(store), chosen)
         for damage in checked.damages:
-            say(f"damaged: {damage}")
+            say(f"damaged: {damage}", err=json)
         unfinished = f"; {checked.unfinished} not finished" if checked.unfinished else ""
         found = f"{len(checked.damages)} damaged" if checked.damages else "nothing is damaged"
-        say(f"{number_of(checked.read, 'run')} read, {found}{unfinished}")
+        say(f"{number_of(checked.read, 'run')} read, {found}{unfinished}", err=json)
+        if json:
+            say_json(asdict(checked))
     raise typer.Exit(DAMAGED if checked.damages else 0)
 
 
@@ -62,9 +76,10 @@ def export(
         ),
     ] = True,
     allow_code: AllowCode = False,
+    json: Json = False,
 ) -> None:
     """Copy runs and the ledgers of their claims to a store of their own; each file is checked."""
-    with problems():
+    with problems(json=json):
         from repro.runs import export_runs
         from repro.schema.numbers import number_of
 
@@ -74,4 +89,6 @@ def export(
         unfinished = f", {done.unfinished} not finished and left out" if done.unfinished else ""
         how = "" if weights else " without weights"
         copied = number_of(done.copied, "run")
-        say(f"{copied} exported{how} to {to}{there}{unfinished}")
+        say(f"{copied} exported{how} to {to}{there}{unfinished}", err=json)
+        if json:
+            say_json({"to": str(to), **asdict(done)})
