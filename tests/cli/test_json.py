@@ -56,6 +56,7 @@ def test_every_command_has_it() -> None:
         ("rank", "none.npy"),
         ("similarity", "none.txt"),
         ("audit", "none.csv"),
+        ("corpus", "none"),
         ("runs", "check", BAD),
         ("runs", "export", BAD, "--to", "elsewhere"),
     ],
@@ -65,19 +66,11 @@ def test_what_stops_a_command_is_an_object(arguments: tuple[str | Path, ...]) ->
     """With the status, and the message that stderr has."""
     done = repro(*arguments, "--json")
     found = json.loads(done.stdout)
-    assert (found["status"], done.returncode) == (2, 2)
+    assert found["status"] == done.returncode > 1
     assert found["error"].splitlines()[0] in done.stderr
     if BAD in arguments and arguments[0] != "report":
-        (problem,) = found["problems"][:1]
-        assert (problem["file"], bool(problem["line"]), bool(problem["what"])) == (
-            str(BAD),
-            True,
-            True,
-        )
-
-
-def test_a_folder_that_is_not_there_is_an_object() -> None:
-    assert said("corpus", "none", status=5)["status"] == 5
+        first = found["problems"][0]
+        assert (first["file"], first["line"] > 0, bool(first["what"])) == (str(BAD), True, True)
 
 
 def test_code_without_consent_is_an_object(tmp_path: Path) -> None:
