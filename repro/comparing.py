@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from repro.drafting.claim_text import Better
-from repro.drafting.drafts import DraftOptions, drafts_of, marked, write
-from repro.drafting.found_results import FoundResults, Hints, read_results
+from repro.drafting.drafts import DraftOptions, drafts_of, write
+from repro.drafting.found_results import FoundResults, read_results
+from repro.drafting.run_fields import Hints
 from repro.specs.load import load_claims
 from repro.store.run_store import RunStore
 from repro.verify import Options, Verified, verify_claims
@@ -47,19 +48,13 @@ class ComparedResults:
 def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
     """Write the claims that the results stand for, judge them, and write their reports.
 
-    ClaimError or DataError where the results cannot be compared, SpecError where a claim that
-    somebody edited is in the way, OutputError where nothing can be written.
+    ClaimError or DataError where the results cannot be compared, SpecError where a claim or a copy
+    of values that somebody edited is in the way, OutputError where nothing can be written.
     """
     out = comparison.out
     results = read_results(comparison.results, out, comparison.hints)
     drafts = drafts_of(results, _asked(comparison, results))
-    if drafts.table is not None:
-        name, text = drafts.table
-        write(out / name, text, mine=True)
-    files = []
-    for name, text in drafts.claims.items():
-        write(out / name, marked(text))
-        files.append(out / name)
+    files = write(drafts, out)
     options = Options(
         store=store,
         reports=comparison.reports,
@@ -69,7 +64,7 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
     )
     verified = verify_claims(load_claims(files), options)
     seeds = {arm: len(runs) for arm, runs in results.runs.items()}
-    return ComparedResults(verified, tuple(drafts.said), seeds, tuple(files))
+    return ComparedResults(verified, tuple(drafts.said), seeds, files)
 
 
 def _asked(comparison: CompareOptions, results: FoundResults) -> DraftOptions:

@@ -2,7 +2,8 @@
 
 The claim is declared before its first run, and every look is on record: a command that is given
 again goes on where it stopped, and what was decided first stands. So the chance of a false KEEP is
-at most that of the claim, however often one looks.
+at most that of the claim, however often one looks. What was declared, or changed, when results were
+there is told before anything more is run.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from enum import StrEnum
 from repro.errors import ClaimError, gravest
 from repro.expectations.verdict_words import Conclusion, Validity
 from repro.judging.document import Document
+from repro.judging.registration import registration_part, undecided
+from repro.registry.registry import Registry
 from repro.specs.claim import Claim
-from repro.verify import Options, verify_claims, write_report
+from repro.verify import Options, verify_claims, with_seeds_due, write_report
 
 
 class Word(StrEnum):
@@ -36,7 +39,13 @@ WORDS = {
     Conclusion.CONTRADICTED: Word.REJECT,
     Conclusion.TRIVIAL: Word.REJECT,
     Conclusion.INCONCLUSIVE: Word.UNDECIDED,
+    Conclusion.NOT_TESTED: Word.UNDECIDED,
 }
+
+LATE = (
+    "what decides was declared, or changed, when results were there: give the claim a new id, and "
+    "where runs of its arms are there already a `first_seed` above theirs"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,28 +69,20 @@ def gate(claim: Claim, options: Options, tell: Callable[[Document], None]) -> Ga
     called after every look but the last, whose report alone is written. ClaimError for a claim
     that trains and has no e-process; else raises as ``verify_claims``.
     """
-    if claim.trained and (claim.sequential is None or claim.sequential.looks):
-        raise ClaimError(
-            f"{claim.file}: a gate spends seeds until they decide, and this claim counts on a "
-            "fixed number of them\n  expected: sequential: {method: eprocess_t}\n"
-            "  to do: add that line and `seeds: {..., max: N}`, or judge all seeds by repro verify"
-        )
-    seeds = 0
+    _refuse_fixed(claim)
+    seeds, late = 0, _declared_late(claim, options)
     while True:
-        verified = verify_claims((claim,), replace(options, nightly=True, write=False))
+        looked = replace(options, nightly=True, train=not late, write=False)
+        verified = verify_claims((claim,), looked)
         said = (*verified.failures, *(f"{each.subject}: {each.why}" for each in verified.stopped))
         codes = [each.status for each in verified.stopped] + [5] * bool(verified.failures)
         if not verified.documents:
             return Gated(Word.UNUSABLE, "it was not judged", None, gravest(codes), said)
         (document,) = verified.documents
-        word, why = _word(document)
-        planned = seeds_of(document)
-        if (
-            word is not Word.UNDECIDED
-            or planned <= seeds
-            or not claim.trained
-            or not _open(document)
-        ):
+        planned, more = seeds_of(document), not late and _open(claim, options)
+        futile = bool(claim.trained) and not more and planned < _most(claim)
+        word, why = _word(document, futile=futile)
+        if word is not Word.UNDECIDED or planned <= seeds or not more:
             unwritten = write_report(claim, document, options)
             status = gravest([word.status, *codes, *([5] if unwritten else [])])
             return Gated(word, why, document, status, (*said, *unwritten))
@@ -94,21 +95,49 @@ def seeds_of(document: Document) -> int:
     return max(arm.planned or 0 for arm in document.arms)
 
 
-def _word(document: Document) -> tuple[Word, str]:
+def _refuse_fixed(claim: Claim) -> None:
+    """ClaimError for a claim that trains a fixed number of seeds."""
+    if claim.trained and (claim.sequential is None or claim.sequential.looks):
+        raise ClaimError(
+            f"{claim.file}: a gate spends seeds until they decide, and this claim counts on a "
+            "fixed number of them\n  expected: sequential: {method: eprocess_t}\n"
+            "  to do: add that line and `seeds: {..., max: N}`, or judge all seeds by repro verify"
+        )
+
+
+def _declared_late(claim: Claim, options: Options) -> bool:
+    """Whether it was declared, or changed, when results of it were there, or would be now."""
+    registry = Registry(options.store, make=False)
+    (now,) = with_seeds_due((claim,), registry, [])
+    return bool(claim.trained) and registration_part(now, registry.past(now)).state == "after"
+
+
+def _is_late(document: Document) -> bool:
+    registration = document.registration
+    trained = any(arm.trained for arm in document.arms)
+    return trained and registration is not None and registration.state == "after"
+
+
+def _word(document: Document, *, futile: bool) -> tuple[Word, str]:
     """The word for a judgement, and the reason in a sentence."""
-    verdict, registration = document.verdict, document.registration
+    verdict = document.verdict
+    if _is_late(document):
+        return Word.UNUSABLE, LATE
     if verdict.validity != Validity.VALID or verdict.conclusion is None:
         return Word.UNUSABLE, f"{verdict.validity}: {verdict.sentence}"
-    changed = registration is not None and registration.state == "after"
-    if changed and any(arm.trained for arm in document.arms):
-        why = "what decides was declared, or changed, when results were there: give it a new id"
-        return Word.UNUSABLE, why
     word = WORDS.get(Conclusion(verdict.conclusion), Word.UNUSABLE)
-    if word is Word.UNDECIDED and any(part.stop == "futile" for part in document.sequential):
+    if word is Word.UNDECIDED and document.sequential and futile:
         return word, f"{verdict.sentence} But that is unlikely by now, so no more were run."
     return word, verdict.sentence
 
 
-def _open(document: Document) -> bool:
-    """Whether more seeds are of use."""
-    return any(part.stop == "go on" for part in document.sequential)
+def _open(claim: Claim, options: Options) -> bool:
+    """Whether more seeds are of use: at the level that the claim has in its family, if any."""
+    if not claim.trained:
+        return False
+    (now,) = with_seeds_due((claim,), Registry(options.store, make=False), [])
+    return now.due < _most(claim) and undecided(now, options.store)
+
+
+def _most(claim: Claim) -> int:
+    return claim.seeds.max or claim.seeds.plan

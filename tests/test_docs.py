@@ -123,6 +123,7 @@ def test_every_exit_status_is_listed() -> None:
     """The eight exit codes have a row each."""
     for status in (0, 1, 2, 3, 4, 5, 70, 130):
         assert f"| {status} |" in page("reference/exit-status")
+        assert re.search(rf"\| ([\d, ]+, )?{status}(,[\d, ]+)? \|", page("how-to/gate"))
 
 
 def test_every_claim_is_listed() -> None:
@@ -169,22 +170,39 @@ def test_a_csv_gives_a_verdict(path: Path, tmp_path: Path) -> None:
         assert path.stem == "judge-your-results" or f"`{name}`" in text
     done = verified(claim, table, tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("mixup (declared): VALID, CONFIRMED")
+    assert done.stdout.startswith("mixup: VALID, CONFIRMED")
     assert (tmp_path / "reports" / "mixup" / "declared" / "report.html").is_file()
     assert "0.73 lower than without mixup" in done.stdout
+
+
+def gated(claim: str, programs: dict[str, str], folder: Path) -> str:
+    """The last line of a gate on programs, each in a folder of its own."""
+    for name, program in programs.items():
+        (folder / name).mkdir()
+        (folder / name / "train.py").write_text(program, encoding="utf-8")
+    (folder / "candidate.claim.yaml").write_text(claim, encoding="utf-8")
+    with chdir(folder):
+        done = repro("gate", "candidate.claim.yaml", "--allow-code", "--store", "store")
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()[-1]
 
 
 def test_the_example_of_a_gate_keeps_its_candidate(tmp_path: Path) -> None:
     """Program and claim, as they stand."""
     text = page("how-to/gate")
-    (program,), (claim,) = examples("python", text), examples("yaml", text)
-    (tmp_path / "code").mkdir()
-    (tmp_path / "code" / "train.py").write_text(program, encoding="utf-8")
-    (tmp_path / "candidate.claim.yaml").write_text(claim, encoding="utf-8")
-    with chdir(tmp_path):
-        done = repro("gate", "candidate.claim.yaml", "--allow-code", "--store", "store")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "KEEP"
+    (program,), (claim, _) = examples("python", text), examples("yaml", text)
+    assert gated(claim, {"code": program}, tmp_path) == "KEEP"
+
+
+def test_a_gate_takes_the_arms_of_two_work_trees(tmp_path: Path) -> None:
+    """The arms of the page, in place of those of its claim; the code alone differs."""
+    text = page("how-to/gate")
+    (program,), (claim, arms) = examples("python", text), examples("yaml", text)
+    of_claim = claim[claim.index("arms:") : claim.index("design:")]
+    edited = program.replace('if given.rate == "0.3":', "if True:")
+    edited = edited.replace("{given.seed} {given.rate}", "{given.seed} edited")
+    trees = {"candidate": edited, "baseline": program}
+    assert gated(claim.replace(of_claim, arms), trees, tmp_path) == "KEEP"
 
 
 def test_the_example_of_a_program_is_tried_and_verified(tmp_path: Path) -> None:
@@ -199,7 +217,7 @@ def test_the_example_of_a_program_is_tried_and_verified(tmp_path: Path) -> None:
         done = repro("verify", "adamw.claim.yaml", "--allow-code", "--store", "store")
     assert tried.returncode == 0, tried.stderr
     assert "eval_error" in tried.stdout
-    assert done.stdout.startswith("adamw_better (declared): VALID, CONFIRMED"), done.stderr
+    assert done.stdout.startswith("adamw_better: VALID, CONFIRMED"), done.stderr
 
 
 def test_the_example_of_a_function_measures_what_the_example_keeps(
@@ -255,7 +273,7 @@ def test_the_readmes_commands_lead_from_a_program_to_a_verdict(tmp_path: Path) -
         claim.write_text(text, encoding="utf-8")
         assert "eval_error = " in repro(*tried).stdout
         done = repro(*verified, "--store", "store")
-    assert done.stdout.startswith(f"{claim.name.split('.')[0]} (declared): VALID, CONFIRMED")
+    assert done.stdout.startswith(f"{claim.name.split('.')[0]}: VALID, CONFIRMED")
 
 
 def test_the_first_verdict_is_said_as_its_page_says(

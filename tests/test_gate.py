@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
+from repro.errors import ClaimError
 from repro.report.formats import rendered
 from repro.stats.simulated import eprocess, paired_eprocess
 from repro.verify import verify_claims
@@ -151,7 +152,94 @@ def test_an_edited_program_is_another_candidate(tmp_path: Path) -> None:
     program.write_text(program.read_text().replace("2.0 +", "1.9 +"), encoding="utf-8")
     done = gated(file)
     assert (done.stdout.splitlines()[-1], done.returncode) == ("UNUSABLE", 4)
-    assert "give it a new id" in done.stdout
+    assert "give the claim a new id" in done.stdout
+    assert "runs to do" not in done.stderr
+
+
+def renamed(file: Path, name: str, *, first_seed: int = 0) -> Path:
+    """The same claim by another id, with other seeds."""
+    text = file.read_text(encoding="utf-8").replace("id: candidate", f"id: {name}", 1)
+    for arm in ("{label: the candidate", "{label: the baseline"):
+        text = text.replace(arm, f"{arm}, first_seed: {first_seed}") if first_seed else text
+    other = file.with_name(f"{name}.claim.yaml")
+    other.write_text(text, encoding="utf-8")
+    return other
+
+
+def test_a_new_id_is_another_try(tmp_path: Path) -> None:
+    """After an edit, as nothing of it was run; and with seeds that nobody has seen."""
+    file = claim(tmp_path, 1.0)
+    gated(file)
+    program = tmp_path / "code" / "train.py"
+    program.write_text(program.read_text().replace("2.0 +", "1.9 +"), encoding="utf-8")
+    gated(file)
+    assert gated(renamed(file, "second")).returncode == 0
+    third = gated(renamed(file, "third"))
+    assert (third.returncode, "first_seed" in third.stdout) == (4, True)
+    assert gated(renamed(file, "fourth", first_seed=100)).returncode == 0
+
+
+FAMILY = """
+family:
+  {name: changes, method: holm, members: [candidate, another], why: "each is a change"}
+"""
+
+
+def test_a_member_of_a_family_goes_on_to_its_level(tmp_path: Path) -> None:
+    """What would decide it alone is not enough, and a further call buys no further pair."""
+    (tmp_path / "alone").mkdir()
+    alone = json.loads(gated(claim(tmp_path / "alone", 0.12, most=60), "--json").stdout)
+    file = claim(tmp_path, 0.12, most=60)
+    file.write_text(file.read_text(encoding="utf-8") + FAMILY, encoding="utf-8")
+    found, again = (json.loads(gated(file, "--json").stdout) for _ in range(2))
+    assert (found["word"], again) == ("KEEP", found)
+    assert found["seeds"] > alone["seeds"]
+
+
+def program(folder: Path, error: str) -> None:
+    text = PROGRAM.replace(PROGRAM[PROGRAM.index("error = ") : PROGRAM.index("with")], f"{error}\n")
+    (folder / "code" / "train.py").write_text(text, encoding="utf-8")
+
+
+def test_differences_that_do_not_vary_decide_nothing(tmp_path: Path) -> None:
+    """A test of means has no scatter to compare them with; later seeds may have some."""
+    file = claim(tmp_path, 1.0)
+    program(tmp_path, "error = 2.0 - float(given.gain)")
+    done, again = gated(file, "--json"), gated(file, "--json")
+    found = json.loads(done.stdout)
+    assert (found["word"], found["conclusion"], done.returncode) == ("UNDECIDED", "NOT-TESTED", 3)
+    assert found["seeds"] == 8
+    assert json.loads(again.stdout) == found
+
+
+def test_a_change_that_changes_nothing_is_unusable(tmp_path: Path) -> None:
+    """Equal values of both arms, seed by seed, are no evidence of two arms."""
+    file = claim(tmp_path, 1.0)
+    program(tmp_path, "error = 2.0 + random.Random(given.seed).gauss(0, 0.1)")
+    done = gated(file)
+    assert (done.stdout.splitlines()[-1], done.returncode) == ("UNUSABLE", 4)
+    assert "copied values" in done.stdout
+
+
+def test_a_candidate_that_diverges_is_not_rejected(tmp_path: Path) -> None:
+    file = claim(tmp_path, 1.0)
+    program(tmp_path, 'error = float("nan") if float(given.gain) else random.random()')
+    done = gated(file)
+    assert (done.stdout.splitlines()[-1], done.returncode) == ("UNUSABLE", 4)
+    assert "diverged" in done.stdout
+
+
+def test_scheduler_and_force_are_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Any] = []
+
+    def taking(_: Any, options: Any, __: Any) -> Any:
+        given.append(options)
+        raise ClaimError("enough")
+
+    monkeypatch.setattr("repro.gate.gate", taking)
+    gated(claim(tmp_path, 1.0), "--engine", "dask", "--scheduler", "tcp://here:1", "--force")
+    (options,) = given
+    assert (options.engine, options.scheduler, options.force) == ("dask", "tcp://here:1", True)
 
 
 def test_a_program_that_fails_is_no_verdict(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from repro.cli.options import AllowCode, Claims, consented, problems, say
+from repro.cli.options import AllowCode, Claims, consented, described, problems, say, say_json
 
 if TYPE_CHECKING:
     from repro.errors import Problem
@@ -26,7 +26,7 @@ def check(
 
     Nothing is read but the claims and their configurations; nothing is judged or trained.
     """
-    with problems():
+    with problems(json=json):
         from repro.specs.load import check_files
 
         allowed = consented(claims, allow_code=allow_code)
@@ -50,15 +50,13 @@ def _say(checked: CheckedFile) -> None:
 
 
 def _say_json(checked: tuple[CheckedFile, ...], others: tuple[Problem, ...]) -> None:
-    from json import dumps
-
     found: list[dict[str, Any]] = [
         {
             "file": str(each.path),
             "ok": not each.problems,
             "id": each.id,
             "scales": each.scales,
-            "problems": list(map(_described, each.problems)),
+            "problems": list(map(described, each.problems)),
         }
         for each in checked
     ]
@@ -68,21 +66,8 @@ def _say_json(checked: tuple[CheckedFile, ...], others: tuple[Problem, ...]) -> 
             "ok": False,
             "id": "",
             "scales": (),
-            "problems": [_described(each)],
+            "problems": [described(each)],
         }
         for each in others
     )
-    typer.echo(dumps(found, indent=2))
-
-
-def _described(problem: Problem) -> dict[str, Any]:
-    """A mistake for programs: its place counts from 1, and is that of the file that is wrong."""
-    place = problem.place
-    return {
-        "file": place.file,
-        "line": place.line,
-        "column": place.column,
-        "what": problem.what,
-        "expected": problem.expected,
-        "to_do": problem.advice,
-    }
+    say_json(found)

@@ -11,11 +11,13 @@ from repro.cli.options import (
     AllowCode,
     Data,
     Formats,
+    Json,
     Store,
     consented,
     open_store,
     problems,
     say,
+    say_json,
 )
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ def audit(
     allow_code: AllowCode = False,
 ) -> None:
     """Check printed numbers against each other; no runs. 1: a row as bad as --fail-on."""
-    with problems():
+    with problems(json=json):
         from repro.audit.audit import audit_paths, report_audits
 
         allowed = consented(paths, allow_code=allow_code)
@@ -77,12 +79,17 @@ def corpus(
         Literal["used", "unused"],
         typer.Option(help="Whether the last utterance of a dialog is a response."),
     ] = "used",
+    json: Json = False,
 ) -> None:
     """Print what a configuration says of a folder of text or dialogs: counts and digests."""
-    with problems():
+    with problems(json=json):
         from repro.trainers.trainer import trainer_of_folder
 
-        say(_block(trainer_of_folder(folder).describe(folder, unit=unit, last=last)))
+        found = trainer_of_folder(folder).describe(folder, unit=unit, last=last)
+        if json:
+            say_json({"corpus": {key: found[key] for key in KEYS if found.get(key) is not None}})
+        else:
+            say(_block(found))
 
 
 def _block(found: dict[str, Any]) -> str:
@@ -100,18 +107,21 @@ def _block(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def doctor(store: Store = None, data: Data = None) -> None:
+def doctor(store: Store = None, data: Data = None, json: Json = False) -> None:
     """Say what this machine has, and what is missing."""
-    with problems():
+    with problems(json=json):
         from repro.doctor import examine
 
-        found = 0
-        for finding in examine(open_store(store).root, data):
-            found += finding.state == "problem"
-            say(f"{finding.state:8} {finding.what}")
-            if finding.advice:
-                say(f"         to do: {finding.advice}")
-    raise typer.Exit(5 if found else 0)
+        found: list[dict[str, str]] = []
+        for each in examine(open_store(store).root, data):
+            found.append({"state": each.state, "what": each.what, "to_do": each.advice})
+            if not json:
+                say(f"{each.state:8} {each.what}")
+                if each.advice:
+                    say(f"         to do: {each.advice}")
+        if json:
+            say_json({"found": found})
+    raise typer.Exit(5 if any(each["state"] == "problem" for each in found) else 0)
 
 
 def report(
@@ -130,9 +140,10 @@ def report(
         ),
     ] = True,
     allow_code: AllowCode = False,
+    json: Json = False,
 ) -> None:
     """Render a report again from its report.json; nothing is judged or trained."""
-    with problems():
+    with problems(json=json):
         from repro.files import is_folder
         from repro.report.formats import added
         from repro.report.write import read_document, write_report
@@ -141,8 +152,12 @@ def report(
         file = document / "report.json" if is_folder(document) else document
         folder = to or file.parent
         without = () if pdf else ("pdf",)
-        for path in write_report(read_document(file), folder, formats, without=without):
-            say(str(path))
+        files = [*map(str, write_report(read_document(file), folder, formats, without=without))]
+        if json:
+            say_json({"files": files})
+        else:
+            for each in files:
+                say(each)
 
 
 def schema(

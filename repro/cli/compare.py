@@ -19,7 +19,8 @@ ResultsPath = Annotated[
     Path,
     typer.Argument(
         help="A CSV, TSV or JSON lines, a folder with a file per run, or what a tracker wrote: "
-        "mlflow.db, mlruns, wandb, a folder of TensorBoard, a database of Trackio.",
+        "mlflow.db, mlruns, wandb, a folder of TensorBoard, a database of Trackio, a CSV that W&B "
+        "exported, a folder with logs of inspect or results of lm-eval.",
         show_default=False,
     ),
 ]
@@ -60,10 +61,10 @@ def compare(
     Their form, the arms and the number are guessed, and what was guessed is said. The claim is
     written as a file, to be declared before the next results; about these it is exploratory.
     """
-    with problems():
+    with problems(json=json):
         from repro.comparing import CompareOptions
         from repro.comparing import compare as compared
-        from repro.drafting.found_results import Hints
+        from repro.drafting.run_fields import Hints
 
         comparison = CompareOptions(
             results=results,

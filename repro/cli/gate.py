@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 import shlex
 import sys
 from pathlib import Path
@@ -15,7 +14,10 @@ from repro.cli.options import (
     Data,
     Device,
     Engine,
+    Force,
+    Json,
     Scale,
+    Scheduler,
     Store,
     Workers,
     consented,
@@ -23,6 +25,7 @@ from repro.cli.options import (
     open_store,
     problems,
     say,
+    say_json,
 )
 from repro.cli.verify import Limit, Reports
 
@@ -39,17 +42,17 @@ def gate(
     reports: Reports = Path("reports"),
     device: Device = "auto",
     engine: Engine = "auto",
+    scheduler: Scheduler = "",
     workers: Workers = None,
     store: Store = None,
     data: Data = None,
+    force: Force = False,
     allow_code: AllowCode = False,
     limit: Limit = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object; all else goes to stderr.")
-    ] = False,
+    json: Json = False,
 ) -> None:
     """Run seeds until a claim is decided: KEEP (0), REJECT (1), UNDECIDED (3) or UNUSABLE (4)."""
-    with problems():
+    with problems(json=json):
         from repro.gate import gate as decided
         from repro.verify import Options
 
@@ -61,7 +64,9 @@ def gate(
             data=data,
             device=device,
             engine=engine,
+            scheduler=scheduler,
             workers=workers,
+            force=force,
             command=shlex.join(["repro", *sys.argv[1:]]),
             allow_code=allowed,
             limit=None if limit is None else 60 * limit,
@@ -71,7 +76,7 @@ def gate(
             say(f"failed: {failure}", err=True)
         shown = _shown(found, reports / loaded.id / loaded.scale)
         if json:
-            typer.echo(json_module.dumps(shown, indent=2, ensure_ascii=False))
+            say_json(shown)
         else:
             say(str(shown["why"]))
             if found.document is not None:

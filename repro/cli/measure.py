@@ -12,6 +12,7 @@ from repro.cli.options import (
     Data,
     Device,
     Engine,
+    Json,
     Scale,
     Scheduler,
     Store,
@@ -60,10 +61,10 @@ def measure(
     store: Store = None,
     data: Data = None,
     allow_code: AllowCode = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Measure runs that are trained, and train nothing. 3: some are not trained; 5: some failed."""
-    with problems():
+    with problems(json=json):
         from repro.measuring import KEY, asked_of_claims, asked_of_runs
         from repro.measuring import measure as measured
         from repro.running.engine import RunOptions

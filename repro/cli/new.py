@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from repro.cli.compare import Baseline, Field, Measure, SeedField
-from repro.cli.options import problems, say
+from repro.cli.options import Json, described, problems, say, say_json
 
 Results = Annotated[
     Path | None,
@@ -41,30 +41,39 @@ def new(
     arm: Field = "",
     seed: SeedField = "",
     out: Annotated[Path, typer.Option(help="Folder to which the claim is written.")] = Path(),
+    gate: Annotated[
+        bool,
+        typer.Option(
+            "--gate", help="Write it for repro gate, which adds seeds until they decide; a command."
+        ),
+    ] = False,
+    json: Json = False,
 ) -> None:
     """Write a claim file to be filled in: from results, from a command, or from questions.
 
     What is left to fill in is said with its line. Nothing is run or judged.
     """
-    with problems():
-        from repro.drafting.found_results import Hints
+    with problems(json=json):
         from repro.drafting.new import NewClaim, asked_for, write_claim
-        from repro.errors import ClaimError
+        from repro.drafting.run_fields import Hints
 
+        hints = Hints(arm, seed, measure)
+        given = NewClaim(
+            better, results, command, measure, baseline, by, why, own, hints, out, gate=gate
+        )
         if results is None and not command:
-            claim = asked_for(lambda question: typer.prompt(question, default="", err=True))
-        elif better is None:
-            raise ClaimError(
-                "nothing says which values are better\n  expected: --better higher or lower\n"
-                "  to do: add it"
-            )
-        else:
-            hints = Hints(arm, seed, measure)
-            claim = NewClaim(better, results, command, measure, baseline, by, why, own, hints, out)
-        written = write_claim(claim)
+            given = asked_for(lambda asked: typer.prompt(asked, default="", err=True), given)
+        written = write_claim(given)
         for line in written.said:
-            say(f"read: {line}")
+            say(f"read: {line}", err=json)
         for file in written.files:
-            say(f"wrote {file}")
+            say(f"wrote {file}", err=json)
         for problem in written.open:
-            say(f"to fill in: {problem}")
+            say(f"to fill in: {problem}", err=json)
+        if given.results is not None:
+            text = f"put new results in place of {given.results} before you verify"
+            say(f"{text}: a verdict on these would be exploratory", err=json)
+        if json:
+            files = [*map(str, written.files)]
+            to_fill_in = [*map(described, written.open)]
+            say_json({"files": files, "read": list(written.said), "to_fill_in": to_fill_in})

@@ -6,8 +6,9 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -15,7 +16,9 @@ from repro.errors import (
     STATUS,
     ClaimError,
     OutputError,
+    Problem,
     ReproError,
+    SpecError,
     Stopped,
     printable_lines,
     stopped_by,
@@ -102,6 +105,15 @@ Data = Annotated[
     typer.Option(envvar="REPRO_DATA", resolve_path=True, help="Folder of the corpora."),
 ]
 
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object; all else goes to stderr.")
+]
+
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Train designs that could hardly decide; the report says so."),
+]
+
 
 def load(claims: Sequence[Path], scale: ScaleName | None, *, allow_code: bool) -> tuple[Claim, ...]:
     """The claims that are meant; stderr says which of a folder are passed over for their scale."""
@@ -156,11 +168,15 @@ INTERRUPTED = 130
 CLOSED_PIPE = 141
 
 
+STOPPED = "interrupted; finished runs and epochs are kept. Give the same command to go on."
+
+
 @contextmanager
-def problems() -> Iterator[None]:
+def problems(*, json: bool = False) -> Iterator[None]:
     """Turn any error into a message and an exit code; never a traceback.
 
-    What the user cannot mend is a crash: status 70, and what to report.
+    What the user cannot mend is a crash: status 70, and what to report. ``json``: what is wrong is
+    an object on stdout, too.
     """
     try:
         yield
@@ -168,12 +184,13 @@ def problems() -> Iterator[None]:
         raise
     except ReproError as error:
         say(str(error), err=True)
+        if json:
+            _say_wrong(str(error), error.exit_code, error)
         raise typer.Exit(error.exit_code) from None
     except KeyboardInterrupt:
-        typer.echo(
-            "interrupted; finished runs and epochs are kept. Give the same command to go on.",
-            err=True,
-        )
+        typer.echo(STOPPED, err=True)
+        if json:
+            _say_wrong(STOPPED, INTERRUPTED)
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -181,7 +198,33 @@ def problems() -> Iterator[None]:
     except Exception as error:  # noqa: BLE001 - a crash is not the status of a verdict
         stopped = stopped_by(error)
         say_stopped(stopped)
+        if json:
+            _say_wrong(stopped.why, stopped.status)
         raise typer.Exit(stopped.status) from None
+
+
+def _say_wrong(why: str, status: int, error: ReproError | None = None) -> None:
+    """What stopped a command, for programs; of a document, every mistake with its place."""
+    mistakes = error.problems if isinstance(error, SpecError) else ()
+    say_json({"error": why, "status": status, "problems": list(map(described, mistakes))})
+
+
+def say_json(document: Any) -> None:
+    """Print what programs read."""
+    typer.echo(dumps(document, indent=2))
+
+
+def described(problem: Problem) -> dict[str, Any]:
+    """A mistake for programs: its place counts from 1, and is that of the file that is wrong."""
+    place = problem.place
+    return {
+        "file": place.file,
+        "line": place.line,
+        "column": place.column,
+        "what": problem.what,
+        "expected": problem.expected,
+        "to_do": problem.advice,
+    }
 
 
 def say(text: str, *, err: bool = False) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +12,7 @@ from repro.cli.options import (
     Claims,
     Data,
     Device,
+    Json,
     Scale,
     Store,
     Workers,
@@ -19,6 +21,7 @@ from repro.cli.options import (
     open_store,
     problems,
     say,
+    say_json,
     say_stopped,
 )
 from repro.errors import Stopped, apart, gravest
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from repro.running.engine import RunOptions
     from repro.running.plan import Plan
     from repro.specs.claim import Claim
+    from repro.specs.configuration import NamedCode
 
 
 REFUSED = 2
@@ -46,18 +50,24 @@ def plan(
     force: Annotated[
         bool, typer.Option("--force", help="End with 0 although a design could hardly decide.")
     ] = False,
+    json: Json = False,
 ) -> None:
     """Say what would be trained, how long, what is missing, and what it could decide.
 
     Trains nothing.
     """
     stopped: list[Stopped] = []
-    with problems():
+    with problems(json=json):
         from repro.running.engine import RunOptions
 
         allowed = consented(claims, allow_code=allow_code)
         options = RunOptions(open_store(store), data, device, workers=workers)
-        refused = _say_plan(load(claims, scale, allow_code=allowed), options, stopped)
+        found = _planned(load(claims, scale, allow_code=allowed), options, stopped)
+        if json:
+            say_json(_document(found, stopped))
+        else:
+            _say_plan(found, stopped)
+        refused = any(each.refused for each in found.designs)
     for each in stopped:
         say_stopped(each)
     if stopped:
@@ -66,26 +76,94 @@ def plan(
         raise typer.Exit(REFUSED)
 
 
-def _say_plan(claims: Sequence[Claim], options: RunOptions, stopped: list[Stopped]) -> bool:
-    """The runs, what is missing for them, and every design; whether one of those is refused."""
+@dataclass(frozen=True, slots=True)
+class PlannedDesign:
+    """What the design of a claim could decide, and whether it is refused."""
+
+    claim: Claim
+    parts: tuple[DesignPart, ...]
+
+    @property
+    def refused(self) -> bool:
+        return self.claim.forced is None and any(part.refused for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPlan:
+    """The runs, what they lack, code of others that they need by arm, and every design."""
+
+    plan: Plan
+    lacking: tuple[str, ...]
+    code: tuple[tuple[str, NamedCode], ...]
+    designs: tuple[PlannedDesign, ...]
+
+
+def _planned(claims: Sequence[Claim], options: RunOptions, stopped: list[Stopped]) -> ShownPlan:
+    """What would be done for the claims; what an error stops is added to ``stopped``."""
+    from repro.judging.design_power import design_parts
     from repro.registry.registry import Registry
     from repro.running.preflight import lacking
     from repro.verify import code_to_run, plan_runs, subject, with_seeds_due
 
     now = with_seeds_due(claims, Registry(options.store, make=False), stopped)
     planned = plan_runs(now, options.store, workers=options.workers)
-    _say_runs(planned)
-    for arm, code in code_to_run(now, planned).values():
-        text = f"{code.arm}: arm {arm} needs {code.use}, which {code.place} names"
-        say(f"{text}: code of others to be run here, with --allow-code alone")
-    for line in lacking(planned.missing, options):
-        say(line)
-    refused = False
+    code = tuple(code_to_run(now, planned).values())
+    lacks = tuple(lacking(planned.missing, options))
+    designs = []
     for claim in now:
         with apart(subject(claim), stopped):
-            say(f"\n{subject(claim)}")
-            refused |= _say_design(claim, planned)
-    return refused
+            designs.append(PlannedDesign(claim, tuple(design_parts(claim))))
+    return ShownPlan(planned, lacks, code, tuple(designs))
+
+
+def _document(found: ShownPlan, stopped: Sequence[Stopped]) -> dict[str, Any]:
+    """The plan for programs; seconds are very rough, and of one CPU core."""
+    planned = found.plan
+    return {
+        "runs": [
+            {
+                "run": each.planned.run.key,
+                "label": each.planned.label,
+                "state": each.state,
+                "parameters": each.planned.run.training.parameters,
+                "seconds": each.work / planned.rate if each.state == "missing" else None,
+            }
+            for each in planned.runs
+        ],
+        "missing": len(planned.missing),
+        "seconds": planned.seconds if planned.missing else 0.0,
+        "workers": planned.workers,
+        "lacking": list(found.lacking),
+        "code": [{"use": each.use, "arm": arm, "place": each.place} for arm, each in found.code],
+        "claims": [
+            {
+                "claim": each.claim.id,
+                "scale": each.claim.scale,
+                "refused": each.refused,
+                "designs": [part.model_dump(mode="json") for part in each.parts],
+            }
+            for each in found.designs
+        ],
+        "stopped": [
+            {"subject": each.subject, "why": each.why, "status": each.status} for each in stopped
+        ],
+    }
+
+
+def _say_plan(found: ShownPlan, stopped: list[Stopped]) -> None:
+    """The runs, what is missing for them, and every design."""
+    from repro.verify import subject
+
+    _say_runs(found.plan)
+    for arm, code in found.code:
+        text = f"{code.arm}: arm {arm} needs {code.use}, which {code.place} names"
+        say(f"{text}: code of others to be run here, with --allow-code alone")
+    for line in found.lacking:
+        say(line)
+    for each in found.designs:
+        with apart(subject(each.claim), stopped):
+            say(f"\n{subject(each.claim)}")
+            _say_design(each, found.plan)
 
 
 def _say_runs(planned: Plan) -> None:
@@ -102,19 +180,15 @@ def _say_runs(planned: Plan) -> None:
     say(f"{len(planned.runs)} runs, {missing} to train or measure{rough if missing else ''}")
 
 
-def _say_design(claim: Claim, planned: Plan) -> bool:
-    """What the design of a claim could decide; whether it is refused."""
-    from repro.judging.design_power import design_parts
-
-    refused = False
-    for part in design_parts(claim):
+def _say_design(design: PlannedDesign, planned: Plan) -> None:
+    """What the design of a claim could decide."""
+    claim = design.claim
+    for part in design.parts:
         say("\n".join(f"  {line}" for line in _lines(part, claim, planned)))
         if part.refused and claim.forced is not None:
             say(f"    refused, but forced: {claim.forced.why}")
         elif part.refused:
             say(f"    refused: {part.refused}")
-            refused = True
-    return refused
 
 
 def _lines(part: DesignPart, claim: Claim, planned: Plan) -> list[str]:

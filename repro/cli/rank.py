@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from repro.cli.options import problems, say
+from repro.cli.options import Json, problems, say, say_json
 from repro.errors import printable
 
 if TYPE_CHECKING:
@@ -83,10 +83,10 @@ def rank(
             help="Draw rank(tolerance) with the thresholds, and the spectrum, to this .svg file."
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Numerical rank of a matrix of log-probabilities, contexts x vocabulary. 1: control failed."""
-    with problems():
+    with problems(json=json):
         from repro.rank.matrix import matrix_of
         from repro.rank.measure import ranks_of
         from repro.rank.ranks_document import document_of
@@ -113,11 +113,14 @@ def rank(
             document["noise"] = _with_noise(given, found, noise, epsilons)
         if centred:
             document["centred"] = _centred(given, epsilons)
-        say(_as_json(document) if json else _as_text(matrix, document))
         if spectrum is not None:
             _write(spectrum, _npy(found.reduced.values()))
         if figure is not None:
             _write(figure, _svg(matrix, document, found))
+        if json:
+            say_json(document)
+        else:
+            say(_as_text(matrix, document))
     raise typer.Exit(0 if found.control == found.expected else 1)
 
 
@@ -206,12 +209,6 @@ def _npy(values: Spectrum) -> bytes:
     content = BytesIO()
     np.save(content, values)
     return content.getvalue()
-
-
-def _as_json(document: dict[str, Any]) -> str:
-    from json import dumps
-
-    return dumps(document, indent=2)
 
 
 def _as_text(name: str, d: dict[str, Any]) -> str:

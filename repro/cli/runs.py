@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from repro.cli.options import (
     AllowCode,
+    Json,
     Scale,
     Store,
     consented,
@@ -16,6 +18,7 @@ from repro.cli.options import (
     open_store,
     problems,
     say,
+    say_json,
 )
 
 DAMAGED = 4
@@ -41,9 +44,10 @@ def check(
     scale: Scale = None,
     store: Store = None,
     allow_code: AllowCode = False,
+    json: Json = False,
 ) -> None:
     """Read all evidence, weights and spectra too, and compare it with its digests."""
-    with problems():
+    with problems(json=json):
         from repro.runs import check_runs
         from repro.schema.numbers import number_of
 
@@ -51,10 +55,12 @@ def check(
         chosen = load(claims or [], scale, allow_code=allowed)
         checked = check_runs(open_store(store), chosen)
         for damage in checked.damages:
-            say(f"damaged: {damage}")
+            say(f"damaged: {damage}", err=json)
         unfinished = f"; {checked.unfinished} not finished" if checked.unfinished else ""
         found = f"{len(checked.damages)} damaged" if checked.damages else "nothing is damaged"
-        say(f"{number_of(checked.read, 'run')} read, {found}{unfinished}")
+        say(f"{number_of(checked.read, 'run')} read, {found}{unfinished}", err=json)
+        if json:
+            say_json(asdict(checked))
     raise typer.Exit(DAMAGED if checked.damages else 0)
 
 
@@ -72,9 +78,10 @@ def export(
         ),
     ] = True,
     allow_code: AllowCode = False,
+    json: Json = False,
 ) -> None:
     """Copy runs and the ledgers of their claims to a store of their own; each file is checked."""
-    with problems():
+    with problems(json=json):
         from repro.runs import export_runs
         from repro.schema.numbers import number_of
 
@@ -85,4 +92,6 @@ def export(
         unfinished = f", {done.unfinished} not finished and left out" if done.unfinished else ""
         how = "" if weights else " without weights"
         copied = number_of(done.copied, "run")
-        say(f"{copied} exported{how} to {to}{there}{unfinished}")
+        say(f"{copied} exported{how} to {to}{there}{unfinished}", err=json)
+        if json:
+            say_json({"to": str(to), **asdict(done)})

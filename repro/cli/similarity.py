@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from repro.cli.options import Data, problems, say
+from repro.cli.options import Data, Json, problems, say, say_json
 
 if TYPE_CHECKING:
     from repro.similarity.benchmarks import Benchmark
@@ -33,10 +33,10 @@ def similarity(
         ),
     ] = None,
     data: Data = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Spearman's correlation of the cosines of word embeddings with human scores."""
-    with problems():
+    with problems(json=json):
         from repro.similarity.benchmarks import known_benchmarks, own_benchmarks
         from repro.similarity.embeddings import read_embeddings
 
@@ -44,7 +44,10 @@ def similarity(
         needed = frozenset[str]().union(*(each.words for each in tests))
         read = read_embeddings(embeddings, vocabulary, needed)
         document = _document(read, tests)
-        say(_as_json(document) if json else _as_text(embeddings, document))
+        if json:
+            say_json(document)
+        else:
+            say(_as_text(embeddings, document))
 
 
 def _document(read: Embeddings, tests: list[Benchmark]) -> dict[str, Any]:
@@ -60,12 +63,6 @@ def _document(read: Embeddings, tests: list[Benchmark]) -> dict[str, Any]:
         "size": read.size,
         "benchmarks": {label: each._asdict() for label, each in found.items()},
     }
-
-
-def _as_json(document: dict[str, Any]) -> str:
-    from json import dumps
-
-    return dumps(document, indent=2)
 
 
 def _as_text(name: Path, document: dict[str, Any]) -> str:

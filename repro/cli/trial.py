@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,17 +13,20 @@ from repro.cli.options import (
     AllowCode,
     Data,
     Device,
+    Json,
     Scale,
     consented,
     load,
     problems,
     say,
+    say_json,
 )
 from repro.errors import ClaimError
 from repro.trainers.derived import with_derived
 
 if TYPE_CHECKING:
     from repro.running.engine import RunOptions
+    from repro.series import Row
     from repro.specs.claim import Claim
     from repro.trainers.run import PlannedRun
 
@@ -42,12 +46,13 @@ def trial(
     device: Device = "auto",
     data: Data = None,
     allow_code: AllowCode = False,
+    json: Json = False,
 ) -> None:
     """Run one arm with one seed, and say what is measured of it.
 
     Nothing is kept, and nothing is judged: it shows whether a claim can be run. 5: the run failed.
     """
-    with problems():
+    with problems(json=json):
         from repro.running.engine import RunOptions
         from repro.store.run_store import RunStore
 
@@ -57,7 +62,12 @@ def trial(
         with tempfile.TemporaryDirectory() as folder:
             store = RunStore(Path(folder) / "store")
             options = RunOptions(store, data, device, workers=1, allow_code=allowed)
-            if not _tried(loaded, planned, options):
+            found = _tried(loaded, planned, options)
+            if json:
+                say_json(asdict(found))
+            else:
+                _say(found, loaded)
+            if found.failures or found.undefined:
                 raise typer.Exit(FAILED)
 
 
@@ -76,20 +86,38 @@ def _planned(claim: Claim, arm: str, seed: int | None) -> PlannedRun:
     )
 
 
-def _tried(claim: Claim, planned: PlannedRun, options: RunOptions) -> bool:
-    """Run it, and say what came of it; whether that is a number for each measurement."""
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What came of one run: what its program left, and what was measured of it.
+
+    ``left`` are the last numbers by name, None for one that is not finite, in ``rows`` rows;
+    ``undefined`` are measurements that are no number of this run.
+    """
+
+    label: str
+    rows: int
+    left: dict[str, float | None]
+    values: dict[str, float] = field(default_factory=dict)
+    undefined: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    diverged: bool = False
+
+
+def _tried(claim: Claim, planned: PlannedRun, options: RunOptions) -> Tried:
+    """Run it, and see what came of it."""
     from repro.running.execute import execute_with
     from repro.running.preflight import require
 
     require([planned], options)
     done, failed = execute_with(options, [planned])
     key, store = planned.run.key, options.store
-    if store.state(key) == "finished":
-        _say_left(planned, options)
-    if planned.run.key in done.diverged:
-        say(f"{planned.label}: diverged")
-        return True
-    taken = claim.taken_of(_arm_of(claim, planned)) if store.committed(key) else {}
+    committed, label = store.committed(key), planned.label
+    rows = _left(planned, options) if store.state(key) == "finished" else []
+    names = sorted({name for row in rows for name in row})
+    left = {name: next(row[name] for row in reversed(rows) if name in row) for name in names}
+    if key in done.diverged:
+        return Tried(label, len(rows), left, diverged=True)
+    taken = claim.taken_of(_arm_of(claim, planned)) if committed else {}
     measured = {name: store.measurement(key, each) for name, each in taken.items()}
     values = {
         name: found.value
@@ -97,32 +125,37 @@ def _tried(claim: Claim, planned: PlannedRun, options: RunOptions) -> bool:
         if found is not None and found.value is not None
     }
     known, undefined = with_derived(values, claim.measurements)
-    for name, value in known.items():
-        measurement = claim.measurements[name]
-        say(f"{name}: {measurement.label} = {value:.{measurement.digits}f}")
-    for name in undefined:
-        say(f"{name}: {claim.measurements[name].label} is no number of this run", err=True)
-    for why in failed:
-        say(why, err=True)
-    return not failed and not undefined
+    return Tried(label, len(rows), left, known, undefined, failed)
 
 
 def _arm_of(claim: Claim, planned: PlannedRun) -> str:
     return next(arm for arm in claim.trained if claim.run(arm, 0).training == planned.run.training)
 
 
-def _say_left(planned: PlannedRun, options: RunOptions) -> None:
+def _left(planned: PlannedRun, options: RunOptions) -> list[Row]:
     """The numbers that a program left, under the names by which `from` asks for them."""
     if planned.run.training.built_in != "command":
-        return
+        return []
     from repro.trainers.command.trainer import LeftByProgram
 
-    rows = LeftByProgram(options.store.files(planned.run.key)).rows
-    names = sorted({name for row in rows for name in row})
-    many = f" in {len(rows):,} rows; the last" if len(rows) > 1 else ""
-    say(f"the program left these numbers{many}:")
-    for name in names[:MOST_NUMBERS]:
-        value = next(row[name] for row in reversed(rows) if name in row)
+    return list(LeftByProgram(options.store.files(planned.run.key)).rows)
+
+
+def _say(found: Tried, claim: Claim) -> None:
+    """What came of the run; what is no number, and what failed, on stderr."""
+    if found.rows:
+        many = f" in {found.rows:,} rows; the last" if found.rows > 1 else ""
+        say(f"the program left these numbers{many}:")
+    for name, value in list(found.left.items())[:MOST_NUMBERS]:
         say(f"  {name} = {'not finite' if value is None else f'{value:.6g}'}")
-    if len(names) > MOST_NUMBERS:
-        say(f"  and {len(names) - MOST_NUMBERS:,} more")
+    if len(found.left) > MOST_NUMBERS:
+        say(f"  and {len(found.left) - MOST_NUMBERS:,} more")
+    if found.diverged:
+        say(f"{found.label}: diverged")
+    for name, value in found.values.items():
+        measurement = claim.measurements[name]
+        say(f"{name}: {measurement.label} = {value:.{measurement.digits}f}")
+    for name in found.undefined:
+        say(f"{name}: {claim.measurements[name].label} is no number of this run", err=True)
+    for why in found.failures:
+        say(why, err=True)

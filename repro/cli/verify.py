@@ -16,6 +16,7 @@ from repro.cli.options import (
     Data,
     Device,
     Engine,
+    Force,
     Formats,
     Scale,
     Scheduler,
@@ -69,11 +70,6 @@ Nightly = Annotated[
     ),
 ]
 
-Force = Annotated[
-    bool,
-    typer.Option("--force", help="Train designs that could hardly decide; the report says so."),
-]
-
 Limit = Annotated[
     float | None,
     typer.Option(
@@ -115,7 +111,7 @@ def verify(
     format: Formats = None,  # noqa: A002 - the name of the option
 ) -> None:
     """Train what is missing, judge the claims, and write their reports."""
-    with problems():
+    with problems(json=json):
         from repro.verify import Options
 
         allowed = consented(claims, allow_code=allow_code)
@@ -227,14 +223,18 @@ def end_with(verified: Verified, *, err: bool) -> int:
 def tell(document: Document, page: Path, *, err: bool) -> None:
     """One claim: its verdict, the same sentence as in its report, and where that is.
 
+    Its scale is named, where its file has scales.
+
     In colour on a terminal, unless NO_COLOR is set, and broken between words there; elsewhere
     each is one line. A minus sign is that of ASCII, so that a number can be copied.
     """
     from repro.report import words
     from repro.schema.numbers import MINUS, clean
+    from repro.specs.claim import UNSCALED
 
-    verdict = document.verdict
-    head = f"{document.claim.id} ({document.scale.name}): {verdict.validity}, "
+    verdict, scale = document.verdict, document.scale.name
+    scaled = "" if scale == UNSCALED else f" ({scale})"
+    head = f"{document.claim.id}{scaled}: {verdict.validity}, "
     word = verdict.conclusion or "no conclusion"
     rest = words.with_strength("", verdict.strength)
     if verdict.conclusion is not None and not verdict.as_expected:

@@ -19,7 +19,7 @@ class Draft:
     """The parts of a claim about a difference; ``head`` and ``sources`` are for its author.
 
     ``margin`` is the smallest effect with its reason; None asks the author for both. ``arms`` are
-    the keys of each arm besides its label.
+    the keys of each arm besides its label. ``sequential`` is for `repro gate`, which spends seeds.
     """
 
     id: str
@@ -36,6 +36,7 @@ class Draft:
     smallest: tuple[float, str] | None = None
     ask: bool = False
     family: Sequence[str] = ()
+    sequential: bool = False
     configuration: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -64,6 +65,7 @@ def claim_text(draft: Draft) -> str:
     lines += [
         "design: independent  # or paired: runs with one seed share their randomness",
         f"seeds: {_value(draft.seeds)}",
+        *(["sequential: {method: eprocess_t}"] if draft.sequential else []),
         "measurements:",
         f"  {draft.measurement}: {_value({'kind': 'reported', **draft.reported})}",
         "expectations:",

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from repro.drafting.claim_text import Better, Draft, claim_text, name_of
 from repro.drafting.forms import refused
 from repro.drafting.found_results import FoundResults, FoundValue, several_of
 from repro.errors import OutputError, Place, Problem, SpecError
-from repro.evidence.csv_table import COLUMNS
-from repro.evidence.readings import DIVERGED
+from repro.evidence.csv_table import COLUMNS, STATE
 from repro.schema.messages import choose
 from repro.schema.numbers import number_of
 
 BASELINES = ("baseline", "control", "plain", "vanilla", "default", "reference", "base", "none")
 """Words in the name of the arm that others are compared with, the surest first."""
 
-LABEL = 40
+LABEL, CUT = 40, "..."
 LEAST_SEEDS = 3
 """No fewer per arm are accepted for a difference of means."""
 
@@ -56,45 +56,82 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
     for label in results.runs:
         names[label] = name_of(label, names.values())
     measurement = name_of(results.measure, before="value")
-    direct = bool(results.imports) or (
-        results.table != "" and measurement == results.measure and _named_alike(names)
-    )
-    drafts = Drafts(said=[*results.said, said])
-    copy = f"{name_of(results.path.resolve().stem, before='results')}_as_compared.csv"
-    if not direct:
-        drafts.table = (copy, _tidy_text(results, names, measurement))
-        drafts.said.append(f"the values are copied to {copy}, which the claim reads")
+    table = _copy(results, names, measurement)
+    drafts = Drafts(table=table, said=[*results.said, said])
+    if table is not None:
+        name, text = table
+        drafts.said.append(f"the values are copied to {name}, which the claim reads")
+        copied = f"Its values are copied to {name}, SHA-256 {_digest(text)}."
+        asked = replace(asked, head=(*asked.head, copied))
     others = [label for label in results.runs if label != baseline]
-    ids = {label: f"{names[label]}_vs_{names[baseline]}"[:64] for label in others}
-    for label in others:
-        pair = {label: names[label], baseline: names[baseline]}
-        draft = Draft(
-            id=ids[label],
-            title=f"{label} has a {asked.better} {results.measure} than {baseline}"[:200],
-            own=asked.own,
-            head=asked.head,
-            labels={name: label[:LABEL] for label, name in pair.items()},
-            arms={
-                name: {"import": results.imports[label]}
-                if results.imports
-                else {"table": results.table if direct else copy}
-                for label, name in pair.items()
-            },
-            compared=(names[label], names[baseline]),
-            seeds=_seeds(results, pair, asked),
-            measurement=measurement,
-            reported=_reported(results, asked),
-            better=asked.better,
-            smallest=None if asked.by is None else (asked.by, asked.why),
-            ask=asked.ask,
-            family=[*ids.values()] if len(others) > 1 else (),
-        )
-        drafts.claims[f"{ids[label]}.claim.yaml"] = claim_text(draft)
+    ids = [f"{names[label]}_vs_{names[baseline]}"[:64] for label in others]
+    for claim_id, label in zip(ids, others, strict=True):
+        draft = _draft(results, asked, names, (label, baseline), measurement, table)
+        family = ids if len(others) > 1 else ()
+        text = claim_text(replace(draft, id=claim_id, family=family))
+        drafts.claims[f"{claim_id}.claim.yaml"] = text
     return drafts
 
 
-def _named_alike(names: Mapping[str, str]) -> bool:
-    return all(label == name for label, name in names.items())
+def _copy(
+    results: FoundResults, names: Mapping[str, str], measurement: str
+) -> tuple[str, str] | None:
+    """The table to be written, by its name; None where a claim reads the results as they are."""
+    alike = measurement == results.measure and all(label == name for label, name in names.items())
+    if results.imports or (results.table and alike):
+        return None
+    name = f"{name_of(results.path.resolve().stem, before='results')}_as_compared.csv"
+    return name, _tidy_text(results, names, measurement)
+
+
+def _draft(
+    results: FoundResults,
+    asked: DraftOptions,
+    names: Mapping[str, str],
+    pair: tuple[str, str],
+    measurement: str,
+    table: tuple[str, str] | None,
+) -> Draft:
+    """The claim that the first of a pair is better than the second; its id is still to be given."""
+    label, baseline = pair
+    labels = labels_of(names)
+    file = results.table if table is None else table[0]
+    better = f"has a {asked.better} {results.called} than"
+    return Draft(
+        id="",
+        title=f"{labels[label]} {better} {labels[baseline]}"[:200],
+        own=asked.own,
+        head=asked.head,
+        labels={names[each]: labels[each] for each in pair},
+        arms={
+            names[each]: {"import": results.imports[each]} if results.imports else {"table": file}
+            for each in pair
+        },
+        compared=(names[label], names[baseline]),
+        seeds=_seeds(results, pair, asked),
+        measurement=measurement,
+        reported=_reported(results, asked),
+        better=asked.better,
+        smallest=None if asked.by is None else (asked.by, asked.why),
+        ask=asked.ask,
+    )
+
+
+def labels_of(names: Mapping[str, str]) -> dict[str, str]:
+    """What a report calls each arm: of long labels both ends, where that tells them apart.
+
+    ``names`` are those of the arms by their labels.
+    """
+    end = (LABEL - len(CUT)) // 2
+    shown = {
+        label: label if len(label) <= LABEL else f"{label[:end]}{CUT}{label[-end:]}"
+        for label in names
+    }
+    for label, name in names.items():
+        if sum(each == shown[label] for each in shown.values()) > 1:
+            number = f" ({[*names].index(label) + 1})"
+            shown[label] = f"{name[: LABEL - len(number)]}{number}"
+    return shown
 
 
 def _comparable(results: FoundResults, asked: DraftOptions) -> None:
@@ -132,7 +169,7 @@ def _baseline(results: FoundResults, asked: str) -> tuple[str, str]:
     return arms[0], f"compared with '{arms[0]}', which comes first (else: --baseline)"
 
 
-def _seeds(results: FoundResults, labels: Mapping[str, str], asked: DraftOptions) -> dict[str, int]:
+def _seeds(results: FoundResults, labels: Sequence[str], asked: DraftOptions) -> dict[str, int]:
     """As many as both arms have, those that are lost included."""
     count = min(len(results.runs[label]) for label in labels)
     count = max(count, LEAST_SEEDS) if asked.ask else count
@@ -142,44 +179,81 @@ def _seeds(results: FoundResults, labels: Mapping[str, str], asked: DraftOptions
 def _reported(results: FoundResults, asked: DraftOptions) -> dict[str, str]:
     reported = {"from": results.measure} if results.imports else {}
     reported |= {"reduce": results.reduce} if results.reduce and results.imports else {}
-    return {**reported, "label": results.measure[:80], "better": asked.better}
+    return {**reported, "label": results.called[:80], "better": asked.better}
 
 
 def _tidy_text(results: FoundResults, names: Mapping[str, str], measurement: str) -> str:
-    """The values as a tidy table: every bit of them, and what was lost."""
-    lines = [",".join(COLUMNS)]
+    """The values as a tidy table: every bit of them, and what was lost or is not there yet."""
+    lines = [",".join((*COLUMNS, STATE))]
     for label, runs in results.runs.items():
-        lines += (f"{names[label]},{run.seed},{measurement},{_cell(run)}" for run in runs)
+        lines += (f"{names[label]},{run.seed},{measurement},{_cells(run)}" for run in runs)
     return "\n".join(lines) + "\n"
 
 
-def _cell(run: FoundValue) -> str:
-    return DIVERGED if run.value is None else repr(run.value)
+def _cells(run: FoundValue) -> str:
+    """Value and state."""
+    if run.value is None:
+        return ",running" if run.missing else ",diverged"
+    return f"{run.value!r},finished"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def marked(text: str) -> str:
     """The text with a last line by which it is known that nobody has edited it."""
-    return f"{text}{MARK}{hashlib.sha256(text.encode()).hexdigest()[:16]}\n"
+    return f"{text}{MARK}{_digest(text)}\n"
 
 
-def write(file: Path, text: str, *, mine: bool = False) -> None:
-    """Write a file, in place of nothing but one that was written so and not edited.
+def write(drafts: Drafts, out: Path) -> tuple[Path, ...]:
+    """Write the claims and the table that they read, in place of nothing but unedited ones.
 
-    ``mine``: whatever is there is replaced. SpecError for another file there, OutputError where
-    nothing can be written.
+    The files of the claims. SpecError where a file that somebody edited is in the way, and then
+    nothing is written; OutputError where nothing can be.
     """
+    claims = {out / name: marked(text) for name, text in drafts.claims.items()}
+    tables = {} if drafts.table is None else {out / drafts.table[0]: drafts.table[1]}
+    for file in claims:
+        with _told(file):
+            if file.exists() and not _unedited(_text(file)):
+                raise _in_the_way(file)
+    for file, text in tables.items():
+        with _told(file):
+            if file.exists() and not _copied(file, text):
+                raise _in_the_way(file)
+    for file, text in {**tables, **claims}.items():
+        with _told(file):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+    return tuple(claims)
+
+
+@contextmanager
+def _told(file: Path) -> Iterator[None]:
+    """OutputError for whatever the file system refuses."""
     try:
-        if not mine and file.exists() and not _unedited(file.read_text(encoding="utf-8")):
-            mistake, advice = "this file is there already", "name another place, or move it away"
-            raise SpecError(
-                [Problem(Place(str(file)), mistake, "no file, or one unedited", advice)]
-            )
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+        yield
     except OSError as error:
         raise OutputError(file, error) from None
+
+
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8", errors="replace")
+
+
+def _in_the_way(file: Path) -> SpecError:
+    mistake, advice = "this file is there already", "name another place, or move it away"
+    return SpecError([Problem(Place(str(file)), mistake, "no file, or one unedited", advice)])
 
 
 def _unedited(text: str) -> bool:
     before, mark, _ = text.rpartition(MARK)
     return bool(mark) and marked(before) == text
+
+
+def _copied(file: Path, new: str) -> bool:
+    """Whether a table holds what is to be written, or what a claim beside it says was copied."""
+    text = _text(file)
+    digest = _digest(text)
+    return text == new or any(digest in _text(each) for each in file.parent.glob("*.claim.yaml"))

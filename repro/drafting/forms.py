@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from collections import defaultdict
@@ -20,14 +21,23 @@ NUMBER = re.compile(r"\d+")
 TELLING = ("result", "eval", "metric", "test", "summary", "score", "log")
 """Words in the names of files that hold what a run came to, the surest first."""
 
+LM_EVAL = re.compile(r"results_\d{4}-\d\d-\d\dT.*\.json")
+LOGS = (".log", ".txt", ".out")
+RANGES = ("__MIN", "__MAX")
+"""How the columns of a chart end that hold no run, but the range of one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One import, as a claim declares it: of all arms, or of the ``arm`` that its path names."""
+    """One import, as a claim declares it: of all arms, or of the ``arm`` that its path names.
+
+    ``left_out`` are files, or columns, whose names are like no other: they are runs of no arm.
+    """
 
     words: str
     importer: Mapping[str, Any]
     arm: str = ""
+    left_out: tuple[str, ...] = ()
 
 
 def forms_of(path: Path, root: Path) -> tuple[Form, ...]:
@@ -43,16 +53,29 @@ def forms_of(path: Path, root: Path) -> tuple[Form, ...]:
     if trackers := _of_tracker(path, place):
         return trackers
     files = _files(path)
+    if any(file.suffix.lower() == ".eval" for file in files):
+        below = "" if place == "." else f"{place}/"
+        return (Form("logs of inspect", {"from": "inspect", "path": f"{below}**/*.eval"}),)
     events = {file.parent for file in files if "tfevents" in file.name}
     if events:
         found = _by_template((_below(each, root) for each in events), "tensorboard")
+    elif results := [each for each in files if _is_lm_eval(each)]:
+        found = _of_lm_eval(_below(each, root) for each in results)
     else:
         names = [_below(each, root) for each in files if each.suffix.lower() in FORMS]
         found = _by_template(_telling(names), "files")
     if not found:
         expected = f"files {', '.join(FORMS)}, or the folder of a tracker"
-        raise refused(path, "no results are in this folder", expected, "name their folder")
+        logs = any(file.suffix.lower() in LOGS for file in files)
+        advice = READ_LOGS if logs else "name their folder"
+        raise refused(path, "no results are in this folder", expected, advice)
     return found
+
+
+READ_LOGS = (
+    "write a claim that reads the logs by a pattern: `import: {from: files, path: "
+    "\"logs/{seed}.txt\", pattern: 'loss:(?P<loss>\\S+)'}`"
+)
 
 
 def refused(path: Path, mistake: str, expected: str, advice: str) -> ClaimError:
@@ -69,11 +92,13 @@ def _of_file(path: Path, place: str) -> Form:
     if suffix in FORMS and suffix != ".json":
         words = "JSON lines, a run per line" if "nd" in suffix or "l" in suffix else "a table"
         return Form(words, {"from": "files", "path": place, "each": "row"})
-    if suffix == ".json":
-        mistake, advice = "one JSON file is one run", "give the folder with the files of all runs"
+    if suffix in (".json", ".eval"):
+        noun = "log of inspect" if suffix == ".eval" else "JSON file"
+        mistake, advice = f"one {noun} is one run", "give the folder with the files of all runs"
         raise refused(path, mistake, "a table, or the files of several runs", advice)
     expected = f"{', '.join(FORMS)}, a database of mlflow or trackio, or a folder"
     advice = "write it as CSV: columns arm, seed, and the number that was measured"
+    advice = READ_LOGS if suffix in LOGS else advice
     raise refused(path, "of a form that is not known", expected, advice)
 
 
@@ -102,8 +127,11 @@ def _of_tracker(path: Path, place: str) -> tuple[Form, ...]:
         if any((path / name).glob("*/meta.yaml")):
             folder = f"{below}{name}".rstrip("/")
             return (Form("the folder of mlflow", {"from": "mlflow", "path": folder}),)
-    if next(path.rglob("run-*.wandb"), None) is not None:
-        return (Form("runs of wandb", {"from": "wandb", "path": place}),)
+    if runs := [each.relative_to(path).parts[0] for each in path.rglob("run-*.wandb")]:
+        alone = set(runs) == {"wandb"}
+        return (
+            Form("runs of wandb", {"from": "wandb", "path": f"{below}wandb" if alone else place}),
+        )
     databases = sorted(path.glob("*.db"))
     if len(databases) == 1:
         return (_of_file(databases[0], f"{below}{databases[0].name}"),)
@@ -161,19 +189,89 @@ def _telling(names: Sequence[str]) -> list[str]:
 
 def _by_template(names: Iterable[str], importer: str) -> tuple[Form, ...]:
     """An import for each name without its number: those are the arms, if there are several."""
-    found: dict[str, int] = defaultdict(int)
-    for name in sorted(names):
-        found[_template(name)] += 1
-    several = [template for template, count in found.items() if count > 1 and "{" in template]
+    found = _alike(sorted(names))
+    several = [template for template, alike in found.items() if len(alike) > 1 and "{" in template]
     each = {} if several else {"each": "row"}
     noun = "folder of events per run" if importer == "tensorboard" else "file per run"
     words = f"a {noun}" if several else "a file per arm, a run per row"
     templates = several or (list(found) if importer == "files" else [])
-    labels = _labels(templates) if len(templates) > 1 else [""]
-    return tuple(
-        Form(words, {"from": importer, "path": template, **each}, label)
-        for template, label in zip(templates, labels, strict=False)
+    return _forms(
+        words,
+        {template: {"from": importer, "path": template, **each} for template in templates},
+        tuple(alike[0] for alike in found.values() if len(alike) == 1) if several else (),
     )
+
+
+def _alike(names: Iterable[str]) -> dict[str, list[str]]:
+    """The names by what they are without their number."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        found[_template(name)].append(name)
+    return found
+
+
+def _forms(
+    words: str, imports: Mapping[str, Mapping[str, Any]], left_out: tuple[str, ...] = ()
+) -> tuple[Form, ...]:
+    """A form for each template, labelled where there are several; the first has what is left."""
+    labels = _labels(list(imports)) if len(imports) > 1 else [""]
+    return tuple(
+        Form(words, importer, label, () if place else left_out)
+        for place, (importer, label) in enumerate(zip(imports.values(), labels, strict=False))
+    )
+
+
+def _is_lm_eval(file: Path) -> bool:
+    """Whether lm-eval wrote it, by its name and by what it holds."""
+    if not LM_EVAL.fullmatch(file.name):
+        return False
+    try:
+        found = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and isinstance(found.get("results"), dict)
+
+
+def _of_lm_eval(names: Iterable[str]) -> tuple[Form, ...]:
+    """`out/seed_{seed}/*/results_*.json`: lm-eval adds the folder of the model, and a date."""
+    folders = [PurePosixPath(name).parent for name in names]
+    paths = {
+        _template((each.parent / "*" / "results_*.json").as_posix())
+        if each.name
+        else "results_*.json"
+        for each in folders
+    }
+    imports = {path: {"from": "lm_eval", "path": path} for path in sorted(paths)}
+    return _forms("results of lm-eval", imports)
+
+
+def forms_of_chart(
+    path: Path, place: str, names: Sequence[str], number: str
+) -> tuple[tuple[Form, ...], str]:
+    """The imports of a chart that W&B exported, whose columns are runs, and the number in it.
+
+    ClaimError where it shows several numbers and none is named, or no two runs are named alike.
+    """
+    shown: dict[str, list[str]] = defaultdict(list)
+    for name in names[1:]:
+        run, dash, what = name.rpartition(" - ")
+        if dash and not name.endswith(RANGES):
+            shown[what].append(run)
+    number = number or (next(iter(shown)) if len(shown) == 1 else "")
+    if number not in shown:
+        expected = ", ".join(shown)
+        raise refused(path, "a chart of several numbers", expected, "name one: --measure NAME")
+    found = _alike(shown[number])
+    several = [template for template, alike in found.items() if len(alike) > 1 and "{" in template]
+    if not several:
+        mistake = "a chart whose columns are runs, and no two are named alike but for a number"
+        advice = "export the table of runs, with the setting that tells the arms apart"
+        raise refused(path, mistake, "mixup-0, mixup-1, plain-0 ...", advice)
+    imports = {
+        each: {"from": "files", "path": place, "columns": f"{each} - {number}"} for each in several
+    }
+    left = tuple(alike[0] for alike in found.values() if len(alike) == 1)
+    return _forms("a chart that W&B exported, a run per column", imports, left), number
 
 
 def _labels(templates: Sequence[str]) -> list[str]:

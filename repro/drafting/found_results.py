@@ -8,48 +8,42 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from repro.drafting.forms import Form, forms_of, refused
-from repro.errors import ClaimError
+from repro.drafting.forms import Form, forms_of, forms_of_chart, refused
+from repro.drafting.run_fields import (
+    COUNTERS,
+    MOST_ARMS,
+    Hints,
+    arm_field,
+    named,
+    no_field,
+    refuse_tasks,
+    seed_field,
+    seed_of,
+    text_in,
+    with_cells,
+    with_states,
+)
 from repro.evidence.imported import AnyImporter
 from repro.evidence.imports.importer import FilesRead, FoundRun
+from repro.evidence.imports.result_files import FORMS
+from repro.evidence.readings import DIVERGED, value_of
 from repro.evidence.wandb_export import wandb_export
-from repro.schema.messages import choose
+from repro.schema.base import FileName
+from repro.schema.numbers import number_of
 from repro.series import chosen
 
 TIDY = ("arm", "seed", "measurement", "value")
-ARMS = (
-    *("arm", "group", "method", "variant", "treatment", "condition", "algorithm", "algo"),
-    *("optimizer", "model", "name"),
-)
-"""Names of fields that tell arms apart, the surest first."""
-
-SEEDS = ("seed", "random_seed", "random_state", "rng_seed")
-COUNTERS = frozenset(
-    {*SEEDS, "step", "global_step", "epoch", "iteration", "iter", "index", "id", "run", "rank"}
-    | {"_step", "_runtime", "_timestamp", "runtime", "created", "timestamp", "time"}
-)
-"""Numbers of a run that nobody compares."""
 
 TESTS = ("test", "eval", "valid", "val", "dev")
 """Of several numbers, the one whose name has the first of these words is the one meant."""
 
-MOST_ARMS = 20
-_WHOLE = re.compile(r"(0|[1-9][0-9]{0,14})(\.0+)?")
-
-
-@dataclass(frozen=True, slots=True)
-class Hints:
-    """What is said of the results, in place of a guess: names of fields and of a number."""
-
-    arm: str = ""
-    seed: str = ""
-    measure: str = ""
+_COMMA = re.compile(r"[-+]?\d+,\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +57,11 @@ class FoundValue:
 
 @dataclass(slots=True)
 class FoundResults:
-    """FoundResults as a claim can read them.
+    """Results as a claim can read them.
 
     ``imports`` are those of the arms, where a claim may declare them; ``table`` is the name of a
     tidy table that it can read as it is. Where there is neither, the runs have to be copied.
+    ``label`` is what a reader calls the number, where that is not its name.
     """
 
     path: Path
@@ -76,6 +71,16 @@ class FoundResults:
     imports: dict[str, dict[str, Any]] = field(default_factory=dict)
     table: str = ""
     said: list[str] = field(default_factory=list)
+    label: str = ""
+
+    @property
+    def called(self) -> str:
+        """What a reader calls the number."""
+        return self.label or self.measure
+
+
+Found = list[tuple[Form, FoundRun]]
+"""The runs, each with the form in which it was found."""
 
 
 def read_results(path: Path, root: Path, hints: Hints) -> FoundResults:
@@ -86,18 +91,29 @@ def read_results(path: Path, root: Path, hints: Hints) -> FoundResults:
     inside = path.resolve().is_relative_to(root.resolve())
     base = root if inside else path.resolve().parent
     forms = forms_of(path, base)
-    found = [(form, run) for form in forms for run in _runs(form, base, path)]
-    names = {name for _, run in found for name in run.fields}
+    if any(form.importer["path"] in ("", ".") for form in forms):  # no path below a claim's folder
+        inside, base = False, path.resolve().parent
+        forms = forms_of(path, base)
+    found = _found(forms, base, path)
+    names = list(dict.fromkeys(name for _, run in found for name in run.fields))
     tabular = forms[0].importer.get("each") == "row" and path.is_file()
-    if tabular and set(TIDY) <= names:
+    exported = (wandb_export(names) or ("",))[0] if tabular else ""
+    if tabular and set(TIDY) <= set(names):
         results = _tidy(path, base, found, hints)
-    elif tabular and (exported := wandb_export(names)) and "chart" in exported[0]:
-        raise refused(path, *exported)
+    elif "chart" in exported:
+        results = _chart(path, base, names, hints)
     else:
         results = _of_runs(path, forms, found, hints)
+        if exported:
+            results.said[0] = "a table of runs that W&B exported"
+    results.said += _left_out(forms)
     if not inside:
         results.imports, results.table = {}, ""
     return results
+
+
+def _found(forms: Sequence[Form], base: Path, path: Path) -> Found:
+    return [(form, run) for form in forms for run in _runs(form, base, path)]
 
 
 def _runs(form: Form, base: Path, path: Path) -> Iterator[FoundRun]:
@@ -113,52 +129,92 @@ def _runs(form: Form, base: Path, path: Path) -> Iterator[FoundRun]:
 # a tidy table
 
 
-def _tidy(
-    path: Path, base: Path, found: Sequence[tuple[Form, FoundRun]], hints: Hints
-) -> FoundResults:
-    """A table with the columns arm, seed, measurement and value: it is read as it is."""
-    names = list(dict.fromkeys(str(run.fields["measurement"]) for _, run in found))
-    measure, said = _measure(path, names, hints)
+def _tidy(path: Path, base: Path, found: Found, hints: Hints) -> FoundResults:
+    """A table with the columns arm, seed, measurement and value: where it can be, as it is."""
+    arm, seed = hints.arm or "arm", hints.seed or "seed"
+    every = [run for _, run in found]
+    measures = list(dict.fromkeys(text_in(path, run, "measurement") for run in every))
+    measure, said = _measure(path, measures, hints)
+    mine = [run for run in every if text_in(path, run, "measurement") == measure]
+    for name in (arm, seed):
+        if name not in mine[0].fields:
+            raise no_field(path, name, list(mine[0].fields))
+    mine, ended = with_states(path, mine)
+    arms = [text_in(path, run, arm) for run in mine]
+    told = {*TIDY, arm, seed, ended}
+    refuse_tasks(path, mine, arms, told, seeds=True)
     runs: dict[str, list[FoundValue]] = defaultdict(list)
-    for _, run in found:
-        if str(run.fields["measurement"]) == measure:
-            seed = _seed(path, run.place, run.fields["seed"])
-            value = run.rows[0].get("value") if run.rows else None
-            runs[str(run.fields["arm"])].append(FoundValue(seed, value))
-    table = path.resolve().relative_to(base.resolve()).as_posix()
-    words = "a table with a row per value (arm, seed, measurement, value)"
-    return FoundResults(path, dict(runs), measure, table=table, said=[words, said])
+    for name, run in zip(arms, mine, strict=True):
+        missing = run.state == "running"
+        value = None if missing or run.state == "failed" else _value(path, run)
+        runs[name].append(FoundValue(seed_of(path, run, seed), value, missing))
+    words = f"a table with a row per value ({arm}, {seed}, measurement, value)"
+    return FoundResults(
+        path,
+        dict(runs),
+        measure,
+        table=_table_name(path, base) if (arm, seed) == ("arm", "seed") else "",
+        said=[words, said, *_ended(mine, ended), *_unread(mine, told)],
+    )
+
+
+def _value(path: Path, run: FoundRun) -> float | None:
+    """The value of a row; None where the run diverged. ClaimError for anything else."""
+    cell = text_in(path, run, "value")
+    if cell.casefold() == DIVERGED:
+        return None
+    found = value_of(cell, None)
+    if isinstance(found, float):
+        return found
+    mistake, expected, advice = found
+    raise refused(path, f"{run.place}, column 'value': {mistake}", expected, advice)
+
+
+def _table_name(path: Path, base: Path) -> str:
+    """The name by which a claim can read a CSV; empty where it cannot."""
+    name = path.resolve().relative_to(base.resolve()).as_posix()
+    try:
+        if FORMS[path.suffix.lower()] != "csv":
+            return ""
+        return TypeAdapter(FileName).validate_python(name)
+    except ValidationError:
+        return ""
 
 
 # runs
 
 
-def _of_runs(
-    path: Path, forms: Sequence[Form], found: list[tuple[Form, FoundRun]], hints: Hints
-) -> FoundResults:
+def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> FoundResults:
     if not found:
         raise refused(path, "no run is in it", "results", "check the path")
-    runs = [run for _, run in found]
-    seed = _seed_field(path, runs, hints)
-    if forms[0].arm:
-        arms, where, arm_said = [form.arm for form, _ in found], "", "an arm per path"
-    else:
-        where = _arm_field(path, runs, seed, hints)
+    seed = seed_field(path, [run for _, run in found], hints)
+    found, ended = _with_states(path, found, hints)
+    where, by_path, apart = "", bool(forms[0].arm), 0
+    if not by_path:
+        where = arm_field(path, [run for _, run in found], {seed, ended}, hints)
         if not where:
-            return _arm_per_column(path, runs, seed)
+            return _arm_per_column(path, [run for _, run in found], seed, hints)
+        every = len(found)
         found = [(form, run) for form, run in found if where in run.fields]
-        runs = [run for _, run in found]
-        arms = [str(run.fields[where]) for run in runs]
-        arm_said = f"arms by the field '{where}'"
-    measure, said = _measure(path, _measured(runs, arms, {seed, where}), hints)
+        apart = every - len(found)
+    arms = [form.arm if by_path else str(run.fields[where]) for form, run in found]
+    told, runs = {seed, where, ended}, [run for _, run in found]
+    refuse_tasks(path, runs, arms, told, seeds=bool(seed))
+    measure, said = _measure(path, _measured(runs, arms, told, hints.measure), hints, runs)
+    tabular = forms[0].importer.get("each") == "row"
+    read = with_cells(path, runs, measure) if tabular else runs
     several = any(sum(measure in row for row in run.rows) > 1 for run in runs)
     reduce = "last" if several else ""
-    values = _values(path, list(zip(arms, runs, strict=True)), seed, measure, reduce)
-    results = FoundResults(path, values, measure, reduce)
-    results.said = [forms[0].words, arm_said, said]
-    results.said += ["the last value of each run"] if several else []
+    results = FoundResults(path, _values(path, arms, read, seed, measure, reduce), measure, reduce)
+    results.said = [
+        forms[0].words,
+        "an arm per path" if by_path else f"arms by the field '{where}'",
+    ]
+    results.said += [said, *(["the last value of each run"] if several else [])]
     results.said.append(f"seeds by the field '{seed}'" if seed else NUMBERED)
-    if seed:
+    results.said += [f"left out, without '{where}': {number_of(apart, 'run')}"] if apart else []
+    results.said += [*_ended(runs, ended), *(_unread(runs, {*told, measure}) if tabular else ())]
+    if seed and not ended and read == runs:
         results.imports = _imports(forms, found, where, seed)
     return results
 
@@ -166,8 +222,30 @@ def _of_runs(
 NUMBERED = "no seeds are named: runs are numbered as they come"
 
 
+def _with_states(path: Path, found: Found, hints: Hints) -> tuple[Found, str]:
+    """The runs as a field of theirs says that they ended; empty where all have finished."""
+    runs, ended = with_states(path, [run for _, run in found])
+    if ended in ("", hints.arm):
+        return found, ""
+    return [(form, run) for (form, _), run in zip(found, runs, strict=True)], ended
+
+
+def _ended(runs: Sequence[FoundRun], ended: str) -> list[str]:
+    """What is said of the field by which runs have ended."""
+    lost = sum(run.state == "failed" for run in runs)
+    going = sum(run.state == "running" for run in runs)
+    said = f"by the field '{ended}' {lost} diverged or failed, {going} are running"
+    return [said] if ended else []
+
+
+def _unread(runs: Sequence[FoundRun], told: set[str]) -> list[str]:
+    """What is said of the columns that are not read."""
+    names = dict.fromkeys(name for run in runs for name in run.fields if name not in told)
+    return [f"left unread: {named(names)}"] if names else []
+
+
 def _imports(
-    forms: Sequence[Form], found: Sequence[tuple[Form, FoundRun]], where: str, seed: str
+    forms: Sequence[Form], found: Found, where: str, seed: str
 ) -> dict[str, dict[str, Any]]:
     """What each arm would declare."""
     if not where:
@@ -179,92 +257,73 @@ def _imports(
     }
 
 
-def _seed_field(path: Path, runs: Sequence[FoundRun], hints: Hints) -> str:
-    """The field of the seed, which every run has; empty where there is none."""
-    known = [key for key in runs[0].fields if all(key in run.fields for run in runs)]
-    if hints.seed:
-        if hints.seed not in known:
-            raise _no_field(path, hints.seed, known)
-        return hints.seed
-    for name in (*SEEDS, "run"):
-        for key in known:
-            if key.casefold().rpartition(".")[2] == name and _whole_in_all(runs, key):
-                return key
-    return ""
+# columns that are runs, or arms
 
 
-def _whole_in_all(runs: Sequence[FoundRun], key: str) -> bool:
-    return all(_WHOLE.fullmatch(str(run.fields[key])) for run in runs)
+def _chart(path: Path, base: Path, names: Sequence[str], hints: Hints) -> FoundResults:
+    """A chart of W&B, a column per run: what differs between the names of the runs is the arm."""
+    place = path.resolve().relative_to(base.resolve()).as_posix()
+    forms, number = forms_of_chart(path, place, names, hints.measure)
+    results = _of_runs(path, forms, _found(forms, base, path), replace(hints, measure="value"))
+    results.label = number
+    results.said = [
+        f"the number '{number}'" if "'value'" in each else each for each in results.said
+    ]
+    results.said += _left_out(forms)
+    return results
 
 
-def _arm_field(path: Path, runs: Sequence[FoundRun], seed: str, hints: Hints) -> str:
-    """The field that tells the arms apart; empty where none does."""
-    known = list(dict.fromkeys(key for run in runs for key in run.fields))
-    if hints.arm:
-        if hints.arm not in known:
-            raise _no_field(path, hints.arm, known)
-        return hints.arm
-    candidates = [key for key in known if key != seed and _splits(runs, key)]
-    for name in ARMS:
-        for key in candidates:
-            if key.casefold().rpartition(".")[2] == name:
-                return key
-    texts = [key for key in candidates if not _number_like(runs, key)]
-    choice = texts or [key for key in candidates if "." in key]  # settings of a tracker
-    if len(choice) > 1:
-        mistake = f"several fields may tell the arms apart: {', '.join(choice[:10])}"
-        raise refused(path, mistake, "one", f"name it, as in --arm {choice[0]}")
-    return choice[0] if choice else ""
+def _left_out(forms: Sequence[Form]) -> list[str]:
+    """What is said of files, or columns, that are alone: no arm has one run."""
+    left = [name for form in forms for name in form.left_out]
+    return [f"left out, for no other is named alike: {named(left)}"] if left else []
 
 
-def _splits(runs: Sequence[FoundRun], key: str) -> bool:
-    """Whether a field has a few values, each in several runs, and all runs have one."""
-    counts: dict[str, int] = defaultdict(int)
-    for run in runs:
-        value = run.fields.get(key)
-        if not isinstance(value, str | int | float | bool) or value == "":
-            return False
-        counts[str(value)] += 1
-    return 2 <= len(counts) <= MOST_ARMS and min(counts.values()) >= 2
-
-
-def _number_like(runs: Sequence[FoundRun], key: str) -> bool:
-    try:
-        return all(isinstance(float(run.fields[key]), float) for run in runs)
-    except (TypeError, ValueError):
-        return False
-
-
-def _arm_per_column(path: Path, runs: Sequence[FoundRun], seed: str) -> FoundResults:
+def _arm_per_column(path: Path, runs: Sequence[FoundRun], seed: str, hints: Hints) -> FoundResults:
     """A column of numbers per arm, a row per seed; ClaimError where it cannot be that."""
     columns = list(dict.fromkeys(name for run in runs for row in run.rows for name in row))
     arms = [name for name in columns if name != seed and name.casefold() not in COUNTERS]
     complete = all(arm in row for arm in arms for run in runs for row in run.rows)
-    if not path.is_file() or not 2 <= len(arms) <= MOST_ARMS or not complete:
-        known = ", ".join(list(runs[0].fields)[:20]) or "none"
-        mistake = f"no field tells the arms apart; there are: {known}"
+    known = list(runs[0].fields)
+    if hints.measure and hints.measure not in known:
+        raise no_field(path, hints.measure, columns, "number", "measure")
+    if (
+        not path.is_file()
+        or hints.measure
+        or not 2 <= len(arms) <= MOST_ARMS
+        or not complete
+        or any(len(run.rows) != 1 for run in runs)
+    ):
+        _refuse_commas(path, runs, hints.measure)
+        mistake = f"no field tells the arms apart; there are: {named(known) or 'none'}"
         raise refused(path, mistake, "one that differs between arms", "name it: --arm FIELD")
     values = {
         arm: [
-            FoundValue(
-                _seed(path, run.place, run.fields[seed]) if seed else place, run.rows[0][arm]
-            )
+            FoundValue(seed_of(path, run, seed) if seed else place, run.rows[0][arm])
             for place, run in enumerate(runs)
         ]
         for arm in arms
     }
     seeds = f"seeds by the column '{seed}'" if seed else "rows are numbered as seeds"
-    return FoundResults(path, values, "value", said=[f"a column per arm: {', '.join(arms)}", seeds])
+    said = [f"a column per arm: {', '.join(arms)}", seeds, *_unread(runs, {seed, *arms})]
+    return FoundResults(path, values, "value", said=said)
 
 
-def _measured(runs: Sequence[FoundRun], arms: Sequence[str], taken: set[str]) -> list[str]:
-    """The numbers that every arm has, and that are no setting: those that vary in some arm."""
+# numbers
+
+
+def _measured(
+    runs: Sequence[FoundRun], arms: Sequence[str], taken: set[str], asked: str
+) -> list[str]:
+    """The number that is ``asked`` for, or those that every arm has and that vary in some arm."""
     by_arm: dict[str, dict[str, set[float | None]]] = defaultdict(lambda: defaultdict(set))
     for arm, run in zip(arms, runs, strict=True):
         for row in run.rows:
             for name, value in row.items():
                 by_arm[arm][name].add(value)
     shared = set.intersection(*(set(found) for found in by_arm.values())) if by_arm else set()
+    if asked in shared:
+        return [asked]
     names = [
         name
         for name in dict.fromkeys(name for found in by_arm.values() for name in found)
@@ -274,12 +333,16 @@ def _measured(runs: Sequence[FoundRun], arms: Sequence[str], taken: set[str]) ->
     return varying or names
 
 
-def _measure(path: Path, names: Sequence[str], hints: Hints) -> tuple[str, str]:
+def _measure(
+    path: Path, names: Sequence[str], hints: Hints, runs: Sequence[FoundRun] = ()
+) -> tuple[str, str]:
     """The number to compare, and what is said of the choice."""
-    if hints.measure:
-        if hints.measure not in names:
-            raise _no_field(path, hints.measure, names, "number", "measure")
+    if hints.measure and hints.measure in names:
         return hints.measure, f"the number '{hints.measure}'"
+    if not names or hints.measure:
+        _refuse_commas(path, runs, hints.measure)
+    if hints.measure:
+        raise no_field(path, hints.measure, names, "number", "measure")
     if not names:
         raise refused(path, "no number is in every arm", "a number per run", "check the path")
     if len(names) == 1:
@@ -293,38 +356,32 @@ def _measure(path: Path, names: Sequence[str], hints: Hints) -> tuple[str, str]:
     raise refused(path, mistake, "one", f"name it, as in --measure {names[0]}")
 
 
+def _refuse_commas(path: Path, runs: Sequence[FoundRun], name: str) -> None:
+    """ClaimError for the first number with a comma, of any name where none is given."""
+    for run in runs:
+        for key, value in run.fields.items():
+            if name in ("", key) and isinstance(value, str) and _COMMA.fullmatch(value.strip()):
+                with_cells(path, [run], key)
+
+
 def _values(
     path: Path,
-    runs: Sequence[tuple[str, FoundRun]],
+    arms: Sequence[str],
+    runs: Sequence[FoundRun],
     seed: str,
     measure: str,
     reduce: str,
 ) -> dict[str, list[FoundValue]]:
     """The runs of each arm."""
     found: dict[str, list[FoundValue]] = defaultdict(list)
-    for arm, run in runs:
-        number = _seed(path, run.place, run.fields[seed]) if seed else len(found[arm])
+    for arm, run in zip(arms, runs, strict=True):
+        number = seed_of(path, run, seed) if seed else len(found[arm])
         having = [row[measure] for row in run.rows if measure in row]
         missing = run.state == "running" or (run.state == "finished" and not having)
         lost = missing or run.state == "failed" or None in having
         value = None if lost else chosen(run.rows, measure, "last" if reduce else None)[0]
         found[arm].append(FoundValue(number, value, missing))
     return dict(found)
-
-
-def _seed(path: Path, place: str, value: Any) -> int:
-    whole = _WHOLE.fullmatch(str(value))
-    if whole is None:
-        mistake = f"{place}: the seed '{str(value)[:40]}' is no whole number"
-        raise refused(path, mistake, "0, 1, 2 ...", "name the field of the seed: --seed FIELD")
-    return int(whole[1])
-
-
-def _no_field(
-    path: Path, name: str, known: Sequence[str], noun: str = "field", option: str = ""
-) -> ClaimError:
-    mistake = f"there is no {noun} '{name}'" + (f" to {option}" if option else "")
-    return refused(path, mistake, ", ".join(known[:30]) or "none", choose(name, known))
 
 
 def several_of(runs: Mapping[str, Sequence[FoundValue]]) -> list[str]:

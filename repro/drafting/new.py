@@ -5,29 +5,39 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from repro.drafting.claim_text import Better, Draft, claim_text, name_of
-from repro.drafting.drafts import DraftOptions, drafts_of, marked, write
-from repro.drafting.found_results import Hints, read_results
+from repro.drafting.drafts import DraftOptions, Drafts, drafts_of, write
+from repro.drafting.found_results import read_results
+from repro.drafting.run_fields import Hints
 from repro.errors import ClaimError, Problem
+from repro.evidence.readings import number_of
 from repro.specs.load import check_files
 
 HEAD = (
     "A claim to be declared before its results are there. Fill in what is empty, and give the",
     "reasons: they stand in the report. Then: repro check, repro verify with this file.",
 )
-SEEDS = 5
+SEEN = (
+    "Written by `repro new` when the results that it reads were there: a verdict on these is",
+    "exploratory, and the claim is about new ones, put in their place. Fill in what is empty, and",
+    "give the reasons: they stand in the report. Then: repro check, repro verify with this file.",
+)
+SEEDS, MOST_SEEDS = 5, 30
 _PLACEHOLDER = re.compile(r"\{([A-Za-z][A-Za-z0-9_.-]*)\}")
 _RESERVED = frozenset({"seed", "args", "out"})
 
 
 @dataclass(frozen=True, slots=True)
 class NewClaim:
-    """What is known of a claim; what is empty is left for its author to fill in."""
+    """What is known of a claim; what is empty is left for its author to fill in.
 
-    better: Better
+    ``gate``: it is written for `repro gate`, which adds seeds until they decide.
+    """
+
+    better: Better | None = None
     results: Path | None = None
     command: str = ""
     measure: str = ""
@@ -37,6 +47,7 @@ class NewClaim:
     own: str = ""
     hints: Hints = field(default_factory=Hints)
     out: Path = Path()
+    gate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,35 +62,52 @@ class Written:
 def write_claim(new: NewClaim) -> Written:
     """Write the claim files.
 
-    ClaimError for results or a command that tell too little, SpecError where a file that somebody
-    edited is in the way, OutputError where nothing can be written.
+    ClaimError for results or a command that tell too little, or for both, SpecError where a file
+    that somebody edited is in the way, OutputError where nothing can be written.
     """
-    texts, said = _from_results(new, new.results) if new.results else _from_command(new)
-    files = []
-    for name, text in texts.items():
-        write(new.out / name, marked(text))
-        files.append(new.out / name)
+    if new.better is None:
+        raise ClaimError(
+            "nothing says which values are better\n  expected: --better higher or lower\n"
+            "  to do: add it"
+        )
+    _refuse_both(new)
+    if new.results is not None:
+        drafts = _from_results(new, new.better, new.results)
+    else:
+        drafts = _from_command(new, new.better)
+    files = write(drafts, new.out)
     checked, _ = check_files(files)
-    return Written(
-        tuple(files), tuple(said), tuple(problem for each in checked for problem in each.problems)
-    )
+    problems = tuple(problem for each in checked for problem in each.problems)
+    return Written(files, tuple(drafts.said), problems)
 
 
-def _asked(new: NewClaim) -> DraftOptions:
-    return DraftOptions(new.better, new.by, new.why, new.baseline, new.own, HEAD, ask=True)
+def _refuse_both(new: NewClaim) -> None:
+    """ClaimError for what is of results that are there, and of a command: one would be lost."""
+    of_results = {
+        "--from": new.results is not None,
+        "--baseline": bool(new.baseline),
+        "--arm": bool(new.hints.arm),
+        "--seed": bool(new.hints.seed),
+    }
+    of_command = {"--command": bool(new.command), "--gate": new.gate}
+    first = next((name for name, given in of_results.items() if given), "")
+    second = next((name for name, given in of_command.items() if given), "")
+    if first and second:
+        raise ClaimError(
+            f"{first} and {second}: the one is about results that are there, the other about a "
+            "program that is run\n  expected: one of the two\n"
+            f"  to do: leave out {first} or {second}"
+        )
 
 
-def _from_results(new: NewClaim, path: Path) -> tuple[dict[str, str], list[str]]:
+def _from_results(new: NewClaim, better: Better, path: Path) -> Drafts:
     """A claim like these results, about new ones in their place."""
     results = read_results(path, new.out, new.hints)
-    drafts = drafts_of(results, _asked(new))
-    if drafts.table is not None:
-        name, text = drafts.table
-        write(new.out / name, text, mine=True)
-    return drafts.claims, drafts.said
+    asked = DraftOptions(better, new.by, new.why, new.baseline, new.own, SEEN, ask=True)
+    return drafts_of(results, asked)
 
 
-def _from_command(new: NewClaim) -> tuple[dict[str, str], list[str]]:
+def _from_command(new: NewClaim, better: Better) -> Drafts:
     """A claim about a program with other arguments; ClaimError for no command line."""
     words, settings, said = _words(new.command)
     measure = new.measure or new.hints.measure or "value"
@@ -94,22 +122,23 @@ def _from_command(new: NewClaim) -> tuple[dict[str, str], list[str]]:
     reported = {"from": measure} if left else {"from": name, "reduce": "last"}
     files = [word for word in words if (new.out / word).is_file()]
     draft = Draft(
-        id=f"{new.better}_{name}",
-        title=f"The changed program has a {new.better} {measure} than the baseline"[:200],
+        id=f"{better}_{name}",
+        title=f"The changed program has a {better} {measure} than the baseline"[:200],
         own=new.own,
         head=HEAD,
         labels={"changed": "changed", "baseline": "baseline"},
         arms={arm: {"args": dict.fromkeys(settings)} for arm in ("changed", "baseline")},
         compared=("changed", "baseline"),
-        seeds={"min": SEEDS, "plan": SEEDS},
+        seeds={"min": SEEDS, "plan": SEEDS} | ({"max": MOST_SEEDS} if new.gate else {}),
         measurement=name,
-        reported={**reported, "label": measure, "better": new.better},
-        better=new.better,
+        reported={**reported, "label": measure, "better": better},
+        better=better,
         smallest=None if new.by is None else (new.by, new.why),
         ask=True,
+        sequential=new.gate,
         configuration={"trainer": "command", "command": words, "files": files, "results": results},
     )
-    return {f"{draft.id}.claim.yaml": claim_text(draft)}, said
+    return Drafts({f"{draft.id}.claim.yaml": claim_text(draft)}, said=said)
 
 
 def _words(command: str) -> tuple[list[str], list[str], list[str]]:
@@ -138,30 +167,49 @@ def _refused(command: str, mistake: str, advice: str) -> ClaimError:
     )
 
 
-def asked_for(ask: Callable[[str], str]) -> NewClaim:
-    """A claim from the answers to questions; an empty answer leaves it open."""
-    results = ask("Results that are there, a file or a folder (empty: there are none)").strip()
-    command = "" if results else ask("The command that trains once, with {seed} in it").strip()
-    answer = ask("Which values are better: higher or lower").strip().casefold()
-    measure = ask("The name of the number that is compared (empty: guess it)").strip()
-    by = ask("The smallest difference that would matter (empty: fill it in later)").strip()
-    why = ask("Why that much (empty: fill it in later)").strip()
-    own = ask("Why you claim it (empty: fill it in later)").strip()
-    if answer not in ("higher", "lower"):
-        expected = "expected: higher or lower\n  to do: begin again"
-        raise ClaimError(f"'{answer}' is no answer\n  {expected}")
-    try:
-        size = float(by) if by else None
-    except ValueError:
-        advice = "write digits and a decimal point"
-        raise ClaimError(f"'{by}' is no number\n  expected: a number\n  to do: {advice}") from None
-    return NewClaim(
-        better="higher" if answer == "higher" else "lower",
+def asked_for(ask: Callable[[str], str], given: NewClaim) -> NewClaim:
+    """What is not given, from the answers to questions; an empty answer leaves it open."""
+
+    def answer(question: str) -> str:
+        return ask(question).strip()
+
+    results = command = ""
+    if not given.gate:
+        results = answer("Results that are there, a file or a folder (empty: there are none)")
+    if not results:
+        command = answer("The command that trains once, with {seed} in it")
+    better = given.better or _better(answer("Which values are better: higher or lower"))
+    measure = given.measure or answer("The name of the number that is compared (empty: guess it)")
+    by = given.by
+    if by is None:
+        by = _size(answer("The smallest difference that would matter (empty: fill it in later)"))
+    return replace(
+        given,
+        better=better,
         results=Path(results) if results else None,
         command=command,
         measure=measure,
-        by=size,
-        why=why,
-        own=own,
-        hints=Hints(measure=measure),
+        by=by,
+        why=given.why or answer("Why that much (empty: fill it in later)"),
+        own=given.own or answer("Why you claim it (empty: fill it in later)"),
+        hints=replace(given.hints, measure=measure),
     )
+
+
+def _better(answer: str) -> Better:
+    words: dict[str, Better] = {"higher": "higher", "lower": "lower"}
+    if answer.casefold() not in words:
+        expected = "expected: higher or lower\n  to do: begin again"
+        raise ClaimError(f"'{answer}' is no answer\n  {expected}")
+    return words[answer.casefold()]
+
+
+def _size(answer: str) -> float | None:
+    if not answer:
+        return None
+    size = number_of(answer)
+    if size is None or size <= 0:
+        advice = "write digits and a decimal point"
+        expected = f"  expected: a number above 0\n  to do: {advice}"
+        raise ClaimError(f"'{answer}' is no such number\n{expected}")
+    return size

@@ -111,7 +111,7 @@ def test_every_form_gives_the_same_verdict(form: object) -> None:
     assert callable(form)
     done = repro("compare", form(), "--better", "lower", "--by", "0.3")
     assert done.returncode == 0, done.stderr
-    assert "mixup_vs_plain (declared): VALID, CONFIRMED (one-sided 2.5%)" in done.stdout
+    assert "mixup_vs_plain: VALID, CONFIRMED (one-sided 2.5%)" in done.stdout
     assert "read: n, the seeds per arm: mixup 5, plain 5" in done.stdout
     document = read_document(Path("reports/mixup_vs_plain/declared/report.json"))
     assert document.results[0].effect == pytest.approx(EFFECT, abs=1e-12)
@@ -132,7 +132,7 @@ def test_what_was_guessed_is_said_and_can_be_said_instead() -> None:
     ):
         assert line in done.stdout
     done = repro("compare", "results.tsv", "--better", "lower", "--baseline", "mixup")
-    assert "plain_vs_mixup (declared): VALID, CONTRADICTED" in done.stdout
+    assert "plain_vs_mixup: VALID, CONTRADICTED" in done.stdout
     assert done.returncode == 1
     for option, words in (
         ("--measure", "there is no number 'none'"),
@@ -186,6 +186,32 @@ def test_a_claim_that_was_edited_is_not_replaced() -> None:
     assert Path("elsewhere/results_as_compared.csv").exists()
 
 
+def test_a_copy_that_was_edited_is_not_replaced() -> None:
+    """Seeds that were added to it are nowhere else; and its claim stays as it is, too."""
+    columns()
+    repro("compare", "results.csv", "--better", "lower")
+    copy, claim = Path("results_as_compared.csv"), Path("mixup_vs_plain.claim.yaml")
+    before, written = copy.read_text(encoding="utf-8"), claim.read_text(encoding="utf-8")
+    with copy.open("a", encoding="utf-8") as file:
+        file.write("mixup,5,value,4.2,finished\nplain,5,value,4.9,finished\n")
+    edited = copy.read_text(encoding="utf-8")
+    done = repro("compare", "results.csv", "--better", "lower", "--by", "0.1")
+    assert done.returncode == 2
+    assert f"{copy}:1:1: this file is there already" in done.stderr
+    assert copy.read_text(encoding="utf-8") == edited
+    assert claim.read_text(encoding="utf-8") == written
+    copy.write_text(before, encoding="utf-8")
+    claim.write_text(f"{written}# mine\n", encoding="utf-8")
+    with Path("results.csv").open("a", encoding="utf-8") as file:
+        file.write("\n4.22;4.99\n")
+    assert repro("compare", "results.csv", "--better", "lower").returncode == 2
+    assert copy.read_text(encoding="utf-8") == before
+    claim.write_text(written, encoding="utf-8")
+    done = repro("compare", "results.csv", "--better", "lower")
+    assert "seeds per arm: mixup 6, plain 6" in done.stdout, done.stderr
+    assert len(copy.read_text(encoding="utf-8").splitlines()) == 13
+
+
 def test_several_arms_are_a_family() -> None:
     """Each against the baseline, at its level among all, by Holm's method."""
     generator = random.Random(3)
@@ -221,7 +247,7 @@ def test_trackers_are_read(name: str, source: str, count: int) -> None:
     done = repro("compare", name, "--better", "lower", "--measure", measure)
     assert f"seeds per arm: mixup {count}, plain {count}" in done.stdout, done.stderr
     conclusion = "VALID, CONFIRMED" if name == "tb" else "INVALID, no conclusion"
-    assert f"mixup_vs_plain (declared): {conclusion}" in done.stdout
+    assert f"mixup_vs_plain: {conclusion}" in done.stdout
     (claim,) = load_claims(Path("mixup_vs_plain.claim.yaml"))
     importer = {"tb": "tensorboard"}.get(name, "mlflow")
     assert {arm.source.importer.from_ for arm in claim.arms.values()} == {importer}  # type: ignore[attr-defined]

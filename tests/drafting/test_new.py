@@ -90,6 +90,9 @@ def test_the_output_of_a_program_is_read_by_a_pattern() -> None:
         (("--command", " ", "--better", "lower"), "there is no command"),
         (("--command", RUNS), "nothing says which values are better"),
         (("--from", "none.csv", "--better", "lower"), "there is no such file"),
+        (("--from", "results.csv", "--command", RUNS, "--better", "lower"), "--from and --command"),
+        (("--from", "results.csv", "--gate", "--better", "lower"), "--from and --gate"),
+        (("--command", RUNS, "--baseline", "a", "--better", "lower"), "--baseline and --command"),
     ],
 )
 def test_what_tells_too_little_is_refused(arguments: tuple[str, ...], words: str) -> None:
@@ -112,6 +115,38 @@ def test_questions_give_the_same_file(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [line for line in asked.splitlines() if "smallest" in line] == [
         line for line in given.splitlines() if "smallest" in line
     ]
+
+
+def test_what_is_given_holds_beside_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the rest is asked, and the claim is written where it was to go."""
+    answers = ("results.csv", "", "as much as can be felt")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(answers) + "\n"))
+    given = ("--out", "claims", "--better", "lower", "--baseline", "b", "--by", "0.1")
+    done = repro("new", *given, "--own", "we want to know it")
+    assert done.returncode == 0, done.stderr
+    text = Path("claims/a_vs_b.claim.yaml").read_text(encoding="utf-8")
+    assert 'smallest_effect: {abs: 0.1, why: "as much as can be felt"}' in text
+    assert "we want to know it" in text
+    assert list(Path().glob("*.claim.yaml")) == []
+
+
+def test_what_was_seen_is_not_called_undeclared() -> None:
+    """A claim from results says that a verdict on these is exploratory."""
+    done = repro("new", "--from", "results.csv", "--better", "lower", *GIVEN)
+    assert "a verdict on these would be exploratory" in done.stdout
+    text = Path("b_vs_a.claim.yaml").read_text(encoding="utf-8")
+    assert "before its results are there" not in text
+    assert "exploratory" in text
+
+
+def test_a_claim_for_the_gate_loads_there() -> None:
+    done = repro("new", "--gate", "--command", RUNS, "--better", "lower", *GIVEN)
+    assert done.returncode == 0, done.stderr
+    file = Path("lower_value.claim.yaml")
+    text = file.read_text(encoding="utf-8").replace("lr: null", "lr: 0.1", 1)
+    file.write_text(text.replace("lr: null", "lr: 0.2"))
+    (claim,) = load_claims(file)
+    assert (claim.seeds.max, claim.sequential is not None) == (30, True)
 
 
 def test_an_answer_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,140 @@
+"""`--json` everywhere: stdout is one document, whatever comes of the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from repro.cli import app
+from repro.store.run_store import RunStore
+from tests.commands import repro
+from tests.drafting.test_new import GIVEN, RUNS, TABLE
+from tests.specs.test_scales import put
+from tests.test_gate import claim
+from tests.tuning import searches
+
+BAD = Path(__file__).parents[1] / "specs" / "bad" / "negative_margin.yaml"
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("REPRO_STORE", str(tmp_path / "store"))
+
+
+def said(*arguments: str | Path, status: int = 0) -> Any:
+    """The document on stdout."""
+    done = repro(*arguments, "--json")
+    assert done.returncode == status, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_every_command_has_it() -> None:
+    """But `schema`, which prints nothing else."""
+    (runs,) = app.registered_groups
+    assert runs.typer_instance is not None
+    commands = [*app.registered_commands, *runs.typer_instance.registered_commands]
+    without = {each.callback.__name__ for each in commands if each.callback} - {
+        each.callback.__name__
+        for each in commands
+        if each.callback and "json" in each.callback.__annotations__
+    }
+    assert without == {"schema"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *((name, BAD) for name in ("verify", "plan", "gate", "try", "measure")),
+        ("compare", "none.csv", "--better", "lower"),
+        ("new", "--from", "none.csv", "--better", "lower"),
+        ("tune", BAD),
+        ("report", BAD),
+        ("rank", "none.npy"),
+        ("similarity", "none.txt"),
+        ("audit", "none.csv"),
+        ("corpus", "none"),
+        ("runs", "check", BAD),
+        ("runs", "export", BAD, "--to", "elsewhere"),
+    ],
+    ids=lambda arguments: " ".join(map(str, arguments[:2])).replace(str(BAD), "FILE"),
+)
+def test_what_stops_a_command_is_an_object(arguments: tuple[str | Path, ...]) -> None:
+    """With the status, and the message that stderr has."""
+    done = repro(*arguments, "--json")
+    found = json.loads(done.stdout)
+    assert found["status"] == done.returncode > 1
+    assert found["error"].splitlines()[0] in done.stderr
+    if BAD in arguments and arguments[0] != "report":
+        first = found["problems"][0]
+        assert (first["file"], first["line"] > 0, bool(first["what"])) == (str(BAD), True, True)
+
+
+def test_code_without_consent_is_an_object(tmp_path: Path) -> None:
+    """A gate that has run nothing has no word."""
+    found = said("gate", claim(tmp_path, 1.0), status=2)
+    assert "--allow-code" in found["error"]
+    assert "word" not in found
+
+
+def test_a_crash_and_an_interruption_are_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    for error, status in ((ZeroDivisionError("none"), 70), (KeyboardInterrupt(), 130)):
+
+        def failing(*_: Any, raised: BaseException = error, **__: Any) -> Any:
+            raise raised
+
+        monkeypatch.setattr("repro.doctor.examine", failing)
+        found = said("doctor", status=status)
+        assert (found["status"], bool(found["error"])) == (status, True)
+
+
+def test_new_says_what_is_open() -> None:
+    Path("results.csv").write_text(TABLE)
+    Path("train.py").write_text("print(1)\n")
+    found = said("new", "--from", "results.csv", "--better", "lower")
+    assert found["files"] == ["b_vs_a.claim.yaml"]
+    assert "seeds by the field 'seed'" in found["read"]
+    assert {each["file"] for each in found["to_fill_in"]} == {"b_vs_a.claim.yaml"}
+    found = said("new", "--command", RUNS, "--better", "lower", *GIVEN)
+    assert found["files"] == ["lower_value.claim.yaml"]
+
+
+def test_plan_and_try(tmp_path: Path) -> None:
+    """The runs and designs; the numbers of one run."""
+    file = claim(tmp_path, 1.0)
+    planned = said("plan", file, "--allow-code")
+    assert (planned["missing"], len(planned["runs"])) == (10, 10)
+    assert {each["state"] for each in planned["runs"]} == {"missing"}
+    (each,) = planned["claims"]
+    assert (each["claim"], each["designs"][0]["expectation"]) == ("candidate", "better")
+    tried = said("try", file, "--allow-code", "--arm", "baseline")
+    assert tried["values"].keys() == {"error"} == tried["left"].keys()
+    assert (tried["failures"], tried["diverged"]) == ([], False)
+
+
+def test_report_and_runs(tmp_path: Path) -> None:
+    repro("verify", put(tmp_path))
+    (report,) = Path("reports").rglob("report.json")
+    found = said("report", report)
+    assert str(report.with_name("report.html")) in found["files"]
+    RunStore(tmp_path / "store").prepare()
+    found = said("runs", "check")
+    assert found == {"read": 0, "unfinished": 0, "damages": []}
+    found = said("runs", "export", "--to", "copy")
+    assert (found["to"], found["copied"]) == ("copy", 0)
+
+
+def test_doctor_and_corpus(tmp_path: Path) -> None:
+    for split in ("train", "valid", "test"):
+        Path(f"{split}.txt").write_text("a b a\n")
+    assert said("corpus", tmp_path)["corpus"]["vocabulary"] > 1
+    done = repro("doctor", "--json")
+    assert {"state", "what", "to_do"} == json.loads(done.stdout)["found"][0].keys()
+
+
+def test_tune_says_what_it_would_try(tmp_path: Path) -> None:
+    found = said("tune", searches.written(tmp_path), "--dry-run")
+    assert found["runs"] == found["settings"] * found["seeds"]
