@@ -1,4 +1,8 @@
-"""GPUs for a program: each belongs to one program at a time, on this machine."""
+"""GPUs for a program: each belongs to one program at a time, on this machine.
+
+A GPU is locked by its UUID, where the driver tells it: jobs of a cluster that have a GPU each may
+all know theirs as number 0.
+"""
 
 from __future__ import annotations
 
@@ -41,22 +45,41 @@ def visible() -> list[str]:
     shown = os.environ.get("CUDA_VISIBLE_DEVICES")
     if shown is not None:
         return [name.strip() for name in shown.split(",") if name.strip() not in ("", "-1")]
-    line = ["nvidia-smi", "--query-gpu=index", "--format=csv,noheader"]
+    return [line.strip() for line in _asked("index")]
+
+
+def _asked(fields: str) -> list[str]:
+    """What the driver says of its GPUs, one a line; nothing where there is none."""
+    line = ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader"]
     with suppress(OSError, subprocess.SubprocessError):
         found = subprocess.run(line, capture_output=True, text=True, timeout=30, check=True)
-        return found.stdout.split()
+        return found.stdout.splitlines()
     return []
+
+
+def _uuids() -> dict[str, str]:
+    """The UUID of each GPU by its number, as far as the driver tells."""
+    parts = [line.partition(",") for line in _asked("index,uuid")]
+    return {number.strip(): uuid.strip() for number, _, uuid in parts if uuid.strip()}
+
+
+def _identity(name: str, uuids: dict[str, str]) -> str:
+    """What a GPU is locked by: ``name`` is its number, or its UUID or the beginning of that."""
+    if name in uuids:
+        return uuids[name]
+    return next((uuid for uuid in uuids.values() if uuid.startswith(name)), name)
 
 
 def _free(names: list[str], count: int, held: ExitStack) -> list[str]:
     """GPUs that nobody holds, locked until ``held`` is closed."""
     folder = Path(tempfile.gettempdir()) / f"repro-gpus-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
+    uuids = _uuids()
     while True:
         with ExitStack() as tried:
             found: list[str] = []
             for name in names:
-                safe = "".join(c if c.isalnum() else "_" for c in name)
+                safe = "".join(c if c.isalnum() else "_" for c in _identity(name, uuids))
                 flags = os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
                 handle = os.open(folder / safe, flags, 0o600)
                 tried.callback(os.close, handle)
