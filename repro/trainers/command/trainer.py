@@ -21,7 +21,7 @@ from repro.schema.yaml import Steps
 from repro.series import Heard, Reduction, Row, chosen
 from repro.trainers.command import process, results
 from repro.trainers.command.gpus import gpus_of_this_run
-from repro.trainers.command.packaged import difference, is_packaged
+from repro.trainers.command.packaged import EXTRA, difference, is_packaged, not_installed
 from repro.trainers.command.spec import CommandTraining
 from repro.trainers.measurement import Measured, MeasurementSpec
 from repro.trainers.run import RunSpec
@@ -56,6 +56,7 @@ class Commands(Trainer[CommandTraining]):
     """Any program."""
 
     Spec = CommandTraining
+    software = ()
 
     def recognises(self, document: dict[str, Any]) -> bool:
         """It has a command."""
@@ -113,6 +114,17 @@ class Commands(Trainer[CommandTraining]):
         """As many as are declared."""
         return spec.resources.gpus
 
+    def device(self, spec: CommandTraining, offered: Device) -> Device:
+        """No GPU where none is declared."""
+        return offered if spec.resources.gpus else "cpu"
+
+    def forget_peak(self, device: Device) -> None:
+        """Nothing: what a program holds is not what this process holds."""
+
+    def peak(self, device: Device) -> int:
+        """Unknown, as above."""
+        return 0
+
     def changed_here(self, spec: CommandTraining) -> str:
         """The first of its files that is another one, or is not there."""
         for name, expected in spec.digests.items():
@@ -121,14 +133,18 @@ class Commands(Trainer[CommandTraining]):
                 return str(path)
         return ""
 
-    def lacking(self, spec: CommandTraining, data: Path | None) -> str:
-        """The program itself."""
+    def uninstalled(self, spec: CommandTraining) -> str:
+        """The program itself, or what a packaged one imports."""
         program = _line(spec, spec.command)[0]
         if "/" in program:
             there = os.access(Path(spec.folder) / program, os.X_OK)
         else:
             there = shutil.which(program) is not None
-        return "" if there else f"needs the program '{program}', which is not there; install it"
+        if not there:
+            return f"needs the program '{program}', which is not there; install it"
+        names = " and ".join(not_installed(spec))
+        advice = f"pip install 'repro-verdict[{EXTRA}]'"
+        return f"needs {names}, not installed beside repro: {advice}" if names else ""
 
     def train(
         self,
