@@ -7,6 +7,7 @@ import logging
 import re
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -58,9 +59,8 @@ class Offer:
 def offers_of(client: Client) -> list[Offer] | None:
     """What each worker offers that is connected now; None where the scheduler does not say."""
     try:
-        found = client.sync(
-            client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER_SECONDS
-        )
+        scheduler: Any = client.scheduler
+        found = client.sync(scheduler.identity, n_workers=-1, callback_timeout=ANSWER_SECONDS)
         workers = found["workers"].values()
         return [Offer(int(each["nthreads"]), dict(each["resources"])) for each in workers]
     except Exception:  # noqa: BLE001 - such as a scheduler that has gone: that is told elsewhere
@@ -145,9 +145,13 @@ def _may_appear(scheduler: str) -> bool:
 
 
 def quieten() -> None:
-    """Tracebacks that dask logs while it reconnects are no news: what matters is told here."""
-    import distributed  # noqa: F401, PLC0415 - an extra, which sets levels of its own
+    """Tracebacks that dask logs while it reconnects are no news: what matters is told here.
 
+    So is which versions differ, of those that matter.
+    """
+    from distributed.versions import VersionMismatchWarning  # noqa: PLC0415 - sets levels, too
+
+    warnings.filterwarnings("ignore", category=VersionMismatchWarning)
     for name in [*logging.Logger.manager.loggerDict]:
         if name.split(".")[0] == "distributed":
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)

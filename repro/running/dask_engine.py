@@ -343,8 +343,9 @@ class DaskEngine(Executor):
 
 def _found(offers: Sequence[Offer], at_once: int, device: Device) -> str:
     """What there is to begin with."""
-    workers = f"{len(offers)} dask worker{'s' * (len(offers) > 1)}"
-    return f"{workers}, {at_once} task{'s' * (at_once > 1)} at once on {device}"
+    workers = f"{len(offers)} worker{'s' * (len(offers) > 1)}"
+    tasks = f"{at_once} task{'s' * (at_once > 1)} at once on {device}"
+    return f"the dask cluster has {workers} now: {tasks}"
 
 
 def _await(futures: Sequence[Future[Any]]) -> None:

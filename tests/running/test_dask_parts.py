@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from repro.errors import ClaimError, CodeError, EngineError
-from repro.machine import NOT_INSTALLED
+from repro.machine import NOT_INSTALLED, package_version
 from repro.running import dask_cluster, dask_engine, dask_worker
 from repro.running.dask_cluster import Offer, address_of
 from repro.running.dask_engine import DaskEngine
@@ -183,7 +183,7 @@ def test_the_store_has_the_last_word(store: RunStore, folder: Path) -> None:
 
 def test_what_dask_says_instead_of_an_answer() -> None:
     """A worker that cannot import this package has no words of ours."""
-    future: Future[dask_engine.Answer] = Future()
+    future: Future[dask_worker.Answer] = Future()
     future.set_exception(ModuleNotFoundError("No module named 'repro'"))
     with pytest.raises(EngineError, match=r"No module named 'repro': install repro [0-9.]+ there"):
         dask_engine._answer_in(future)
@@ -209,7 +209,7 @@ def test_what_a_run_asks_of_a_worker(folder: Path) -> None:
 
 def blind(monkeypatch: pytest.MonkeyPatch, **found: str) -> None:
     """Let other releases of packages be installed."""
-    installed = dask_worker.package_version
+    installed = package_version
     monkeypatch.setattr(
         dask_worker, "package_version", lambda name: found.get(name) or installed(name)
     )
@@ -355,7 +355,7 @@ class Alone(DaskEngine):
         future: Future[Any] = Future()
         self.given.append((args[0], future))
         if len(self.given) == 2:
-            (task, first), *_ = self.given
+            task, first = self.given[0]
             first.set_result(failed(task, "CorpusError", "not mounted"))
             threading.Timer(0.3, lambda: future.set_result(trained(args[0]))).start()
         return future

@@ -89,10 +89,9 @@ def test_what_a_program_of_the_library_imports_is_looked_for(
     claim = LIBRARY / "lottery_ticket" / "lottery_ticket.claim.yaml"
     spec = training(claim)
     assert trainer_of(spec).uninstalled(spec) == ""
-    there = packaged.find_spec
 
     def find_spec(name: str) -> object:
-        return None if name in {"sklearn", "torch"} else there(name)
+        return None if name in {"sklearn", "torch"} else importlib.util.find_spec(name)
 
     monkeypatch.setattr(packaged, "find_spec", find_spec)
     line = (
