@@ -7,36 +7,42 @@ has of it: a message that is lost costs nothing, and none is believed.
 
 from __future__ import annotations
 
-import json
-import logging
+import asyncio
 import pickle
 import queue
-import re
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Executor, Future, wait
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
-from repro.digest import digest, file_digest
-from repro.errors import DataError, EngineError, StoreError
-from repro.machine import package_version
-from repro.running.engine import ENVIRONMENT, task_memory
+from repro.errors import EngineError, StoreError
+from repro.running.dask_cluster import (
+    LOOK_SECONDS,
+    Offer,
+    address_of,
+    await_address,
+    lack_of,
+    local_cluster,
+    offers_of,
+    quieten,
+    settled,
+)
+from repro.running.dask_worker import Answer, own_version, serve, software_of
+from repro.running.engine import task_memory
 from repro.running.plan import has_diverged, is_complete
-from repro.running.pool import ProcessPool, WorkerLostError
+from repro.running.pool import WorkerLostError
 from repro.running.worker import Outcome, Task
 from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import Device, trainer_of
 
 if TYPE_CHECKING:
-    from distributed import Client, LocalCluster
+    from distributed import Client
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -45,15 +51,14 @@ CONNECT_SECONDS: Final = 10.0
 ABSENT_SECONDS = 60.0
 """How long a scheduler that went away is waited for."""
 
-NOTICE_SECONDS: Final = 5.0
-LOOK_SECONDS: Final = 0.25
-"""Between two looks of a worker at whether its task is still asked for."""
+GATHER_SECONDS: Final = 10.0
+"""How long an answer may take that a worker has given already."""
+
+POLL_SECONDS = 5.0
+"""Between two looks at which workers there are."""
 
 MOST_TIMES: Final = 5
-"""How often a task is given out that dask forgets."""
-
-Answer = tuple[Literal["done", "raised", "killed", "died", "refused"], bytes]
-"""What a worker says of a call: its pickled value, or why there is none."""
+"""How often a task is given out that dask forgets, or whose workers die before it has begun."""
 
 
 def lacking_dask() -> str:
@@ -65,14 +70,19 @@ def lacking_dask() -> str:
 
 @dataclass(eq=False, slots=True)
 class _Job:
-    """A call that was submitted, and the future of dask's that stands for it now."""
+    """A call that was submitted, and what stands for it now: a future of a client of dask's.
+
+    ``before`` is what the store had of its runs then.
+    """
 
     future: Future[Any]
     arguments: tuple[Any, ...]
     task: Task | None
     needs: dict[str, float]
+    before: Any = None
     times: int = 0
-    given: Future[Answer] = field(default_factory=Future)
+    client: Client | None = None
+    given: Any = None
 
 
 class DaskEngine(Executor):
@@ -88,7 +98,7 @@ class DaskEngine(Executor):
     ) -> None:
         if lack := lacking_dask():
             raise EngineError(lack)
-        _quieten()
+        quieten()
         self._scheduler, self._tell = scheduler, tell
         self._lock = threading.Lock()
         self._jobs: set[_Job] = set()
@@ -96,17 +106,21 @@ class DaskEngine(Executor):
         self._closed = threading.Event()
         self._gone: EngineError | None = None
         self._told: set[str] = set()
+        self._waits_for = ""
         with ExitStack() as stack:
-            self._cluster = None if scheduler else stack.enter_context(_local_cluster(workers))
+            if scheduler:
+                await_address(scheduler, self._say)
+            self._cluster = None if scheduler else stack.enter_context(local_cluster(workers))
             self._client = self._connected()
             stack.callback(lambda: self._client.close(timeout=2))
-            self._offers = self._offered()
+            self._offers = settled(self._client, device, self._say) if scheduler else []
             self._stack = stack.pop_all()
-        self.at_once = max(1, int(sum(each["threads"] for each in self._offers)))
-        has_gpu = any(each.get("GPU") for each in self._offers)
+        has_gpu = any(each.tasks("cuda") for each in self._offers)
         self.device: Device = (
             "cuda" if device == "cuda" or (device == "auto" and has_gpu) else "cpu"
         )
+        if scheduler:
+            self._say(_found(self._offers, self.at_once, self.device))
         self._thread = threading.Thread(target=self._settle_all, daemon=True)
         self._thread.start()
 
@@ -115,7 +129,8 @@ class DaskEngine(Executor):
         future: Future[T] = Future()
         task = next((each for each in args if isinstance(each, Task)), None)
         keys = [] if task is None else [planned.run.key for planned in task.runs]
-        arguments = (*_version(), pickle.dumps((fn, args, kwargs)), keys)
+        software = {} if task is None else software_of(task.runs[0].run.training)
+        arguments = (*own_version(), software, pickle.dumps((fn, args, kwargs)), keys)
         job = _Job(future, arguments, task, self._needs(task))
         with self._lock:
             if self._closed.is_set():
@@ -145,44 +160,81 @@ class DaskEngine(Executor):
         """Cancel what waits, and have what runs ended."""
         self.shutdown(cancel_futures=True)
 
+    @property
+    def at_once(self) -> int:
+        """How many tasks the workers that are here can do at a time; one, if none are."""
+        return max(1, sum(each.tasks(self.device) for each in self._offers))
+
+    def slots(self) -> int | None:
+        """How many tasks should be given out now; None for all that there are.
+
+        On GPUs replicates are one task, and what is not given out can be parted among workers that
+        join later.
+        """
+        return self.at_once if self._scheduler and self.device == "cuda" else None
+
+    def waiting(self) -> str:
+        """What is waited for while nothing runs, in words."""
+        return self._waits_for or "waiting for a dask worker to take a task"
+
     def _give(self, job: _Job) -> None:
         """Let dask have a call; what it does not take is settled as lost."""
         job.times += 1
+        job.before, job.client = _traces(job.task), self._client
+        needs = job.needs or None
         try:
-            executor = self._client.get_executor(pure=False)
-            job.given = executor.submit(serve, *job.arguments, resources=job.needs or None)
+            job.given = job.client.submit(serve, *job.arguments, pure=False, resources=needs)
+            job.given.add_done_callback(lambda _: self._ended.put(job))
         except Exception:  # noqa: BLE001 - such as a client that was closed meanwhile
-            job.given = Future()
-            job.given.cancel()
-        job.given.add_done_callback(lambda _: self._ended.put(job))
+            job.given = None
+            self._ended.put(job)
 
     def _over(self, job: _Job, future: Future[Any]) -> None:
         """A call has its answer, or nobody asks for it any more."""
         self._jobs.discard(job)
-        if future.cancelled():
-            job.given.cancel()
+        given, job.given = job.given, None
+        if future.cancelled() and given is not None:
+            with suppress(Exception):  # such as a client that was closed meanwhile
+                given.cancel()
 
     def _settle_all(self) -> None:
-        """The thread that answers, and that gives out again what was lost."""
-        while (job := self._ended.get()) is not None:
-            if job.future.done():
-                continue
-            try:
-                value = self._value(job)
-            except CancelledError:
-                self._give_again(job)
-            except Exception as error:  # noqa: BLE001 - the future holds it
-                if job.future.set_running_or_notify_cancel():
-                    job.future.set_exception(error)
-            else:
-                if job.future.set_running_or_notify_cancel():
-                    job.future.set_result(value)
+        """The thread that answers, that gives out again what was lost, and that looks around."""
+        looked = time.monotonic()
+        while not self._closed.is_set():
+            with suppress(queue.Empty):
+                job = self._ended.get(timeout=POLL_SECONDS)
+                if job is None:
+                    return
+                self._settle(job)
+            if time.monotonic() - looked >= POLL_SECONDS:
+                self._look()
+                looked = time.monotonic()
 
-    def _value(self, job: _Job) -> Any:
-        """What came of a call. CancelledError if dask has forgotten it."""
+    def _settle(self, job: _Job) -> None:
+        """Say what came of a call, or give it out again."""
+        given = job.given
+        if job.future.done():
+            return
+        if job.client is not self._client or self._client.status != "running":
+            given = None
+        if given is not None and given.status == "pending":
+            return  # it was given out again meanwhile
         try:
-            value = _value_of(_answer_in(job.given))
-        except (CancelledError, EngineError):
+            value = self._value(job, given)
+        except CancelledError:
+            self._give_again(job)
+        except Exception as error:  # noqa: BLE001 - the future holds it
+            if job.future.set_running_or_notify_cancel():
+                job.future.set_exception(error)
+        else:
+            if job.future.set_running_or_notify_cancel():
+                job.future.set_result(value)
+
+    def _value(self, job: _Job, given: Any) -> Any:
+        """What came of a call. CancelledError if dask has forgotten it, or never had it begun."""
+        try:
+            value = _value_of(_answer_to(job, given))
+        except EngineError:
             raise
         except Exception:
             if job.task is None or not (outcomes := _stored(job.task)):
@@ -198,12 +250,12 @@ class DaskEngine(Executor):
         error = self._reconnect()
         if job.times >= MOST_TIMES:
             error = EngineError(f"dask dropped a task {job.times} times; see its scheduler's log")
-        if error is not None and job.future.set_running_or_notify_cancel():
+        if error is None:
+            with self._lock:
+                if not self._closed.is_set():
+                    self._give(job)
+        elif job.future.set_running_or_notify_cancel():
             job.future.set_exception(error)
-            return
-        with self._lock:
-            if not self._closed.is_set():
-                self._give(job)
 
     def _reconnect(self) -> EngineError | None:
         """Wait for the scheduler if it is away; an error if it stays away."""
@@ -224,7 +276,18 @@ class DaskEngine(Executor):
                 self._say("the dask scheduler is back")
                 self._told.clear()
                 break
+        self._settle_missed()  # whatever the old client still knew of them
         return self._gone
+
+    def _settle_missed(self) -> list[_Job]:
+        """Have those calls settled whose end was not told; gives the others, too."""
+        with self._lock:
+            jobs = list(self._jobs)
+        for job in jobs:
+            given = job.given
+            if given is None or given.status != "pending" or job.client is not self._client:
+                self._ended.put(job)
+        return jobs
 
     def _connected(self) -> Client:
         """A client of the scheduler, wherever it is now."""
@@ -240,17 +303,6 @@ class DaskEngine(Executor):
                 "  to do: start it and give the same command again; finished runs are kept"
             ) from error
 
-    def _offered(self) -> list[dict[str, float]]:
-        """What each worker has: threads and resources, once there is one."""
-        began = time.monotonic()
-        while True:
-            found = self._client.scheduler_info()["workers"].values()
-            if found:
-                return [{"threads": each["nthreads"], **each["resources"]} for each in found]
-            if time.monotonic() - began > NOTICE_SECONDS:
-                self._say(f"the dask scheduler ({self._scheduler}) has no worker: waiting for one")
-            time.sleep(LOOK_SECONDS)
-
     def _needs(self, task: Task | None) -> dict[str, float]:
         """The resources that a call asks of a worker; those of this machine are shared already."""
         if not self._scheduler:
@@ -260,13 +312,27 @@ class DaskEngine(Executor):
         else:
             training = task.runs[0].run.training
             needs = {"GPU": float(trainer_of(training).gpus(training, task.device))}
-            if any("MEMORY" in each for each in self._offers):
+            if any("MEMORY" in each.resources for each in self._offers):
                 needs["MEMORY"] = task_memory(task.runs)
         needs = {name: amount for name, amount in needs.items() if amount}
-        if not any(_has(each, needs) for each in self._offers):
-            shown = " ".join(f"{name}={amount:g}" for name, amount in needs.items())
-            self._say(f"no dask worker was started with --resources '{shown}': waiting for one")
+        if lack := lack_of(self._offers, needs):
+            self._say(f"{lack}: waiting for one")
         return needs
+
+    def _look(self) -> None:
+        """See which workers there are, and say for what calls wait that none of them can do."""
+        jobs = self._settle_missed()
+        offers = offers_of(self._client) if self._client.status == "running" else None
+        if offers is None:
+            return
+        self._offers = offers
+        found = (lack_of(offers, job.needs) for job in jobs)
+        lacks = sorted({lack for lack in found if lack})
+        self._waits_for = lacks[0] if lacks else ""
+        for lack in lacks:
+            self._say(f"{lack}: waiting for one")
+        if not lacks:
+            self._told.clear()
 
     def _say(self, text: str) -> None:
         """Tell something once."""
@@ -275,93 +341,62 @@ class DaskEngine(Executor):
             self._tell(text)
 
 
-def address_of(scheduler: str) -> str:
-    """The address that is meant, or that is in the file that is meant. EngineError for neither."""
-    path = Path(scheduler)
-    try:
-        if path.is_file():
-            return str(json.loads(path.read_text(encoding="utf-8"))["address"])
-    except (OSError, ValueError, KeyError, TypeError):
-        raise EngineError(
-            f"--scheduler {scheduler}: this file names no scheduler\n"
-            "  expected: the file of `dask scheduler --scheduler-file FILE`"
-        ) from None
-    if re.fullmatch(r"([a-z]+://)?[^/\s]+:[0-9]+", scheduler):
-        return scheduler
-    raise EngineError(
-        f"--scheduler {scheduler}: there is no such file, and this is no address\n"
-        "  expected: tcp://HOST:PORT, tls://HOST:PORT, or the file of "
-        "`dask scheduler --scheduler-file FILE`"
-    )
-
-
-def _quieten() -> None:
-    """Tracebacks that dask logs while it reconnects are no news: what matters is told here."""
-    import distributed  # noqa: F401, PLC0415 - an extra, which sets levels of its own
-
-    for name in [*logging.Logger.manager.loggerDict]:
-        if name.split(".")[0] == "distributed":
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
-
-
-QUIET: Final = {
-    "distributed.worker.profile.enabled": False,
-    "distributed.admin.tick.interval": "1s",
-    "distributed.admin.system-monitor.interval": "10s",
-}
-"""What dask measures of itself, which takes 3 % of a core per process, is left out."""
-
-
-@contextmanager
-def _local_cluster(workers: int) -> Iterator[LocalCluster]:
-    """Worker processes of one thread each, at the loopback address."""
-    import dask  # noqa: PLC0415 - an extra
-    from distributed import LocalCluster  # noqa: PLC0415 - an extra
-
-    with (
-        dask.config.set(QUIET),
-        tempfile.TemporaryDirectory(prefix="repro-dask-", ignore_cleanup_errors=True) as folder,
-        LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            memory_limit=0,
-            dashboard_address=None,
-            local_directory=folder,
-            silence_logs=logging.CRITICAL + 1,
-        ) as cluster,
-    ):
-        yield cluster
+def _found(offers: Sequence[Offer], at_once: int, device: Device) -> str:
+    """What there is to begin with."""
+    workers = f"{len(offers)} worker{'s' * (len(offers) > 1)}"
+    tasks = f"{at_once} task{'s' * (at_once > 1)} at once on {device}"
+    return f"the dask cluster has {workers} now: {tasks}"
 
 
 def _await(futures: Sequence[Future[Any]]) -> None:
     wait(futures)
 
 
-def _has(offer: dict[str, float], needs: dict[str, float]) -> bool:
-    return all(offer.get(name, 0.0) >= amount for name, amount in needs.items())
+def _answer_to(job: _Job, given: Any) -> Answer:
+    """What came of a call. CancelledError if dask has forgotten it, or never had it begun."""
+    if given is None or given.status == "lost" or _never_begun(job, given):
+        raise CancelledError
+    return _answer_in(given)
 
 
-def _answer_in(future: Future[Answer]) -> Answer:
-    """What a worker says; what dask says instead, in our words. CancelledError as it is."""
+def _asked(question: Callable[..., Any]) -> Any:
+    """What a future of dask's that has ended says of itself. CancelledError if it cannot."""
+    try:
+        return question(timeout=GATHER_SECONDS)
+    except (Exception, asyncio.CancelledError) as lost:
+        raise CancelledError(str(lost)) from lost
+
+
+def _never_begun(job: _Job, given: Any) -> bool:
+    """Whether dask blames a task for the deaths of workers at which it was only waiting."""
     from distributed import KilledWorker  # noqa: PLC0415 - an extra
 
-    try:
-        return future.result()
-    except CancelledError:
-        raise
-    except KilledWorker as error:
+    if job.times >= MOST_TIMES or given.status != "error":
+        return False
+    if not isinstance(_asked(given.exception), KilledWorker):
+        return False
+    return job.before is not None and _traces(job.task) == job.before
+
+
+def _answer_in(given: Any) -> Answer:
+    """What a worker says; what dask says instead, in our words. CancelledError if that is lost."""
+    from distributed import KilledWorker  # noqa: PLC0415 - an extra
+
+    error = _asked(given.exception)
+    if error is None:
+        answer: Answer = _asked(given.result)
+        return answer
+    if isinstance(error, KilledWorker):
         times = error.allowed_failures + 1
         raise WorkerLostError(
             f"{times} dask workers died while they were at it; most likely for want of memory\n"
             "  to do: see the logs of the workers, or give them more memory",
             killed=True,
-        ) from None
-    except Exception as error:
-        raise EngineError(
-            f"a dask worker cannot take tasks: {type(error).__name__}: {error}: "
-            f"install repro {_version()[0]} there, with its extra `dask`"
-        ) from error
+        )
+    raise EngineError(
+        f"a dask worker cannot take tasks: {type(error).__name__}: {error}: "
+        f"install repro {own_version()[0]} there, with its extra `dask`"
+    )
 
 
 def _value_of(answer: Answer) -> Any:
@@ -375,6 +410,16 @@ def _value_of(answer: Answer) -> Any:
     if kind == "raised":
         raise RuntimeError(text)
     raise WorkerLostError(text, killed=kind == "killed")
+
+
+def _traces(task: Task | None) -> Any:
+    """What the store has of the runs of a task, to see later whether anybody began them."""
+    if task is None:
+        return None
+    store, keys = RunStore(task.store, task.identity), [each.run.key for each in task.runs]
+    with suppress(StoreError):
+        return [(store.state(key), store.progress(key)) for key in keys]
+    return None
 
 
 def _stored(task: Task) -> tuple[Outcome, ...]:
@@ -406,86 +451,3 @@ def _checked(store: RunStore, planned: PlannedRun, outcome: Outcome) -> Outcome:
         return replace(outcome, status="failed", message=str(error), error=type(error).__name__)
     message = f"a worker says '{outcome.status}', and it is not in {store.root}"
     return replace(outcome, status="failed", message=message)
-
-
-@cache
-def _version() -> tuple[str, str]:
-    """The version of this package, and the digest of its modules."""
-    root = Path(__file__).parents[1]
-    files = {str(path.relative_to(root)): file_digest(path) for path in root.rglob("*.py")}
-    return package_version("repro-verdict"), digest(files)
-
-
-# --- what runs at a worker -----------------------------------------------------------------
-
-
-def serve(version: str, code: str, call: bytes, keys: list[str]) -> Answer:
-    """Have a call done in a process below this worker.
-
-    It is ended where nobody asks for it any more, or where the worker is about to close: then
-    another one does it. ``call`` is read there, if ``version`` and ``code`` are those of this
-    package.
-    """
-    from distributed import Reschedule, get_worker  # noqa: PLC0415 - an extra
-
-    worker = get_worker()
-    key = worker.get_current_task()
-    if (version, code) != _version():
-        here, other = _version()
-        return "refused", (
-            f"a dask worker ({worker.address}) has repro {here} (code {other[:8]}), and this is "
-            f"repro {version} (code {code[:8]}): install the same there"
-        ).encode()
-    pool = _processes(worker.state.nthreads)
-    future = pool.submit(answer, call, keys)
-    while not future.done():
-        wait([future], timeout=LOOK_SECONDS)
-        state = worker.state.tasks.get(key)
-        if worker.status.name not in _AT_WORK or state is None or state.state == "cancelled":
-            pool.end(future, _UnaskedError())
-    try:
-        return "done", future.result()
-    except _UnaskedError:
-        raise Reschedule from None
-    except EngineError as error:
-        return "refused", f"a dask worker ({worker.address}) refuses: {error}".encode()
-    except WorkerLostError as error:
-        return "killed" if error.killed else "died", str(error).encode()
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is told
-        return "raised", f"{type(error).__name__}: {error}".encode()
-
-
-_AT_WORK: Final = {"init", "running", "paused"}
-
-
-class _UnaskedError(Exception):
-    """A call was ended because nobody waits for it here."""
-
-
-@cache
-def _processes(count: int) -> ProcessPool:
-    """The processes below this worker, as many as it has threads; they die with it."""
-    return ProcessPool(count, environment=ENVIRONMENT)
-
-
-def answer(call: bytes, keys: list[str]) -> bytes:
-    """The pickled value of a pickled call, done in this process.
-
-    EngineError where a configuration is not the same here: its files, code of others, its key.
-    """
-    try:
-        function, args, kwargs = pickle.loads(call)  # noqa: S301 - from whoever may use the scheduler
-    except Exception as error:  # noqa: BLE001 - reading imports anybody's modules
-        raise EngineError(f"a task cannot be read here: {type(error).__name__}: {error}") from None
-    runs = [planned.run for task in args if isinstance(task, Task) for planned in task.runs]
-    for run, key in zip(runs, keys, strict=True):
-        if run.key != key:
-            raise EngineError(f"a run has the key {run.key[:12]} here, and {key[:12]} there")
-    for training in {run.training.digest(): run.training for run in runs}.values():
-        try:
-            changed = trainer_of(training).changed_here(training)
-        except DataError as error:
-            changed = str(error).splitlines()[0]
-        if changed:
-            raise EngineError(f"not as where the claim was read: {changed}")
-    return pickle.dumps(function(*args, **kwargs))

@@ -15,14 +15,15 @@ from pathlib import Path
 
 from repro.errors import CorpusError, DeviceError, EngineError, StoreUnreachableError
 from repro.machine import available_memory
+from repro.running.dask_engine import DaskEngine
 from repro.running.engine import Choice, EngineName, Group, Pool, grouped, own_gpus, sentences
 from repro.running.plan import remaining
 from repro.running.pool import ProcessPool, WorkerLostError
-from repro.running.progress import Reporter, Tracker, Watch, duration
+from repro.running.progress import Reporter, Snapshot, Tracker, Watch, duration
 from repro.running.worker import Outcome, Task, halves, run_task
 from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun
-from repro.trainers.trainer import trainer_of
+from repro.trainers.trainer import Device, trainer_of
 
 BUSY_SECONDS = 2.0
 TICK_SECONDS = 1.0
@@ -42,6 +43,7 @@ class Dispatch:
         limit: float | None = None,
     ) -> None:
         self._executor = executor
+        self._elsewhere = executor if isinstance(executor, DaskEngine) else None
         self._tasks = tasks
         self._report = report
         self._lock = threading.Lock()
@@ -52,6 +54,7 @@ class Dispatch:
         if isinstance(executor, ProcessPool):
             self._watch = Watch(store, executor, time.monotonic, limit)
         self._pending: dict[Future[tuple[Outcome, ...]], Task] = {}
+        self._backlog: list[Task] = []
         self._busy: list[tuple[float, Task]] = []
         self._outcomes: list[Outcome] = []
         self._missing: dict[Hashable, Outcome] = {}
@@ -75,11 +78,11 @@ class Dispatch:
         return self._outcomes
 
     def _run(self) -> None:
-        for task in self._tasks:
-            self._give_out(task)
-        while self._pending or self._busy:
+        self._backlog = list(self._tasks)
+        self._top_up()
+        while self._pending or self._busy or self._backlog:
             if self._pending:
-                timeout = TICK_SECONDS if self._busy else None
+                timeout = TICK_SECONDS if self._busy or self._backlog else None
                 wait(self._pending, timeout=timeout, return_when=FIRST_COMPLETED)
             else:
                 time.sleep(TICK_SECONDS / 4)
@@ -89,6 +92,20 @@ class Dispatch:
             self._busy = [each for each in self._busy if each[0] > now]
             for task in due:
                 self._give_out(task)
+            self._top_up()
+
+    def _top_up(self) -> None:
+        """Give out what waits: all of it, or as much as there are workers for just now.
+
+        What is left may then be parted among workers that join later.
+        """
+        slots = self._elsewhere.slots() if self._elsewhere else None
+        free = len(self._backlog) if slots is None else slots - len(self._pending)
+        if slots is not None:
+            self._backlog = parted(self._backlog, free)
+        given, self._backlog = self._backlog[: max(0, free)], self._backlog[max(0, free) :]
+        for task in given:
+            self._give_out(task)
 
     def _give_out(self, task: Task) -> None:
         """Submit a task, unless its corpus is known to be missing."""
@@ -112,7 +129,7 @@ class Dispatch:
             for outcome in outcomes:
                 if outcome.error in _FOR_ALL:
                     raise _FOR_ALL[outcome.error](outcome.message)
-                if outcome.error == CorpusError.__name__:
+                if outcome.error == CorpusError.__name__ and not self._elsewhere:
                     self._give_up(_reads(task), outcome)
                 if outcome.key not in busy:
                     self._end(outcome)
@@ -135,15 +152,32 @@ class Dispatch:
             self._outcomes.append(outcome)
             self._tracker.end(outcome.key)
             with _QUIETLY:
-                self._report.finished(outcome.key, _words(outcome), self._tracker.snapshot())
+                self._report.finished(outcome.key, _words(outcome), self._snapshot())
+
+    def _snapshot(self) -> Snapshot:
+        """How far it is, and what is waited for by tasks that other machines do."""
+        waiting = self._elsewhere.waiting() if self._elsewhere else ""
+        return replace(self._tracker.snapshot(), waiting=waiting)
 
     def _tick(self) -> None:
         while not self._stopped.wait(TICK_SECONDS):
             with self._lock, _QUIETLY:
-                self._report.tick(self._tracker.snapshot())
+                self._report.tick(self._snapshot())
             with self._lock, _QUIETLY:
                 if self._watch and (stuck := self._watch.look(self._pending)):
                     self._report.stuck(stuck)
+
+
+def parted(tasks: Sequence[Task], count: int) -> list[Task]:
+    """The tasks, the largest of them in halves until there are so many, if they have the runs."""
+    found = list(tasks)
+    while 0 < len(found) < count:
+        largest = max(range(len(found)), key=lambda index: len(found[index].runs))
+        runs = found[largest].runs
+        if len(runs) == 1:
+            break
+        found[largest : largest + 1] = [replace(found[largest], runs=half) for half in halves(runs)]
+    return found
 
 
 def _reads(task: Task) -> Hashable:
@@ -208,7 +242,15 @@ def make_tasks(
     flops = {planned.run.key: remaining(store, planned).total for planned in todo}
     parts.sort(key=lambda part: -sum(flops[planned.run.key] for planned in part[0]))
     place, identity = store.root, store.prepare()
-    return [Task(runs, place, data, pool.device, choice, identity) for runs, choice in parts]
+    return [
+        Task(runs, place, data, _device(runs, pool), choice, identity) for runs, choice in parts
+    ]
+
+
+def _device(runs: Sequence[PlannedRun], pool: Pool) -> Device:
+    """The device of a task: that of the pool, where it has a use for it."""
+    training = runs[0].run.training
+    return trainer_of(training).device(training, pool.device)
 
 
 def _batched(
@@ -217,7 +259,8 @@ def _batched(
     """Replicates in models as large as memory allows; what is only to be measured, run by run."""
     groups, trained = grouped(todo, store)
     several = engine == "batched" or any(len(group.runs) > 1 for group in groups)
-    available = _memory(pool) / pool.at_once if groups and several else 0.0
+    sharing = pool.at_once if pool.shared else 1
+    available = _memory(pool) / sharing if groups and several else 0.0
     alone = Choice("processes", 1, pool.at_once)
     parts: list[Part] = [(runs, alone) for runs in trained]
     choices = [_choice(group, engine, pool, available) for group in groups]

@@ -53,11 +53,15 @@ class SerialEngine(Executor):
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Where tasks are done: ``at_once`` at a time on ``executor``."""
+    """Where tasks are done: ``at_once`` at a time on ``executor``.
+
+    ``shared``: all on one device, whose memory they share; else each has one of its own.
+    """
 
     executor: Executor
     at_once: int
     device: Literal["cpu", "cuda"]
+    shared: bool = True
 
 
 def engine(name: EngineName, workers: int) -> Executor:

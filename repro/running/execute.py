@@ -190,7 +190,7 @@ def _pool(
     """Where tasks are done: by the workers of a scheduler, or on this machine."""
     if scheduler:
         remote = DaskEngine(scheduler, device, tell)
-        return Pool(remote, remote.at_once, remote.device)
+        return Pool(remote, remote.at_once, remote.device, shared=False)
     chosen = resolve_device(device, tell)
     size = pool_size(
         workers,

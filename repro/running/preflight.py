@@ -42,6 +42,7 @@ def lacking(missing: Sequence[PlannedRun], options: RunOptions) -> list[str]:
     corpora = {trainer_of(each).reads(each): each for each in trainings}
     here = not options.scheduler  # else other machines train
     lines = [_package(trainer_of(each)) for each in trainings if here]
+    lines += [trainer_of(each).uninstalled(each) for each in corpora.values() if here]
     lines += [trainer_of(each).lacking(each, options.data) for each in corpora.values()]
     lines += _lacking_of_measurements(missing, options)
     if options.engine == "dask":
@@ -58,8 +59,7 @@ def _package(trainer: Trainer[Any]) -> str:
     """The package that a trainer trains with, where it is not installed."""
     if trainer.package is None or package_version(trainer.package.name) != NOT_INSTALLED:
         return ""
-    name, extra = trainer.package
-    return f"needs {name}, which is not installed: pip install 'repro-verdict[{extra}]'"
+    return trainer.package.needed
 
 
 def _lacking_of_measurements(missing: Sequence[PlannedRun], options: RunOptions) -> Iterator[str]:

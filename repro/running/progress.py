@@ -98,7 +98,8 @@ class PlainReporter(_Teller):
                 f"run {each.number}/{snapshot.total} {self._label(each.key)}: {each.doing}"
                 for each in snapshot.running[:4]
             )
-            self._say(f"{doing or 'waiting for another process'}; {outlook(snapshot)}")
+            waiting = snapshot.waiting or "waiting for another process"
+            self._say(f"{doing or waiting}; {outlook(snapshot)}")
 
     def finished(self, key: str, outcome: str, snapshot: Snapshot) -> None:
         number = f"run {snapshot.done}/{snapshot.total}"
@@ -133,6 +134,7 @@ class LiveReporter(_Teller):
 
         bar = ProgressBar(total=1.0, completed=snapshot.fraction, width=40)
         rows = [Text(f"  {self._label(each.key)}: {each.doing}") for each in snapshot.running[:8]]
+        rows = rows or [Text(f"  {snapshot.waiting}")] * bool(snapshot.waiting)
         summary = Text(f"{snapshot.done}/{snapshot.total} runs, {outlook(snapshot)}")
         self._live.update(Group(bar, summary, *rows), refresh=True)
 
@@ -185,7 +187,10 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """An execution at one moment. ``left`` is in seconds, None while nobody can tell."""
+    """An execution at one moment. ``left`` is in seconds, None while nobody can tell.
+
+    ``waiting`` says for what, where nothing runs and that is known.
+    """
 
     done: int
     total: int
@@ -193,6 +198,7 @@ class Snapshot:
     elapsed: float
     left: float | None
     running: tuple[Running, ...]
+    waiting: str = ""
 
 
 class Tracker:

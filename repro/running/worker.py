@@ -29,7 +29,6 @@ from repro.running.engine import ALONE, Choice
 from repro.running.plan import has_diverged, is_complete, missing_measurements
 from repro.store.run_store import RunStore
 from repro.store.sealed import reaching
-from repro.trainers.devices import forget_peak, peak_of
 from repro.trainers.measurement import DivergedError, Measured
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.table import Measurable
@@ -102,7 +101,8 @@ def _is_work(store: RunStore, planned: PlannedRun) -> bool:
 def _warm_up(task: Task) -> None:
     """Import what is heavy: the start of a process is no part of the time of its first run."""
     trainer = trainer_of(task.runs[0].run.training)
-    with suppress(DeviceError), trainer.numerics(task.device):  # torch imports its compiler for it
+    lacks = (DeviceError, ImportError)  # met again, and told, when a run is trained
+    with suppress(*lacks), trainer.numerics(task.device):  # torch imports its compiler for it
         pass
 
 
@@ -177,7 +177,7 @@ def _train_batch(task: Task, store: RunStore, batch: Batch, outcomes: dict[str, 
                 store.sweep(key)
             for ledger in ledgers.values():
                 ledger.begin_training()
-            forget_peak(task.device)
+            trainer.forget_peak(task.device)
             with reaching(folders[0]):  # a checkpoint that cannot be written
                 trained = trainer.train(
                     runs,
@@ -187,7 +187,7 @@ def _train_batch(task: Task, store: RunStore, batch: Batch, outcomes: dict[str, 
                     progress=lambda state: ledgers[state.run_key].training(state),
                     together=together > 1,
                 )
-        peak = peak_of(task.device)
+        peak = trainer.peak(task.device)
         for result in trained:
             ledgers[result.run.key].end_training(result.notes, peak)
             _put(store, result)

@@ -70,10 +70,15 @@ def visible_gpus() -> list[str]:
     shown = os.environ.get("CUDA_VISIBLE_DEVICES")
     if shown is not None:
         return [name.strip() for name in shown.split(",") if name.strip() not in ("", "-1")]
-    line = ["nvidia-smi", "--query-gpu=index", "--format=csv,noheader"]
+    return [line.strip() for line in asked_of_driver("index")]
+
+
+def asked_of_driver(fields: str) -> list[str]:
+    """What the driver says of its GPUs, one a line; nothing where there is none."""
+    line = ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader"]
     with suppress(OSError, subprocess.SubprocessError):
         found = subprocess.run(line, capture_output=True, text=True, timeout=30, check=True)
-        return found.stdout.split()
+        return found.stdout.splitlines()
     return []
 
 

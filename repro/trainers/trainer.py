@@ -24,7 +24,7 @@ from typing import (
     TypeVar,
 )
 
-from repro.machine import package_version, processor
+from repro.machine import forget_peak_memory, package_version, peak_memory, processor
 from repro.plugins import version_of
 from repro.schema.messages import Words
 from repro.schema.yaml import Steps
@@ -118,6 +118,13 @@ class Package(NamedTuple):
     name: str
     extra: str
 
+    @property
+    def needed(self) -> str:
+        """What to say where it is not installed."""
+        return (
+            f"needs {self.name}, which is not installed: pip install 'repro-verdict[{self.extra}]'"
+        )
+
 
 class Idle(NamedTuple):
     """A setting that changes no number of a training."""
@@ -151,6 +158,9 @@ class Trainer(ABC, Generic[S]):
 
     own_gpus: ClassVar[bool] = False
     """Whether each run takes GPUs that no other has, so that several may run beside each other."""
+
+    software: ClassVar[tuple[str, ...]] = ("numpy", "scipy", "torch")
+    """Packages on whose releases the numbers of a run depend, and with them on Python's."""
 
     def recognises(self, document: dict[str, Any]) -> bool:
         """Whether a configuration that names no trainer is for this one."""
@@ -196,6 +206,18 @@ class Trainer(ABC, Generic[S]):
         """Whether a run that was cut off goes on from where it was, and not from its beginning."""
         return True
 
+    def device(self, spec: S, offered: Device) -> Device:
+        """Where a run is trained, of what is offered."""
+        return offered
+
+    def forget_peak(self, device: Device) -> None:
+        """Let the peak of memory be that from now on."""
+        forget_peak_memory()
+
+    def peak(self, device: Device) -> int:
+        """Bytes that training held at most since then; 0 where that is not known."""
+        return peak_memory() if device == "cpu" else 0
+
     def disk(self, spec: S) -> float:
         """Bytes of the weights that a run leaves."""
         return 0.0
@@ -218,6 +240,10 @@ class Trainer(ABC, Generic[S]):
 
     def lacking(self, spec: S, data: Path | None) -> str:
         """The first thing that is wrong with what training reads below ``data``; or nothing."""
+        return ""
+
+    def uninstalled(self, spec: S) -> str:
+        """What a machine that trains has to have installed, and this one has not; or nothing."""
         return ""
 
     def describes(self, folder: Path) -> bool:

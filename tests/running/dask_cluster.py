@@ -174,6 +174,16 @@ class Session:
         output, errors = self.process.communicate(timeout=120)
         return self.process.returncode, json.loads(output or "null"), errors
 
+    def told_until(self, word: str) -> str:
+        """What is told up to the line with a word."""
+        assert self.process.stderr is not None
+        told = ""
+        while word not in told:
+            line = self.process.stderr.readline()
+            assert line, f"it ended without {word!r}: {told}"
+            told += line
+        return told
+
     def interrupt(self) -> None:
         """Ctrl-C, which the terminal sends to every process of the session."""
         os.killpg(self.process.pid, signal.SIGINT)

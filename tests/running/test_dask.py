@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import distributed
 import pytest
 
 import repro
+from repro.errors import EngineError
+from repro.running import dask_engine
 from repro.running.execute import execute
 from repro.store.run_store import RunStore
 from tests.running.dask_cluster import (
@@ -149,7 +153,8 @@ def test_a_command_outlives_its_scheduler(cluster: Cluster, store: RunStore, fol
     cluster.worker()
     status, done, told = session.end()
     assert (status, done["failed"]) == (0, []), told
-    assert [line.split("(")[0] for line in told.splitlines()[-2:]] == [
+    about = [line for line in told.splitlines() if "the dask scheduler" in line]
+    assert [line.split("(")[0] for line in about] == [
         "lost the dask scheduler ", "the dask scheduler is back",
     ]  # fmt: skip
     assert sorted(seed for seed, _, _ in started(folder)) == [0, 1, 1, 2]
@@ -197,16 +202,105 @@ def test_a_run_with_a_gpu_waits_for_a_worker_that_has_one(
     """GPUs and memory are resources of workers, and a program sees the GPUs of its worker."""
     cluster.worker("--resources", "MEMORY=5e7")
     session = Session(store.root, folder, 1, gpus=1, engine="dask", scheduler=str(cluster.file))
-    told = ""
-    assert session.process.stderr is not None
-    while "waiting for one" not in told:
-        told += session.process.stderr.readline()
-    assert "no dask worker was started with --resources 'GPU=1 MEMORY=5e+08'" in told
+    told = session.told_until("was started")
+    lack = "no dask worker was started with --resources 'GPU=1 MEMORY=5e+08': waiting for one"
+    assert lack in told
     assert started(folder) == []
     cluster.worker("--resources", "GPU=1 MEMORY=1e9", CUDA_VISIBLE_DEVICES="7")
     status, done, _ = session.end()
     assert (status, len(done["trained"])) == (0, 1)
     assert [gpu for _, _, gpu in started(folder)] == ["7"]
+
+
+def test_a_task_that_only_waited_is_not_to_blame(
+    tmp_path: Path, store: RunStore, folder: Path
+) -> None:
+    """Where tasks ask for memory dask gives them all to workers at once, and blames all of them."""
+    (folder / "hold").touch()
+    with cluster_in(tmp_path, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0") as cluster:
+        memory = ("--resources", "MEMORY=1e9")
+        worker = cluster.worker(*memory)
+        session = Session(store.root, folder, 4, engine="dask", scheduler=str(cluster.file))
+        assert until(lambda: held(folder) == 1, 60)
+        worker.kill()
+        (folder / "hold").unlink()
+        cluster.worker(*memory)
+        status, done, told = session.end()
+    assert (status, len(done["trained"]), len(done["failed"])) == (0, 3, 1), told
+    assert [each["error"] for each in done["failed"]] == ["WorkerLostError"]
+
+
+def test_an_answer_that_is_lost_with_its_scheduler_costs_nothing(
+    cluster: Cluster, store: RunStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scheduler says that a task is done, and is gone before the answer is fetched."""
+    plan = plan_of(folder, 1)
+    fetch, lost = distributed.Client._gather_remote, list[str]()
+
+    async def dies(client: Any, *args: Any, **options: Any) -> Any:
+        if not lost and store.committed(plan[0].run.key):
+            lost.append("an answer")
+            cluster.kill_scheduler()
+            raise OSError("connection reset")
+        return await fetch(client, *args, **options)
+
+    monkeypatch.setattr(distributed.Client, "_gather_remote", dies)
+    monkeypatch.setattr(dask_engine, "ABSENT_SECONDS", 1.0)
+    cluster.worker()
+    options: Any = {"engine": "dask", "scheduler": str(cluster.file), "device": "cpu"}
+    done = execute(plan, store, allow_code=True, **options)
+    assert lost == ["an answer"]
+    assert (done.reused, done.failed) == ((plan[0].run.key,), ())
+
+
+def test_a_command_says_that_its_last_worker_has_left(
+    cluster: Cluster, store: RunStore, folder: Path
+) -> None:
+    """And goes on with the next one."""
+    (folder / "hold").touch()
+    worker = cluster.worker()
+    session = Session(store.root, folder, 2, engine="dask", scheduler=str(cluster.file))
+    assert until(lambda: held(folder) == 1, 60)
+    worker.kill()
+    told = session.told_until("is connected")
+    assert told.splitlines()[-1] == "no dask worker is connected: waiting for one"
+    (folder / "hold").unlink()
+    cluster.worker()
+    status, done, _ = session.end()
+    assert (status, len(done["trained"])) == (0, 2)
+
+
+def test_a_command_waits_for_the_file_of_its_scheduler(
+    cluster: Cluster, store: RunStore, folder: Path
+) -> None:
+    """Which may be given before the scheduler has begun."""
+    cluster.kill_scheduler()
+    cluster.file.unlink()
+    session = Session(store.root, folder, 1, engine="dask", scheduler=str(cluster.file))
+    told = session.told_until("yet")
+    line = f"no scheduler has written {cluster.file} yet: waiting up to 30 s"
+    assert told.splitlines()[-1] == line
+    cluster.start_scheduler()
+    cluster.worker()
+    status, done, told = session.end()
+    assert (status, len(done["trained"])) == (0, 1)
+    assert "the dask cluster has 1 worker now: 1 task at once on cpu" in told
+
+
+def test_a_worker_with_another_numpy_trains_no_model(
+    cluster: Cluster, store: RunStore, folder: Path, tmp_path: Path
+) -> None:
+    """It would give other numbers, in silence; a program does not depend on it."""
+    record = tmp_path / "other" / "numpy-0.9.dist-info" / "METADATA"
+    record.parent.mkdir(parents=True)
+    record.write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 0.9\n", encoding="ascii")
+    others = [str(record.parents[1]), *sys.path]
+    cluster.worker(PYTHONPATH=os.pathsep.join(others))
+    options: Any = {"engine": "dask", "scheduler": str(cluster.file), "device": "cpu"}
+    with pytest.raises(EngineError, match=r"a dask worker \(.*\) has numpy 0\.9, and this is"):
+        execute(tiny_plan(), store, **options)
+    done = execute(plan_of(folder, 1), store, allow_code=True, **options)
+    assert len(done.trained) == 1
 
 
 def test_a_worker_with_other_code_refuses(

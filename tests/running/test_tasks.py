@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from repro.running.worker import Task
 from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import PROCESS_MEMORY, replicate_memory
+from tests.running.dask_cluster import plan_of, program
 from tests.running.tiny import tiny_plan
 from tests.store.filled import put_run
 from tests.trainers.dialog.test_training import run as dialog_run
@@ -108,6 +110,28 @@ def test_the_memory_of_a_gpu_bounds_a_model(
     found, _ = made(store, engine, GPU, plan)
     assert [len(task.runs) for task in found] == [5, 5]
     assert {task.choice.engine for task in found} == {"batched"}
+
+
+def test_each_worker_of_a_cluster_has_the_memory_of_a_gpu(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of one machine with one GPU, tasks share it."""
+    plan = tiny_plan(12)
+    room = PROCESS_MEMORY + 3.5 * replicate_memory(plan[0].run.training)
+    monkeypatch.setattr(tasks, "free_on_gpu", lambda: room / GPU_SHARE)
+    found, _ = made(store, "dask", Pool(SerialEngine(), 4, "cuda", shared=False), plan)
+    assert [len(task.runs) for task in found] == [3] * 4
+    found, _ = made(store, "dask", Pool(SerialEngine(), 4, "cuda"), plan)
+    assert [len(task.runs) for task in found] == [1] * 12
+
+
+@pytest.mark.parametrize(("gpus", "device"), [(0, "cpu"), (1, "cuda")])
+def test_a_program_is_on_a_gpu_if_it_declares_one(
+    store: RunStore, tmp_path: Path, gpus: int, device: str
+) -> None:
+    """A worker without a GPU may take one that declares none."""
+    found, _ = made(store, "auto", GPU, plan_of(program(tmp_path / "code"), 2, gpus))
+    assert [task.device for task in found] == [device] * 2
 
 
 @pytest.mark.parametrize(("engine", "name"), [("auto", "processes"), ("batched", "batched")])

@@ -212,6 +212,26 @@ def test_the_reporter_suits_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(choose_reporter({}, Terminal()), PlainReporter)
 
 
+def test_what_is_waited_for_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a line a minute, and below the bar; where it is not known, another process has a run."""
+    stream, clock = io.StringIO(), Clock()
+    plain = PlainReporter({}, stream, clock=clock, wall=lambda: "13:02:11")
+    for waiting in ("", "no dask worker is connected"):
+        clock.now += 60.0
+        plain.tick(Snapshot(0, 15, 0.0, 83.0, None, (), waiting))
+    assert stream.getvalue().splitlines() == [
+        "13:02:11 waiting for another process; 0 % of all",
+        "13:02:11 no dask worker is connected; 0 % of all",
+    ]
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    live = LiveReporter({}, terminal)
+    live.start(15, 0, "cpu")
+    live.tick(Snapshot(0, 15, 0.0, 83.0, None, (), "no dask worker is connected"))
+    live.stop()
+    assert "no dask worker is connected" in terminal.getvalue()
+
+
 def test_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     """It shows the runs, the share and the time left; without colours if so wished."""
     monkeypatch.setenv("NO_COLOR", "1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 from repro.rank.spectrum import effective_rank, stable_rank
 from repro.running import worker
-from repro.running.worker import Task
+from repro.running.worker import Task, run_task
 from repro.store.run_store import RunStore
 from repro.trainers.language_model.measurements.gap import GeneralisationGap
 from repro.trainers.language_model.measurements.perplexity import Dynamic, Perplexity
@@ -21,6 +22,7 @@ from repro.trainers.language_model.recipe import Dropout
 from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.measurement import with_sources
 from repro.trainers.run import PlannedRun
+from tests.running.dask_cluster import plan_of, program
 from tests.running.doing import do, forbid_training, statuses
 from tests.running.tiny import RANK, TEST, TRAIN, VALID, tiny_plan, tiny_run
 
@@ -145,6 +147,18 @@ def test_a_new_measurement_trains_nothing(
     measured = store.provenance(run.key)["measurements"]
     assert isinstance(measured, dict)
     assert set(measured) == {each.key for each in later.measurements}
+
+
+def test_a_program_has_no_tensors_on_a_gpu(
+    store: RunStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """torch is not asked for their peak: it may not be there, and would open the GPU."""
+    monkeypatch.setitem(sys.modules, "torch", None)
+    (planned,) = plan_of(program(tmp_path / "code"), 1)
+    (outcome,) = run_task(Task((planned,), store.root, None, "cuda"))
+    assert (outcome.status, outcome.message) == ("trained", "")
+    training: Any = store.provenance(planned.run.key)["training"]
+    assert "peak_memory" not in training
 
 
 def test_dynamic_evaluation_leaves_the_stored_weights(store: RunStore) -> None:

@@ -1,4 +1,8 @@
-"""GPUs for a program: each belongs to one program at a time, on this machine."""
+"""GPUs for a program: each belongs to one program at a time, on this machine.
+
+A GPU is locked by its UUID, where the driver tells it: jobs of a cluster that have a GPU each may
+all know theirs as number 0.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from typing import Final, NamedTuple
 
 from repro.errors import DeviceError
 from repro.files import try_lock
-from repro.trainers.devices import visible_gpus
+from repro.trainers.devices import asked_of_driver, visible_gpus
 
 WAIT_S: Final = 1.0
 
@@ -45,15 +49,29 @@ def gpus_of_this_run(count: int) -> Iterator[HeldGpus]:
         yield HeldGpus({"CUDA_VISIBLE_DEVICES": ",".join(locks)}, tuple(locks.values()))
 
 
+def _uuids() -> dict[str, str]:
+    """The UUID of each GPU by its number, as far as the driver tells."""
+    parts = [line.partition(",") for line in asked_of_driver("index,uuid")]
+    return {number.strip(): uuid.strip() for number, _, uuid in parts if uuid.strip()}
+
+
+def _identity(name: str, uuids: dict[str, str]) -> str:
+    """What a GPU is locked by: ``name`` is its number, or its UUID or the beginning of that."""
+    if name in uuids:
+        return uuids[name]
+    return next((uuid for uuid in uuids.values() if uuid.startswith(name)), name)
+
+
 def _free(names: list[str], count: int, held: ExitStack) -> dict[str, int]:
     """GPUs that nobody holds, locked until ``held`` is closed, and the handles of their locks."""
     folder = Path(tempfile.gettempdir()) / f"repro-gpus-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
+    uuids = _uuids()
     while True:
         with ExitStack() as tried:
             found: dict[str, int] = {}
             for name in names:
-                safe = "".join(c if c.isalnum() else "_" for c in name)
+                safe = "".join(c if c.isalnum() else "_" for c in _identity(name, uuids))
                 flags = os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
                 handle = os.open(folder / safe, flags, 0o600)
                 tried.callback(os.close, handle)

@@ -8,17 +8,24 @@ change it can change what reads it, too.
 
 from __future__ import annotations
 
+import ast
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 
 from repro.digest import file_digest
 from repro.files import claims, is_file
 from repro.trainers.command.spec import CommandTraining
+
+EXTRA = "library"
+"""The extra of repro-verdict that has what these programs import."""
 
 COMPILED = "__pycache__"
 """Python reads what is in it only beside the source of a module, which is looked at."""
@@ -64,6 +71,33 @@ def packaged_folders() -> tuple[PackagedFolder, ...]:
         PackagedFolder(name, entry["files"], frozenset(entry["trainings"]))
         for name, entry in json.loads(text).items()
     )
+
+
+def not_installed(spec: CommandTraining) -> list[str]:
+    """What the Python files of a packaged claim import, and this Python does not have."""
+    if not is_packaged(spec):
+        return []
+    folder = Path(spec.folder)
+    programs = [folder / name for name in spec.digests if name.endswith(".py")]
+    names = {name for program in programs for name in _imported(program)}
+    own = sys.stdlib_module_names | {program.stem for program in programs}
+    return sorted(name for name in names - own if not _is_there(name))
+
+
+def _imported(file: Path) -> Iterator[str]:
+    """The packages that a Python file imports; none where it cannot be read."""
+    with suppress(OSError, ValueError, SyntaxError):
+        for node in ast.walk(ast.parse(file.read_bytes())):
+            if isinstance(node, ast.Import):
+                yield from (each.name.partition(".")[0] for each in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                yield node.module.partition(".")[0]
+
+
+def _is_there(package: str) -> bool:
+    with suppress(ImportError, ValueError):
+        return find_spec(package) is not None
+    return False
 
 
 def _files_below(folder: Path) -> Iterator[str]:

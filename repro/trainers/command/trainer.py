@@ -19,7 +19,7 @@ from repro.series import NotFiniteError, Reduction, Row, chosen, not_finite
 from repro.trainers.command import code_files
 from repro.trainers.command.one_run import finished as one_run
 from repro.trainers.command.one_run import line_of
-from repro.trainers.command.packaged import difference
+from repro.trainers.command.packaged import EXTRA, difference, not_installed
 from repro.trainers.command.spec import CommandTraining, placeholders
 from repro.trainers.measurement import DivergedError, Measured, MeasurementSpec
 from repro.trainers.run import RunSpec
@@ -49,6 +49,7 @@ class Commands(Trainer[CommandTraining]):
     Spec = CommandTraining
     tells_progress: ClassVar[bool] = False
     own_gpus: ClassVar[bool] = True
+    software = ()
 
     def recognises(self, document: dict[str, Any]) -> bool:
         """It has a command."""
@@ -88,6 +89,17 @@ class Commands(Trainer[CommandTraining]):
         """As many as are declared."""
         return spec.resources.gpus
 
+    def device(self, spec: CommandTraining, offered: Device) -> Device:
+        """No GPU where none is declared."""
+        return offered if spec.resources.gpus else "cpu"
+
+    def forget_peak(self, device: Device) -> None:
+        """Nothing: what a program holds is not what this process holds."""
+
+    def peak(self, device: Device) -> int:
+        """Unknown, as above."""
+        return 0
+
     def changed_here(self, spec: CommandTraining) -> str:
         """The first of its files that is another one, or is not there."""
         return code_files.changed(spec)
@@ -96,8 +108,8 @@ class Commands(Trainer[CommandTraining]):
         """If that is declared."""
         return bool(spec.resume)
 
-    def lacking(self, spec: CommandTraining, data: Path | None) -> str:
-        """The program itself, where its name is the same for every run."""
+    def uninstalled(self, spec: CommandTraining) -> str:
+        """The program itself, where its name is the same for every run, or what it imports."""
         if {"seed", "out"} & {*placeholders(spec.command[0])}:
             return ""
         program = line_of(spec, spec.arguments(0, Path("/")))[0]
@@ -105,7 +117,11 @@ class Commands(Trainer[CommandTraining]):
             there = os.access(Path(spec.folder) / program, os.X_OK)
         else:
             there = shutil.which(program) is not None
-        return "" if there else f"needs the program '{program}', which is not there; install it"
+        if not there:
+            return f"needs the program '{program}', which is not there; install it"
+        names = " and ".join(not_installed(spec))
+        advice = f"pip install 'repro-verdict[{EXTRA}]'"
+        return f"needs {names}, not installed beside repro: {advice}" if names else ""
 
     def train(
         self,

@@ -14,12 +14,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn.utils.rnn import PackedSequence, pack_sequence
 
 from repro.errors import DataError
 from repro.trainers.dialog.spec import LONGEST, DialogCorpus, SplitResponses
@@ -33,6 +30,11 @@ from repro.trainers.language_model.corpus import (
     named_after,
 )
 from repro.trainers.language_model.spec import Digests, SplitTokens
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+    from torch.nn.utils.rnn import PackedSequence
 
 BEGIN, END, OPENING = "<s>", "</s>", "<d>"
 """Begin and end of an utterance; the word of the utterance that opens a dialog."""
@@ -215,6 +217,8 @@ def vocabulary_of(dialogs: Iterable[list[Utterance]], size: int) -> tuple[str, .
 def _numbered(
     dialogs: list[list[Utterance]], numbers: dict[str, int], spec: DialogCorpus
 ) -> DialogSplit:
+    import torch  # noqa: PLC0415 - dialogs are counted without
+
     utterances = [cut(utterance, spec.longest) for dialog in dialogs for utterance in dialog]
     unknown = numbers[UNKNOWN]
     tokens = [numbers.get(token, unknown) for utterance in utterances for token in utterance]
@@ -266,6 +270,8 @@ def batch_of(split: DialogSplit, examples: Sequence[Example]) -> Batch:
 
 def packed(sequences: Sequence[Tensor]) -> PackedSequence:
     """Sequences of unequal lengths, (L, ...) each, step by step without padding."""
+    from torch.nn.utils.rnn import pack_sequence  # noqa: PLC0415 - dialogs are counted without
+
     return pack_sequence(list(sequences), enforce_sorted=False)
 
 

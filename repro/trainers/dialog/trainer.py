@@ -33,7 +33,7 @@ class DialogModels(Networks):
 
     def describe(self, folder: Path, *, unit: str, last: str) -> dict[str, Any]:
         """``last`` is written out, so that it replaces that of a configuration."""
-        from repro.trainers.dialog import corpus  # noqa: PLC0415 - has torch
+        from repro.trainers.dialog import corpus  # noqa: PLC0415 - has numpy
 
         found = corpus.describe_dialogs(folder, last_unused=last == "unused")
         document = {**found.model_dump(exclude_defaults=True), "kind": found.kind}

@@ -1,6 +1,7 @@
 """A corpus in memory: word numbers of files or of a synthetic language, windows of an epoch.
 
-Of the synthetic language everything is known: probabilities, entropy, true rank.
+Of the synthetic language everything is known: probabilities, entropy, true rank. torch is imported
+by what gives tensors, so that `repro corpus` counts a text without it.
 
 Version 1 of the generator makes a `SyntheticCorpus`: the vectors B(v) are standard normal in
 ``dimension`` dimensions, and the matrices R_k normal of variance 1 / dimension, so that the
@@ -19,18 +20,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from pydantic import ValidationError
-from torch import Tensor
 
 from repro.errors import DataError
 from repro.files import NotRegularError, TooLargeError, read_bytes
 from repro.rank.spectrum import count_above, press_threshold
-from repro.trainers.language_model.randomness import philox
 from repro.trainers.language_model.recipe import WindowLength
 from repro.trainers.language_model.spec import (
     Corpus,
@@ -40,6 +38,9 @@ from repro.trainers.language_model.spec import (
     TextCorpus,
 )
 from repro.trainers.measurement import Split
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Matrix = npt.NDArray[np.float64]
 ZIPF_OFFSET = 10
@@ -59,6 +60,8 @@ class TrueRank:
 @lru_cache(maxsize=2)
 def log_conditional_matrix(spec: SyntheticCorpus) -> Matrix:
     """Logarithm of P*(next | word), (V, V) float64, read-only; finite for every sharpness."""
+    from repro.trainers.language_model.randomness import philox  # noqa: PLC0415 - has torch
+
     generator = philox(_identity(spec, "language"))
     words_VE = generator.standard_normal((spec.vocabulary, spec.dimension))
     log_frequency_V = -np.log(np.arange(spec.vocabulary) + ZIPF_OFFSET)
@@ -119,6 +122,8 @@ def true_rank(spec: SyntheticCorpus, *, epsilon: float = FLOAT64_EPSILON) -> Tru
 
 def sample_text(spec: SyntheticCorpus, split: Split) -> npt.NDArray[np.int64]:
     """The words of one split: for each, the inverse of the cumulative distribution at a uniform."""
+    from repro.trainers.language_model.randomness import philox  # noqa: PLC0415 - has torch
+
     cumulative_VV = np.cumsum(conditional_matrix(spec), axis=1)
     cumulative_VV[:, -1] = 1.0
     start_V = np.cumsum(stationary_distribution(spec))
@@ -181,7 +186,7 @@ class Splits(Generic[Content]):
         return content
 
 
-class CorpusData(Splits[Tensor]):
+class CorpusData(Splits["Tensor"]):
     """Word numbers of each split, 1-D int64."""
 
 
@@ -194,6 +199,8 @@ def load_corpus(spec: Corpus, data: Path | None) -> CorpusData:
     is not what ``spec`` states.
     """
     if isinstance(spec, SyntheticCorpus):
+        import torch  # noqa: PLC0415 - a text is counted without
+
         train, valid, test = (torch.from_numpy(sample_text(spec, split)) for split in SPLITS)
         width = len(str(spec.vocabulary - 1))
         words = tuple(f"w{number:0{width}d}" for number in range(spec.vocabulary))
@@ -227,6 +234,8 @@ def folder_of(name: str, ending: str, data: Path | None) -> Path:
 
 
 def _read_text(spec: TextCorpus, data: Path | None) -> CorpusData:
+    import torch  # noqa: PLC0415 - a text is counted without
+
     folder = folder_of(spec.name, "txt", data)
     if spec.sha256 is None:
         raise DataError(

@@ -12,7 +12,7 @@ from repro.files import mismatch
 from repro.schema.messages import Words, choose
 from repro.schema.yaml import Steps
 from repro.trainers.base import LEAST_TOKENS, STEP, too_short
-from repro.trainers.devices import numerics
+from repro.trainers.devices import forget_peak, numerics, peak_of
 from repro.trainers.language_model.recipe import Recipe, WindowLength
 from repro.trainers.language_model.spec import Model, Own, TextCorpus, TrainingSpec, parts
 from repro.trainers.measurement import NAMES, Measured, MeasurementSpec
@@ -133,6 +133,13 @@ class Networks(Trainer[Any]):
     def try_out(self, spec: Any) -> None:
         self.networks().build(spec)
 
+    def forget_peak(self, device: Device) -> None:
+        forget_peak(device)
+
+    def peak(self, device: Device) -> int:
+        """Of its process, on a GPU of the tensors there."""
+        return peak_of(device)
+
     @contextmanager
     def numerics(self, device: Device) -> Iterator[Facts]:
         """One thread and deterministic algorithms on a CPU; no TF32 unless a recipe declares it."""
@@ -242,7 +249,7 @@ class LanguageModels(Networks):
         self.networks().try_out(spec)
 
     def describe(self, folder: Path, *, unit: str, last: str) -> dict[str, Any]:
-        from repro.trainers.language_model import corpus  # noqa: PLC0415 - has torch
+        from repro.trainers.language_model import corpus  # noqa: PLC0415 - has numpy
 
         found = corpus.describe(folder, "characters" if unit == "characters" else None)
         return {**found.model_dump(exclude_defaults=True), "kind": found.kind}

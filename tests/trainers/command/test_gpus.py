@@ -49,6 +49,40 @@ def test_two_programs_have_different_ones(monkeypatch: pytest.MonkeyPatch) -> No
     assert seen == ["GPU-5/x,7"]
 
 
+def driver(folder: Path, monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    """Put a driver on the path that says this of its GPUs."""
+    fake = folder / "nvidia-smi"
+    fake.write_text(f"#!/bin/sh\ncat <<END\n{said}\nEND\n", encoding="ascii")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}/bin{os.pathsep}/usr/bin")
+
+
+def test_jobs_whose_gpus_have_the_same_number_do_not_wait_for_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each job of a cluster sees its own GPU as number 0; the UUID tells them apart."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    driver(tmp_path, monkeypatch, "0, GPU-aaaa-1")
+    shown: list[str] = []
+
+    def same() -> None:
+        with gpus_of_this_run(1) as devices:
+            shown.append(devices["CUDA_VISIBLE_DEVICES"])
+
+    with gpus_of_this_run(1) as first:
+        driver(tmp_path, monkeypatch, "0, GPU-bbbb-2")
+        with gpus_of_this_run(1) as second:
+            assert first == second == {"CUDA_VISIBLE_DEVICES": "0"}
+        driver(tmp_path, monkeypatch, "3, GPU-aaaa-1")
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "GPU-aaaa")  # as CUDA takes it too
+        waiting = threading.Thread(target=same)
+        waiting.start()
+        waiting.join(0.3)
+        assert shown == []
+    waiting.join(10)
+    assert shown == ["GPU-aaaa"]
+
+
 def test_more_than_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     with pytest.raises(DeviceError, match="2 GPUs for a run, and 1 are here"), gpus_of_this_run(2):

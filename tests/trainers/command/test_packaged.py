@@ -15,6 +15,7 @@ import pytest
 
 from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
+from repro.trainers.command import packaged
 from repro.trainers.command.one_run import line_of
 from repro.trainers.command.packaged import packaged_folders
 from repro.trainers.command.spec import CommandTraining
@@ -77,8 +78,31 @@ def test_a_copy_is_trusted_and_runs_with_the_python_of_repro(
     monkeypatch.setenv("PATH", str(copy))
     spec = training(copy / CLAIM)
     assert asked_for(copy / CLAIM) is None
-    assert trainer_of(spec).lacking(spec, None) == ""
+    assert trainer_of(spec).uninstalled(spec) == ""
     assert line_of(spec, spec.command)[:3] == [sys.executable, "-P", "train.py"]
+
+
+def test_what_a_program_of_the_library_imports_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Told in one line before anything runs; a program of one's own is not read."""
+    claim = LIBRARY / "lottery_ticket" / "lottery_ticket.claim.yaml"
+    spec = training(claim)
+    assert trainer_of(spec).uninstalled(spec) == ""
+
+    def find_spec(name: str) -> object:
+        return None if name in {"sklearn", "torch"} else importlib.util.find_spec(name)
+
+    monkeypatch.setattr(packaged, "find_spec", find_spec)
+    line = (
+        "needs sklearn and torch, not installed beside repro: pip install 'repro-verdict[library]'"
+    )
+    assert trainer_of(spec).uninstalled(spec) == line
+    places = ["--store", str(tmp_path / "store"), "--reports", str(tmp_path / "reports")]
+    done = repro("verify", claim, *places, "--device", "cpu")
+    assert (done.returncode, done.stderr) == (5, f"{line}\n")
+    own = spec.model_copy(update={"args": {**spec.args, "more": 1}})
+    assert trainer_of(own).uninstalled(own) == ""
 
 
 def test_a_claim_elsewhere_may_run_a_copy_below_it(copy: Path) -> None:
