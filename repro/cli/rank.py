@@ -113,14 +113,15 @@ def rank(
             document["noise"] = _with_noise(given, found, noise, epsilons)
         if centred:
             document["centred"] = _centred(given, epsilons)
-        if spectrum is not None:
-            _write(spectrum, _npy(found.reduced.values()))
-        if figure is not None:
-            _write(figure, _svg(matrix, document, found))
         if json:
             say_json(document)
         else:
             say(_as_text(matrix, document))
+    with problems():  # stdout has its document
+        if spectrum is not None:
+            _write(spectrum, _npy(found.reduced.values()))
+        if figure is not None:
+            _write(figure, _svg(matrix, document, found))
     raise typer.Exit(0 if found.control == found.expected else 1)
 
 
