@@ -225,12 +225,11 @@ def make_tasks(
     """The tasks, the longest first.
 
     ``auto`` is ``processes`` on a CPU and ``batched`` on a GPU, and ``say`` is told so; so is
-    ``dask``, whose tasks are the same. Where all runs take GPUs of their own, a worker needs none.
+    ``dask``, whose tasks are the same. Runs that take GPUs of their own share no model on one.
     """
-    if own_gpus(todo) is not None:
-        pool = replace(pool, device="cpu")
     chosen = engine in {"auto", "dask"}
-    if engine == "batched" or (chosen and pool.device == "cuda"):
+    shared = pool.device == "cuda" and own_gpus(todo) is None
+    if engine == "batched" or (chosen and shared):
         parts, choices = _batched(todo, store, engine, pool)
     else:
         why = _why(engine, "the default on a CPU") if chosen else "asked for"

@@ -199,7 +199,8 @@ def test_programs_alone_have_gpus_of_their_own(store: RunStore, tmp_path: Path) 
     assert engine.own_gpus([*programs, model]) is None
     pool = engine.Pool(engine.SerialEngine(), 4, "cuda")
     tasks = make_tasks(programs, store, None, "auto", pool, lambda _: None)
-    assert {task.device for task in tasks} == {"cpu"}
+    assert [len(task.runs) for task in tasks] == [1, 1]
+    assert {task.device for task in tasks} == {"cuda"}
     assert len(tasks) == 2
 
 

@@ -67,12 +67,12 @@ def test_jobs_whose_gpus_have_the_same_number_do_not_wait_for_each_other(
 
     def same() -> None:
         with gpus_of_this_run(1) as devices:
-            shown.append(devices["CUDA_VISIBLE_DEVICES"])
+            shown.append(devices.variables["CUDA_VISIBLE_DEVICES"])
 
     with gpus_of_this_run(1) as first:
         driver(tmp_path, monkeypatch, "0, GPU-bbbb-2")
         with gpus_of_this_run(1) as second:
-            assert first == second == {"CUDA_VISIBLE_DEVICES": "0"}
+            assert first.variables == second.variables == {"CUDA_VISIBLE_DEVICES": "0"}
         driver(tmp_path, monkeypatch, "3, GPU-aaaa-1")
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "GPU-aaaa")  # as CUDA takes it too
         waiting = threading.Thread(target=same)
