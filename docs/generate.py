@@ -13,6 +13,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+import controls
 import papers
 import speedruns
 import typer
@@ -308,6 +309,7 @@ PAGES = {
     "reference/claim-keys": claim_keys,
     "reference/command-line": command_line,
     **papers.PAGES,
+    **controls.PAGES,
     **speedruns.PAGES,
 }
 
