@@ -13,6 +13,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+import controls
 import library
 import papers
 import speedruns
@@ -311,6 +312,7 @@ PAGES = {
     "reference/command-line": command_line,
     **library.PAGES,
     **papers.PAGES,
+    **controls.PAGES,
     **speedruns.PAGES,
 }
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from repro.audit.audit import audit_file
 from repro.audit.comparison import LEGEND, Audit, Grade
+from repro.evidence.evidence import Evidence
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document
 from repro.judging.gather import gather, read_tables
@@ -37,12 +38,13 @@ PAPERS: Mapping[str, str] = {
 }
 
 ABOUT = """What each claim of the paper comes to, generated from the claim files and the audits that
-come with repro. *From print* judges the numbers that the paper printed, and trains nothing; `quick`
-and `bench` train small models, whose verdict is not about the paper's size. Where a claim asks more
-than the paper says, its title tells so. A dash: the claim has no such scale. *Not run*: it has the
-scale, and no report of it is committed; at `paper` that is weeks of training. The time is that of
-all its runs together, each on one core; claims that share runs train them once. `repro verify ID`
-runs a claim: its id is the name of its file."""
+come with repro. *From print* judges the numbers that the paper printed, and trains nothing: what a
+file expects there is a record of that verdict, which notices a change of the program, and no
+prediction. `quick` and `bench` train small models, whose verdict is not about the paper's size.
+Where a claim asks more than the paper says, its title tells so. A dash: the claim has no such
+scale. *Not run*: it has the scale, and no report of it is committed; at `paper` that is weeks of
+training. The time is that of all its runs together, each on one core; claims that share runs train
+them once. `repro verify ID` runs a claim: its id is the name of its file."""
 
 
 @dataclass
@@ -78,11 +80,15 @@ def _row(file: Path) -> Row:
         if claim.trained:
             row.trained[scale] = _recorded(claim)
         else:
-            with tempfile.TemporaryDirectory() as empty:
-                evidence = gather(claim, RunStore(Path(empty)), read_tables(claim))
-                verdict = check_claim(claim, evidence).verdict
+            verdict = check_claim(claim, printed(claim)).verdict
             row.printed = _words(verdict.validity, verdict.conclusion)
     return row
+
+
+def printed(claim: Claim) -> Evidence:
+    """What a claim that trains nothing is judged by."""
+    with tempfile.TemporaryDirectory() as empty:
+        return gather(claim, RunStore(Path(empty)), read_tables(claim))
 
 
 def _scales(file: Path) -> list[ScaleName]:

@@ -28,6 +28,21 @@ def test_a_generated_page_is_up_to_date(page: str) -> None:
     assert written == generator().PAGES[page](), "run: ./dev exec python docs/generate.py"
 
 
+def test_the_page_on_controls_says_what_their_reports_found() -> None:
+    """Its words hold of the numbers in them: high ranks, better perplexities, with and without."""
+    module = generator()
+    low, free = map(module.controls.report, ("low_rank_language", "no_bottleneck_language"))
+    ranks = {arm.id: arm.summaries[0] for document in (low, free) for arm in document.arms}
+    assert ranks["mos"].low > 10 * ranks["matched"].high
+    for document in (low, free, module.controls.report("nearer_to_the_truth")):
+        assert document.verdict.conclusion == "CONFIRMED"
+        assert {one.conclusion for one in document.results} == {"CONFIRMED"}
+    numbers = module.controls.numbers()
+    assert (numbers["free_mos_perplexity"], numbers["free_p"]) == ("4.14", ".0026")
+    assert numbers["shares"] == "65, 34 and 47 per cent"
+    assert float(numbers["free_gain"]) < float(numbers["low_gain"]) < float(numbers["mixture_gain"])
+
+
 def test_every_key_of_a_claim_file_is_listed() -> None:
     """Every definition of the schema has its heading, and every key a row."""
     module = generator()

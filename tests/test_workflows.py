@@ -120,8 +120,34 @@ def test_the_speedruns_may_have_any_verdict_and_no_error(
     assert asked == "verify claims/speedruns --summary summary\n"
 
 
+def verified(bench: bool) -> list[str]:
+    """The words of the command that verifies, with what the choice of scale adds to it."""
+    (nightly,) = (path for path in WORKFLOWS if path.name == "nightly.yml")
+    added = load(nightly)["jobs"]["verify"]["env"]["MORE"]
+    choice = re.fullmatch(r"\$\{\{ inputs\.scale == 'bench' && '(.+)' \|\| '(.+)' \}\}", added)
+    assert choice is not None
+    run: str = by_name("Verify")["run"]
+    return run.replace("$MORE", choice[1 if bench else 2]).split()
+
+
+@pytest.mark.parametrize("scale", ["quick", "bench"])
+def test_the_nightly_takes_every_claim_that_has_the_scale(scale: str) -> None:
+    """At minutes those with `quick`, at bench those with `bench`; and it asks for that scale."""
+    words = verified(bench=scale == "bench")
+    assert ("--scale=bench" in words) == (scale == "bench")
+    named = [found for word in words if word.startswith("claims") for found in ROOT.glob(word)]
+    having = [
+        path
+        for path in [*(ROOT / "claims").glob("*.yaml"), *(ROOT / "claims").rglob("*.claim.yaml")]
+        if f"\n  {scale}:\n" in path.read_text(encoding="utf-8")
+        and path.relative_to(ROOT / "claims").parts[0] not in {"library", "nightly", "speedruns"}
+    ]
+    assert having
+    assert [path for path in having if not {path, *path.parents} & set(named)] == []
+
+
 def test_the_nightly_verifies_every_claim_with_a_summary() -> None:
-    """All but those of WikiText-2, which have no small scale; nightly ones by a command alone."""
+    """Papers and own claims, the library and the speedruns; nightly ones by a command alone."""
     commands = [
         step.get("run", "") for step in steps(ROOT / ".github" / "workflows" / "nightly.yml")
     ]
@@ -133,8 +159,6 @@ def test_the_nightly_verifies_every_claim_with_a_summary() -> None:
         by_name("Judge the speedruns")["run"],
         f"./dev verify claims/nightly --nightly {summary}",
     ]
-    (nightly,) = (path for path in WORKFLOWS if path.name == "nightly.yml")
-    assert "|| 'claims/controls' }}" in nightly.read_text(encoding="utf-8")
     known = {path.parent for path in (ROOT / "claims").rglob("*.claim.yaml")}
     assert known - {ROOT / folder for folder in folders} == {
         ROOT / "claims" / "controls",
