@@ -21,6 +21,7 @@ from repro.rank.measure import (
 )
 from repro.rank.reduction import reduce_rows
 from repro.rank.rereading import SameRows
+from repro.rank.room import vectors_for
 from repro.rank.spectrum import effective_rank, entropy_rank, press_threshold, stable_rank
 
 Rows = np.ndarray[Any, np.dtype[np.floating[Any]]]
@@ -235,15 +236,15 @@ def test_rows_that_differ_when_they_are_read_again_are_refused(later: Any, messa
         list(read(0))
 
 
-@pytest.mark.parametrize("rows", [1, 4500])
-def test_more_directions_than_half_a_block_need_no_gram_matrix(rows: int) -> None:
-    """A Softmax of 1,300 inputs; whether or not it is known how many rows there are."""
+@pytest.mark.parametrize(("rows", "inputs"), [(1, 1100), (2100, 2100)])
+def test_more_directions_than_half_a_block_need_no_gram_matrix(rows: int, inputs: int) -> None:
+    """A Softmax of 1,100 inputs, or fewer rows than half the words, each its own direction."""
     generator = np.random.default_rng(4)
-    whole = generator.normal(size=(4500, 1300)).astype("f4") @ generator.normal(
-        size=(1300, 11_000)
-    ).astype("f4")
-    found = ranks_of(lambda _: [whole], rows=rows, counts_only=True)
-    assert (found.reduced.reduction, found.press) == ("basis", 1300)
+    parts = [generator.normal(size=size).astype("f4") for size in ((2100, inputs), (inputs, 9000))]
+    held = (parts[0] @ parts[1]).astype(np.float64)
+    low_rank = reduce_rows([held], "basis", threshold=1e-6, room=vectors_for(rows, 9000, "inertia"))
+    assert low_rank.certain([1e-5])
+    assert low_rank.ranks([1e-5]) == [inputs]
 
 
 def test_what_memory_has_no_room_for_is_refused_before(monkeypatch: pytest.MonkeyPatch) -> None:
