@@ -158,11 +158,12 @@ def _checked(
     given = iter(checkpoint.rest(read) if checkpoint else read(0))
     first = next((chunk for chunk in given if len(chunk)), None)
     done, last = (checkpoint.rows, checkpoint.last) if checkpoint else (0, None)
-    if first is None and last is None:
+    shown = last if first is None else first
+    if shown is None:
         raise _no_rows()
     known = asked.precision or (checkpoint.precision if checkpoint else "")
-    used = known or _precision(read, last if first is None else first)
-    columns = len(last) if first is None else first.shape[1]
+    used = known or _precision(read, shown)
+    columns = shown.shape[-1]
     unread = itertools.chain([] if first is None else [first], given)
     checked = checked_rows(unread, asked.precision, done + 1)
     if not asked.precision:

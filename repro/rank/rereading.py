@@ -31,8 +31,8 @@ class SameRows:
         for chunk in self.read(start):
             known = self.rows - 1 - at
             at += len(chunk)
-            here = self.last is not None and 0 <= known < len(chunk)
-            if here and not same_row(chunk[known], self.last):
+            here = 0 <= known < len(chunk)
+            if here and self.last is not None and not same_row(chunk[known], self.last):
                 raise _other(f"row {self.rows:,} is another one when it is read again")
             if at > self.rows:
                 if self.ended:
