@@ -242,9 +242,12 @@ def test_more_directions_than_half_a_block_need_no_gram_matrix(rows: int, inputs
     generator = np.random.default_rng(4)
     parts = [generator.normal(size=size).astype("f4") for size in ((2100, inputs), (inputs, 9000))]
     held = (parts[0] @ parts[1]).astype(np.float64)
-    low_rank = reduce_rows([held], "basis", threshold=1e-6, room=vectors_for(rows, 9000, "inertia"))
-    assert low_rank.certain([1e-5])
-    assert low_rank.ranks([1e-5]) == [inputs]
+    press = press_threshold(2100, 9000, 2.0**-23)
+    low_rank = reduce_rows(
+        [held], "basis", threshold=press, room=vectors_for(rows, 9000, "inertia")
+    )
+    assert low_rank.certain([press])
+    assert low_rank.ranks([press]) == [min(inputs, 2100)]
 
 
 def test_what_memory_has_no_room_for_is_refused_before(monkeypatch: pytest.MonkeyPatch) -> None:
