@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -90,14 +91,22 @@ def rank(
         from repro.rank.matrix import matrix_of
         from repro.rank.measure import ranks_of
         from repro.rank.ranks_document import document_of
+        from repro.rank.rereading import SameRows
         from repro.rank.resume import SavedReading
 
         epsilons = tuple(epsilon or EPSILONS)
-        if counts and (spectrum or figure or noise):
-            option = "--spectrum" if spectrum else "--figure" if figure else "--noise"
-            _refuse_without_spectrum(option)
+        if counts:
+            refused = {
+                "--spectrum": spectrum,
+                "--figure": figure,
+                "--noise": noise,
+                "--centred": centred,
+                "--epsilon": epsilon,
+            }
+            _refuse_without_spectrum([option for option, given in refused.items() if given])
         bound = _bound(reference, reference_rank)
         given = matrix_of(matrix, tensor)
+        given = replace(given, read=SameRows(given.read))
         with SavedReading(checkpoint) if checkpoint else nullcontext() as kept:
             found = ranks_of(
                 given.read,
@@ -106,9 +115,10 @@ def rank(
                 thresholds=tuple(threshold or ()),
                 bound=bound,
                 counts_only=counts,
+                epsilons=epsilons,
                 checkpoint=kept,
             )
-        document = document_of(found, epsilons)
+        document = document_of(found, () if counts else epsilons)
         if noise:
             document["noise"] = _with_noise(given, found, noise, epsilons)
         if centred:
@@ -158,11 +168,13 @@ def _bound(reference: Path | None, rank: int | None) -> float | None:
     return bound
 
 
-def _refuse_without_spectrum(option: str) -> None:
+def _refuse_without_spectrum(options: list[str]) -> None:
     from repro.errors import MatrixError
 
+    if not options:
+        return
     raise MatrixError(
-        f"{option} with --counts: counts alone give no spectrum\n"
+        f"{options[0]} with --counts: counts alone give no spectrum\n"
         "  expected: one of the two\n  to do: leave --counts out"
     )
 

@@ -220,10 +220,13 @@ class Evidence:
             raise ClaimError(f"no '{measurement}' of '{arm}' is printed")
         return printed.summary(arm)
 
-    def detailed(self, arm: str, measurement: str) -> bool:
-        """Whether details are known for every value: runs have them, tables do not."""
-        counted = self.counted(arm)
-        return bool(counted) and all(each.details.get(measurement) for each in counted)
+    def detailed(self, arm: str, measurement: str, name: str = "") -> bool:
+        """Whether details, or the one of this ``name``, are known for every value.
+
+        Runs have them, tables do not.
+        """
+        known = [each.details.get(measurement) for each in self.counted(arm)]
+        return bool(known) and all(each and (not name or name in each) for each in known)
 
     def detail(self, arm: str, measurement: str, name: str) -> Sample:
         """As ``sample``, for a number among the details of a measurement."""

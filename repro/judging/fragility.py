@@ -157,6 +157,8 @@ def _tolerance(claim: Claim, evidence: Evidence, judgements: Judgements) -> list
         if part.refused or not all(evidence.detailed(arm, measurement) for arm in arms):
             continue
         for name, words in claim.measurements[measurement].readings.items():
+            if not all(evidence.detailed(arm, measurement, name) for arm in arms):
+                continue
             other = judge(part.expectation, claim, detail_reader(evidence, name)).conclusion
             if other is not part.conclusion:
                 reads = " and ".join(

@@ -127,6 +127,8 @@ def _tolerances(claim: Claim, evidence: Evidence, declared: Judged) -> Iterator[
     if not all(evidence.detailed(arm, expectation.measurement) for arm in expectation.of):
         return
     for name, words in claim.measurements[expectation.measurement].readings.items():
+        if not all(evidence.detailed(arm, expectation.measurement, name) for arm in expectation.of):
+            continue
         again = judge(expectation, claim, detail_reader(evidence, name))
         yield _analysis(declared, again, "tolerance", f"at {words}")
 

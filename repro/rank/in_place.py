@@ -7,6 +7,7 @@ The routines are those that scipy hands out to compiled code (`scipy.linalg.cyth
 from __future__ import annotations
 
 import ctypes
+import re
 from typing import Any, Final
 
 import numpy as np
@@ -16,13 +17,28 @@ Array = np.ndarray[Any, np.dtype[np.floating[Any]]]
 Pivots = np.ndarray[Any, np.dtype[np.intc]]
 
 
+INTEGERS: Final = {"dgemm": 6, "dlasyf": 7}
+"""Arguments of a routine that are integers."""
+
+
 def _routine(module: Any, name: str) -> Any:
     """A routine, which takes addresses alone, from the capsule in which a module hands it out."""
     capsule = module.__pyx_capi__[name]
     named, address = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
     named.argtypes, named.restype = [ctypes.py_object], ctypes.c_char_p
+    _check_integers(name, named(capsule).decode())
     address.argtypes, address.restype = [ctypes.py_object, ctypes.c_char_p], ctypes.c_void_p
     return ctypes.CFUNCTYPE(None)(address(capsule, named(capsule)))
+
+
+def _check_integers(name: str, signature: str) -> None:
+    """ImportError for a routine that does not take its sizes as int, which has four bytes."""
+    if len(re.findall(r"\bint \*", signature)) != INTEGERS[name]:
+        raise ImportError(
+            f"scipy hands out {name} as {signature}\n"
+            f"  expected: {INTEGERS[name]} arguments of int *, which have four bytes\n"
+            "  to do: install scipy from PyPI, whose integers are of that size"
+        )
 
 
 _DGEMM: Final = _routine(cython_blas, "dgemm")

@@ -26,6 +26,9 @@ LEAST_COLUMNS: Final = 512
 SHARE: Final = 8
 """The basis has a vector per so many columns at most: beyond, a Gram matrix costs less."""
 
+FEWER: Final = 15 / 16
+"""Rows of low rank have fewer directions than this share of a first block of several."""
+
 LEFT_OUT: Final = 0.25
 """Share of the least threshold that may be left out of the rows."""
 
@@ -44,14 +47,18 @@ class LowRank:
     """Rows (M, V) as ``gram`` (R, R) of their coordinates in ``basis`` (R, V), rows orthonormal.
 
     ``threshold`` is the least, relative to the largest singular value, that is to be counted at.
-    ``one_block``: the first block has all rows, so that the basis may have a vector for each.
+    ``vectors`` is how many the basis may have (0: a SHARE of the columns); ``whole``: the first
+    block may take all of them, and else must have clearly fewer directions than rows.
     ``left_before`` and ``left_since`` are sums of squares of what was left out, before the basis
     grew last and since then.
     """
 
-    def __init__(self, columns: int, threshold: float, *, one_block: bool = False) -> None:
+    def __init__(
+        self, columns: int, threshold: float, *, vectors: int = 0, whole: bool = False
+    ) -> None:
         self.threshold = threshold
-        self.one_block = one_block
+        self.vectors = vectors or columns // SHARE
+        self.whole = whole
         self.tolerance = (LEFT_OUT * threshold) ** 2
         self.basis: Array = np.zeros((0, columns))
         self.gram: Array = np.zeros((0, 0))
@@ -64,9 +71,9 @@ class LowRank:
         return self.basis, self.gram, np.array([self.left_before, self.left_since])
 
     @classmethod
-    def of(cls, state: Sequence[Array], threshold: float) -> Self:
+    def of(cls, state: Sequence[Array], threshold: float, vectors: int = 0) -> Self:
         """That of a ``state``."""
-        found = cls(state[0].shape[1], threshold)
+        found = cls(state[0].shape[1], threshold, vectors=vectors)
         found.basis, found.gram = state[:2]
         found.left_before, found.left_since = map(float, state[2])
         return found
@@ -95,9 +102,10 @@ class LowRank:
         return coordinates, block - coordinates @ self.basis
 
     def _most(self, rows: int) -> int:
-        """How many vectors the basis may have; half the rows of a first block of several."""
-        few: int = self.basis.shape[1] // SHARE
-        return few if len(self.gram) or self.one_block else min(few, rows // 2)
+        """How many vectors the basis may have, with a block of so many rows."""
+        if len(self.gram) or self.whole:
+            return self.vectors
+        return min(self.vectors, int(FEWER * rows))
 
     def _grow(self, new: Array, most: int) -> None:
         """Add unit vectors (R, V); rounding is taken out of them twice."""
@@ -118,6 +126,17 @@ class LowRank:
         moved = np.sqrt(self.left_before)
         most = np.sqrt(values**2 + self.left_since) + moved
         return np.maximum(values - moved, 0.0), most
+
+    def tails(self, values: Array) -> tuple[Array, Array]:
+        """What the sums of squares after the first k singular values lie between, k from 0.
+
+        As for ``bounds``: what was left out since the basis grew last is orthogonal to it, and
+        what was left out before adds its norm on either side.
+        """
+        moved = np.sqrt(self.left_before)
+        kept = np.append(np.cumsum((values**2)[::-1])[::-1], 0.0)
+        most = (np.sqrt(kept + self.left_since) + moved) ** 2
+        return np.maximum(np.sqrt(kept) - moved, 0.0) ** 2, most
 
 
 def _squares(rows: Array) -> float:

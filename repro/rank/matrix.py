@@ -208,6 +208,6 @@ def _array(given: Any) -> Any:
     """A tensor of torch, wherever it is, as an array; anything else as numpy makes one of it."""
     if hasattr(given, "detach"):
         given = given.detach().cpu()
-        if given.dtype.itemsize == 2:
-            given = given.float()
+        if str(given.dtype) == "torch.bfloat16":
+            given = given.float()  # numpy has none
     return np.asarray(given)

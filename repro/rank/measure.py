@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,8 +20,10 @@ from repro.rank.reduction import (
     reduce_rows,
     reduction_for,
 )
+from repro.rank.rereading import SameRows
 from repro.rank.resume import SavedReading
-from repro.rank.rounded import BITS, bits_used, eps_of, precision_of, rounded, telling_rows
+from repro.rank.room import refuse_without_memory, vectors_for
+from repro.rank.rounded import BITS, eps_of, precision_of, rounded, telling_rows, tells
 from repro.rank.spectrum import Spectrum, numpy_threshold, press_threshold
 
 KNOWN_RANK: Final = 32
@@ -69,9 +70,10 @@ class _Asked:
     thresholds: tuple[float, ...]
     bound: float | None
     counts_only: bool
+    epsilons: tuple[float, ...] = ()
 
 
-def ranks_of(
+def ranks_of(  # noqa: PLR0913 - one parameter for each thing that can be asked
     read: Read,
     *,
     rows: int = 1,
@@ -79,6 +81,7 @@ def ranks_of(
     thresholds: Sequence[float] = (),
     bound: float | None = None,
     counts_only: bool = False,
+    epsilons: Sequence[float] = (),
     checkpoint: SavedReading | None = None,
 ) -> Ranks:
     """All ranks of a matrix; ``read(start)`` gives its rows from row ``start`` in chunks (?, N).
@@ -88,19 +91,34 @@ def ranks_of(
     the more, the cheaper the reduction may be. ``precision`` (absent: found out) is that of the
     data, whatever type holds them; its eps is Press's. ``bound`` is Lim's,
     a singular value that is not relative to the largest. ``counts_only`` holds N^2 numbers at most,
-    and may give no spectrum. A ``checkpoint`` holds what was read before.
+    and may give no spectrum; else the spectrum gives effective ranks at ``epsilons`` that are
+    certain. A ``checkpoint`` holds what was read before.
 
     Raises MatrixError for no rows, rows of different lengths, numbers that are not finite or were
-    rounded, and thresholds and bounds that float64 does not resolve.
+    rounded, rows that differ when they are read again, thresholds, epsilons and bounds that float64
+    does not resolve, and where memory has no room.
     """
-    asked = _Asked(rows, precision, tuple(thresholds), bound, counts_only)
+    smooth = () if counts_only else tuple(epsilons)
+    asked = _Asked(rows, precision, tuple(thresholds), bound, counts_only, smooth)
+    return _ranks(SameRows(read), asked, checkpoint, basis=True)
+
+
+def _ranks(read: Read, asked: _Asked, checkpoint: SavedReading | None, *, basis: bool) -> Ranks:
+    """As ``ranks_of``; without a ``basis`` unless one is asked for."""
     chunks, used, columns, least = _checked(read, asked, checkpoint)
     begun = checkpoint.reduction if checkpoint else ""
-    if least >= GRAM_RESOLUTION and columns >= LEAST_COLUMNS and begun in ("", "basis"):
-        if found := _by_basis(chunks, used, least, asked, checkpoint):
+    reduction = reduction_for(least, spectrum=not asked.counts_only)
+    if basis and least >= GRAM_RESOLUTION and columns >= LEAST_COLUMNS and begun in ("", "basis"):
+        saved_before = begun == "basis"
+        room = vectors_for(asked.rows, columns, reduction)
+        if found := _by_basis(chunks, used, least, asked, checkpoint, room):
             return found
+        if checkpoint and checkpoint.rows:
+            with checkpoint.beside() as finer:
+                return _ranks(read, asked, finer, basis=saved_before)
         chunks = _checked(read, asked, checkpoint)[0]
-    reduction = reduction_for(least, spectrum=not counts_only)
+    if not begun or begun == "basis":
+        refuse_without_memory(reduction, columns)
     if checkpoint:
         checkpoint.agree(reduction, used)
     return _counted(reduce_rows(chunks, reduction, checkpoint=checkpoint), used, asked)
@@ -112,17 +130,24 @@ def _by_basis(
     least: float,
     asked: _Asked,
     checkpoint: SavedReading | None,
+    room: tuple[int, bool],
 ) -> Ranks | None:
-    """The ranks of rows of low rank; None for others, and where a count is in doubt."""
+    """The ranks of rows of low rank; None for others, and where a rank is in doubt.
+
+    Of what is in doubt the ``checkpoint`` keeps all, of others nothing.
+    """
     if checkpoint:
         checkpoint.agree("basis", precision)
-    with suppress(ManyDirectionsError):
-        reduced = reduce_rows(chunks, "basis", checkpoint=checkpoint, threshold=least)
-        bounds = [asked.bound / reduced.sigma_1] if asked.bound and reduced.sigma_1 else []
-        if reduced.certain([*_fixed(reduced, precision), *asked.thresholds, *bounds]):
-            return _counted(reduced, precision, asked)
-    if checkpoint:
-        checkpoint.begin_again()
+    try:
+        reduced = reduce_rows(chunks, "basis", checkpoint=checkpoint, threshold=least, room=room)
+    except ManyDirectionsError:
+        if checkpoint:
+            checkpoint.begin_again()
+        return None
+    bounds = [asked.bound / reduced.sigma_1] if asked.bound and reduced.sigma_1 else []
+    counts = [*_fixed(reduced, precision), *asked.thresholds, *bounds]
+    if reduced.certain(counts) and (asked.counts_only or reduced.smooth_certain(asked.epsilons)):
+        return _counted(reduced, precision, asked)
     return None
 
 
@@ -133,18 +158,47 @@ def _checked(
     given = iter(checkpoint.rest(read) if checkpoint else read(0))
     first = next((chunk for chunk in given if len(chunk)), None)
     done, last = (checkpoint.rows, checkpoint.last) if checkpoint else (0, None)
-    row = last if first is None else telling_rows(first)[0]
-    if row is None:
+    shown = last if first is None else first
+    if shown is None:
         raise _no_rows()
     known = asked.precision or (checkpoint.precision if checkpoint else "")
-    used = known or precision_of(row)
-    columns = len(row) if first is None else first.shape[1]
+    used = known or _precision(read, shown)
+    columns = shown.shape[-1]
     unread = itertools.chain([] if first is None else [first], given)
     checked = checked_rows(unread, asked.precision, done + 1)
     if not asked.precision:
-        checked = no_finer(checked, used, done + 1)
-    press = press_threshold(asked.rows, columns, eps_of(used)) / (1 if asked.counts_only else 10)
-    return checked, used, columns, min([max(press, QR_RESOLUTION), *asked.thresholds])
+        checked = one_precision(checked, used, done + 1)
+    press = press_threshold(asked.rows, columns, eps_of(used))
+    _refuse_meaningless(press, used)
+    press /= 1 if asked.counts_only else 10
+    smooth = [float(np.sqrt(epsilon / columns)) for epsilon in asked.epsilons]
+    for epsilon, needed in zip(asked.epsilons, smooth, strict=True):
+        if needed < QR_RESOLUTION:
+            raise MatrixError(
+                f"epsilon {epsilon:g}: rounding in float64 hides so small a share of the sum of "
+                f"squares\n  expected: at least {1.01 * columns * QR_RESOLUTION**2:.2g}\n"
+                "  to do: ask for a larger one"
+            )
+    return checked, used, columns, min([max(press, QR_RESOLUTION), *asked.thresholds, *smooth])
+
+
+def _precision(read: Read, first: Rows) -> str:
+    """That of the first rows that show one; they may come late, after rows of zeros."""
+    first = np.atleast_2d(first)
+    if not tells(first):
+        first = next((chunk for chunk in read(0) if len(chunk) and tells(chunk)), first)
+    return precision_of(telling_rows(first)[0])
+
+
+def _refuse_meaningless(threshold: float, precision: str) -> None:
+    """MatrixError for a threshold of Press that no singular value passes."""
+    if threshold >= 1:
+        raise MatrixError(
+            f"Press's threshold is {threshold:.3g} of the largest singular value, with {precision} "
+            "and so many rows and columns: no singular value is above it, whatever the matrix\n"
+            "  expected: below 1\n  to do: take log-probabilities of a finer precision, or fewer "
+            "rows"
+        )
 
 
 def _fixed(reduced: Reduced, precision: str) -> list[float]:
@@ -160,7 +214,14 @@ def _counted(reduced: Reduced, precision: str, asked: _Asked) -> Ranks:
     """The counts, and the control."""
     columns, fixed = reduced.columns, _fixed(reduced, precision)
     threshold = fixed[0]
+    _refuse_meaningless(threshold, precision)
     counts = reduced.ranks([*fixed, *asked.thresholds])
+    if threshold < reduced.least and counts[0] != reduced.ranks([reduced.least])[0]:
+        raise MatrixError(
+            f"Press's threshold of {threshold:.2g}: singular values between it and "
+            f"{reduced.least:.2g} of the largest are hidden by rounding in float64\n"
+            "  expected: none there\n  to do: take more rows, or say a coarser precision"
+        )
     empirical = None if asked.bound is None else reduced.rank_above(asked.bound)
     reduced.gram = None  # the control needs its room
     rows = control_rows(threshold, columns, precision)
@@ -221,13 +282,15 @@ def checked_rows(chunks: Iterable[Rows], precision: str = "", row: int = 1) -> I
         yield chunk
 
 
-def no_finer(chunks: Iterable[Rows], precision: str, number: int) -> Iterator[Rows]:
-    """The same chunks; MatrixError once the first row of one is finer than the first of all."""
+def one_precision(chunks: Iterable[Rows], precision: str, number: int) -> Iterator[Rows]:
+    """The same chunks; MatrixError once rows are finer or coarser than the first of all."""
     for chunk in chunks:
-        row, first = telling_rows(chunk)
-        if bits_used(row) > BITS[precision]:
+        rows, first = telling_rows(chunk)
+        found = precision_of(rows)
+        if tells(rows) and found != precision:
+            than = "finer" if BITS[found] > BITS[precision] else "coarser"
             raise MatrixError(
-                f"row {number + first:,}: its numbers are finer than the {precision} of the first "
+                f"row {number + first:,}: its numbers are {than} than the {precision} of the first "
                 "row\n  expected: one precision in all rows, on which Press's threshold depends\n"
                 "  to do: compute all rows alike, or say which precision they have"
             )
@@ -254,8 +317,8 @@ def _refuse_numbers(chunk: Rows, row: int) -> None:
 
 
 def _refuse_rounded(chunk: Rows, number: int) -> None:
-    row, first = telling_rows(chunk)
-    if sign := rounded(row):
+    rows, first = telling_rows(chunk)
+    if sign := rounded(rows):
         raise MatrixError(
             f"row {number + first:,}: its numbers {sign}, so the rank would be that of the "
             "rounding\n  expected: log-probabilities in the precision of the model's parameters, "
@@ -276,8 +339,9 @@ def known_rank_of(columns: int) -> int:
 def control_factors(threshold: float, columns: int) -> tuple[Spectrum, Spectrum]:
     """Contexts (M, R) and words (N, R) whose product has a known rank at the ``threshold``.
 
-    It has ``known_rank_of(columns)`` singular values from 1 down to three times the threshold, as
-    many again from a third of it down, and nothing else: a threshold that is wrong by a factor of
+    It has ``known_rank_of(columns)`` singular values from 1 down to three times the threshold, or
+    to its square root where that is less, as many again from a third of it down, and nothing else:
+    a threshold that is wrong by a factor of
     three, lost rows, or rounding of products or entries to half precision give another count. Its
     rows should come as a model's do: contexts times words in the precision of the data, in chunks
     of CONTROL_CHUNK, which is no divisor of a block; they are two and a half blocks.
@@ -285,7 +349,7 @@ def control_factors(threshold: float, columns: int) -> tuple[Spectrum, Spectrum]
     generator = np.random.default_rng(SEED)
     rank = known_rank_of(columns)
     rows = 5 * BLOCK_ROWS // 2 + 17
-    above = np.geomspace(1.0, 3 * threshold, rank)
+    above = np.geomspace(1.0, min(3 * threshold, threshold**0.5), rank)
     below = np.geomspace(threshold / 3, threshold / 30, rank)
     left, right = (
         np.linalg.qr(generator.standard_normal((n, 2 * rank)))[0] for n in (rows, columns)

@@ -72,6 +72,7 @@ def ranks_under_noise(
         lambda _: with_noise(read(0), deviation, seed),
         rows=reduced.rows,
         precision=found.precision,
+        epsilons=epsilons,
     )
     after = _effective(noisy.reduced.values(), epsilons)
     return UnderNoise(deviation, noisy.press, found.press, after, before)

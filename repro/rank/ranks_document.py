@@ -19,7 +19,7 @@ from repro.rank.spectrum import (
 
 
 def document_of(found: Ranks, epsilons: Sequence[float]) -> dict[str, Any]:
-    """All that is found; what needs a spectrum is left out without one."""
+    """All that is found; what needs a spectrum is left out without one, or without ``epsilons``."""
     reduced = found.reduced
     document: dict[str, Any] = {
         "press": found.press,
@@ -37,8 +37,9 @@ def document_of(found: Ranks, epsilons: Sequence[float]) -> dict[str, Any]:
     }
     if found.bound is not None:
         document["empirical"] = {"bound": found.bound, "rank": found.empirical}
-    if (values := reduced.spectrum) is not None:
-        tolerances = [float(t) for t in curve_tolerances(found.threshold, reduced.least)]
+    if epsilons and (values := reduced.spectrum) is not None:
+        known = map(float, curve_tolerances(found.threshold, reduced.least))
+        tolerances = [t for t in known if reduced.certain([t])]
         document |= {
             "tenth": found.tenth,
             **without_threshold(values, epsilons),

@@ -53,6 +53,9 @@ BLOCK_COLUMNS: Final = 512
 SMALL: Final = 256
 """A matrix with fewer columns has its eigenvalues taken at once."""
 
+LEAST_DIGIT: Final = 1e-3
+"""Relative change of a stable or entropy rank that what is left out may make."""
+
 NO_ROWS: Final = "no rows: a rank needs at least one context"
 
 
@@ -190,6 +193,25 @@ class Reduced:
         low, high = self.low_rank.bounds(self.values())
         return all(np.sum(low > t * high[0]) == np.sum(high > t * low[0]) for t in thresholds)
 
+    def smooth_certain(self, epsilons: Sequence[float]) -> bool:
+        """Whether what a basis leaves out changes no effective rank, and hardly the others."""
+        if self.low_rank is None:
+            return True
+        values = self.values()
+        low, high = self.low_rank.tails(values)
+        kept = float(np.sum(values**2))
+        left = self.low_rank.left_before + self.low_rank.left_since
+        effective = all(
+            np.argmax(low <= e * (kept + left)) == np.argmax(high <= e * kept)
+            and np.any(high <= e * kept)
+            for e in epsilons
+        )
+        if not kept:
+            return not left
+        share = np.sqrt(len(values) * left) / float(np.sum(values))
+        entropy = share * np.log(len(values) / share) if share else 0.0
+        return bool(effective and entropy < LEAST_DIGIT and left < LEAST_DIGIT * kept)
+
     def values(self) -> Spectrum:
         """The spectrum; ValueError after ``inertia``."""
         if self.spectrum is None:
@@ -227,20 +249,24 @@ def reduce_rows(
     backend: Backend = NUMPY,
     checkpoint: SavedReading | None = None,
     threshold: float = GRAM_RESOLUTION,
+    room: tuple[int, bool] = (0, False),
 ) -> Reduced:
     """Read the rows in ``chunks`` (?, V) once; after those that a ``checkpoint`` holds.
 
-    ``threshold`` is the least that a ``basis`` has to resolve; it is of numpy alone.
+    ``threshold`` is the least that a ``basis`` has to resolve, and ``room`` has ``vectors`` and
+    ``whole`` of LowRank; a basis is of numpy alone.
 
     Raises ValueError where there are no rows, ManyDirectionsError where a ``basis`` gets too large.
     """
+    vectors, whole = room
     state, rows = checkpoint.taken() if checkpoint else (None, 0)
     if reduction == "basis" and state is not None:
-        state = LowRank.of(state, threshold)
+        state = LowRank.of(state, threshold, vectors)
 
     def extended(low_rank: LowRank | None, block: Rows) -> LowRank:
         if low_rank is None:
-            low_rank = LowRank(block.shape[1], threshold, one_block=len(block) < BLOCK_ROWS)
+            all_of_it = whole or len(block) < BLOCK_ROWS
+            low_rank = LowRank(block.shape[1], threshold, vectors=vectors, whole=all_of_it)
         low_rank.add(block)
         return low_rank
 

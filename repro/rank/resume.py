@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final, Self
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -27,6 +26,7 @@ EVERY_S: Final = 1200.0
 """Seconds from one save to the next."""
 
 PROGRESS: Final = "progress.json"
+FINER: Final = "finer"
 MAX_PROGRESS: Final = 100_000_000
 CLOSE: Final = 1e-4
 """Relative difference from the last row, computed again, that is not another row."""
@@ -38,8 +38,6 @@ COLUMNS: Final = 512
 """Columns of it in a part of the file."""
 
 OTHERS: Final = "its parts are not of one matrix"
-
-UNREADABLE: Final = (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile)
 
 
 class SavedReading:
@@ -67,14 +65,20 @@ class SavedReading:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 handle = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
                 opened.callback(os.close, handle)
-                if not try_lock(handle):
-                    raise self._refused("another command uses it", "a folder of its own")
+                self._take(handle)
                 if (self.folder / PROGRESS).exists():
                     self._load()
-            except UNREADABLE as error:
-                raise self._refused(f"cannot be used: {error}", "an empty folder") from error
+            except MatrixError:
+                raise
+            except Exception as error:  # of json, zip and numpy, for whatever the files hold
+                why = str(error) or type(error).__name__
+                raise self._refused(f"cannot be used: {why}", "an empty folder") from error
             self._lock = opened.pop_all()
         return self
+
+    def _take(self, handle: int) -> None:
+        if not try_lock(handle):
+            raise self._refused("another command uses it", "a folder of its own")
 
     def __exit__(self, *_: object) -> None:
         self._lock.close()
@@ -92,16 +96,17 @@ class SavedReading:
             if self.reduction in SYMMETRIC:
                 self.state = _joined(parts, len(self.last))
             else:
-                state = tuple(parts)
-                if state[0].ndim != 2 or state[0].shape[1] != len(self.last):
-                    raise ValueError(OTHERS)
-                self.state = state if self.reduction == "basis" else state[0]
+                self.state = _parts_of(self.reduction, tuple(parts), len(self.last))
 
     def _file(self, rows: int) -> Path:
         return self.folder / f"rows-{rows}.npz"
 
+    def beside(self) -> SavedReading:
+        """A folder within this one for a finer reading, without loss of what was read."""
+        return SavedReading(self.folder / FINER, self.every)
+
     def begin_again(self) -> None:
-        """Forget what was read."""
+        """Forget what was read, which was not all."""
         (self.folder / PROGRESS).unlink(missing_ok=True)
         for file in self.folder.glob("rows-*.npz"):
             file.unlink(missing_ok=True)
@@ -121,7 +126,7 @@ class SavedReading:
         chunks = iter(read(max(self.rows - 1, 0)))
         if self.last is not None:
             first = next((chunk for chunk in chunks if len(chunk)), None)
-            if first is None or not _same(first[0], self.last):
+            if first is None or not same_row(first[0], self.last):
                 mistake = f"was begun with other rows: row {self.rows:,} differs"
                 raise self._refused(mistake, "the matrix that it was begun with")
             yield first[1:]
@@ -188,5 +193,19 @@ def _joined(parts: Iterator[Row], columns: int) -> Row:
     return matrix
 
 
-def _same(row: Row, last: Row) -> bool:
-    return row.shape == last.shape and np.allclose(row, last, rtol=CLOSE, atol=CLOSE)
+def _parts_of(reduction: str, parts: tuple[Row, ...], columns: int) -> Any:
+    """A basis (R, V) with its Gram matrix and what was left out, or a factor (?, V)."""
+    shapes = [part.shape for part in parts]
+    size = shapes[0][0] if shapes and len(shapes[0]) == 2 else -1
+    others: list[tuple[int, ...]] = [(size, size), (2,)] if reduction == "basis" else []
+    expected = [(size, columns), *others]
+    if shapes != expected or not all(np.isfinite(part).all() for part in parts):
+        raise ValueError(OTHERS)
+    return parts if reduction == "basis" else parts[0]
+
+
+def same_row(row: Row, last: Row) -> bool:
+    """Whether a row is the last one that was read, computed again."""
+    return row.shape == last.shape and np.allclose(
+        row, last, rtol=CLOSE, atol=CLOSE, equal_nan=True
+    )

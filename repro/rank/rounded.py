@@ -1,13 +1,15 @@
 """The precision that numbers have, whatever the type they are stored in.
 
 Rounding to bfloat16 adds noise of about 0.02 nats to every log-probability, which alone lifts a
-matrix of rank 42 to full Press rank: the rank of rounded numbers is that of the rounding. Two signs
-are looked for in a row:
+matrix of rank 42 to full Press rank: the rank of rounded numbers is that of the rounding. Three
+signs are looked for in rows:
 
 - no entry uses more than some leading bits of its significand: the numbers were rounded to so many;
-- values coincide: logits were rounded before their normaliser was subtracted, so that the entries
-  are shifted and use all bits, but those that were equal still are. Values that many entries
-  share, as where a layer clips its logits, are no sign.
+- values coincide: the entries were rounded in equal steps, or logits were before their normaliser
+  was subtracted, so that entries are shifted and use all bits, but those that were equal still are.
+  Values that many entries share, as where a layer clips its logits, are no sign, and neither are
+  those that lie as closely as the precision allows, as next to the least of log(p + 1e-8);
+- differences within a row lie on a grid (`repro.rank.grid`): logits were rounded, however few.
 
 An honest row of float32 uses 10 bits at most with a chance of 2^-13 per entry.
 """
@@ -17,6 +19,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
+
+from repro.rank.grid import COARSE_STEP, SINGLE_STEP, on_grid
 
 Row = np.ndarray[Any, np.dtype[np.floating[Any]]]
 
@@ -39,11 +43,13 @@ LEAST_DISTINCT: Final = 0.9
 """A row has nearly as many values as entries where its precision has room for them."""
 
 ROOM: Final = 50
-"""So many times more places than entries between the ends of a row are room for all of them."""
+"""So many times more places than entries about a value are room for all of them."""
 
+ABOUT: Final = 10
+"""Values on either side of one that are about it."""
 
 POOLED: Final = 2000
-"""Numbers that are looked at together where a row has fewer than LEAST_VALUES."""
+"""Numbers that are looked at together where a row has fewer."""
 
 
 def eps_of(precision: str) -> float:
@@ -62,52 +68,81 @@ def bits_used(row: Row) -> int:
     return int(52 - trailing.min())
 
 
-def precision_of(row: Row) -> str:
-    """The least precision in BITS that holds every entry of a row (V,); its type's for a short row.
+def precision_of(rows: Row) -> str:
+    """The least precision in BITS that holds rows, (M, V) or one (V,); their type's for few.
 
-    float64 that came from float32 has the precision of float32, and so its eps.
+    float64 that came from float32 has the precision of float32, and so its eps: also where the
+    logits alone were float32, and their normaliser was not.
     """
-    given = row.dtype.name
-    if _tells_nothing(row):
+    given = rows.dtype.name
+    if _tells_nothing(rows.ravel()):
         return given
-    used = bits_used(row)
+    used = bits_used(rows)
     holding = [name for name, bits in BITS.items() if used <= bits <= BITS.get(given, 52)]
-    return holding[-1] if holding else given
+    found = holding[-1] if holding else given
+    if found == "float64" and on_grid(rows, BITS[found], SINGLE_STEP):
+        return "float32"
+    return found
 
 
-def _tells_nothing(row: Row) -> bool:
-    return bool(np.count_nonzero(row) < LEAST_ENTRIES or np.all(row == row[0]))
+def tells(chunk: Row) -> bool:
+    """Whether some row of a chunk (M, V) shows its precision."""
+    return not _tells_nothing(telling_rows(chunk)[0].ravel())
+
+
+def _tells_nothing(row: Row, least: int = LEAST_ENTRIES) -> bool:
+    return bool(np.count_nonzero(row) < least or np.all(row == row[0]))
 
 
 def telling_rows(chunk: Row) -> tuple[Row, int]:
-    """Numbers of a chunk (M, V) that show its precision, and the index of the first row of them.
+    """Rows (?, V) of a chunk (M, V) that show its precision, and the index of the first of them.
 
-    They are the first row that is not of zeros or of equal entries; of narrow rows, several that
-    differ. Where there is none, the first row.
+    They are the first that are not of zeros or of equal entries, and differ, until they have
+    enough numbers. Where there is none, the first row.
     """
     found: dict[bytes, Row] = {}
-    first, most = 0, 1 if chunk.shape[1] >= LEAST_VALUES else -(-POOLED // chunk.shape[1])
+    first, most = 0, -(-POOLED // chunk.shape[1])
     for index, row in enumerate(chunk):
-        if not _tells_nothing(row):
+        if not _tells_nothing(row, min(LEAST_ENTRIES, len(row))):
             first = first if found else index
             found[row.tobytes()] = row
             if len(found) == most:
                 break
-    return (np.concatenate(list(found.values())) if found else chunk[0]), first
+    return (np.stack(list(found.values())) if found else chunk[:1]), first
 
 
-def rounded(row: Row) -> str:
-    """How a row (V,) shows that it was rounded: `were rounded to ...`; empty where it does not."""
-    found = precision_of(row)
-    if found in COARSE and row.dtype.name != found:
+def rounded(rows: Row) -> str:
+    """How rows, (M, V) or one (V,), show that they were rounded: `were rounded to ...`.
+
+    Empty where they do not.
+    """
+    rows = np.atleast_2d(rows)
+    found = precision_of(rows)
+    if found in COARSE and rows.dtype.name != found:
         return f"were rounded to {found}"
-    values, counts = np.unique(row, return_counts=True)
-    compared = counts <= SHARED * len(row)
-    entries = int(counts[compared].sum())
-    distinct = int(np.count_nonzero(compared))
-    largest = float(np.max(np.abs(values)))
-    places = float(values[-1] - values[0]) / (eps_of(found) * largest) if largest else 0.0
-    enough = entries >= LEAST_VALUES and places >= ROOM * entries
-    if enough and distinct < LEAST_DISTINCT * entries:
+    compared = rows[0] if rows.shape[1] >= LEAST_VALUES else rows.ravel()
+    distinct, entries = _coincidences(compared, eps_of(found))
+    if entries >= LEAST_VALUES and distinct < LEAST_DISTINCT * entries:
         return f"have {distinct:,} distinct values among {entries:,}, as of rounded logits"
+    if found not in COARSE and (step := on_grid(rows, BITS[found], COARSE_STEP)):
+        return f"differ within a row by multiples of {step:.3g}, as of rounded logits"
     return ""
+
+
+def _coincidences(row: Row, eps: float) -> tuple[int, int]:
+    """How many values, and entries that have them, are to be compared: those that have room.
+
+    About such a value there are ROOM times as many places of this precision as entries.
+    """
+    values, counts = np.unique(row, return_counts=True)
+    largest = float(np.max(np.abs(values)))
+    if len(values) < 2 or not largest:
+        return 0, 0
+    places = np.arange(len(values))
+    low = np.maximum(places - ABOUT, 0)
+    high = np.minimum(places + ABOUT, len(values) - 1)
+    before = np.append(0, np.cumsum(counts))
+    entries = before[high + 1] - before[low]
+    room = (values[high] - values[low]).astype(np.float64) / (eps * largest)
+    compared = (counts <= SHARED * len(row)) & (room >= ROOM * entries)
+    return int(np.count_nonzero(compared)), int(counts[compared].sum())

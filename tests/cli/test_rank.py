@@ -68,8 +68,11 @@ def test_counts(rows: Path) -> None:
     found = json.loads(repro("rank", rows, "--json", "--counts").stdout)
     assert (found["press"], found["reduction"]) == (13, "inertia")
     assert not {"effective", "stable", "curve", "tenth"} & set(found)
-    for option, value in (("--spectrum", "x"), ("--figure", "x"), ("--noise", "1e-6")):
-        refused = repro("rank", rows, "--counts", option, value)
+    for option, *value in (
+        ("--spectrum", "x"), ("--figure", "x"), ("--noise", "1e-6"), ("--epsilon", "0.1"),
+        ("--centred",),
+    ):  # fmt: skip
+        refused = repro("rank", rows, "--counts", option, *value)
         message = f"{option} with --counts: counts alone give no spectrum"
         assert (refused.returncode, refused.stderr.splitlines()[0]) == (2, message)
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.linalg.lapack import dsytrf
 
 from repro.rank import inertia
-from repro.rank.in_place import add_product, factorise_columns
+from repro.rank.in_place import _check_integers, add_product, factorise_columns
 from repro.rank.inertia import PANEL, counts_above
 
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
@@ -139,3 +139,9 @@ def test_panels_of_another_width_count_the_same(monkeypatch: pytest.MonkeyPatch)
     for panel in (2, 3, 64, 299):
         monkeypatch.setattr(inertia, "PANEL", panel)
         assert counts_above(matrix.copy("F"), limits) == expected == [199, 99, 1]
+
+
+def test_routines_with_integers_of_another_size_are_refused() -> None:
+    """As those of a scipy that was built for integers of eight bytes."""
+    with pytest.raises(ImportError, match="6 arguments of int"):
+        _check_integers("dgemm", "void (char *, char *, blas_int *, blas_int *, blas_int *)")

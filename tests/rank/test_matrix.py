@@ -134,3 +134,11 @@ def test_pickles_are_not_loaded(tmp_path: Path) -> None:
 def test_neither_an_array_nor_a_function(where: str) -> None:
     with pytest.raises(MatrixError, match=r"neither an array nor a function\n  expected: FILE.npy"):
         read(where)
+
+
+def test_float16_of_torch_is_float16(module: types.SimpleNamespace) -> None:
+    """As in a file; numpy has no bfloat16, which becomes float32."""
+    for dtype, name in ((torch.float16, "float16"), (torch.bfloat16, "float32")):
+        given = torch.from_numpy(WHOLE).to(dtype)
+        module.rows = lambda given=given: given
+        assert read("rows_of_mine:rows").dtype.name == name

@@ -12,8 +12,17 @@ import pytest
 from scipy.special import logsumexp
 
 from repro.errors import MatrixError
-from repro.rank.measure import centred_spectrum, column_means, known_rank_of, ranks_of
-from repro.rank.spectrum import press_threshold
+from repro.rank.measure import (
+    centred_spectrum,
+    column_means,
+    control_rows,
+    known_rank_of,
+    ranks_of,
+)
+from repro.rank.reduction import reduce_rows
+from repro.rank.rereading import SameRows
+from repro.rank.room import vectors_for
+from repro.rank.spectrum import effective_rank, entropy_rank, press_threshold, stable_rank
 
 Rows = np.ndarray[Any, np.dtype[np.floating[Any]]]
 
@@ -152,3 +161,98 @@ def test_a_number_added_to_each_row_changes_the_rank_by_one_at_most(rank: int) -
 def press(rows: Any) -> int:
     """Press's rank of rows that are held."""
     return ranks_of(lambda start: iter([rows[start:]]), rows=len(rows)).press
+
+
+def geometric(rows: int, columns: int, ratio: float) -> Rows:
+    """Singular values that fall by a ratio, in float32."""
+    generator = np.random.default_rng(8)
+    size = min(rows, columns)
+    left = np.linalg.qr(generator.normal(size=(rows, size)))[0]
+    right = np.linalg.qr(generator.normal(size=(columns, size)))[0]
+    product: Rows = (left * ratio ** np.arange(size)) @ right.T
+    return product.astype(np.float32)
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "float32"])
+def test_ranks_without_a_threshold_count_what_a_coarse_threshold_does_not(precision: str) -> None:
+    """Press's threshold of bfloat16 lets a basis drop more than an epsilon of the sum."""
+    whole = geometric(3000, 600, 10 ** (-4 / 100))
+    values = np.linalg.svd(whole.astype(np.float64), compute_uv=False)
+    epsilons = (1e-3, 1e-4, 1e-5, 1e-6)
+    found = ranks_of(lambda _: [whole], rows=3000, precision=precision, epsilons=epsilons)
+    spectrum = found.reduced.values()
+    for epsilon in epsilons:
+        assert effective_rank(spectrum, epsilon) == effective_rank(values, epsilon)
+    assert stable_rank(spectrum) == pytest.approx(stable_rank(values), rel=1e-3)
+    assert entropy_rank(spectrum) == pytest.approx(entropy_rank(values), rel=2e-3)
+
+
+def test_an_epsilon_below_rounding_is_refused() -> None:
+    with pytest.raises(MatrixError, match="epsilon 0: rounding in float64 hides"):
+        ranks_of(lambda _: [log_probabilities()], epsilons=(0.0,))
+
+
+@pytest.mark.parametrize("threshold", [0.05, 0.3, 0.58, 0.9])
+def test_the_control_of_a_large_threshold_comes_out(threshold: float) -> None:
+    rows = np.concatenate(list(control_rows(threshold, 200, "float32"))).astype(np.float64)
+    assert reduce_rows([rows], "gram").ranks([threshold]) == [32]
+
+
+def test_a_threshold_that_nothing_passes_is_refused() -> None:
+    """PTB's contexts and words in bfloat16: 1.19 of the largest singular value."""
+    whole = log_probabilities().astype(np.float32)
+    with pytest.raises(MatrixError, match=r"Press's threshold is 1\.1\d of the largest"):
+        ranks_of(lambda _: [whole], rows=82_429, precision="bfloat16")
+
+
+def test_a_first_chunk_that_tells_nothing_leaves_the_precision_to_others() -> None:
+    """Float32 in float64 after rows of zeros, whose type says nothing."""
+    whole = log_probabilities().astype(np.float64)
+    found = ranks_of(lambda _: [np.zeros((2048, 400)), whole])
+    assert (found.precision, found.press) == ("float32", 21)
+
+
+def test_a_coarser_row_later_is_refused() -> None:
+    """By the threshold of float64 the rounding of float32 would be counted."""
+    fine, coarse = log_probabilities(dtype="float64"), log_probabilities(dtype="float32")
+    with pytest.raises(MatrixError, match="row 901: its numbers are coarser than the float64"):
+        ranks_of(lambda _: [fine, coarse.astype(np.float64)])
+
+
+@pytest.mark.parametrize(
+    ("later", "message"),
+    [
+        (lambda rows: rows[:, ::-1], "row 900 is another one when it is read again"),
+        (lambda rows: rows[:-1], "900 rows at first, and 899 when they are read again"),
+        (lambda rows: np.concatenate([rows, rows[:2]]), "900 rows at first, and more"),
+    ],
+)
+def test_rows_that_differ_when_they_are_read_again_are_refused(later: Any, message: str) -> None:
+    whole = log_probabilities()
+    given = iter([whole, later(whole)])
+    read = SameRows(lambda _: [next(given)])
+    list(read(0))
+    with pytest.raises(MatrixError, match=message):
+        list(read(0))
+
+
+@pytest.mark.parametrize(("rows", "inputs"), [(1, 1100), (2100, 2100)])
+def test_more_directions_than_half_a_block_need_no_gram_matrix(rows: int, inputs: int) -> None:
+    """A Softmax of 1,100 inputs, or fewer rows than half the words, each its own direction."""
+    generator = np.random.default_rng(4)
+    parts = [generator.normal(size=size).astype("f4") for size in ((2100, inputs), (inputs, 9000))]
+    held = (parts[0] @ parts[1]).astype(np.float64)
+    press = press_threshold(2100, 9000, 2.0**-23)
+    low_rank = reduce_rows(
+        [held], "basis", threshold=press, room=vectors_for(rows, 9000, "inertia")
+    )
+    assert low_rank.certain([press])
+    assert low_rank.ranks([press]) == [min(inputs, 2100)]
+
+
+def test_what_memory_has_no_room_for_is_refused_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("repro.rank.room.available_memory", lambda: 4e6)
+    whole = np.random.default_rng(0).normal(size=(2500, 700)).astype(np.float32)
+    with pytest.raises(MatrixError, match=r"700 columns, .* takes [\d.]+ GB") as caught:
+        ranks_of(lambda _: [whole], rows=2500, counts_only=True)
+    assert "\n  to do: take fewer words" in str(caught.value)

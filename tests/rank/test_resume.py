@@ -169,6 +169,8 @@ def test_another_matrix_is_refused(tmp_path: Path) -> None:
         "{",
         '{"rows": 5}',
         '{"rows": 5, "precision": "float32", "reduction": "qr", "last": [1, 2]}',
+        '{"rows": 1e999, "precision": "float32", "reduction": "qr", "last": [1]}',
+        "[" * 100_000,
         '{"rows": "x", "precision": "float32", "reduction": "qr", "last": [1]}',
     ],
 )
@@ -180,12 +182,34 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path, progress: str) ->
 def test_parts_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
     taken(tmp_path, reader(whole()))
     file = tmp_path / f"rows-{ROWS}.npz"
-    np.savez(file, np.eye(7))
-    refused(tmp_path, whole(), "its parts are not of one matrix")
+    for parts in ((np.eye(7),), (), (np.eye(60), np.eye(60)), (np.full((60, 60), np.nan),)):
+        np.savez(file, *parts)
+        refused(tmp_path, whole(), "its parts are not of one matrix")
     file.write_bytes(file.read_bytes()[:200])
     refused(tmp_path, whole(), "cannot be used: ")
     np.savez(file, np.array([{"a": 1}], dtype=object))
     refused(tmp_path, whole(), "cannot be used: ")
+
+
+def test_what_was_read_is_kept_where_a_finer_threshold_needs_another_reading(
+    tmp_path: Path,
+) -> None:
+    """The rows go into a finer basis in a folder within, and both serve later."""
+    generator = np.random.default_rng(2)
+    product = generator.normal(size=(ROWS, 40)) * np.geomspace(1, 1e-4, 40)
+    matrix = (product @ generator.normal(size=(40, 600))).astype(np.float32)
+    options: dict[str, Any] = {"counts_only": True, "precision": "bfloat16"}
+    first = taken(tmp_path, reader(matrix), **options)
+    saved = (tmp_path / PROGRESS).read_bytes()
+    values = np.linalg.svd(matrix.astype(np.float64), compute_uv=False)
+    fine = float(np.sqrt(values[30] * values[31]) / values[0])
+    with pytest.raises(KillError):
+        taken(tmp_path, reader(matrix, until=3 * BLOCK_ROWS), thresholds=(fine,), **options)
+    assert (tmp_path / PROGRESS).read_bytes() == saved
+    found = taken(tmp_path, reader(matrix), thresholds=(fine,), **options)
+    assert (found.at[fine], found.reduced.reduction) == (31, "basis")
+    assert taken(tmp_path, reader(matrix), **options).press == first.press
+    assert (tmp_path / PROGRESS).read_bytes() == saved
 
 
 def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:

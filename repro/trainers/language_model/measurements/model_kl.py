@@ -67,7 +67,7 @@ def over_drawn_pairs(
     error = float(found_N.std()) / math.sqrt(len(found_N))
     facts = {"contexts": rows, "pairs": len(found_N), "standard_error": error}
     kept = {"divergences": found_N.float().cpu().numpy()}
-    return Measured(finite(float(found_N.mean())), facts, kept)
+    return Measured(max(0.0, finite(float(found_N.mean()))), facts, kept)
 
 
 def over_every_pair(chunks: Iterable[Tensor]) -> tuple[float, dict[str, Any]]:

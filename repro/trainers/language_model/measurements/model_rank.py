@@ -17,7 +17,7 @@ from torch import Tensor
 from repro.errors import DataError
 from repro.rank.measure import CONTROL_CHUNK, control_factors, known_rank_of
 from repro.rank.reduction import QR_RESOLUTION, Reduction, reduce_rows, reduction_for
-from repro.rank.rounded import rounded
+from repro.rank.rounded import POOLED, precision_of, rounded, telling_rows, tells
 from repro.rank.spectrum import Spectrum, curve_tolerances, press_threshold
 from repro.trainers.language_model.evaluation import full_precision, rows_of
 from repro.trainers.language_model.output.layer import OutputLayer
@@ -144,9 +144,9 @@ def rank_of(
     """Press rank of ``rows`` rows of log-probabilities that ``output`` gives, facts, the spectrum.
 
     Of all, or of as many as ``contexts``, those that are read first; DataError if there are fewer,
-    or if they were rounded to a lower precision. Facts: shape, threshold, counts at a tenth and at
-    ten times the threshold, the curve rank(tolerance), and the control: a matrix of known rank
-    through the same reduction.
+    or if they were rounded to a lower precision. Facts: shape, threshold, counts at a
+    tenth (if resolved) and at ten times the threshold, the curve rank(tolerance), and the control:
+    a matrix of known rank through the same reduction.
     """
     dtype, columns = output.weight.dtype, len(output.weight)
     if contexts is not None and rows < contexts:
@@ -157,18 +157,18 @@ def rank_of(
     rows = rows if contexts is None else contexts
     threshold = press_threshold(rows, columns, torch.finfo(dtype).eps)
     reduced = reduce_rows(refuse_rounded(first(chunks, rows)), reduction_of(threshold), TORCH)
-    least = reduced.least if reduced.reduction == "gram" else 0.0
-    tolerances = [float(t) for t in curve_tolerances(threshold, least)]
+    tolerances = [float(t) for t in curve_tolerances(threshold, reduced.least)]
     press, tenth, tenfold, *curve = reduced.ranks(
         [threshold, threshold / 10, threshold * 10, *tolerances]
     )
+    resolved = {"tenth": tenth} if threshold / 10 >= reduced.least else {}
     details: dict[str, Any] = {
         "rows": rows,
         "columns": columns,
         "reduction": reduced.reduction,
         "largest_singular_value": reduced.sigma_1,
         "relative_threshold": threshold,
-        "tenth": tenth,
+        **resolved,
         "tenfold": tenfold,
         "tolerances": tolerances,
         "curve": curve,
@@ -177,10 +177,20 @@ def rank_of(
     return float(press), details, reduced.values()
 
 
+def _rounded(chunk: Tensor) -> str:
+    """How the first rows of a chunk (rows, V) show that they were rounded; empty: they do not."""
+    rows = telling_rows(chunk[:POOLED].cpu().numpy())[0]
+    if sign := rounded(rows):
+        return sign
+    if tells(rows) and chunk.dtype == torch.float64 and precision_of(rows) != "float64":
+        return f"have the precision of {precision_of(rows)} in a model of float64"
+    return ""
+
+
 def refuse_rounded(chunks: Iterable[Tensor]) -> Iterator[Tensor]:
     """The same chunks (rows, V); DataError once the first row of one shows that it was rounded."""
     for chunk in chunks:
-        if len(chunk) and (sign := rounded(chunk[0].cpu().numpy())):
+        if len(chunk) and (sign := _rounded(chunk)):
             raise DataError(
                 f"log-probabilities {sign}: their rank is that of the rounding\n"
                 "  expected: the precision of the model's parameters, in every step up to the "

@@ -36,12 +36,15 @@ class KnownRankDetails(Details):
 
 
 class RankDetails(Details):
-    """The matrix, Press's relative threshold, the ranks about it, and rank(tolerance)."""
+    """The matrix, Press's relative threshold, the ranks about it, and rank(tolerance).
+
+    There is no ``tenth`` where float64 does not resolve a tenth of the threshold.
+    """
 
     rows: Annotated[Natural, Field(ge=1)]
     columns: Annotated[Natural, Field(ge=1)]
     relative_threshold: Tolerance
-    tenth: Natural
+    tenth: Natural | None = None
     tenfold: Natural
     tolerances: tuple[Tolerance, ...]
     curve: tuple[Natural, ...]
@@ -54,7 +57,7 @@ class RankDetails(Details):
         largest = min(self.rows, self.columns)
         points = [("curve", rank) for rank in self.curve]
         for name, rank in (("tenth", self.tenth), ("tenfold", self.tenfold), *points):
-            if rank > largest:
+            if rank is not None and rank > largest:
                 raise ValueError(f"{name}: a rank of {rank} of {self.rows} x {self.columns}")
         return self
 
