@@ -10,10 +10,12 @@ from repro.rank.noise import UnderNoise
 from repro.rank.rounded import eps_of
 from repro.rank.spectrum import (
     Spectrum,
+    cumulative_share,
     curve_tolerances,
     effective_rank,
     entropy_rank,
     numpy_threshold,
+    share_places,
     stable_rank,
 )
 
@@ -44,8 +46,15 @@ def document_of(found: Ranks, epsilons: Sequence[float]) -> dict[str, Any]:
             "tenth": found.tenth,
             **without_threshold(values, epsilons),
             "curve": {"tolerances": tolerances, "ranks": reduced.ranks(tolerances)},
+            "cumulative": _cumulative(values),
         }
     return document
+
+
+def _cumulative(values: Spectrum) -> dict[str, Any]:
+    """What share of the sum of all singular values the first of them hold."""
+    places, shares = share_places(len(values)), cumulative_share(values)
+    return {"first": places.tolist(), "share": [float(shares[k - 1]) for k in places]}
 
 
 def without_threshold(values: Spectrum, epsilons: Sequence[float]) -> dict[str, Any]:

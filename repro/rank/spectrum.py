@@ -94,5 +94,13 @@ def entropy_rank(spectrum: Spectrum) -> float:
 
 
 def cumulative_share(spectrum: Spectrum) -> Spectrum:
-    """What share of the sum the first k singular values hold, for k from 1 (Yang et al., v1)."""
-    return np.cumsum(spectrum) / np.sum(spectrum)
+    """What share of the sum the first k singular values hold, for k from 1 (Yang et al., v1).
+
+    0 of zeros alone.
+    """
+    return np.cumsum(spectrum) / (np.sum(spectrum) or 1.0)
+
+
+def share_places(size: int) -> Counts:
+    """Numbers k of first singular values, of ``size``, at which their share is told."""
+    return np.unique(np.geomspace(1, size, CURVE_POINTS).astype(np.int64))

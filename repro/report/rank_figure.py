@@ -1,4 +1,4 @@
-"""The figure of `repro rank --figure`: rank(tolerance), and the spectrum below it."""
+"""The figure of `repro rank --figure`: rank(tolerance), the spectrum, and its sum so far."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PLACES: Final = 400
 
 
 def rank_svg(name: str, found: Mapping[str, Any], spectrum: Spectrum, least: float) -> str:
-    """One SVG element with both plots, the same bytes every time.
+    """One SVG element with the three plots, the same bytes every time.
 
     ``found`` is what `repro rank --json` prints; of what ``name`` names the last part is shown.
     ``spectrum`` has the singular values, falling; those up to ``least`` times the largest are due
@@ -33,6 +33,7 @@ def rank_svg(name: str, found: Mapping[str, Any], spectrum: Spectrum, least: flo
     places = places[: len(relative)]
     values = tuple((float(k), float(relative[k - 1])) for k in places)
     counted = zip(found["curve"]["tolerances"], found["curve"]["ranks"], strict=True)
+    shares = tuple(zip(found["cumulative"]["first"], found["cumulative"]["share"], strict=True))
     curve = tuple(sorted([*counted, *((size, place) for place, size in values)]))
     plots = (
         LinePlot(
@@ -48,6 +49,12 @@ def rank_svg(name: str, found: Mapping[str, Any], spectrum: Spectrum, least: flo
             "size, relative to the largest",
             (Lines(label, "arm-1", (values,)),),
             level=marks,
+        ),
+        LinePlot(
+            "Share of the first singular values",
+            "how many of the largest singular values",
+            "share of the sum of all",
+            (Lines(label, "arm-1", (shares,)),),
         ),
     )
     return draw_on_one_sheet(plots, "rank")

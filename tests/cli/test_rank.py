@@ -78,7 +78,7 @@ def test_counts(rows: Path) -> None:
 
 
 def test_figure(rows: Path, tmp_path: Path) -> None:
-    """One SVG with both plots and every threshold with its rank; the same bytes each time."""
+    """One SVG with three plots and every threshold with its rank; the same bytes each time."""
     files = [tmp_path / "a.svg", tmp_path / "b.svg"]
     for file in files:
         assert repro("rank", rows, "--figure", file, "--threshold", "0.5").returncode == 0
@@ -86,10 +86,20 @@ def test_figure(rows: Path, tmp_path: Path) -> None:
     svg = ET.fromstring(files[0].read_bytes())
     assert svg.tag == "{http://www.w3.org/2000/svg}svg"
     texts = [each.text for each in svg.iter("{http://www.w3.org/2000/svg}text")]
-    for title in ("Rank against the tolerance", "Singular values"):
-        assert texts.count(title) == 1
-    for mark in ("Press's threshold: 13", "Numpy's threshold: 13", "At 0.5: 1", "rows.npy"):
+    titles = ("Rank against the tolerance", "Singular values", "Share of the first singular values")
+    assert [texts.count(title) for title in titles] == [1, 1, 1]
+    for mark in ("Press's threshold: 13", "Numpy's threshold: 13", "At 0.5: 1"):
         assert texts.count(mark) == 2
+    assert texts.count("rows.npy") == 3
+
+
+def test_cumulative_shares(rows: Path) -> None:
+    """Of the sum of all singular values, as an SVD in float64 has them."""
+    found = json.loads(repro("rank", rows, "--json").stdout)["cumulative"]
+    values = np.linalg.svd(np.load(rows).astype(np.float64), compute_uv=False)
+    expected = [np.sum(values[:k]) / np.sum(values) for k in found["first"]]
+    assert (found["first"][0], found["first"][-1]) == (1, len(values))
+    np.testing.assert_allclose(found["share"], expected, rtol=1e-6)
 
 
 def test_noise(rows: Path) -> None:
