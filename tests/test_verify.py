@@ -105,7 +105,8 @@ def test_a_bad_table_leaves_nothing_behind(tmp_path: Path) -> None:
     bad = results(tmp_path, rank_csv() + "mos,0,rank,1\nmso,1,rank,many\n")
     done = run(tmp_path, CLAIM, "--results", bad, "--json")
     assert done.returncode == 2
-    assert done.stdout == ""
+    problems = json.loads(done.stdout)["problems"]
+    assert [(each["line"], each["column"]) for each in problems] == [(17, 1), (18, 1), (18, 12)]
     places = [line for line in done.stderr.splitlines() if "mine.csv:" in line]
     assert [line.rpartition("mine.csv:")[2].split(" ")[0] for line in places] == [
         *("17:1:", "18:1:", "18:12:"),

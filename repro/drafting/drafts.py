@@ -41,10 +41,10 @@ class DraftOptions:
 
 @dataclass(slots=True)
 class Drafts:
-    """Claims by the name of their file, the table that they read if it has to be written."""
+    """Claims by the names of their files, and the tables to be written that they read."""
 
     claims: dict[str, str] = field(default_factory=dict)
-    table: tuple[str, str] | None = None
+    tables: dict[str, str] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
 
 
@@ -56,32 +56,34 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
     for label in results.runs:
         names[label] = name_of(label, names.values())
     measurement = name_of(results.measure, before="value")
-    table = _copy(results, names, measurement)
-    drafts = Drafts(table=table, said=[*results.said, said])
-    if table is not None:
-        name, text = table
-        drafts.said.append(f"the values are copied to {name}, which the claim reads")
-        copied = f"Its values are copied to {name}, SHA-256 {_digest(text)}."
-        asked = replace(asked, head=(*asked.head, copied))
+    drafts = Drafts(said=[*results.said, said])
     others = [label for label in results.runs if label != baseline]
     ids = [f"{names[label]}_vs_{names[baseline]}"[:64] for label in others]
+    family = ids if len(others) > 1 else ()
     for claim_id, label in zip(ids, others, strict=True):
-        draft = _draft(results, asked, names, (label, baseline), measurement, table)
-        family = ids if len(others) > 1 else ()
+        pair, file = (label, baseline), results.table
+        asked_here = asked
+        if _has_to_be_copied(results, names, measurement):
+            file = f"{claim_id if family else _stem(results)}_as_compared.csv"
+            text = _tidy_text(results, pair, names, measurement)
+            drafts.tables[file] = text
+            drafts.said.append(f"the values are copied to {file}, which the claim reads")
+            copied = f"Its values are copied to {file}, SHA-256 {_digest(text)}."
+            asked_here = replace(asked, head=(*asked.head, copied))
+        draft = _draft(results, asked_here, names, pair, measurement, file)
         text = claim_text(replace(draft, id=claim_id, family=family))
         drafts.claims[f"{claim_id}.claim.yaml"] = text
     return drafts
 
 
-def _copy(
-    results: FoundResults, names: Mapping[str, str], measurement: str
-) -> tuple[str, str] | None:
-    """The table to be written, by its name; None where a claim reads the results as they are."""
+def _has_to_be_copied(results: FoundResults, names: Mapping[str, str], measurement: str) -> bool:
+    """Whether a claim cannot read the results as they are: no table may hold other arms."""
     alike = measurement == results.measure and all(label == name for label, name in names.items())
-    if results.imports or (results.table and alike):
-        return None
-    name = f"{name_of(results.path.resolve().stem, before='results')}_as_compared.csv"
-    return name, _tidy_text(results, names, measurement)
+    return not (results.imports or (results.table and alike and len(names) == 2))
+
+
+def _stem(results: FoundResults) -> str:
+    return name_of(results.path.resolve().stem, before="results")
 
 
 def _draft(
@@ -90,12 +92,11 @@ def _draft(
     names: Mapping[str, str],
     pair: tuple[str, str],
     measurement: str,
-    table: tuple[str, str] | None,
+    file: str,
 ) -> Draft:
     """The claim that the first of a pair is better than the second; its id is still to be given."""
     label, baseline = pair
     labels = labels_of(names)
-    file = results.table if table is None else table[0]
     better = f"has a {asked.better} {results.called} than"
     return Draft(
         id="",
@@ -182,10 +183,13 @@ def _reported(results: FoundResults, asked: DraftOptions) -> dict[str, str]:
     return {**reported, "label": results.called[:80], "better": asked.better}
 
 
-def _tidy_text(results: FoundResults, names: Mapping[str, str], measurement: str) -> str:
-    """The values as a tidy table: every bit of them, and what was lost or is not there yet."""
+def _tidy_text(
+    results: FoundResults, pair: tuple[str, str], names: Mapping[str, str], measurement: str
+) -> str:
+    """The values of two arms as a tidy table, with what was lost or is not there yet."""
     lines = [",".join((*COLUMNS, STATE))]
-    for label, runs in results.runs.items():
+    for label in (each for each in results.runs if each in pair):
+        runs = results.runs[label]
         lines += (f"{names[label]},{run.seed},{measurement},{_cells(run)}" for run in runs)
     return "\n".join(lines) + "\n"
 
@@ -213,7 +217,7 @@ def write(drafts: Drafts, out: Path) -> tuple[Path, ...]:
     nothing is written; OutputError where nothing can be.
     """
     claims = {out / name: marked(text) for name, text in drafts.claims.items()}
-    tables = {} if drafts.table is None else {out / drafts.table[0]: drafts.table[1]}
+    tables = {out / name: text for name, text in drafts.tables.items()}
     for file in claims:
         with _told(file):
             if file.exists() and not _unedited(_text(file)):

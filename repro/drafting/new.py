@@ -107,6 +107,12 @@ def _from_results(new: NewClaim, better: Better, path: Path) -> Drafts:
     return drafts_of(results, asked)
 
 
+def _pattern(measure: str, name: str) -> str:
+    """What finds a number after the name of what is measured: with its sign, and nan and inf."""
+    number = r"(?i:[-+]?(?:nan\b|inf(?:inity)?\b|\.?\d[\d.e+-]*))"
+    return rf"(?<!\w){re.escape(measure)}(?!\w)[\s:=|>(\"]*(?P<{name}>{number})"
+
+
 def _from_command(new: NewClaim, better: Better) -> Drafts:
     """A claim about a program with other arguments; ClaimError for no command line."""
     words, settings, said = _words(new.command)
@@ -117,7 +123,7 @@ def _from_command(new: NewClaim, better: Better) -> Drafts:
         results = {"file": "{out}/results.json"}
         said.append(f"its results are read from {{out}}/results.json, as '{measure}'")
     else:
-        results = {"stdout": rf"\b{re.escape(measure)}\b\W+(?P<{name}>[-+.0-9e]+)"}
+        results = {"stdout": _pattern(measure, name)}
         said.append(f"its results are read from the lines of its output that have '{measure}'")
     reported = {"from": measure} if left else {"from": name, "reduce": "last"}
     files = [word for word in words if (new.out / word).is_file()]

@@ -225,7 +225,7 @@ def _counted(reduced: Reduced, precision: str, asked: _Asked) -> Ranks:
     empirical = None if asked.bound is None else reduced.rank_above(asked.bound)
     reduced.gram = None  # the control needs its room
     rows = control_rows(threshold, columns, precision)
-    least = max(reduced.least, CONTROL_LEAST)
+    least = max(threshold, CONTROL_LEAST)
     control = reduce_rows(rows, reduced.reduction, threshold=least)
     return Ranks(
         reduced,

@@ -51,6 +51,9 @@ ABOUT: Final = 10
 POOLED: Final = 2000
 """Numbers that are looked at together where a row has fewer."""
 
+ALIKE: Final = 1024
+"""Places of the precision up to which rows are one: contexts alike share entries, unrounded."""
+
 
 def eps_of(precision: str) -> float:
     """The distance from 1 to the next number of a precision in BITS."""
@@ -120,13 +123,24 @@ def rounded(rows: Row) -> str:
     found = precision_of(rows)
     if found in COARSE and rows.dtype.name != found:
         return f"were rounded to {found}"
-    compared = rows[0] if rows.shape[1] >= LEAST_VALUES else rows.ravel()
-    distinct, entries = _coincidences(compared, eps_of(found))
+    eps = eps_of(found)
+    compared = rows[0] if rows.shape[1] >= LEAST_VALUES else _unlike(rows, eps).ravel()
+    distinct, entries = _coincidences(compared, eps)
     if entries >= LEAST_VALUES and distinct < LEAST_DISTINCT * entries:
         return f"have {distinct:,} distinct values among {entries:,}, as of rounded logits"
     if found not in COARSE and (step := on_grid(rows, BITS[found], COARSE_STEP)):
         return f"differ within a row by multiples of {step:.3g}, as of rounded logits"
     return ""
+
+
+def _unlike(rows: Row, eps: float) -> Row:
+    """The rows that differ from each one before by more than ALIKE places in some entry."""
+    apart = ALIKE * eps * float(np.max(np.abs(rows)))
+    kept: list[Row] = []
+    for row in rows:
+        if not kept or np.abs(np.stack(kept) - row).max(axis=1).min() > apart:
+            kept.append(row)
+    return np.stack(kept)
 
 
 def _coincidences(row: Row, eps: float) -> tuple[int, int]:

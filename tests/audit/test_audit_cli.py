@@ -132,12 +132,14 @@ def test_the_exit_code_follows_the_policy(table, text, policy, code):
 
 
 def test_a_bad_row_ends_with_2_and_prints_no_good_one(table):
-    """The bad row is named on stderr with row and column; stdout stays empty."""
+    """The bad row is named on stderr with row and column, and for programs on stdout."""
     path = table(as_csv() + "bad,57.08,x,10,57.03,0.15,10,0.1\n")
     for arguments in ((), ("--json",)):
         done = repro("audit", path, *arguments)
         assert done.returncode == 2
-        assert done.stdout == ""
+        problems = json.loads(done.stdout)["problems"] if arguments else []
+        assert [(each["line"], each["column"]) for each in problems] == [(13, 3)] * len(arguments)
+        assert bool(done.stdout) == bool(arguments)
         assert f"{path}:13:3: row 13, column sd_a: 'x' is not a number" in done.stderr
         assert "Traceback" not in done.stderr
 

@@ -186,6 +186,24 @@ def test_a_claim_that_was_edited_is_not_replaced() -> None:
     assert Path("elsewhere/results_as_compared.csv").exists()
 
 
+@pytest.mark.parametrize("header", ["method,seed,error", "arm,seed,measurement,value"])
+def test_three_arms_are_compared_where_values_are_copied(header: str) -> None:
+    """Each claim has a table of its own two arms: no other arm may be in it."""
+    middle = "error," if "measurement" in header else ""
+    rows = [
+        f"{arm},{seed},{middle}{size + seed / 10}"
+        for size, arm in enumerate("abc")
+        for seed in range(5)
+    ]
+    Path("three.csv").write_text("\n".join([header, *rows]) + "\n")
+    for place in (".", "elsewhere"):
+        done = repro("compare", "three.csv", "--better", "lower", "--baseline", "a", "--out", place)
+        assert done.returncode in {0, 1}, done.stderr
+        assert done.stdout.count(": VALID, ") == 2
+    tables = sorted(path.name for path in Path("elsewhere").glob("*.csv"))
+    assert tables == ["b_vs_a_as_compared.csv", "c_vs_a_as_compared.csv"]
+
+
 def test_a_copy_that_was_edited_is_not_replaced() -> None:
     """Seeds that were added to it are nowhere else; and its claim stays as it is, too."""
     columns()

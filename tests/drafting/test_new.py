@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
+from repro.series import Heard
 from repro.specs.load import load_claims
 from tests.commands import repro
 
@@ -80,6 +82,32 @@ def test_the_output_of_a_program_is_read_by_a_pattern() -> None:
     text = Path("lower_value.claim.yaml").read_text(encoding="utf-8")
     assert "(?P<value>" in text
     assert "from: value, reduce: last" in text
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("reward: -3.5", -3.5),
+        ("reward=.73", 0.73),
+        ("reward = +1.5E-03, step 7", 0.0015),
+        ('{"reward": 3.25}', 3.25),
+        ("step:3/3 reward:-2 time:5", -2.0),
+        ("reward nan", None),
+        ("reward:-inf", None),
+        ("my_reward: 3", "none"),
+        ("reward information 3", "none"),
+        ("reward_mean: 3", "none"),
+    ],
+)
+def test_the_pattern_reads_the_number_as_it_is_printed(line: str, value: object) -> None:
+    """With its sign and its point; nan and inf are a divergence, and not the row before."""
+    command = ("--command", "python train.py --seed {seed} {args}", "--measure", "reward")
+    repro("new", *command, "--better", "higher", *GIVEN)
+    text = Path("higher_reward.claim.yaml").read_text(encoding="utf-8")
+    results = yaml.safe_load(text)["configuration"]["results"]
+    heard = Heard(results["stdout"])
+    heard(line)
+    assert heard.rows == ([] if value == "none" else [{"reward": value}])
 
 
 @pytest.mark.parametrize(

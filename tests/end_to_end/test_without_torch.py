@@ -94,7 +94,7 @@ def test_a_program_is_run_and_judged(place: Path) -> None:
     (place / "train.py").write_text(PROGRAM, encoding="utf-8")
     done = verify(place, TRAINED, "--allow-code")
     assert done.returncode == 0, done.stderr
-    assert "adamw_better (declared): VALID, CONFIRMED" in done.stdout
+    assert "adamw_better: VALID, CONFIRMED" in done.stdout
     assert "10 runs trained or measured" in done.stdout
 
 

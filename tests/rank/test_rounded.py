@@ -78,3 +78,12 @@ def test_clipped_logits_are_no_sign() -> None:
 def test_rows_of_few_values_show_no_coincidence() -> None:
     assert rounded(np.repeat(LOGITS[:90], 2)) == ""
     assert rounded(np.zeros(500)) == ""
+
+
+def test_contexts_that_are_nearly_alike_are_not_rounded() -> None:
+    """Rows of a small vocabulary that differ in their last bits share entries all the same."""
+    generator = np.random.default_rng(5)
+    some = generator.standard_normal((12, 6))
+    alike = np.repeat(some, 30, axis=0) + 2e-7 * generator.standard_normal((360, 6))
+    rows = alike - np.log(np.exp(alike).sum(axis=1, keepdims=True))
+    assert rounded(rows.astype(np.float32)) == ""
