@@ -13,11 +13,11 @@ from repro.drafting.claim_text import Better
 from repro.drafting.drafts import DraftOptions, drafts_of, write
 from repro.drafting.found_results import FoundResults, read_results
 from repro.drafting.run_fields import Hints
+from repro.specs.claim import WRITTEN_FROM_RESULTS
 from repro.specs.load import load_claims
 from repro.store.run_store import RunStore
 from repro.verify import Options, Verified, verify_claims
 
-OWN = "exploratory: not declared beforehand, but written when the results were there"
 WHY = "the margin that was given when the results were there"
 
 
@@ -60,7 +60,6 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
         reports=comparison.reports,
         train=False,
         command=comparison.command,
-        exploratory=True,
     )
     verified = verify_claims(load_claims(files), options)
     seeds = {arm: len(runs) for arm, runs in results.runs.items()}
@@ -75,5 +74,10 @@ def _asked(comparison: CompareOptions, results: FoundResults) -> DraftOptions:
         "claimed, and judge results that nobody has seen: `repro verify` with this file.",
     )
     return DraftOptions(
-        comparison.better, comparison.by, WHY, comparison.baseline, own=OWN, head=head
+        comparison.better,
+        comparison.by,
+        WHY,
+        comparison.baseline,
+        own=WRITTEN_FROM_RESULTS,
+        head=head,
     )

@@ -58,8 +58,7 @@ class Options(RunOptions):
     ``train`` False judges only what the store has. ``results`` is a tidy CSV
     of the user's own, which is judged instead of runs. ``nightly`` adds seeds to sequential claims
     and takes fresh ones for negative controls; ``force`` trains designs that could hardly decide.
-    ``formats`` names report formats that are written beside the usual ones. ``exploratory``: the
-    claims were written when their results were there, and nothing of them is put on record.
+    ``formats`` names report formats that are written beside the usual ones.
     ``write`` False judges and writes no report (`write_report` does).
     """
 
@@ -70,7 +69,6 @@ class Options(RunOptions):
     nightly: bool = False
     force: bool = False
     formats: tuple[str, ...] = ()
-    exploratory: bool = False
     write: bool = True
 
 
@@ -299,7 +297,7 @@ def _evidence(claim: Claim, tables: Tables, options: Options) -> Evidence:
 def _judged(claim: Claim, evidence: Evidence, registry: Registry, options: Options) -> Judgement:
     """The claim judged alone, and this look on record; a user's own results leave no record."""
     judgement = judge_claim(claim, evidence)
-    if options.exploratory:
+    if claim.exploratory:
         return replace(judgement, past=EXPLORATORY)
     if options.results is not None:
         return replace(judgement, past=UNDECLARED)

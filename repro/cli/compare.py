@@ -92,7 +92,6 @@ def _say(compared: ComparedResults, reports: Path, *, json: bool) -> int:
     for stopped in verified.stopped:
         say_stopped(stopped)
     tell_verdicts(verified, reports, err=json)
-    say("exploratory: not declared beforehand", err=json)
     for file in compared.claims:
         say(f"the claim, to be declared before the next results: {file}", err=json)
     if json:

@@ -197,11 +197,14 @@ def _report_verdicts(
 
 
 def tell_verdicts(verified: Verified, reports: Path, *, err: bool) -> None:
-    """Print each verdict, and where its report is."""
+    """Print each verdict, where its report is, and that one was not declared beforehand."""
     from repro.report.formats import page
 
     for document in verified.documents:
         tell(document, reports / document.claim.id / document.scale.name / page(), err=err)
+    declared = [document.registration for document in verified.documents]
+    if any(each is not None and each.state == "exploratory" for each in declared):
+        say("exploratory: not declared beforehand", err=err)
 
 
 def end_with(verified: Verified, *, err: bool) -> int:

@@ -213,6 +213,12 @@ class PrintedSource(Spec):
     quote: Annotated[str, Field(min_length=8, max_length=1200)]
 
 
+WRITTEN_FROM_RESULTS = (
+    "exploratory: not declared beforehand, but written when the results were there"
+)
+"""What `own` says of a claim that was written from its results, until somebody declares it."""
+
+
 class AuthorSource(Spec):
     """A claim of the author of its file, which no paper prints; ``own`` says why it is made."""
 
@@ -394,6 +400,12 @@ class Claim(Spec):
     def paper(self) -> str | None:
         """The paper that prints the claim; None for a claim of its author."""
         return self.source.paper if isinstance(self.source, PrintedSource) else None
+
+    @property
+    def exploratory(self) -> bool:
+        """Whether it was written from the results that it is judged on, and nobody declared it."""
+        own = isinstance(self.source, AuthorSource) and self.source.own == WRITTEN_FROM_RESULTS
+        return own and not self.trained
 
     @property
     def trained(self) -> tuple[str, ...]:

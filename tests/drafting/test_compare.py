@@ -158,6 +158,11 @@ def test_it_is_said_that_nothing_was_declared_beforehand() -> None:
     claim = Path("mixup_vs_plain.claim.yaml").read_text(encoding="utf-8")
     assert "exploratory: not declared beforehand" in claim
     assert not Path("store").exists()
+    again = repro("verify", "mixup_vs_plain.claim.yaml")
+    assert "exploratory: not declared beforehand\n" in again.stdout
+    document = read_document(folder / "report.json")
+    assert document.registration is not None
+    assert document.registration.state == "exploratory"
 
 
 def test_the_margin_is_in_the_claim() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -89,22 +90,28 @@ def test_the_seed_may_be_a_source_where_it_has_several_rows(tmp_path: Path) -> N
     assert part.sources[0].sd > part.sources[1].sd > 0
 
 
-def test_what_follows_from_the_values_of_a_row_has_its_parts_too(
-    tmp_path: Path, monkeypatch: Any
+def with_training_error(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, derived: str, train: Callable[[int], str]
 ) -> None:
-    """A gap between two measurements scatters by their sources, row by row."""
+    """A table with the training error of each seed, and a measurement derived from both."""
     more = "\n  train: {{kind: reported, label: training error, better: lower}}"
-    more += "\n  gap: {{kind: derived, label: gap, better: lower, difference: [error, train]}}"
-    text = TEXT.replace(
-        "label: test error, better: lower}}", f"label: test error, better: lower}}}}{more}"
-    )
-    monkeypatch.setattr("tests.judging.test_variation.TEXT", text)
+    more += f"\n  {derived}"
+    label = "label: test error, better: lower}}"
+    monkeypatch.setattr("tests.judging.test_variation.TEXT", TEXT.replace(label, label + more))
     lines = ["arm,seed,split,init,measurement,value"]
     for arm, error in (("a", 4.0), ("b", 6.0)):
         for seed, (split, init, value) in enumerate(rows(error)):
             lines.append(f"{arm},{seed},{split},{init},error,{value:.3f}")
-            lines.append(f"{arm},{seed},{split},{init},train,{1.0 + 0.001 * (seed % 5):.3f}")
-    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n", "utf-8")
+            lines.append(f"{arm},{seed},{split},{init},train,{train(seed)}")
+    (folder / "t.csv").write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def test_what_follows_from_the_values_of_a_row_has_its_parts_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gap between two measurements scatters by their sources, row by row."""
+    gap = "gap: {{kind: derived, label: gap, better: lower, difference: [error, train]}}"
+    with_training_error(tmp_path, monkeypatch, gap, lambda seed: f"{1 + 0.001 * (seed % 5):.3f}")
     document = judged(tmp_path, SHARED)
     parts = {(part.arm, part.measurement): part for part in document.variation}
     assert ("a", "gap") in parts
@@ -114,21 +121,13 @@ def test_what_follows_from_the_values_of_a_row_has_its_parts_too(
 
 
 def test_a_ratio_that_is_no_number_in_a_row_is_not_decomposed(
-    tmp_path: Path, monkeypatch: Any
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its run has one, the mean of its evaluations; the rest alone would tell another story."""
-    more = "\n  train: {{kind: reported, label: training error, better: lower}}"
-    more += "\n  part: {{kind: derived, label: part, better: lower, ratio: [error, train]}}"
-    text = TEXT.replace(
-        "label: test error, better: lower}}", f"label: test error, better: lower}}}}{more}"
+    part = "part: {{kind: derived, label: part, better: lower, ratio: [error, train]}}"
+    with_training_error(
+        tmp_path, monkeypatch, part, lambda seed: f"{0 if seed == 4 else 1 + 0.01 * seed}"
     )
-    monkeypatch.setattr("tests.judging.test_variation.TEXT", text)
-    lines = ["arm,seed,split,init,measurement,value"]
-    for arm, error in (("a", 4.0), ("b", 6.0)):
-        for seed, (split, init, value) in enumerate(rows(error)):
-            lines.append(f"{arm},{seed},{split},{init},error,{value:.3f}")
-            lines.append(f"{arm},{seed},{split},{init},train,{0 if seed == 4 else 1 + 0.01 * seed}")
-    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n", "utf-8")
     document = judged(tmp_path, AVERAGED)
     parts = {(part.arm, part.measurement): part for part in document.variation}
     assert parts["a", "part"].refused == "it has no value in 1 of 18 rows"
