@@ -22,6 +22,7 @@ from repro.store.sealed import (
     MARKER,
     SCHEMA,
     damaged,
+    is_folder,
     make_folder,
     open_or_make,
     out_of_reach,
@@ -58,12 +59,31 @@ def run_folder_of(root: Path, key: str) -> Path:
     return root / key[:2] / key
 
 
-def make_run_folder(root: Path, key: str) -> Path:
-    """The folder of a run in a store that is there, created with its shard."""
+def make_run_folder(root: Path, key: str, identity: str) -> Path:
+    """The folder of a run in the store of this identity, created with its shard.
+
+    StoreUnreachableError where another store is there, or none. The shard is made through a handle
+    on the store, so a store that vanishes in this moment leaves nothing in the folder in its place.
+    """
     folder = run_folder_of(root, key)
-    make_folder(folder.parent)
+    with _opened(root, identity) as store, reaching(folder.parent), suppress(FileExistsError):
+        os.mkdir(folder.parent.name, dir_fd=store)
+        os.fsync(store)
+    is_folder(folder.parent)
     make_folder(folder)
     return folder
+
+
+@contextmanager
+def _opened(root: Path, identity: str) -> Iterator[int]:
+    """A handle on the folder of the store of this identity."""
+    with reaching(root):
+        handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        confirm_root(root, identity)
+        yield handle
+    finally:
+        os.close(handle)
 
 
 def check_root(root: Path) -> bool:
@@ -161,13 +181,13 @@ def list_keys(root: Path) -> Iterator[str]:
 
 
 @contextmanager
-def hold(root: Path, key: str) -> Iterator[bool]:
+def hold(root: Path, key: str, identity: str) -> Iterator[bool]:
     """Hold the lock file of a run: True inside, or False at once when another process does.
 
     The kernel lets go of it when the process ends, however it ends.
     """
     while True:
-        path = make_run_folder(root, key) / ".lock"
+        path = make_run_folder(root, key, identity) / ".lock"
         handle = open_or_make(path)
         try:
             held = _try(handle, path)

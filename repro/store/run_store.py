@@ -86,8 +86,7 @@ class RunStore(StoreReader):
     @contextmanager
     def lock(self, key: str) -> Iterator[bool]:
         """Hold the run: True inside, or False at once if another process holds it."""
-        self.prepare()
-        with hold(self.root, key) as held:
+        with hold(self.root, key, self.prepare()) as held:
             yield held
 
     def working_folder(self, run: RunSpec) -> Path:
@@ -194,8 +193,7 @@ class RunStore(StoreReader):
 
     def _run_folder(self, key: str) -> Path:
         """The folder of a run that is to be written to."""
-        self.prepare()
-        return make_run_folder(self.root, key)
+        return make_run_folder(self.root, key, self.prepare())
 
     def drop_checkpoint(self, key: str) -> None:
         """Remove the checkpoint of a committed run: hundreds of megabytes that nobody reads."""
@@ -276,8 +274,7 @@ def copy_run(
     bare = not weights or record.without_weights or (there is not None and there.without_weights)
     if not bare:
         source.check(key)
-    target.prepare()
-    folder = make_run_folder(target.root, key)
+    folder = make_run_folder(target.root, key, target.prepare())
     for name in _names(record, stored, bare=bare):
         _copy(source.folder(key) / name, folder / name)
     if there is None:

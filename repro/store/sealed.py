@@ -103,8 +103,8 @@ def make_folder(path: Path) -> None:
     with reaching(path), suppress(FileExistsError):
         path.mkdir()
         files.sync_folder(path.parent)
-    if not is_folder(path):
-        raise damaged(path, "is in the place of a folder", "a plain folder", f"remove {path}")
+    if not is_folder(path):  # it was there, and is gone
+        raise out_of_reach(path, FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
 
 
 def is_folder(path: Path) -> bool:

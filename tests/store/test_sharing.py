@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from repro.errors import StoreError, StoreUnreachableError
-from repro.store.places import LEDGER
+from repro.store import places
+from repro.store.places import LEDGER, confirm_root
 from repro.store.run_store import RunStore
 from repro.store.sealed import MARKER, read_sealed, seal
 from tests.registry.made import CLAIM, FIELDS, FIRST, SCALE, register, registrations
@@ -109,6 +110,27 @@ def test_a_store_that_vanishes_is_not_made_anew(tmp_path: Path, what: str) -> No
             write()
         assert caught.value.exit_code == 5
     assert sorted(store.root.rglob("*")) == before
+
+
+@pytest.mark.parametrize("mounted", [True, False])
+def test_a_store_that_vanishes_once_it_was_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, mounted: bool
+) -> None:
+    """Between the look at its marker and the write, nothing is made in its place."""
+    store = RunStore(tmp_path / "store")
+    put_run(store)
+    other = next(run for run in map(tiny_run, range(2, 20)) if run.key[:2] != RUN.key[:2])
+
+    def vanishes(root: Path, identity: str) -> None:
+        confirm_root(root, identity)
+        root.rename(tmp_path / "away")
+        if mounted:
+            root.mkdir()
+
+    monkeypatch.setattr(places, "confirm_root", vanishes)
+    with pytest.raises(StoreUnreachableError, match="no longer there"):
+        store.working_folder(other)
+    assert not store.root.exists() or not list(store.root.iterdir())
 
 
 def test_a_worker_knows_the_store_by_its_identity(tmp_path: Path) -> None:
