@@ -117,7 +117,7 @@ def test_terminate_is_prompt(pool: ProcessPool, tmp_path: Path) -> None:
     processes = pool.processes()
     start = time.monotonic()
     pool.terminate()
-    assert time.monotonic() - start < 4
+    assert time.monotonic() - start < 30  # what runs would sleep for 60 seconds
     assert waiting.cancelled()
     assert all(isinstance(future.exception(), BrokenExecutor) for future in running)
     assert not any(alive(process) for process in processes)
@@ -158,7 +158,7 @@ def test_workers_end_with_their_parent(tmp_path: Path) -> None:
         assert all(alive(worker) for worker in workers)
         parent.send_signal(signal.SIGKILL)
         parent.wait()
-    assert until(lambda: not any(alive(worker) for worker in workers), seconds=3)
+    assert until(lambda: not any(alive(worker) for worker in workers), seconds=30)
 
 
 def test_workers_do_not_look_into_the_current_folder(
