@@ -46,12 +46,12 @@ ABOUT = """What each claim of the paper comes to, generated from the claim files
 come with repro. *From print* judges the numbers that the paper printed, and trains nothing: what a
 file expects there is a record of that verdict, which notices a change of the program, and no
 prediction. `quick` and `bench` train small models, whose verdict is not about the paper's size.
-Where a claim asks more than the paper says, its title tells so. *Fragile* names what a
-[verdict](../explanation/verdicts.md) hangs on, or what else a reader should know of it; the report
-of the claim has the sentences. A dash: the claim has no such scale. *Not run*: it has the scale,
-and no report of it is committed; at `paper` that is weeks of training. The time is that of all its
-runs together, each on one core; claims that share runs train them once. `repro verify ID` runs a
-claim: its id is the name of its file."""
+Where a claim asks more than the paper says, its title or its notice tells so. *Fragile* names what
+a [verdict](../explanation/verdicts.md) hangs on, or what else a reader should know of it; the
+report of the claim has the sentences. A dash: the claim has no such scale. *Not run*: it has the
+scale, and no report of it is committed; at `paper` that is weeks of training. The time is that of
+all its runs together, each on one core; claims that share runs train them once. `repro verify ID`
+runs a claim: its id is the name of its file."""
 
 
 @dataclass
