@@ -15,12 +15,14 @@ from functools import cache, partial
 from pathlib import Path
 
 from repro.audit.audit import audit_file
+from repro.audit.audit_file import load_audit
 from repro.audit.comparison import LEGEND, Audit, Grade
 from repro.evidence.evidence import Evidence
 from repro.judging.assemble import check_claim
-from repro.judging.document import Document
+from repro.judging.document import Document, VerdictPart
 from repro.judging.gather import gather, read_tables
 from repro.report.write import read_document
+from repro.schema.yaml import read_document as read_yaml
 from repro.specs.claim import SCALES, Claim, PrintedSource, ScaleName
 from repro.specs.load import load_claim, load_claims
 from repro.store.run_store import RunStore
@@ -30,6 +32,9 @@ CLAIMS = ROOT / "claims"
 RECORDED = ("sample", "library")
 OTHERS = {"library", "nightly", "speedruns"}
 """Folders of claims that are about none of these papers."""
+
+NUMBERED = re.compile(r"(?<!upplement )(?:Tables?|Figures?|[Ss]ections?|Corollary) (\d+)")
+"""A part of a paper that has a number, those of its supplement apart."""
 
 PAPERS: Mapping[str, str] = {
     "yang2018": "Yang, Dai, Salakhutdinov and Cohen (2018)",
@@ -41,10 +46,12 @@ ABOUT = """What each claim of the paper comes to, generated from the claim files
 come with repro. *From print* judges the numbers that the paper printed, and trains nothing: what a
 file expects there is a record of that verdict, which notices a change of the program, and no
 prediction. `quick` and `bench` train small models, whose verdict is not about the paper's size.
-Where a claim asks more than the paper says, its title tells so. A dash: the claim has no such
-scale. *Not run*: it has the scale, and no report of it is committed; at `paper` that is weeks of
-training. The time is that of all its runs together, each on one core; claims that share runs train
-them once. `repro verify ID` runs a claim: its id is the name of its file."""
+Where a claim asks more than the paper says, its title or its notice tells so. *Fragile* names what
+a [verdict](../explanation/verdicts.md) hangs on, or what else a reader should know of it; the
+report of the claim has the sentences. A dash: the claim has no such scale. *Not run*: it has the
+scale, and no report of it is committed; at `paper` that is weeks of training. The time is that of
+all its runs together, each on one core; claims that share runs train them once. `repro verify ID`
+runs a claim: its id is the name of its file."""
 
 
 @dataclass
@@ -81,7 +88,7 @@ def _row(file: Path) -> Row:
             row.trained[scale] = _recorded(claim)
         else:
             verdict = check_claim(claim, printed(claim)).verdict
-            row.printed = _words(verdict.validity, verdict.conclusion)
+            row.printed = _words(verdict)
     return row
 
 
@@ -108,19 +115,20 @@ def _recorded(claim: Claim) -> str:
 
 
 def _of_report(document: Document) -> str:
-    flags = {flag.kind for flag in document.verdict.flags}
-    fragile = f" (fragile: {', '.join(sorted(flags))})" if flags else ""
     seconds = document.provenance.run_seconds.values()
     trained = f"; {len(seconds)} runs, {_minutes(sum(seconds))}" if seconds else ""
-    return _words(document.verdict.validity, document.verdict.conclusion) + fragile + trained
+    return _words(document.verdict) + trained
 
 
 def _minutes(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
 
 
-def _words(validity: str, conclusion: str | None) -> str:
-    return str(conclusion) if validity == "VALID" else validity
+def _words(verdict: VerdictPart) -> str:
+    """The conclusion, or why there is none, and what it hangs on."""
+    flags = {flag.kind for flag in verdict.flags}
+    fragile = f" (fragile: {', '.join(sorted(flags))})" if flags else ""
+    return (str(verdict.conclusion) if verdict.validity == "VALID" else verdict.validity) + fragile
 
 
 def _locator(claim: Claim) -> str:
@@ -129,13 +137,14 @@ def _locator(claim: Claim) -> str:
 
 def _place(row: Row) -> tuple[object, ...]:
     """In the order of the paper: its sections and tables by number, then by file."""
-    numbers = [int(each) for each in re.findall(r"\d+", _locator(row.claim))]
-    return "upplement" in _locator(row.claim), numbers[:1], row.file.name
+    own = _locator(row.claim).partition("; repeated")[0]
+    numbers = [int(each) for each in NUMBERED.findall(own)]
+    return not numbers and "upplement" in own, numbers[:1], row.file.name
 
 
 def _counts(rows: Sequence[Row]) -> str:
     """How many claims have which verdict from print."""
-    found = Counter(row.printed for row in rows if row.printed != "–")
+    found = Counter(row.printed.partition(" ")[0] for row in rows if row.printed != "–")
     said = ", ".join(f"{count} {word}" for word, count in sorted(found.items()))
     return f"{len(rows)} claims; {sum(found.values())} are judged from print: {said}."
 
@@ -164,7 +173,8 @@ def _left_out(readme: Path) -> Iterator[str]:
 
 def _audits(paper: str) -> str:
     """How many printed numbers follow from others, by grade."""
-    files = sorted((CLAIMS / "published").glob(f"{paper}*.yaml"))
+    files = sorted((CLAIMS / "published").glob("*.yaml"))
+    files = [file for file in files if load_audit(read_yaml(file))[0].source.paper == paper]
     audits = [audit_file(file) for file in files]
     grades = [grade for grade in Grade if any(row.grade is grade for a in audits for row in a.rows)]
     head = [

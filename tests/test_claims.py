@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from repro.errors import Place
+from repro.evidence.evidence import Replicate
 from repro.expectations.exact import Bound
 from repro.expectations.ratio import Ratio
+from repro.expectations.verdict_words import FlagKind
 from repro.judging.assemble import check_claim
 from repro.judging.gather import gather, read_tables
 from repro.specs.claim import SCALES, Claim, ScaleName
@@ -350,14 +352,33 @@ def printed(folder: str) -> Iterator[tuple[Path, Claim]]:
 
 @pytest.mark.parametrize("folder", [*PRINTED, "controls"])
 def test_claims_from_print_have_their_verdicts(folder: str, tmp_path: Path) -> None:
-    """Printed numbers are judged, all VALID, as the table says."""
+    """Printed numbers are judged, all VALID, as the table says, and each with values of one kind.
+
+    A perplexity among scores would lie far from the others, and arms of one table go together.
+    """
+    unlike = {FlagKind.OUTLIER, FlagKind.CORRELATED, FlagKind.UNITS}
     conclusions = {}
     for path, claim in printed(folder):
         verdict = check_claim(claim, gather(claim, RunStore(tmp_path), read_tables(claim))).verdict
         assert verdict.validity == "VALID", path
         assert verdict.as_expected, path
+        assert not unlike & {flag.kind for flag in verdict.flags}, path
         conclusions[claim.id] = verdict.conclusion
     assert conclusions == {**PRINTED, "controls": CONTROLS}[folder]
+
+
+def test_hits_of_two_claims_are_those_of_one_figure(tmp_path: Path) -> None:
+    """Figure 3 of Parthiban et al.: a model's hits, context by context, are as many as its sum."""
+
+    def runs(path: str, arm: str) -> tuple[Replicate, ...]:
+        claim = load_claim(CLAIMS / f"{path}.claim.yaml", "paper")
+        return gather(claim, RunStore(tmp_path), read_tables(claim)).finished(arm)
+
+    sums = [run.values["hits"] for run in runs("parthiban2021/hits_do_not_go_with_rank", "models")]
+    for arm, early, by_validation in (("moc", 4, 5), ("mos", 6, 7)):
+        hits = [run.values for run in runs("yang2018/context_dependent_predictions", arm)]
+        assert sum(each["hit"] for each in hits) == sums[early]
+        assert sum(each["hit_nt"] for each in hits) == sums[by_validation]
 
 
 @pytest.mark.parametrize("folder", PRINTED)

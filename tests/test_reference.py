@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -41,6 +42,36 @@ def test_the_page_on_controls_says_what_their_reports_found() -> None:
     assert (numbers["free_mos_perplexity"], numbers["free_p"]) == ("4.14", ".0026")
     assert numbers["shares"] == "65, 34 and 47 per cent"
     assert float(numbers["free_gain"]) < float(numbers["low_gain"]) < float(numbers["mixture_gain"])
+
+
+def row_of(page: str, claim: str) -> int:
+    """The line of a page of a paper, from 0, on which a claim stands."""
+    (found,) = (n for n, line in enumerate(page.splitlines()) if f"/{claim}.claim.yaml`" in line)
+    return found
+
+
+def test_the_page_of_a_paper_says_what_a_verdict_from_print_hangs_on() -> None:
+    """As it does for trained models; the counts are of conclusions, fragile or not."""
+    text = generator().papers.page("parthiban2021")
+    line = text.splitlines()[row_of(text, "sigsoftmax_better_by_little_wt2")]
+    assert "| CONFIRMED (fragile: rounding) |" in line
+    assert "32 are judged from print: 21 CONFIRMED, 3 CONTRADICTED, 8 INCONCLUSIVE." in text
+
+
+def test_claims_stand_by_the_table_that_they_are_about() -> None:
+    """By its number, and not by that of a version of the paper or of a table of another one."""
+    text = generator().papers.page("yang2018")
+    ordered = ("mos_beats_awd_ptb", "mos_beats_awd_wt2", "mos_beats_moc_ptb", "pairwise_kl")
+    places = [row_of(text, claim) for claim in (*ordered, "context_dependent_predictions")]
+    assert places == sorted(places)
+
+
+def test_every_audit_is_on_the_page_of_the_paper_that_it_quotes() -> None:
+    """By the paper that the file names, whatever the file is called."""
+    for path in sorted((ROOT / "claims" / "published").glob("*.yaml")):
+        (paper,) = re.findall(r"^  paper: (\w+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+        page = (ROOT / "docs" / "papers" / f"{paper}.md").read_text(encoding="utf-8")
+        assert f"(`published/{path.name}`) |" in page, path.name
 
 
 def test_every_key_of_a_claim_file_is_listed() -> None:

@@ -227,6 +227,20 @@ def test_the_complexity_on_wt2_does_not_follow() -> None:
     assert found("lim2018_table_1", "complexity_ptb").grade is Grade.CONSISTENT
 
 
+def test_the_least_complexity_on_a_part_of_wt2_does_not_follow() -> None:
+    """K = M and N > M give more than twice 33,728 cubed, and 3.6e13 is below once."""
+    row = found("lim2018_table_1", "complexity_subset")
+    assert row.grade is Grade.INCONSISTENT
+    assert 3.6e13 < 33_728**3
+
+
+def test_the_caption_of_lims_second_figure_is_against_the_table() -> None:
+    """It has ranks 2 above ranks 1; the table prints 9,980 as rank1 and 1,445 as rank2."""
+    row = found("lim2018_table_1", "caption")
+    assert row.grade is Grade.INCONSISTENT
+    assert row.details["beyond"] == (9980,)
+
+
 def test_the_rank_that_kanai_reported_is_outside_the_spread_of_seeds() -> None:
     """4,640 is 5.6 sd below 5,113±85; no other single run is outside (facts.md 6.2 n)."""
     outside = {
