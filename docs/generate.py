@@ -40,18 +40,16 @@ PARTS: Mapping[str, Sequence[str]] = {
         "PrintedSource",
         "AuthorSource",
     ),
-    "Sides of the comparison": ("ArmSpec", "PublishedArm", "Comparable"),
+    "Sides of the comparison": ("ArmSpec", "PublishedArm", "Comparable", "SourceOfOthers"),
+    "Results that are imported": (
+        *("Files", "Mlflow", "TensorBoard", "Wandb", "Trackio", "Inspect", "LmEval"),
+    ),
     "How many seeds": ("Seeds", "PlannedSd", "PlannedReach", "Forced", "NegativeControl"),
     "What is measured": (
-        "Reported",
-        "DerivedMeasurement",
-        "Censored",
-        "Perplexity",
-        "Dynamic",
-        "Rank",
-        "Bleu",
-        "Beam",
-        "OthersMeasurement",
+        *("Reported", "BestBy", "AtRow", "Censored", "DerivedMeasurement"),
+        *("Perplexity", "Dynamic", "GeneralisationGap", "KlFromTruth"),
+        *("Rank", "Spectral", "PairwiseKl", "HitRate", "WordSimilarity", "Flops"),
+        *("Bleu", "Beam", "OthersMeasurement"),
     ),
     "What is expected of the arms": (
         *("Difference", "Equivalence", "NonSuperiority", "NonInferiority", "Ratio", "Separation"),
@@ -65,11 +63,29 @@ PARTS: Mapping[str, Sequence[str]] = {
     ),
     "Joining expectations and claims": ("All", "AtLeastOne", "Family"),
     "Looking more than once": ("EProcess", "GroupSequential"),
-    "Controls": ("RankBound", "KnownRank"),
+    "Controls": ("RankBound", "KnownRank", "EntropyFloor"),
     "What the paper printed": ("Published", "ComparedArm"),
     "What each scale changes": ("Scale", "ExpectationOverride", "Expect"),
 }
 """The definitions of the schema, in the order in which a stranger meets them."""
+
+ABOUT = {
+    "Results that are imported": "`where` keeps the runs whose fields have these values, such as "
+    "`{group: mixup}`. `seed` and `task` name the fields that are the seed and the task. Two runs "
+    "with one seed are refused; `duplicates: last` takes the later one. "
+    "[Import results](../how-to/import-results.md) has examples.",
+}
+"""What the parts of a group have in common, where they do not say it themselves."""
+
+YOURS = {
+    "AuthorSource": "Source of your own",
+    "KnownSd": "Known standard deviation",
+    "OthersExpectation": "Expectation of your own",
+    "OthersMeasurement": "Measurement of your own",
+    "PlannedSd": "Planned standard deviation",
+    "SourceOfOthers": "Evidence of your own",
+}
+"""Definitions whose names would not tell a reader what they are."""
 
 KNOWN = {
     "configuration": "path below `configurations/`, without its ending",
@@ -96,11 +112,11 @@ def claim_keys() -> str:
     definitions = schema["$defs"]
     placed = {name for names in PARTS.values() for name in names}
     parts = {**PARTS, "Further": sorted(set(definitions) - placed)}
-    pages = [CLAIM, "## The file", *_table(schema)]
+    pages = [CLAIM, "## The file", *_described(schema), *_table(schema)]
     for title, names in parts.items():
         known = [name for name in names if name in definitions]
         if known:
-            pages.append(f"## {title}")
+            pages += [f"## {title}", *filter(None, [ABOUT.get(title)])]
         for name in known:
             definition = definitions[name]
             pages += [f"### {title_of(definition)}", *_described(definition), *_table(definition)]
@@ -108,12 +124,13 @@ def claim_keys() -> str:
 
 
 def title_of(definition: Mapping[str, Any]) -> str:
-    """What a reader calls a definition: its `kind` or `method`, or its name in words."""
-    for key in ("kind", "method"):
+    """What a reader calls a definition: its `kind`, `method` or `from`, or its name in words."""
+    for key in ("kind", "method", "from"):
         constant = definition["properties"].get(key, {}).get("const")
         if constant is not None:
             return str(constant)
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", definition["title"])
+    title = definition["title"]
+    words = YOURS.get(title) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", title)
     return words.removesuffix(" Spec").capitalize()
 
 

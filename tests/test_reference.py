@@ -54,6 +54,15 @@ def test_every_key_of_a_claim_file_is_listed() -> None:
             assert f"| `{key}` |" in text
 
 
+def test_every_key_of_the_file_is_explained_and_every_definition_has_its_place() -> None:
+    """A reader learns what each key is for, and no definition is left to the end."""
+    text = generator().claim_keys()
+    explained = text[text.index("## The file") : text.index("| key |")]
+    schema = generator().json.loads((ROOT / "claims/claim.schema.json").read_text("utf-8"))
+    assert [key for key in schema["properties"] if f"`{key}`" not in explained] == []
+    assert "## Further" not in text
+
+
 def test_every_command_and_option_is_listed() -> None:
     """A command has its usage, a switch both sides, a choice its values."""
     text = generator().command_line()

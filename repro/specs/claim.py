@@ -310,11 +310,26 @@ AS_DECLARED = Scale(notice="The claim is judged as its file declares it: it has 
 
 
 class ClaimFile(Spec):
-    """A claim file, whole. The top level is the experiment that is claimed; scales change it.
+    """A claim file, whole. The top level is the claim as it is tested; scales change parts of it.
 
-    ``configuration`` is that of all arms with ``args``, in place of a file of its own. A scale has
-    any name, and `quick`, `bench` and `paper` have a meaning; without ``scales`` the claim is
-    judged as it is declared.
+    ``schema`` is the version of this form. ``id`` names the claim on the command line and in
+    reports; ``title`` is the claim in one sentence, and ``source`` says whose it is.
+
+    ``arms`` are the sides that are compared, ``measurements`` the numbers that each has per run,
+    and ``expectations`` what these numbers are to show. ``design`` says whether runs of one seed
+    share their randomness (`paired`) or nothing is shared. ``seeds`` is how many runs each arm
+    has, and ``alpha`` the level of every test. ``configuration`` is what arms with ``args`` run,
+    in place of a file that they name.
+
+    ``comparable`` is what must be equal between the arms, ``planned_sd`` the scatter that the
+    number of seeds was planned with, by measurement. ``combine`` joins the expectations where not
+    all need hold, ``family`` names the claims that are tested together, ``sequential`` allows
+    looks before all seeds are there. ``canaries`` are checks whose outcome is known, ``control``
+    says that the arms are the same on purpose, and ``published`` are printed comparisons with
+    which ours are compared.
+
+    ``scales`` are the sizes at which the claim is run, by any name; `quick`, `bench` and `paper`
+    have a meaning. Without them the claim is judged as it is declared.
     """
 
     schema_version: Literal[1] = Field(alias="schema")
