@@ -115,7 +115,7 @@ STOPS = {
 
 REGISTRATIONS = {
     "before": "What decides this claim was fixed before its results could be seen in this store: "
-    "of every test, at least one arm had none yet.",
+    "for every test, at least one arm had no results yet.",
     "after": "What decides this claim was fixed after results were visible, so it may have been "
     "fitted to them.",
     "none": "There is no record of when this claim was declared, so nothing shows that it was "
@@ -141,7 +141,7 @@ FAMILIES = {
 """What a family is judged by, and what that is good for."""
 
 LOOKS = {"one": "", "planned": " over all planned looks", "every": " at every look"}
-NO_CONCLUSION = Badge("none", "plain", "none")
+NO_CONCLUSION = Badge("no conclusion", "plain", "none")
 
 DECIDED = ("CONFIRMED", "CONTRADICTED")
 """Conclusions that a flag makes fragile; one that decides nothing cannot be."""
