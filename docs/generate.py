@@ -169,23 +169,28 @@ def _command(function: Callable[..., Any], name: str) -> list[str]:
         kind, info = get_args(hints[parameter.name])[:2]
         needed = parameter.default is parameter.empty
         if isinstance(info, ArgumentInfo):
-            shown = _argument(parameter.name, kind, needed=needed)
+            shown = _argument(parameter.name, kind, info, needed=needed)
             arguments.append(shown)
         else:
             shown = _option(parameter.name, kind, info)
+        again = " May be given several times." if shown.startswith("--") and _several(kind) else ""
         default = "*required*" if needed else _default(parameter.default, info)
-        rows.append(f"| `{shown}` | {default} | {_cell(info.help)} |")
+        rows.append(f"| `{shown}` | {default} | {_cell(info.help)}{again} |")
     usage = " ".join([name, *arguments, "[OPTIONS]"]).replace("\\|", "|")
     table = ["| argument or option | default | what |", "|---|---|---|", *rows]
     return [f"## {name}", inspect.cleandoc(function.__doc__ or ""), _code(usage), "\n".join(table)]
 
 
-def _argument(name: str, kind: Any, *, needed: bool) -> str:
+def _argument(name: str, kind: Any, info: ArgumentInfo, *, needed: bool) -> str:
     """`CLAIMS...`, in brackets where it may be left out."""
-    several = list in (get_origin(each) for each in (kind, *get_args(kind)))
     shown = _values(kind) if get_origin(kind) is Literal else name.upper()
-    shown += "..." if several else ""
+    shown = _cell(info.metavar) or shown + ("..." if _several(kind) else "")
     return shown if needed else f"[{shown}]"
+
+
+def _several(kind: Any) -> bool:
+    """Whether it may be given more than once."""
+    return list in (get_origin(each) for each in (kind, *get_args(kind)))
 
 
 def _option(name: str, kind: Any, info: OptionInfo) -> str:
@@ -203,7 +208,7 @@ def _values(kind: Any) -> str:
     if get_origin(kind) is Literal:
         return "\\|".join(get_args(kind))
     (first, *_) = [each for each in get_args(kind) if each is not NoneType] or [kind]
-    if get_origin(first) is Literal:
+    if get_origin(first) in (Literal, list):
         return _values(first)
     return {int: "N", float: "NUMBER", Path: "PATH"}.get(first, "TEXT")
 

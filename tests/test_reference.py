@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -70,6 +71,8 @@ def test_every_command_and_option_is_listed() -> None:
     assert "| `--train/--no-train` | yes |" in text
     assert "| `--scale NAME` |" in text
     assert "| `--better higher\\|lower` |" in text
+    assert re.search(r"\| `--threshold NUMBER` \|.*May be given several times\. \|", text)
+    assert "repro measure CLAIM|RUN... [OPTIONS]" in text
     assert "\n## repro runs export\n" in text
 
 
