@@ -29,7 +29,7 @@ repro verify dropout label_smoothing mixup  # these three are one family (Holm)
 In a clone of the repository `repro verify claims/library` runs all of them.
 
 A claim that is as it came with repro needs no `--allow-code`, wherever it lies, and its
-`python` is the one that runs repro. It is told by its content: the command, its arguments and
+`python` is the one that runs repro. It is known by its content: the command, its arguments and
 environment, and the SHA-256 of every file in the folder of its program. After an edit, and with
 any other file beside it, it needs your consent like any program, and the message names the
 file.
