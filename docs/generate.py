@@ -1,4 +1,4 @@
-"""Writes the pages that are generated: keys of a claim file, command line, what stands of a paper.
+"""Writes the pages that are generated: keys of files, command line, what stands of a paper.
 
 `python docs/generate.py` writes them anew; a test compares them with what it would write.
 """
@@ -69,6 +69,34 @@ PARTS: Mapping[str, Sequence[str]] = {
 }
 """The definitions of the schema, in the order in which a stranger meets them."""
 
+CONFIGURATION = """# Keys of a configuration
+
+Generated from `claims/configuration.schema.json`. A configuration says what is trained. It is a
+file in a folder `configurations/`, which arms name, or the mapping `configuration` of
+[a claim](claim-keys.md), which needs no `schema`, `title` and `source`. `trainer` may be left out
+where the other keys tell which it is. Keys that are not listed are refused.
+
+[Run your own training code](../how-to/run-your-training-code.md) is about programs, and
+[models](models.md) about output layers and recipes.
+"""
+
+PARTS_OF_A_CONFIGURATION: Mapping[str, Sequence[str]] = {
+    "What is trained": (
+        *("CommandTrainingConfiguration", "Configuration", "DialogConfiguration"),
+        *("OthersConfiguration", "Tuning"),
+    ),
+    "Programs": ("Results", "Resume", "Resources"),
+    "Language models": ("Model", "Softmax", "SigSoftmax", "Gss", "MoC", "MoS", "Plif", "Own"),
+    "Recipes": (
+        *("Recipe", "WindowLength", "Dropout", "NoAveraging", "NonMonotonic", "FromEpoch"),
+        *("Finetuning", "Stop"),
+    ),
+    "Texts and languages": ("TextCorpus", "SyntheticCorpus", "SplitTokens", "Digests"),
+    "Dialog models": (
+        *("Seq2Seq", "DialogCorpus", "SplitResponses", "DialogRecipe", "DialogDropout", "Adam"),
+    ),
+}
+
 ABOUT = {
     "Results that are imported": "`where` keeps the runs whose fields have these values, such as "
     "`{group: mixup}`. `seed` and `task` name the fields that are the seed and the task. Two runs "
@@ -77,7 +105,11 @@ ABOUT = {
 }
 """What the parts of a group have in common, where they do not say it themselves."""
 
-YOURS = {
+WORDS = {
+    "CommandTrainingConfiguration": "A program",
+    "Configuration": "A language model",
+    "DialogConfiguration": "A dialog model",
+    "OthersConfiguration": "A trainer of your own",
     "AuthorSource": "Source of your own",
     "KnownSd": "Known standard deviation",
     "OthersExpectation": "Expectation of your own",
@@ -108,19 +140,36 @@ statuses](exit-status.md) says how each command ends. In a checkout `./dev COMMA
 
 def claim_keys() -> str:
     """The page about claim files."""
-    schema = json.loads((ROOT / "claims/claim.schema.json").read_text(encoding="utf-8"))
-    definitions = schema["$defs"]
-    placed = {name for names in PARTS.values() for name in names}
-    parts = {**PARTS, "Further": sorted(set(definitions) - placed)}
+    schema = _schema("claim")
     pages = [CLAIM, "## The file", *_described(schema), *_table(schema)]
-    for title, names in parts.items():
+    return _page(_linked([*pages, *_parts(schema, PARTS)], schema["$defs"]))
+
+
+def configuration_keys() -> str:
+    """The page about configurations."""
+    schema = _schema("configuration")
+    pages = [CONFIGURATION, *_parts(schema, PARTS_OF_A_CONFIGURATION)]
+    return _page(_linked(pages, schema["$defs"]))
+
+
+def _schema(name: str) -> dict[str, Any]:
+    text = (ROOT / f"claims/{name}.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def _parts(schema: Mapping[str, Any], parts: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Every definition, by its part; those that no part names come last."""
+    definitions = schema["$defs"]
+    placed = {name for names in parts.values() for name in names}
+    for title, names in {**parts, "Further": sorted(set(definitions) - placed)}.items():
         known = [name for name in names if name in definitions]
         if known:
-            pages += [f"## {title}", *filter(None, [ABOUT.get(title)])]
+            yield from (f"## {title}", *filter(None, [ABOUT.get(title)]))
         for name in known:
             definition = definitions[name]
-            pages += [f"### {title_of(definition)}", *_described(definition), *_table(definition)]
-    return _page(_linked(pages, definitions))
+            yield f"### {title_of(definition)}"
+            yield from (*_described(definition), *_table(definition))
 
 
 def title_of(definition: Mapping[str, Any]) -> str:
@@ -130,7 +179,7 @@ def title_of(definition: Mapping[str, Any]) -> str:
         if constant is not None:
             return str(constant)
     title = definition["title"]
-    words = YOURS.get(title) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", title)
+    words = WORDS.get(title) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", title)
     return words.removesuffix(" Spec").capitalize()
 
 
@@ -331,6 +380,7 @@ def _page(parts: Sequence[str]) -> str:
 
 PAGES = {
     "reference/claim-keys": claim_keys,
+    "reference/configuration-keys": configuration_keys,
     "reference/command-line": command_line,
     **library.PAGES,
     **papers.PAGES,

@@ -44,24 +44,27 @@ def test_the_page_on_controls_says_what_their_reports_found() -> None:
     assert float(numbers["free_gain"]) < float(numbers["low_gain"]) < float(numbers["mixture_gain"])
 
 
-def test_every_key_of_a_claim_file_is_listed() -> None:
-    """Every definition of the schema has its heading, and every key a row."""
+@pytest.mark.parametrize("name", ["claim", "configuration"])
+def test_every_key_of_a_file_is_listed(name: str) -> None:
+    """Every definition of the schema has its heading and its place, and every key a row."""
     module = generator()
-    text = module.claim_keys()
-    schema = module.json.loads((ROOT / "claims/claim.schema.json").read_text(encoding="utf-8"))
+    text = getattr(module, f"{name}_keys")()
+    schema = module.json.loads((ROOT / f"claims/{name}.schema.json").read_text(encoding="utf-8"))
+    titles = [module.title_of(definition) for definition in schema["$defs"].values()]
+    assert len(titles) == len(set(titles))
     for definition in schema["$defs"].values():
         assert f"\n### {module.title_of(definition)}\n" in text
         for key in definition["properties"]:
             assert f"| `{key}` |" in text
+    assert "## Further" not in text
 
 
-def test_every_key_of_the_file_is_explained_and_every_definition_has_its_place() -> None:
-    """A reader learns what each key is for, and no definition is left to the end."""
+def test_every_key_of_the_claim_itself_is_explained() -> None:
+    """A reader learns what each key is for before the table lists what it may be."""
     text = generator().claim_keys()
     explained = text[text.index("## The file") : text.index("| key |")]
     schema = generator().json.loads((ROOT / "claims/claim.schema.json").read_text("utf-8"))
     assert [key for key in schema["properties"] if f"`{key}`" not in explained] == []
-    assert "## Further" not in text
 
 
 def test_every_command_and_option_is_listed() -> None:
