@@ -1,4 +1,4 @@
-"""Writes the pages that are generated: keys of a claim file, command line, what stands of a paper.
+"""Writes the pages that are generated: keys of files, command line, what stands of a paper.
 
 `python docs/generate.py` writes them anew; a test compares them with what it would write.
 """
@@ -40,18 +40,16 @@ PARTS: Mapping[str, Sequence[str]] = {
         "PrintedSource",
         "AuthorSource",
     ),
-    "Sides of the comparison": ("ArmSpec", "PublishedArm", "Comparable"),
+    "Sides of the comparison": ("ArmSpec", "PublishedArm", "Comparable", "SourceOfOthers"),
+    "Results that are imported": (
+        *("Files", "Mlflow", "TensorBoard", "Wandb", "Trackio", "Inspect", "LmEval"),
+    ),
     "How many seeds": ("Seeds", "PlannedSd", "PlannedReach", "Forced", "NegativeControl"),
     "What is measured": (
-        "Reported",
-        "DerivedMeasurement",
-        "Censored",
-        "Perplexity",
-        "Dynamic",
-        "Rank",
-        "Bleu",
-        "Beam",
-        "OthersMeasurement",
+        *("Reported", "BestBy", "AtRow", "Censored", "DerivedMeasurement"),
+        *("Perplexity", "Dynamic", "GeneralisationGap", "KlFromTruth"),
+        *("Rank", "Spectral", "PairwiseKl", "HitRate", "WordSimilarity", "Flops"),
+        *("Bleu", "Beam", "OthersMeasurement"),
     ),
     "What is expected of the arms": (
         *("Difference", "Equivalence", "NonSuperiority", "NonInferiority", "Ratio", "Separation"),
@@ -65,11 +63,61 @@ PARTS: Mapping[str, Sequence[str]] = {
     ),
     "Joining expectations and claims": ("All", "AtLeastOne", "Family"),
     "Looking more than once": ("EProcess", "GroupSequential"),
-    "Controls": ("RankBound", "KnownRank"),
+    "Controls": ("RankBound", "KnownRank", "EntropyFloor"),
     "What the paper printed": ("Published", "ComparedArm"),
     "What each scale changes": ("Scale", "ExpectationOverride", "Expect"),
 }
 """The definitions of the schema, in the order in which a stranger meets them."""
+
+CONFIGURATION = """# Keys of a configuration
+
+Generated from `claims/configuration.schema.json`. A configuration says what is trained. It is a
+file in a folder `configurations/`, which arms name, or the mapping `configuration` of
+[a claim](claim-keys.md), which needs no `schema`, `title` and `source`. `trainer` may be left out
+where the other keys tell which it is. Keys that are not listed are refused.
+
+[Run your own training code](../how-to/run-your-training-code.md) is about programs, and
+[models](models.md) about output layers and recipes.
+"""
+
+PARTS_OF_A_CONFIGURATION: Mapping[str, Sequence[str]] = {
+    "What is trained": (
+        *("CommandTrainingConfiguration", "Configuration", "DialogConfiguration"),
+        *("OthersConfiguration", "Tuning"),
+    ),
+    "Programs": ("Results", "Resume", "Resources"),
+    "Language models": ("Model", "Softmax", "SigSoftmax", "Gss", "MoC", "MoS", "Plif", "Own"),
+    "Recipes": (
+        *("Recipe", "WindowLength", "Dropout", "NoAveraging", "NonMonotonic", "FromEpoch"),
+        *("Finetuning", "Stop"),
+    ),
+    "Texts and languages": ("TextCorpus", "SyntheticCorpus", "SplitTokens", "Digests"),
+    "Dialog models": (
+        *("Seq2Seq", "DialogCorpus", "SplitResponses", "DialogRecipe", "DialogDropout", "Adam"),
+    ),
+}
+
+ABOUT = {
+    "Results that are imported": "`where` keeps the runs whose fields have these values, such as "
+    "`{group: mixup}`. `seed` and `task` name the fields that are the seed and the task. Two runs "
+    "with one seed are refused; `duplicates: last` takes the later one. "
+    "[Import results](../how-to/import-results.md) has examples.",
+}
+"""What the parts of a group have in common, where they do not say it themselves."""
+
+WORDS = {
+    "CommandTrainingConfiguration": "A program",
+    "Configuration": "A language model",
+    "DialogConfiguration": "A dialog model",
+    "OthersConfiguration": "A trainer of your own",
+    "AuthorSource": "Source of your own",
+    "KnownSd": "Known standard deviation",
+    "OthersExpectation": "Expectation of your own",
+    "OthersMeasurement": "Measurement of your own",
+    "PlannedSd": "Planned standard deviation",
+    "SourceOfOthers": "Evidence of your own",
+}
+"""Definitions whose names would not tell a reader what they are."""
 
 KNOWN = {
     "configuration": "path below `configurations/`, without its ending",
@@ -92,28 +140,46 @@ statuses](exit-status.md) says how each command ends. In a checkout `./dev COMMA
 
 def claim_keys() -> str:
     """The page about claim files."""
-    schema = json.loads((ROOT / "claims/claim.schema.json").read_text(encoding="utf-8"))
+    schema = _schema("claim")
+    pages = [CLAIM, "## The file", *_described(schema), *_table(schema)]
+    return _page(_linked([*pages, *_parts(schema, PARTS)], schema["$defs"]))
+
+
+def configuration_keys() -> str:
+    """The page about configurations."""
+    schema = _schema("configuration")
+    pages = [CONFIGURATION, *_parts(schema, PARTS_OF_A_CONFIGURATION)]
+    return _page(_linked(pages, schema["$defs"]))
+
+
+def _schema(name: str) -> dict[str, Any]:
+    text = (ROOT / f"claims/{name}.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def _parts(schema: Mapping[str, Any], parts: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Every definition, by its part; those that no part names come last."""
     definitions = schema["$defs"]
-    placed = {name for names in PARTS.values() for name in names}
-    parts = {**PARTS, "Further": sorted(set(definitions) - placed)}
-    pages = [CLAIM, "## The file", *_table(schema)]
-    for title, names in parts.items():
+    placed = {name for names in parts.values() for name in names}
+    for title, names in {**parts, "Further": sorted(set(definitions) - placed)}.items():
         known = [name for name in names if name in definitions]
         if known:
-            pages.append(f"## {title}")
+            yield from (f"## {title}", *filter(None, [ABOUT.get(title)]))
         for name in known:
             definition = definitions[name]
-            pages += [f"### {title_of(definition)}", *_described(definition), *_table(definition)]
-    return _page(_linked(pages, definitions))
+            yield f"### {title_of(definition)}"
+            yield from (*_described(definition), *_table(definition))
 
 
 def title_of(definition: Mapping[str, Any]) -> str:
-    """What a reader calls a definition: its `kind` or `method`, or its name in words."""
-    for key in ("kind", "method"):
+    """What a reader calls a definition: its `kind`, `method` or `from`, or its name in words."""
+    for key in ("kind", "method", "from"):
         constant = definition["properties"].get(key, {}).get("const")
         if constant is not None:
             return str(constant)
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", definition["title"])
+    title = definition["title"]
+    words = WORDS.get(title) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", title)
     return words.removesuffix(" Spec").capitalize()
 
 
@@ -152,23 +218,28 @@ def _command(function: Callable[..., Any], name: str) -> list[str]:
         kind, info = get_args(hints[parameter.name])[:2]
         needed = parameter.default is parameter.empty
         if isinstance(info, ArgumentInfo):
-            shown = _argument(parameter.name, kind, needed=needed)
+            shown = _argument(parameter.name, kind, info, needed=needed)
             arguments.append(shown)
         else:
             shown = _option(parameter.name, kind, info)
+        again = " May be given several times." if shown.startswith("--") and _several(kind) else ""
         default = "*required*" if needed else _default(parameter.default, info)
-        rows.append(f"| `{shown}` | {default} | {_cell(info.help)} |")
+        rows.append(f"| `{shown}` | {default} | {_cell(info.help)}{again} |")
     usage = " ".join([name, *arguments, "[OPTIONS]"]).replace("\\|", "|")
     table = ["| argument or option | default | what |", "|---|---|---|", *rows]
     return [f"## {name}", inspect.cleandoc(function.__doc__ or ""), _code(usage), "\n".join(table)]
 
 
-def _argument(name: str, kind: Any, *, needed: bool) -> str:
+def _argument(name: str, kind: Any, info: ArgumentInfo, *, needed: bool) -> str:
     """`CLAIMS...`, in brackets where it may be left out."""
-    several = list in (get_origin(each) for each in (kind, *get_args(kind)))
     shown = _values(kind) if get_origin(kind) is Literal else name.upper()
-    shown += "..." if several else ""
+    shown = _cell(info.metavar) or shown + ("..." if _several(kind) else "")
     return shown if needed else f"[{shown}]"
+
+
+def _several(kind: Any) -> bool:
+    """Whether it may be given more than once."""
+    return list in (get_origin(each) for each in (kind, *get_args(kind)))
 
 
 def _option(name: str, kind: Any, info: OptionInfo) -> str:
@@ -186,7 +257,7 @@ def _values(kind: Any) -> str:
     if get_origin(kind) is Literal:
         return "\\|".join(get_args(kind))
     (first, *_) = [each for each in get_args(kind) if each is not NoneType] or [kind]
-    if get_origin(first) is Literal:
+    if get_origin(first) in (Literal, list):
         return _values(first)
     return {int: "N", float: "NUMBER", Path: "PATH"}.get(first, "TEXT")
 
@@ -309,6 +380,7 @@ def _page(parts: Sequence[str]) -> str:
 
 PAGES = {
     "reference/claim-keys": claim_keys,
+    "reference/configuration-keys": configuration_keys,
     "reference/command-line": command_line,
     **library.PAGES,
     **papers.PAGES,

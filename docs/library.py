@@ -29,7 +29,7 @@ repro verify dropout label_smoothing mixup  # these three are one family (Holm)
 In a clone of the repository `repro verify claims/library` runs all of them.
 
 A claim that is as it came with repro needs no `--allow-code`, wherever it lies, and its
-`python` is the one that runs repro. It is told by its content: the command, its arguments and
+`python` is the one that runs repro. It is known by its content: the command, its arguments and
 environment, and the SHA-256 of every file in the folder of its program. After an edit, and with
 any other file beside it, it needs your consent like any program, and the message names the
 file.
@@ -50,9 +50,11 @@ now, because the words that it quotes are about Adam; `attention_rank`, `batch_n
 independent. What those runs had shown was known when the new files were written. `grokking` and
 `lottery_ticket` were run again with shorter programs.
 
-A run may not reach its target in the budget. For grokking that is declared (`censored`), and no
-mean is made of it; for batch normalisation it counts as the whole budget, the label of the
-measurement says so, and it can only make the effect smaller than it is."""
+A run may not reach its target in the budget. For the steps of grokking that is declared
+(`censored`), and no mean is made of them. Its ratio of steps has the whole budget in the place of
+such a run; no expectation is about that ratio without weight decay. For batch normalisation such a
+run counts as the whole budget, the label of the measurement says so, and it can only make the
+effect smaller than it is."""
 
 
 def page() -> str:

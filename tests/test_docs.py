@@ -175,6 +175,29 @@ def test_a_csv_gives_a_verdict(path: Path, tmp_path: Path) -> None:
     assert "0.73 lower than without mixup" in done.stdout
 
 
+def test_the_readmes_first_verdict_is_what_it_prints(tmp_path: Path) -> None:
+    """A stranger who has installed the package types one command, and sees these lines."""
+    first, *_ = examples("console", README.read_text(encoding="utf-8"))
+    installed, command, *printed = first.splitlines()
+    assert installed.startswith("$ pip install ")
+    with chdir(tmp_path):
+        done = repro(*command.removeprefix("$ repro ").split())
+    assert (done.returncode, done.stdout.splitlines()[: len(printed)]) == (0, printed), done.stderr
+
+
+def test_the_costs_on_a_gpu_are_of_code_that_is_there() -> None:
+    """Each row names a file of the trainer, and functions or constants that are in it."""
+    text = (ROOT / "benchmarks" / "gpu.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"\| where \|.*?\n\n", text, re.DOTALL)
+    rows = re.findall(r"^\| (`[^|]+)\|", table, re.MULTILINE)
+    assert len(rows) >= 10
+    for part in (part for row in rows for part in row.split(";")):
+        file, *names = re.findall(r"`([\w/.]+)`", part)
+        code = (ROOT / "repro/trainers/language_model" / file).read_text(encoding="utf-8")
+        assert names
+        assert [name for name in names if name.split(".")[-1] not in code] == []
+
+
 def gated(claim: str, programs: dict[str, str], folder: Path) -> str:
     """The last line of a gate on programs, each in a folder of its own."""
     for name, program in programs.items():

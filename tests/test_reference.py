@@ -74,15 +74,27 @@ def test_every_audit_is_on_the_page_of_the_paper_that_it_quotes() -> None:
         assert f"(`published/{path.name}`) |" in page, path.name
 
 
-def test_every_key_of_a_claim_file_is_listed() -> None:
-    """Every definition of the schema has its heading, and every key a row."""
+@pytest.mark.parametrize("name", ["claim", "configuration"])
+def test_every_key_of_a_file_is_listed(name: str) -> None:
+    """Every definition of the schema has its heading and its place, and every key a row."""
     module = generator()
-    text = module.claim_keys()
-    schema = module.json.loads((ROOT / "claims/claim.schema.json").read_text(encoding="utf-8"))
+    text = getattr(module, f"{name}_keys")()
+    schema = module.json.loads((ROOT / f"claims/{name}.schema.json").read_text(encoding="utf-8"))
+    titles = [module.title_of(definition) for definition in schema["$defs"].values()]
+    assert len(titles) == len(set(titles))
     for definition in schema["$defs"].values():
         assert f"\n### {module.title_of(definition)}\n" in text
         for key in definition["properties"]:
             assert f"| `{key}` |" in text
+    assert "## Further" not in text
+
+
+def test_every_key_of_the_claim_itself_is_explained() -> None:
+    """A reader learns what each key is for before the table lists what it may be."""
+    text = generator().claim_keys()
+    explained = text[text.index("## The file") : text.index("| key |")]
+    schema = generator().json.loads((ROOT / "claims/claim.schema.json").read_text("utf-8"))
+    assert [key for key in schema["properties"] if f"`{key}`" not in explained] == []
 
 
 def test_every_command_and_option_is_listed() -> None:
@@ -92,6 +104,8 @@ def test_every_command_and_option_is_listed() -> None:
     assert "| `--train/--no-train` | yes |" in text
     assert "| `--scale NAME` |" in text
     assert "| `--better higher\\|lower` |" in text
+    assert re.search(r"\| `--threshold NUMBER` \|.*May be given several times\. \|", text)
+    assert "repro measure CLAIM|RUN... [OPTIONS]" in text
     assert "\n## repro runs export\n" in text
 
 

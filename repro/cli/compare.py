@@ -46,7 +46,9 @@ def compare(
     better: Better,
     by: Annotated[
         float | None,
-        typer.Option(min=1e-60, help="The smallest difference that would matter, in its units."),
+        typer.Option(
+            min=1e-60, help="The smallest difference that would matter, in the units of the number."
+        ),
     ] = None,
     baseline: Baseline = "",
     measure: Measure = "",
@@ -58,8 +60,9 @@ def compare(
 ) -> None:
     """Judge results that are there: is an arm better than the baseline?
 
-    Their form, the arms and the number are guessed, and what was guessed is said. The claim is
-    written as a file, to be declared before the next results; about these it is exploratory.
+    What no option says is guessed, and every guess is printed: the form, the arms, the number.
+    The claim is written to a file, to be declared before the next results; about these results
+    its verdict is exploratory.
     """
     with problems(json=json):
         from repro.comparing import CompareOptions

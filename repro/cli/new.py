@@ -32,7 +32,9 @@ def new(
     better: Better = None,
     by: Annotated[
         float | None,
-        typer.Option(min=1e-60, help="The smallest difference that would matter, in its units."),
+        typer.Option(
+            min=1e-60, help="The smallest difference that would matter, in the units of the number."
+        ),
     ] = None,
     why: Annotated[str, typer.Option(help="Why that much.")] = "",
     own: Annotated[str, typer.Option(help="Why you claim it.")] = "",
@@ -44,14 +46,15 @@ def new(
     gate: Annotated[
         bool,
         typer.Option(
-            "--gate", help="Write it for repro gate, which adds seeds until they decide; a command."
+            "--gate",
+            help="Write it for repro gate, which adds seeds until they decide; with --command.",
         ),
     ] = False,
     json: Json = False,
 ) -> None:
     """Write a claim file to be filled in: from results, from a command, or from questions.
 
-    What is left to fill in is said with its line. Nothing is run or judged.
+    What is left to fill in is printed with its line. Nothing is run or judged.
     """
     with problems(json=json):
         from repro.drafting.new import NewClaim, asked_for, write_claim

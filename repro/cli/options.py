@@ -41,13 +41,13 @@ Scale = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="How large to run the claims; default quick, or from print, else the first of each.",
+        help="The scale of the claims; default quick, else what trains nothing, else the first.",
     ),
 ]
 
 Device = Annotated[
     Literal["auto", "cpu", "cuda"],
-    typer.Option(help="Where to train; auto takes a GPU if any."),
+    typer.Option(help="Where to train and measure; auto takes a GPU if there is one."),
 ]
 
 Engine = Annotated[

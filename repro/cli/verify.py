@@ -253,7 +253,7 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
         return
     from rich.text import Text
 
-    shown = Text(head).append(word, STYLES[words.short_word(verdict).tone]).append(rest)
+    shown = Text(head).append(word, STYLES[words.short_word(document).tone]).append(rest)
     console.print(shown)
     width = max(console.width - 2, 20)
     for line in wrap(sentence, width, break_long_words=False, break_on_hyphens=False):

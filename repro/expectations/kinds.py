@@ -38,7 +38,11 @@ KINDS: Table[type[Kind[Any]]] = Table(
 
 
 class OthersExpectation(Spec):
-    """An expectation of a kind that is not built in: ``use`` names it, all other keys are its."""
+    """An expectation of a kind that is not built in; what it declares are its other keys.
+
+    ``use`` names its class, `module:object`. A kind that an installed package adds is named by
+    ``kind``, as those that are built in.
+    """
 
     model_config = ConfigDict(extra="allow", json_schema_extra={"required": ["use"]})
 

@@ -34,7 +34,8 @@ from repro.judging.verdict import (
     log_reader,
 )
 from repro.schema import numbers as fmt
-from repro.specs.claim import All, AtLeastOne, Claim, Node
+from repro.specs.claim import Claim
+from repro.specs.tree import All, AtLeastOne, Node
 from repro.stats.error_rates import (
     CellDesign,
     design_of_one,

@@ -17,7 +17,8 @@ from repro.judging.document_parts import DesignPart
 from repro.judging.interim import reversals
 from repro.judging.verdict import Judged, all_must_hold, heading, joined
 from repro.schema import numbers as fmt
-from repro.specs.claim import All, Claim, Tree
+from repro.specs.claim import Claim
+from repro.specs.tree import All, Tree
 from repro.stats.records import TestResult
 from repro.stats.settling import seeds_to_settle
 

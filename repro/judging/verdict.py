@@ -52,7 +52,8 @@ from repro.expectations.kinds import Expectation, kind_of
 from repro.expectations.phrases import upper
 from repro.expectations.verdict_words import NOT_TESTED, Conclusion, Finding, Validity, Verdict
 from repro.schema import numbers as fmt
-from repro.specs.claim import All, Claim, Node
+from repro.specs.claim import Claim
+from repro.specs.tree import All, Node
 from repro.stats.multiplicity import adjusted_e_values, benjamini_hochberg, holm
 from repro.stats.records import Arm, Sample, TestResult, UnmatchedError
 

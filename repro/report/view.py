@@ -57,7 +57,7 @@ def line(document: Document, link: str = "") -> Line:
         scale=d.scale.name,
         seeds=seeds(d),
         validity=words.badge(verdict.validity),
-        conclusion=words.short_word(verdict) if concluded else words.NO_CONCLUSION,
+        conclusion=words.short_word(d) if concluded else words.NO_CONCLUSION,
         strength=words.strength(verdict.strength),
         agreement=words.badge(verdict.agreement),
         flags=(
@@ -94,7 +94,7 @@ def _level(result: Result) -> float:
 
 def view(document: Document) -> ReportView:
     d: Document = tidied(document)
-    verdict = words.headline(d.verdict, d.scale.name)
+    verdict = words.headline(d)
     lead, _, rest = d.scale.notice.partition(". ")
     source = d.claim.source
     return ReportView(
@@ -104,11 +104,7 @@ def view(document: Document) -> ReportView:
         running=f"{d.claim.id}{words.at_scale(d.scale.name)}",
         title=d.claim.title,
         quote=source.quote if isinstance(source, SourcePart) else "",
-        citation=(
-            f"{source.citation}, {source.locator}"
-            if isinstance(source, SourcePart)
-            else fmt.sentence(f"The author's own claim: {source.own}")
-        ),
+        citation=_citation(d),
         verdict=verdict,
         sentence=d.verdict.sentence,
         fields=_fields(d),
@@ -120,6 +116,15 @@ def view(document: Document) -> ReportView:
         sections=sections(d),
         footer=f"Written by repro {d.provenance.repro_version}; claim digest {d.claim.digest[:19]}",
     )
+
+
+def _citation(document: Document) -> str:
+    """Where the claim is printed, or why its author makes it."""
+    source = document.claim.source
+    if isinstance(source, SourcePart):
+        return f"{source.citation}, {source.locator}"
+    whose = "" if words.is_exploratory(document) else "The author's own claim: "
+    return fmt.sentence(words.upper_first(f"{whose}{source.own}"))
 
 
 def tidied(value: Any) -> Any:

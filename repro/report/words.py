@@ -22,7 +22,6 @@ from repro.judging.document import (
     MeasurementPart,
     Result,
     SummaryPart,
-    VerdictPart,
 )
 from repro.judging.document_parts import Strength
 from repro.report.blocks import Badge, Chip, Tone
@@ -115,7 +114,7 @@ STOPS = {
 
 REGISTRATIONS = {
     "before": "What decides this claim was fixed before its results could be seen in this store: "
-    "of every test, at least one arm had none yet.",
+    "for every test, at least one arm had no results yet.",
     "after": "What decides this claim was fixed after results were visible, so it may have been "
     "fitted to them.",
     "none": "There is no record of when this claim was declared, so nothing shows that it was "
@@ -141,7 +140,7 @@ FAMILIES = {
 """What a family is judged by, and what that is good for."""
 
 LOOKS = {"one": "", "planned": " over all planned looks", "every": " at every look"}
-NO_CONCLUSION = Badge("none", "plain", "none")
+NO_CONCLUSION = Badge("no conclusion", "plain", "none")
 
 DECIDED = ("CONFIRMED", "CONTRADICTED")
 """Conclusions that a flag makes fragile; one that decides nothing cannot be."""
@@ -261,14 +260,26 @@ def with_strength(word: str, part: Strength | None) -> str:
     return f"{word} ({said})" if said else word
 
 
-def headline(verdict: VerdictPart, scale: str) -> Badge:
-    """The verdict in large letters; a confirmed one with flags is amber and says so."""
-    found = short_word(verdict)
+def headline(document: Document) -> Badge:
+    """The verdict in large letters; a confirmed one that rests on little is amber and says so."""
+    found = short_word(document)
     text = _HEADLINES.get(found.word, "Valid, without a conclusion")
-    text = text.format(at_scale=at_scale(scale))
-    if verdict.flags and verdict.conclusion in DECIDED:
-        text += ", but fragile"
+    text = text.format(at_scale=at_scale(document.scale.name))
+    if document.verdict.conclusion in DECIDED and (doubts := _doubts(document)):
+        text += f", but {' and '.join(doubts)}"
     return Badge(text, found.tone, found.icon)
+
+
+def _doubts(document: Document) -> list[str]:
+    """Why a conclusion is not to be taken as it stands."""
+    doubts = ["exploratory"] if is_exploratory(document) else []
+    return [*doubts, "fragile"] if document.verdict.flags else doubts
+
+
+def is_exploratory(document: Document) -> bool:
+    """Whether the claim was written from the results that it was judged on."""
+    declared = document.registration
+    return declared is not None and declared.state == "exploratory"
 
 
 def at_scale(scale: str) -> str:
@@ -276,13 +287,14 @@ def at_scale(scale: str) -> str:
     return "" if scale == UNSCALED else f" at {scale} scale"
 
 
-def short_word(verdict: VerdictPart) -> Badge:
+def short_word(document: Document) -> Badge:
     """One word for a table of many verdicts: the conclusion, or why there is none."""
+    verdict = document.verdict
     if verdict.conclusion is None or verdict.validity != "VALID":
         return badge(verdict.validity)
     found = badge(verdict.conclusion)
-    fragile = verdict.flags and verdict.conclusion == "CONFIRMED"
-    return Badge(found.word, "warn", found.icon) if fragile else found
+    doubtful = verdict.conclusion == "CONFIRMED" and _doubts(document)
+    return Badge(found.word, "warn", found.icon) if doubtful else found
 
 
 def checked(document: Document) -> str:
@@ -321,7 +333,7 @@ def cautions(document: Document) -> tuple[Chip, ...]:
         chips.append(Chip("Claim", Badge("declared after results were visible", "warn", "alarm")))
     elif declared is not None and declared.state == "none":
         chips.append(Chip("Claim", Badge("no record of when it was declared", "plain", "question")))
-    elif declared is not None and declared.state == "exploratory":
+    elif is_exploratory(document):
         word = "exploratory: not declared beforehand"
         chips.append(Chip("Claim", Badge(word, "warn", "alarm")))
     for part in document.design:

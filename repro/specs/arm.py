@@ -15,7 +15,11 @@ from repro.specs.configuration import Configuration, NamedCode
 
 
 class SourceOfOthers(Spec):
-    """A source that is not built in: ``use`` names it, all other keys are its."""
+    """A source of values that is not built in; what it declares are its other keys.
+
+    ``use`` names its class, `module:object`. A source that an installed package adds is named by
+    ``kind``.
+    """
 
     model_config = ConfigDict(extra="allow", json_schema_extra={"required": ["use"]})
 

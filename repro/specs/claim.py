@@ -35,6 +35,7 @@ from repro.schema.base import (
     Window,
 )
 from repro.specs.arm import Arm, ArmSpec
+from repro.specs.tree import Tree
 from repro.trainers.measurement import with_sources
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.table import Canary, Measurement
@@ -58,41 +59,6 @@ class ExpectationOverride(Spec):
     magnitude_at_least: Magnitude | None = None
     within: Window | None = None
     within_factor: Factor | None = None
-
-
-class All(Spec):
-    """All of these hold: ids of expectations, or further trees."""
-
-    all: Annotated[tuple[Node, ...], Field(min_length=1)]
-
-
-class AtLeastOne(Spec):
-    """At least one of these holds: ids of expectations, or further trees."""
-
-    any: Annotated[tuple[Node, ...], Field(min_length=1)]
-
-
-def _branch(value: Any) -> str:
-    """Whether a part of a tree is ``all`` or ``any`` of something, or the id of a leaf."""
-    if isinstance(value, AtLeastOne) or (isinstance(value, dict) and "any" in value):
-        return "any"
-    return "all" if isinstance(value, All | dict) else "leaf"
-
-
-Node = Annotated[
-    Annotated[Name, Tag("leaf")] | Annotated[All, Tag("all")] | Annotated[AtLeastOne, Tag("any")],
-    Discriminator(_branch),
-]
-"""A part of the tree that joins decisive expectations."""
-
-All.model_rebuild()
-AtLeastOne.model_rebuild()
-
-Tree = Annotated[
-    Annotated[All, Tag("all")] | Annotated[AtLeastOne, Tag("any")],
-    Discriminator(lambda value: _branch(value).replace("leaf", "all")),
-]
-"""A whole tree; one expectation alone is not a tree."""
 
 
 class Family(Spec):
@@ -310,11 +276,20 @@ AS_DECLARED = Scale(notice="The claim is judged as its file declares it: it has 
 
 
 class ClaimFile(Spec):
-    """A claim file, whole. The top level is the experiment that is claimed; scales change it.
+    """A claim file, whole. The top level is the claim as it is tested; scales change parts of it.
 
-    ``configuration`` is that of all arms with ``args``, in place of a file of its own. A scale has
-    any name, and `quick`, `bench` and `paper` have a meaning; without ``scales`` the claim is
-    judged as it is declared.
+    ``schema`` is the version of this form, ``id`` the claim's name, ``title`` the claim in one
+    sentence, ``source`` whose it is. ``arms`` are the sides that are compared, ``measurements``
+    what each has per run, ``expectations`` what these numbers are to show. ``design``: whether
+    runs of one seed share their randomness (`paired`). ``seeds``: how many runs each arm has.
+    ``alpha``: the level of every test. ``configuration``: what arms with ``args`` run.
+    ``comparable``: what must be equal between the arms. ``planned_sd``: the scatter, by
+    measurement, that the number of seeds was planned with. ``combine`` joins the expectations
+    where not all need hold, ``family`` names claims that are tested together, ``sequential``
+    allows looks before all seeds are there. ``canaries`` are checks whose outcome is known,
+    ``control`` says that the arms are the same on purpose, ``published`` are printed comparisons.
+    ``scales``: the sizes at which the claim is run, by any name; `quick`, `bench` and `paper` have
+    a meaning, and without any the claim is judged as it is declared.
     """
 
     schema_version: Literal[1] = Field(alias="schema")

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
@@ -54,11 +55,12 @@ class Tuning(Spec):
 
 
 class Configuration(Spec):
-    """One arm's training: what `claims/configurations/<id>.yaml` holds.
+    """Every configuration file has a title and a source, and may say what is assumed.
 
-    ``source`` says where the values are printed; ``assumed`` maps the dotted path of each value
-    that no paper prints to the reason for it; ``tuning`` is the search that chose the values.
-    None of them changes a number, so none is in a key.
+    ``title`` is for whoever reads the file. ``source`` says where the values are printed;
+    ``assumed`` maps the dotted path of each value that no paper prints to the reason for it;
+    ``tuning`` is the search that chose the values. None of them changes a number, so none is in a
+    key.
     """
 
     schema_version: Literal[1] = Field(alias="schema")
@@ -114,13 +116,14 @@ def _class_of(spec: type[Training]) -> type[Configuration]:
     else:
         keys["trainer"] = (Annotated[TrainerName, BeforeValidator(_named)], ...)
     name = f"{spec.__name__.removesuffix('TrainingSpec')}Configuration"
-    made = create_model(name, __base__=Configuration, __doc__=Configuration.__doc__, **keys)
+    said = "\n\n".join(cleandoc(each.__doc__ or "") for each in (spec, Configuration))
+    made = create_model(name, __base__=Configuration, __doc__=said, **keys)
     made.trains = spec
     return made
 
 
 class OthersConfiguration(Configuration):
-    """One arm's training by a trainer that is not built in, which says what the other keys are."""
+    """A configuration of a trainer that is not built in, which says what the other keys are."""
 
     model_config = ConfigDict(extra="allow")
 

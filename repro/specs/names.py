@@ -11,7 +11,8 @@ from repro.errors import Problem
 from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.messages import choose, listed
 from repro.schema.yaml import Steps, YamlDocument
-from repro.specs.claim import All, ClaimFile, Node, Scale, Tree
+from repro.specs.claim import ClaimFile, Scale
+from repro.specs.tree import All, Node, Tree
 from repro.trainers.derived import DerivedMeasurement
 from repro.trainers.measurement import MeasurementSpec
 

@@ -362,7 +362,11 @@ class FunctionMeasurement(MeasurementByCode):
 
 
 class OthersMeasurement(MeasurementSpec):
-    """A measurement that is not built in: ``use`` names it, all other keys are its."""
+    """A measurement that is not built in; what it declares are its other keys.
+
+    ``use`` names its class, `module:object`, or a function of what a program left. A measurement
+    that an installed package adds is named by ``kind``, as those that are built in.
+    """
 
     model_config = ConfigDict(extra="allow", json_schema_extra={"required": ["use"]})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from repro.specs.claim import All, AtLeastOne, Node
+from repro.specs.tree import All, AtLeastOne, Node
 
 
 def all_of(parts: tuple[Node, ...]) -> All:

@@ -241,9 +241,34 @@ def test_levels(documents: dict[str, Document]) -> None:
     """Where a test loses its level, the finding that used it says so, and no other."""
     blocks = section(documents["everything"], "tests").blocks
     pairs = [dict(block.pairs) for block in blocks if isinstance(block, Pairs)]
-    texts = [one.get("Level of Welch's t on logarithms", "") for one in pairs]
+    texts = [one.get("Level", "") for one in pairs]
     assert texts[0].startswith("This test loses its level here: false CONFIRMED in 6.1%")
     assert texts[1:] == ["", ""]
+
+
+def test_a_level_is_named_after_nothing_that_a_program_says(
+    documents: dict[str, Document],
+) -> None:
+    """`tost` and `magnitude` are words of the program; what joins several tests has its name."""
+    document = documents["everything"]
+    (level,) = document.levels
+    levels = (level.model_copy(update={"test": "tost"}), level.model_copy(update={"test": "holm"}))
+    blocks = section(document.model_copy(update={"levels": levels}), "tests").blocks
+    (named,) = [
+        [name for name, _ in block.pairs if name.startswith("Level")]
+        for block in blocks
+        if isinstance(block, Pairs) and any(name == "Level" for name, _ in block.pairs)
+    ]
+    assert named == ["Level", "Level of Holm's method"]
+
+
+def test_what_concludes_nothing_says_so() -> None:
+    """A rule that only repeats the paper's has no conclusion; `none` would be a strange one."""
+    result = base()["results"][0] | {"conclusion": None, "strength": None}
+    blocks = section(make(results=[result]), "expectations").blocks
+    assert [each.badge.word for each in blocks if isinstance(each, StatementBlock)] == [
+        "no conclusion"
+    ]
 
 
 def test_build_servers_are_told(documents: dict[str, Document]) -> None:

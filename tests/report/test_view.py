@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from repro.judging.document import CostPart, Document, FlagPart, ParametersOfPart
+from repro.judging.document import AuthorPart, CostPart, Document, FlagPart, ParametersOfPart
+from repro.judging.document_parts import RegistrationPart
 from repro.report.blocks import Figure, Paragraph, StatementBlock, TableBlock
 from repro.report.view import view
+from tests.report.judgements import registration
 
 GOLDEN = Path(__file__).parent / "golden" / "mos_rank.view.json"
 
@@ -42,6 +44,18 @@ def test_headline(name: str, words: str, tone: str, documents: dict[str, Documen
     """Each verdict has its words and tone; confirmed with a flag is amber, never green."""
     verdict = view(documents[name]).verdict
     assert (verdict.word, verdict.tone) == (words, tone)
+
+
+def test_a_claim_written_from_its_results_is_never_green(documents: dict[str, Document]) -> None:
+    """Its conclusion is what the results suggested: amber, exploratory, and nobody's claim."""
+    document = documents["plain_confirmed"]
+    own = "exploratory: not declared beforehand, but written when the results were there"
+    claim = document.claim.model_copy(update={"source": AuthorPart(own=own)})
+    registered = RegistrationPart(**registration("exploratory") | {"edits": ()})
+    shown = view(document.model_copy(update={"claim": claim, "registration": registered}))
+    assert shown.verdict.word == "Confirmed at quick scale, but exploratory"
+    assert shown.verdict.tone == "warn"
+    assert shown.citation == f"{own[0].upper()}{own[1:]}."
 
 
 def test_icons_differ(documents: dict[str, Document]) -> None:

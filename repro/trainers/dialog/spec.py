@@ -205,7 +205,7 @@ def gru_parameters(inputs: int, size: int) -> int:
 
 
 class DialogTrainingSpec(NetworkTraining):
-    """A resolved configuration of a dialog model."""
+    """A dialog model: its sizes, the dialogs that it is trained on, and how."""
 
     built_in: ClassVar[str] = "dialog"
     noun: ClassVar[str] = "a dialog model"

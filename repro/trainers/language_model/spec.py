@@ -446,7 +446,7 @@ class NetworkTraining(Training):
 
 
 class TrainingSpec(NetworkTraining):
-    """A resolved configuration: all that training depends on but the seed."""
+    """A language model: its parts and sizes, the text that it is trained on, and how."""
 
     built_in: ClassVar[str] = "language_model"
     noun: ClassVar[str] = "a language model"
