@@ -119,6 +119,9 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment(
         "level, median", "sign", nulls.level_median, always, 5, sd_ratios=False, most_wide=FEWER
     ),
+    Experiment(
+        "level, known sd", "z", nulls.level_known_sd, always, sd_ratios=False, most_wide=FEWER
+    ),
     Experiment("spread", "levene", partial(spreads.boundary, "levene"), always, 5, most_wide=FEWER),
     Experiment(
         "spread, paired",
@@ -138,6 +141,16 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         always,
         4,
         sd_ratios=False,
+        wide=(),
+    ),
+    Experiment(
+        "survivals, paired",
+        "log_rank paired",
+        survivals.pairs_alike,
+        always,
+        5,
+        sd_ratios=False,
+        unequal=False,
         wide=(),
     ),
     Experiment(

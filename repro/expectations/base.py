@@ -384,7 +384,7 @@ class Kind(ABC, Generic[E]):
         raise ClaimError(self.no_power)
 
     def on_power(self, declared: E, context: Context, plan: PlannedSeeds) -> str:
-        """What to know of the power, as a sentence."""
+        """What to know of the power, or of what can be found where no power is computed."""
         return ""
 
     def border(self, declared: E) -> float:

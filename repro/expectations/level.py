@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from repro.errors import ClaimError
 from repro.expectations import base
 from repro.expectations.base import Context, Declared, Found
 from repro.expectations.decision_rules import by_interval, by_p, certain
@@ -165,14 +164,20 @@ class LevelKind(LooksKind[Level]):
         return "below" if _limit(declared)[0] == "at_most" else "above"
 
     def planned(self, declared: Level, context: Context, plan: base.PlannedSeeds) -> PlannedTest:
+        from repro.stats.planned_median import PlannedMedian
         from repro.stats.planning import PlannedLevel
 
         if declared.statistic == "median":
-            raise ClaimError("no power is computed for a level of the median")
+            return PlannedMedian(**{**plan.design(context), "paired": True})
         if declared.sd is not None:
             plan = replace(plan, sd=(declared.sd.value,))
         known = declared.sd is not None
         return PlannedLevel(**{**plan.design(context), "paired": True}, known=known)
+
+    def on_power(self, declared: Level, context: Context, plan: base.PlannedSeeds) -> str:
+        if declared.statistic == "mean":
+            return ""
+        return "Reckoned for normal values, whose median is their mean."
 
     def details(self, declared: Level, context: Context, result: TestResult) -> dict[str, str]:
         if beyond_what := _sign(result):

@@ -43,10 +43,12 @@ NAMES = {
     "share": "The test of a share",
     "level": "The t-test of one sample",
     "level_median": "The sign test of a median",
+    "level_known_sd": "The z-test of one sample",
     "levene": "Levene's test of scatter",
     "levene paired": "Levene's test of scatter within pairs",
     "f": "The F-test of variances",
     "log_rank": "The log-rank test",
+    "log_rank paired": "The log-rank test within pairs",
     "sign": "The sign test",
     "cluster_sign": "The sign test by clusters",
     "trend welch": "The test of a linear trend",
@@ -112,7 +114,10 @@ SEEN = {
 _POINTS = ("association", "at most", "at least")
 _TASKS = ("over_tasks", "meta_analysis")
 _UNITS = (*_POINTS, "share", "sign", "cluster_sign", "paired", *_TASKS)
-_ONE_ARM = ("level", "level_median", "eprocess_t one arm", "group_obf one arm")
+_ONE_ARM = (
+    *("level", "level_known_sd", "level_median"),
+    *("eprocess_t one arm", "group_obf one arm"),
+)
 
 
 @dataclass(frozen=True, slots=True)

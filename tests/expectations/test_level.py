@@ -224,3 +224,15 @@ def test_equal_seeds_are_held_to_the_limit_exactly(tmp_path: Path) -> None:
 def test_what_says_nothing_is_refused(tmp_path: Path, level: str, mistake: str) -> None:
     with pytest.raises(SpecError, match=mistake):
         judged(tmp_path, level)
+
+
+def test_the_plan_of_a_median_says_what_it_finds_and_for_which_values(tmp_path: Path) -> None:
+    """Eight seeds at alpha .01 must all keep the limit: 0.8 ** (1/8) of values, if it is 80 %."""
+    found = judged(tmp_path, f"statistic: median, at_most: {{value: 3.28, {WHY}}}", least=7)
+    (plan,) = found.design
+    within = 0.0013 * norm.ppf(0.8 ** (1 / 8))
+    assert plan.minimum_detectable == pytest.approx(within, rel=1e-6)
+    assert plan.note == (
+        "No effect is assumed, so no power is computed. Reckoned for normal values, whose median "
+        "is their mean."
+    )
