@@ -315,6 +315,10 @@ class Kind(ABC, Generic[E]):
         """Facts about the test that have no field of their own."""
         return {}
 
+    def doubt(self, declared: E, context: Context, read: Read) -> str:
+        """What in the evidence itself refutes an assumption of the test; empty for nothing."""
+        return ""
+
     def concludes(self, declared: E) -> bool:
         """Whether it comes to a conclusion; the paper's own rule is only repeated."""
         return True

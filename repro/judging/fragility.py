@@ -331,10 +331,16 @@ def measured_levels(
     for part in judged:
         if part.result is None:
             continue
-        text = level_of(part.result, _designs(part, part.result, evidence), looks=looks)
-        if text is not None:
-            test = part.result.test
-            found.append(LevelPart(expectation=part.expectation.id, test=test, text=text))
+        kind, declared = kind_of(part.expectation), part.expectation
+        texts = (
+            level_of(part.result, _designs(part, part.result, evidence), looks=looks),
+            kind.doubt(declared, claim.context(), evidence.read),
+        )
+        found += [
+            LevelPart(expectation=declared.id, test=part.result.test, text=text)
+            for text in texts
+            if text
+        ]
     return (*found, *_together(claim, judged, evidence))
 
 
