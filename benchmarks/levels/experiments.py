@@ -176,9 +176,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             f"over_tasks {aggregate}",
             partial(tasks.boundary, aggregate),
             always,
-            unequal=False,
             most_wide=FEWER,
-            wide=NAMED if aggregate == "mean" else (),
+            wide=NAMED if aggregate == "mean" else SYMMETRIC,
         )
         for aggregate in AGGREGATES
     ),
@@ -217,7 +216,6 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         "meta_analysis",
         data_sets.alike_on_average,
         always,
-        unequal=False,
         most_wide=FEWER,
     ),
     Experiment(
