@@ -157,7 +157,8 @@ def median_level(
     Whatever the distribution, a median lies beyond the limit only where at most half of all values
     keep it. The limit belongs to what is claimed: a value equal to it, up to round-off, keeps it.
     Replicates that diverged lie beyond any limit on the worse side, which ``better`` tells, and
-    values from ``censored_at`` on are as large, or larger. ``effect`` is the median of the sample,
+    values from ``censored_at`` on are as large, or larger: of a limit there, or above, they say
+    neither. ``effect`` is the median of the sample,
     or what it is beyond, and the interval, between two of its values, covers at least
     ``1 - 2 alpha``; an end that is not known is infinite.
 
@@ -174,9 +175,7 @@ def median_level(
         )
     least = _with_diverged(sample, better)
     most = [math.inf if _is_censored(value, censored_at) else value for value in least]
-    outside = sum(
-        beyond(value, limit) if side == "at_most" else beyond(limit, value) for value in least
-    )
+    within, outside = _kept(side, limit, least, most)
     place = next(k for k in range(n) if bdtr(k, n, 0.5) > alpha)
     return MedianResult(
         test="level_median",
@@ -184,13 +183,22 @@ def median_level(
         alpha=alpha,
         n=(n,),
         interval=Interval(sorted(least)[place - 1], sorted(most)[n - place], 1 - 2 * alpha),
-        p=_at_least(n - outside, n),
+        p=_at_least(within, n),
         p_opposite=_at_least(outside, n),
         low=low,
         high=high,
         exact=True,
         beyond=_beyond(most),
     )
+
+
+def _kept(
+    side: Side, limit: float, least: Sequence[float], most: Sequence[float]
+) -> tuple[int, int]:
+    """How many values keep the limit for certain, and how many are beyond it for certain."""
+    if side == "at_most":
+        return sum(not beyond(v, limit) for v in most), sum(beyond(v, limit) for v in least)
+    return sum(not beyond(limit, v) for v in least), sum(beyond(limit, v) for v in most)
 
 
 def _with_diverged(sample: Sample, better: Better) -> list[float]:

@@ -250,3 +250,15 @@ def test_the_level_that_is_lost_is_found_by_simulation() -> None:
     values = 2.0 * np.random.default_rng(4).standard_normal((40_000, 4))
     rate = np.mean(values.mean(axis=1) / (1.0 / 2) > stats.norm.isf(0.05))
     assert level_where_sd_is(2.0, sd=1.0) == pytest.approx(rate, abs=0.008)
+
+
+@pytest.mark.parametrize("limit", [4.0, 5.0])
+def test_what_was_not_reached_does_not_keep_a_limit_beyond_the_budget(limit: float) -> None:
+    """Values of 4 or more are not known to be at most 4, nor to be above 5."""
+    found = median_level(Sample.of(4.0, 4.0, 4.0, 4.0, 4.0), side="at_most", limit=limit,
+                         censored_at=4.0)  # fmt: skip
+    assert found.p == 1.0
+    above = median_level(Sample.of(4.0, 4.0, 4.0, 4.0, 4.0), side="at_least", limit=limit,
+                         censored_at=4.0)  # fmt: skip
+    assert above.p_opposite == 1.0
+    assert known(above.p) == (1 / 32 if limit == 4.0 else 1.0)
