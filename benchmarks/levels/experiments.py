@@ -119,6 +119,9 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment(
         "level, median", "sign", nulls.level_median, always, 5, sd_ratios=False, most_wide=FEWER
     ),
+    Experiment(
+        "level, known sd", "z", nulls.level_known_sd, always, sd_ratios=False, most_wide=FEWER
+    ),
     Experiment("spread", "levene", partial(spreads.boundary, "levene"), always, 5, most_wide=FEWER),
     Experiment(
         "spread, paired",
@@ -138,6 +141,16 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         always,
         4,
         sd_ratios=False,
+        wide=(),
+    ),
+    Experiment(
+        "survivals, paired",
+        "log_rank paired",
+        survivals.pairs_alike,
+        always,
+        5,
+        sd_ratios=False,
+        unequal=False,
         wide=(),
     ),
     Experiment(
@@ -163,9 +176,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             f"over_tasks {aggregate}",
             partial(tasks.boundary, aggregate),
             always,
-            unequal=False,
             most_wide=FEWER,
-            wide=NAMED if aggregate == "mean" else (),
+            wide=NAMED if aggregate == "mean" else SYMMETRIC,
         )
         for aggregate in AGGREGATES
     ),
@@ -204,7 +216,6 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         "meta_analysis",
         data_sets.alike_on_average,
         always,
-        unequal=False,
         most_wide=FEWER,
     ),
     Experiment(

@@ -17,6 +17,8 @@ BETWEEN = (4, 6, 7, 8, 9, 12, 15, 20)
 WIDE_SIZES = (3, 4, 5, 8, 10, 20, 30)
 WIDE_RATIOS = (1.0, 4.0)
 UNEQUAL = ((3, 6), (3, 10), (3, 30), (4, 20), (5, 10), (8, 16), (8, 40))
+UNEQUAL_OF_FIVE = ((5, 30),)
+"""The same for tests that take no fewer than five, in the place of three or four against many."""
 UNEQUAL_RATIOS = (0.25, 1.0, 4.0)
 """Off the grid: the designs that ``off_grid`` adds."""
 SD_RATIOS = (1.0, 3.0)
@@ -109,7 +111,8 @@ def _between(experiment: Experiment) -> Iterator[Cell]:
 def _wide(experiment: Experiment) -> Iterator[Cell]:
     """Where default tests may lose their level: each distribution with each design."""
     yield from grid(experiment, WIDE_SIZES, WIDE_RATIOS, experiment.wide)
-    for n, others in UNEQUAL:
+    few = UNEQUAL_OF_FIVE if experiment.fewest == UNEQUAL_OF_FIVE[0][0] else ()
+    for n, others in (*UNEQUAL, *few):
         for ratio in UNEQUAL_RATIOS:
             for name in experiment.wide:
                 cell = Cell(n, ratio, name, others=others)

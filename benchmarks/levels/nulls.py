@@ -125,6 +125,11 @@ def level(cell: Cell) -> Setup:
     return Setup(one_sample.mean(0.0, cell.alpha), arms(cell, 0.0), 0.0)
 
 
+def level_known_sd(cell: Cell) -> Setup:
+    """The mean is the limit, and the scatter is the one that is known."""
+    return Setup(one_sample.mean_known_sd(0.0, 1.0, cell.alpha), arms(cell, 0.0), 0.0)
+
+
 def level_median(cell: Cell) -> Setup:
     """The median is the limit."""
     median = quantile(cell.distribution, 0.5)

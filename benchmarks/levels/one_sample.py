@@ -1,17 +1,17 @@
-"""Rules about one arm and a constant: its mean, its median."""
+"""Rules about one arm and a constant: its mean, with a scatter estimated or known; its median."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-from scipy.special import bdtr, bdtrc
+from scipy.special import bdtr, bdtrc, ndtr
 
 from benchmarks.levels.cells import Array, Data, Mask, Outcome, Rule
 from benchmarks.levels.means import p_above, rare_p, sample
 from repro.expectations.decision_rules import by_interval, by_p
 from repro.expectations.verdict_words import Finding
-from repro.stats.one_sample import mean_level, median_level
+from repro.stats.one_sample import mean_level, mean_level_known_sd, median_level
 
 
 def mean(limit: float, alpha: float) -> Rule:
@@ -33,6 +33,29 @@ def mean(limit: float, alpha: float) -> Rule:
     def covers(data: Data, truth: float) -> Mask:
         t, df = statistics(data, truth)
         return p_above(np.abs(t), df) >= alpha
+
+    return Rule(decide, judge, covers)
+
+
+def mean_known_sd(limit: float, sd: float, alpha: float) -> Rule:
+    """The mean is at least ``limit``, where ``sd`` is known and not estimated."""
+
+    def judge(row: Data) -> Finding:
+        result = mean_level_known_sd(
+            sample(row[0]), sd=sd, side="at_least", limit=limit, alpha=alpha
+        )
+        return by_interval(result, edge_is_claimed=True)
+
+    def statistic(data: Data, at: float) -> Array:
+        (values,) = data
+        return np.asarray((values.mean(-1) - at) / (sd / math.sqrt(values.shape[-1])))
+
+    def decide(data: Data) -> Outcome:
+        z = statistic(data, limit)
+        return Outcome(ndtr(-z) < alpha, ndtr(z) < alpha)
+
+    def covers(data: Data, truth: float) -> Mask:
+        return np.asarray(ndtr(-np.abs(statistic(data, truth))) >= alpha)
 
     return Rule(decide, judge, covers)
 

@@ -23,6 +23,7 @@ from benchmarks.levels.cells import SEED, Cell, Data, Draw, Setup, generator
 from benchmarks.levels.measure import CHUNK, DRAWS
 from benchmarks.levels.nulls import arms
 from repro.stats import stopping
+from repro.stats.planned_median import PlannedMedian
 from repro.stats.planned_survival import PlannedSurvivals
 from repro.stats.planned_tasks import HALF, PlannedMetaAnalysis, PlannedOverTasks
 from repro.stats.planning import (
@@ -69,6 +70,7 @@ class Plan:
             PlannedOverTasks: "over_tasks",
             PlannedMetaAnalysis: "meta_analysis",
             PlannedSurvivals: "survivals",
+            PlannedMedian: "level",
         }
         return names.get(type(self.planned), self.planned.name.replace("-", "_"))
 
@@ -222,10 +224,11 @@ def _meta_analysis(n: int, gain: float, least: float = 0.0) -> Plan:
     return Plan("mean effect over tasks", planned, data_sets.gained(n, gain, least), 0.90)
 
 
-def _survivals(n: int, a: float, b: float) -> Plan:
-    planned = PlannedSurvivals((n,), effect=a, low=b)
+def _survivals(n: int, a: float, b: float, *, paired: bool = False) -> Plan:
+    planned = PlannedSurvivals((n,), effect=a, low=b, paired=paired)
     direction: Literal["sooner", "later"] = "sooner" if a > b else "later"
-    return Plan("log-rank", planned, survivals.planned(n, (a, b), direction))
+    setup = survivals.planned(n, (a, b), direction, paired=paired)
+    return Plan("log-rank of pairs" if paired else "log-rank", planned, setup)
 
 
 def _separation(n: int, distance: float, sd: float) -> Plan:
@@ -254,6 +257,20 @@ def _level(n: int, effect: float) -> Plan:
     planned = PlannedLevel((n,), (1.0,), effect=effect, paired=True)
     setup = Setup(one_sample.mean(0.0, 0.05), arms(Cell(n), effect), effect)
     return Plan("level", planned, setup, 0.90)
+
+
+def _level_known_sd(n: int, effect: float) -> Plan:
+    """As ``_level``, of the z-test."""
+    planned = PlannedLevel((n,), (1.0,), effect=effect, paired=True, known=True)
+    rule = one_sample.mean_known_sd(0.0, 1.0, 0.05)
+    return Plan("level, known sd", planned, Setup(rule, arms(Cell(n), effect), effect), 0.90)
+
+
+def _level_median(n: int, effect: float) -> Plan:
+    """As ``_level``, of the median."""
+    planned = PlannedMedian((n,), (1.0,), effect=effect, paired=True)
+    setup = Setup(one_sample.median(0.0, 0.05), arms(Cell(n), effect), effect)
+    return Plan("level, median", planned, setup, 0.90, at_least=True)
 
 
 def _correlation(n: int, rho: float) -> Plan:
@@ -363,10 +380,16 @@ PLANS: tuple[Plan, ...] = (
     _over_tasks("improvement", 10, 0.63, HALF),
     _survivals(6, 0.95, 0.3),
     _survivals(20, 0.5, 0.9),
+    _survivals(8, 0.95, 0.3, paired=True),
+    _survivals(20, 0.5, 0.9, paired=True),
     _meta_analysis(3, 1.5),
     _meta_analysis(10, 0.0, -1.0),
     _level(10, 0.8),
     _level(30, 0.5),
+    _level_median(8, 1.5),
+    _level_median(30, 0.6),
+    _level_known_sd(3, 1.5),
+    _level_known_sd(10, 0.8),
     _correlation(20, 0.6),
     _correlation(50, 0.4),
     _size("at_most", 72, 0.0, 0.3),

@@ -162,6 +162,7 @@ KEYS = {
     ("bound, share", "binomial"): "share",
     ("level", "student"): "level",
     ("level, median", "sign"): "level_median",
+    ("level, known sd", "z"): "level_known_sd",
     ("proportion, clusters", "cluster_sign"): "cluster_sign",
     ("ordering", "welch, holm"): "ordering",
     ("ordering, all alike", "welch, holm"): "ordering",

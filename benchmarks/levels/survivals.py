@@ -1,4 +1,4 @@
-"""The log-rank test of two arms that are alike, with two fifths of all runs beyond the budget."""
+"""The log-rank test of arms that are alike, or of pairs; two fifths are beyond the budget."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from benchmarks.levels.cells import SEED, Array, Cell, Data, Mask, Outcome, Rule, Setup
+from benchmarks.levels.cells import SEED, Array, Cell, Data, Mask, Outcome, Rule, Setup, noise
 from benchmarks.levels.means import sample, welch_kernel, within
 from benchmarks.levels.nulls import arms, quantile
 from repro.expectations.decision_rules import by_p
@@ -24,6 +24,9 @@ SHARE = 0.6
 
 MOST = 1000
 """So many splits are tried; the test itself tries more."""
+
+ALL_EXCHANGES = 10
+"""Of so many pairs, or fewer, all exchanges are tried."""
 
 
 def scores(times: Array, at: float) -> Array:
@@ -46,36 +49,53 @@ def splits(n_a: int, n: int) -> Array:
     return np.concatenate([np.arange(n)[None, :] < n_a, order < n_a]).T.astype(float)
 
 
-def p_of_sums(both: Array, n_a: int) -> tuple[Array, Array]:
-    """One-sided p of a high, and of a low, sum of the first ``n_a`` of each row."""
-    chosen = splits(n_a, both.shape[-1])
+def signs(n: int) -> Array:
+    """One column per exchange within ``n`` pairs: all of up to ten pairs, or a thousand."""
+    if n <= ALL_EXCHANGES:
+        return np.array(list(itertools.product((1.0, -1.0), repeat=n))).T
+    drawn = np.random.default_rng(SEED).choice((1.0, -1.0), (n, MOST))
+    drawn[:, 0] = 1.0
+    return np.asarray(drawn)
+
+
+def p_of_sums(scores: Array, orders: Array) -> tuple[Array, Array]:
+    """One-sided p of a high, and of a low, sum of each row in the first of these orders."""
     tails = []
-    for part in np.array_split(both, -(-len(both) // 500)):
-        sums = part @ chosen
-        seen = part[:, :n_a].sum(-1, keepdims=True)
+    for part in np.array_split(scores, -(-len(scores) // 500)):
+        sums = part @ orders
+        seen = sums[:, :1]
         tails.append([np.mean(sums >= seen - 1e-9, -1), np.mean(sums <= seen + 1e-9, -1)])
     higher, lower = np.concatenate(tails, axis=-1)
     return higher, lower
 
 
-def there(direction: Literal["sooner", "later"], at: float, alpha: float) -> Rule:
+def there(
+    direction: Literal["sooner", "later"], at: float, alpha: float, *, paired: bool = False
+) -> Rule:
     """The first arm is there sooner, or later."""
     first = direction == "sooner"
 
     def judge(row: Data) -> Finding:
         a, b = map(sample, row)
         alternative: Alternative = "less" if first else "greater"
-        return by_p(log_rank(a, b, at=at, alternative=alternative, alpha=alpha))
+        result = log_rank(a, b, at=at, alternative=alternative, alpha=alpha, paired=paired)
+        return by_p(result)
 
     def decide(data: Data) -> Outcome:
         a, b = data
+        n_a = a.shape[-1]
         both = scores(np.concatenate([a, b], axis=-1), at)
-        higher, lower = p_of_sums(both, a.shape[-1])
+        if paired:
+            higher, lower = p_of_sums(both[:, :n_a] - both[:, n_a:], signs(n_a))
+        else:
+            higher, lower = p_of_sums(both, splits(n_a, both.shape[-1]))
         found = higher <= alpha, lower <= alpha
         return Outcome(*(found if first else found[::-1]))
 
     def covers(data: Data, truth: float) -> Mask:
         a, b = (np.minimum(each, at) for each in data)
+        if paired:
+            a, b = a - b, np.zeros_like(b)
         varies = (np.ptp(a, axis=-1) > 0) | (np.ptp(b, axis=-1) > 0)
         held = np.ones(len(a), dtype=bool)
         held[varies] = within(welch_kernel, 1 - 2 * alpha)((a[varies], b[varies]), truth)
@@ -90,7 +110,25 @@ def alike(cell: Cell) -> Setup:
     return Setup(there("sooner", at, cell.alpha), arms(cell, LATE, LATE), 0.0)
 
 
-def planned(n: int, reached: tuple[float, float], direction: Literal["sooner", "later"]) -> Setup:
+def pairs_alike(cell: Cell) -> Setup:
+    """Times of one distribution, of which half of the variance is that of the pair."""
+    at = LATE + quantile(cell.distribution, SHARE)
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        shared = noise(rng, cell.distribution, (draws, cell.n))
+        a, b = arms(cell, LATE, LATE)(rng, draws)
+        return a + shared, b + shared
+
+    return Setup(there("sooner", at, cell.alpha, paired=True), draw, 0.0)
+
+
+def planned(
+    n: int,
+    reached: tuple[float, float],
+    direction: Literal["sooner", "later"],
+    *,
+    paired: bool = False,
+) -> Setup:
     """Shares of both arms in time, of hazards in a constant ratio that grow with time."""
     shape, at = 3.0, 5.0
 
@@ -101,4 +139,4 @@ def planned(n: int, reached: tuple[float, float], direction: Literal["sooner", "
         )
         return a, b
 
-    return Setup(there(direction, at, 0.05), draw)
+    return Setup(there(direction, at, 0.05, paired=paired), draw)

@@ -315,6 +315,10 @@ class Kind(ABC, Generic[E]):
         """Facts about the test that have no field of their own."""
         return {}
 
+    def doubt(self, declared: E, context: Context, read: Read) -> str:
+        """What in the evidence itself refutes an assumption of the test; empty for nothing."""
+        return ""
+
     def concludes(self, declared: E) -> bool:
         """Whether it comes to a conclusion; the paper's own rule is only repeated."""
         return True
@@ -384,7 +388,7 @@ class Kind(ABC, Generic[E]):
         raise ClaimError(self.no_power)
 
     def on_power(self, declared: E, context: Context, plan: PlannedSeeds) -> str:
-        """What to know of the power, as a sentence."""
+        """What to know of the power, or of what can be found where no power is computed."""
         return ""
 
     def border(self, declared: E) -> float:

@@ -6,22 +6,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from repro.errors import ClaimError
 from repro.expectations import base
-from repro.expectations.base import Context, Declared, Found
-from repro.expectations.decision_rules import by_interval, by_p, certain
+from repro.expectations.base import Context, Declared, Found, Read
+from repro.expectations.decision_rules import by_interval, by_p
 from repro.expectations.exact import unknown_limits
 from repro.expectations.phrases import against, apart, both_p, digits, ends, follows, headed
 from repro.expectations.sequential import LooksKind, is_sequential
 from repro.expectations.verdict_words import Finding
 from repro.schema import numbers as fmt
 from repro.schema.base import Limit, Name, PositiveSize, Reason, Spec
-from repro.stats.records import Arm, TestResult, beyond, known
+from repro.stats.records import Arm, TestResult, known, summarise
 
 if TYPE_CHECKING:
     from repro.stats.one_sample import Side
     from repro.stats.planning import PlannedTest
     from repro.stats.stopping import Question
+
+
+REFUTED = 0.01
+"""A known standard deviation counts as refuted where chi-squared has a p of this or less."""
+
+EQUAL = (
+    "every seed gives the same value, which says nothing of how values scatter; p is the chance, "
+    "1 in {:,}, that all lie on their side of the limit where half of all values do"
+)
 
 
 class KnownSd(Spec):
@@ -118,12 +126,8 @@ class LevelKind(LooksKind[Level]):
         )
 
     def conclude_at_once(self, declared: Level, result: TestResult) -> Finding:
-        if declared.statistic == "median":
+        if declared.statistic == "median" or result.exact:
             return by_p(result)
-        if result.exact:
-            side, limit = _limit(declared)
-            outside = (result.effect, limit) if side == "at_most" else (limit, result.effect)
-            return certain(holds=not beyond(*outside))
         return by_interval(result, edge_is_claimed=True)
 
     def statement(self, declared: Level, context: Context) -> str:
@@ -165,14 +169,40 @@ class LevelKind(LooksKind[Level]):
         return "below" if _limit(declared)[0] == "at_most" else "above"
 
     def planned(self, declared: Level, context: Context, plan: base.PlannedSeeds) -> PlannedTest:
+        from repro.stats.planned_median import PlannedMedian
         from repro.stats.planning import PlannedLevel
 
         if declared.statistic == "median":
-            raise ClaimError("no power is computed for a level of the median")
+            return PlannedMedian(**{**plan.design(context), "paired": True})
         if declared.sd is not None:
             plan = replace(plan, sd=(declared.sd.value,))
         known = declared.sd is not None
         return PlannedLevel(**{**plan.design(context), "paired": True}, known=known)
+
+    def doubt(self, declared: Level, context: Context, read: Read) -> str:
+        """A scatter of the seeds that is larger than the one that is said to be known."""
+        from repro.stats.one_sample import level_where_sd_is, p_of_scatter
+
+        if declared.sd is None:
+            return ""
+        arm, sd = read(declared.of[0], declared.measurement), declared.sd.value
+        p = p_of_scatter(arm, sd)
+        if p is None or p > REFUTED:
+            return ""
+        found = summarise(arm)
+        rate = level_where_sd_is(found.spread, sd=sd, alpha=context.alpha)
+        return (
+            f"The z-test takes a standard deviation of {fmt.setting(sd)} for known, and the "
+            f"{found.n} seeds have {fmt.significant(found.spread, 2)}, more than chance explains "
+            f"({fmt.p_value(p)}). Were that the true one, it would err in {fmt.share(rate)} of "
+            f"cases instead of {fmt.share(context.alpha)}. Leave `sd` out, or say why these seeds "
+            "scatter more."
+        )
+
+    def on_power(self, declared: Level, context: Context, plan: base.PlannedSeeds) -> str:
+        if declared.statistic == "mean":
+            return ""
+        return "Reckoned for normal values, whose median is their mean."
 
     def details(self, declared: Level, context: Context, result: TestResult) -> dict[str, str]:
         if beyond_what := _sign(result):
@@ -183,7 +213,7 @@ class LevelKind(LooksKind[Level]):
             return {"standard deviation": f"{sd}, known beforehand: {declared.sd.why}"}
         if not result.exact or declared.statistic == "median":
             return {}
-        return {"exact": "every seed gives the same value, so it is held to the limit exactly"}
+        return {"equal_seeds": EQUAL.format(2 ** result.n[0])}
 
 
 def _unfit_sd(declared: Level, context: Context) -> Iterator[base.Mistake]:

@@ -53,6 +53,17 @@ class MetaAnalysisKind(TasksKind[MetaAnalysis]):
         tasks = len(declared.tasks)
         return PlannedMetaAnalysis(**plan.design(context), low=low, high=high, tasks=tasks)
 
+    def doubt(self, declared: MetaAnalysis, context: Context, read: Read) -> str:
+        """Effects of tasks that are skewed, or some far from the others."""
+        from repro.stats.error_rates import level_of_effects
+        from repro.stats.task_aggregates import matched_tasks
+
+        if declared.weights != "equal":
+            return ""
+        names, a, b = matched_tasks(*self.samples(declared, context, read), fewest=1)
+        del names
+        return level_of_effects([x.mean() - y.mean() for x, y in zip(a, b, strict=True)]) or ""
+
     def measured(self, declared: MetaAnalysis, context: Context) -> str:
         tasks = fmt.number_of(len(declared.tasks), "task")
         return f"{context.measured(declared)}, random effects of {tasks}"

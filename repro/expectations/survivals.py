@@ -31,6 +31,11 @@ TAILS: dict[Direction, Alternative] = {
 
 NO_PLAN = "no power is computed: `planned` gives no shares of runs that get there"
 
+PAIRS = (
+    "Runs of a pair are planned as if they shared nothing; what makes both sooner or later adds "
+    "to the power."
+)
+
 EXPECTED_SHARES: dict[Direction, str] = {
     "sooner": "a larger share of a than of b",
     "later": "a smaller share of a than of b",
@@ -174,7 +179,8 @@ class SurvivalsKind(Kind[Survivals]):
     def on_power(self, declared: Survivals, context: Context, plan: base.PlannedSeeds) -> str:
         if declared.planned is None:
             return ""
-        return fmt.sentence(f"The planned shares: {declared.planned.why}")
+        why = fmt.sentence(f"The planned shares: {declared.planned.why}")
+        return f"{PAIRS} {why}" if context.paired else why
 
     def details(self, declared: Survivals, context: Context, result: TestResult) -> dict[str, str]:
         return {"not_reached": "runs that were not there count as longer than any that were"}

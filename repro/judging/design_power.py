@@ -77,9 +77,10 @@ def _part(expectation: Expectation, claim: Claim) -> DesignPart:
 
 
 def _note(found: Assessment, on_power: str, *, looks: bool) -> str:
-    """Why there is no power, or what to know about it, as a sentence."""
+    """Why there is no power, and what to know about it or about what can be found."""
     if found.not_computed:
-        return f"{found.not_computed[0].upper()}{found.not_computed[1:]}."
+        why = f"{found.not_computed[0].upper()}{found.not_computed[1:]}."
+        return why if found.minimum_detectable is None else f"{why} {on_power}".strip()
     if found.power is None:
         return ""
     how = f"The power is {FIXED}." if looks else ""

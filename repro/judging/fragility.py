@@ -11,10 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Literal
 
+import numpy as np
+
 from repro.errors import ClaimError
 from repro.evidence.evidence import Evidence
 from repro.expectations.base import Read
-from repro.expectations.kinds import kind_of
+from repro.expectations.kinds import Expectation, kind_of
 from repro.expectations.verdict_words import Conclusion, Flag, FlagKind
 from repro.judging import document as doc
 from repro.judging.agreement import half_unit
@@ -39,13 +41,14 @@ from repro.specs.tree import All, AtLeastOne, Node
 from repro.stats.error_rates import (
     CellDesign,
     design_of_one,
+    design_over_tasks,
     designs_of,
     key_of,
     level_of,
     of_units,
     worst_level,
 )
-from repro.stats.records import Arm, Sample, Summary, TestResult, match
+from repro.stats.records import Arm, Sample, Summary, TestResult, match, require_sample
 from repro.stats.stopping import SequentialResult
 
 CEILING = 0.99
@@ -332,10 +335,16 @@ def measured_levels(
     for part in judged:
         if part.result is None:
             continue
-        text = level_of(part.result, _designs(part, part.result, evidence), looks=looks)
-        if text is not None:
-            test = part.result.test
-            found.append(LevelPart(expectation=part.expectation.id, test=test, text=text))
+        kind, declared = kind_of(part.expectation), part.expectation
+        texts = (
+            level_of(part.result, _designs(part, part.result, evidence), looks=looks),
+            kind.doubt(declared, claim.context(), evidence.read),
+        )
+        found += [
+            LevelPart(expectation=declared.id, test=part.result.test, text=text)
+            for text in texts
+            if text
+        ]
     return (*found, *_together(claim, judged, evidence))
 
 
@@ -371,9 +380,9 @@ def _designs(judged: Judged, result: TestResult, evidence: Evidence) -> tuple[Ce
     An arm that is held to a constant has a design of its own.
     """
     expectation = judged.expectation
-    if kind_of(expectation).tasks(expectation):
-        return ()
     try:
+        if tasks := kind_of(expectation).tasks(expectation):
+            return _design_over_tasks(expectation, tasks, evidence)
         ratio = kind_of(expectation).scale(expectation) == "ratio"
         read = log_reader(evidence) if ratio else evidence.read
         arms = [read(arm, expectation.measurement) for arm in expectation.of]
@@ -386,3 +395,16 @@ def _designs(judged: Judged, result: TestResult, evidence: Evidence) -> tuple[Ce
     if of_units(key_of(result)):
         return ()
     return designs_of(arms) if len(arms) > 1 else (design_of_one(arms[0]),)
+
+
+def _design_over_tasks(
+    expectation: Expectation, tasks: Sequence[str], evidence: Evidence
+) -> tuple[CellDesign, ...]:
+    """What the runs of these tasks look like; nothing is known of single runs."""
+    arms = []
+    for arm in expectation.of:
+        runs = require_sample(evidence.read(arm, expectation.measurement), "a task").by_task()
+        arms.append([np.array(runs[task].values) for task in tasks])
+    if any(len(runs) < 2 for arm in arms for runs in arm):
+        return ()
+    return (design_over_tasks(*arms),)

@@ -23,15 +23,14 @@ from repro.stats.data_signs import (
     factor_between,
     factor_within,
     gaps,
-    granularity,
     in_blocks,
-    last_decimal,
     outlier,
     outside,
     repeats,
     shared,
 )
 from repro.stats.records import Sample
+from repro.stats.value_steps import granularity, last_decimal
 from repro.trainers.derived import with_parts
 
 FALSE_ALARMS = 0.01

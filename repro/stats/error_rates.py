@@ -14,12 +14,14 @@ from functools import lru_cache
 from importlib.resources import files
 from itertools import combinations
 
+import numpy as np
 from scipy.special import fdtr, fdtrc, ndtr, stdtr
 
 from repro.errors import ClaimError
 from repro.stats.correlation import AssociationResult, MagnitudeResult
 from repro.stats.records import Arm, Sample, TestResult, summarise
 from repro.stats.stopping import SequentialResult
+from repro.stats.task_aggregates import Runs
 from repro.stats.trends import TrendResult
 
 NAMES = {
@@ -43,10 +45,12 @@ NAMES = {
     "share": "The test of a share",
     "level": "The t-test of one sample",
     "level_median": "The sign test of a median",
+    "level_known_sd": "The z-test of one sample",
     "levene": "Levene's test of scatter",
     "levene paired": "Levene's test of scatter within pairs",
     "f": "The F-test of variances",
     "log_rank": "The log-rank test",
+    "log_rank paired": "The log-rank test within pairs",
     "sign": "The sign test",
     "cluster_sign": "The sign test by clusters",
     "trend welch": "The test of a linear trend",
@@ -112,7 +116,10 @@ SEEN = {
 _POINTS = ("association", "at most", "at least")
 _TASKS = ("over_tasks", "meta_analysis")
 _UNITS = (*_POINTS, "share", "sign", "cluster_sign", "paired", *_TASKS)
-_ONE_ARM = ("level", "level_median", "eprocess_t one arm", "group_obf one arm")
+_ONE_ARM = (
+    *("level", "level_known_sd", "level_median"),
+    *("eprocess_t one arm", "group_obf one arm"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +150,8 @@ class CellDesign:
     """What of the evidence says which measured cells it resembles.
 
     ``n`` replicates in the smaller arm (or points, or units), ``others`` in the larger;
-    ``sd_ratio`` is the smaller arm's over the larger one's, ``None`` where it is not known.
+    ``sd_ratio`` is the smaller arm's over the larger one's, ``None`` where it is not known, and
+    ``df`` the degrees of freedom of both where these are not one less than the replicates.
     ``shapes`` may hold ``lognormal`` (skewed) and ``collapsed`` (a few far away).
     """
 
@@ -151,6 +159,7 @@ class CellDesign:
     others: int | None = None
     sd_ratio: float | None = None
     shapes: frozenset[str] = frozenset()
+    df: tuple[int, int] | None = None
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -165,7 +174,7 @@ class CellDesign:
             return True
         if ratio == 0 or not math.isfinite(ratio):
             return False
-        df = self.sizes[0] - 1, self.sizes[1] - 1
+        df = self.df or (self.sizes[0] - 1, self.sizes[1] - 1)
         tails = float(fdtr(*df, ratio**2)), float(fdtrc(*df, ratio**2))
         return 2 * min(tails) >= REFUTED
 
@@ -180,6 +189,32 @@ def designs_of(arms: Sequence[Arm]) -> tuple[CellDesign, ...]:
 def design_of_one(arm: Arm) -> CellDesign:
     """The design of a single sample of replicates, points, or differences within pairs."""
     return CellDesign(summarise(arm).n, shapes=_shapes(arm))
+
+
+def design_over_tasks(a: Runs, b: Runs) -> CellDesign:
+    """The design of two arms over tasks, by how their runs lie about the mean of their task.
+
+    Each arm has one array of values a task, in the order of the tasks; two runs or more in each.
+    """
+    arms = sorted((a, b), key=lambda runs: min(map(len, runs)))
+    few, many = (min(map(len, runs)) for runs in arms)
+    about = [np.concatenate([task - task.mean() for task in runs]) for runs in arms]
+    df = tuple(len(each) - len(runs) for each, runs in zip(about, arms, strict=True))
+    sds = [math.sqrt(float(each @ each) / size) for each, size in zip(about, df, strict=True)]
+    ratio = sds[0] / sds[1] if sds[1] else None if sds[0] == 0 else math.inf
+    shapes = frozenset[str]().union(*(_shapes(Sample.of(*map(float, each))) for each in about))
+    return CellDesign(few, None if few == many else many, ratio, shapes, (df[0], df[1]))
+
+
+def level_of_effects(effects: Sequence[float]) -> str | None:
+    """What is known of a t-test of the mean of these effects of tasks; None where nothing is."""
+    worst = _worst("level", [design_of_one(Sample.of(*effects))])
+    if worst is None:
+        return None
+    return (
+        f"The mean effect of tasks is tested as that of one sample: with {worst.n} tasks and "
+        f"{SEEN[worst.distribution]} it {_errs(worst)}."
+    )
 
 
 def _design_of_two(a: Arm, b: Arm) -> CellDesign | None:
@@ -224,16 +259,23 @@ def worst_level(test: str, designs: Sequence[CellDesign]) -> str | None:
     refute it, and then as the nearest ratio that was measured; without a ratio any counts. The
     rates belong to alpha = .05; other levels are lost likewise, by another amount.
     """
-    found = [cell for design in designs for cell in _resembling(test, design) if cell.loses]
-    if not found:
+    worst = _worst(test, designs)
+    if worst is None:
         return None
-    worst = max(found, key=lambda cell: cell.rate)
     sizes = {tuple(sorted(design.sizes)) for design in designs}
     nearest = "" if tuple(sorted(worst.sizes)) in sizes else ", the nearest that was measured,"
-    return (
-        f"{NAMES[test]}: with {_design(worst)}{nearest} it errs in {100 * worst.rate:.1f} % of "
-        f"cases instead of {100 * worst.level:.2g} % (measured)."
-    )
+    return f"{NAMES[test]}: with {_design(worst)}{nearest} it {_errs(worst)}."
+
+
+def _worst(test: str, designs: Sequence[CellDesign]) -> MeasuredRate | None:
+    """The measured cell near one of these designs whose level is lost by most."""
+    found = [cell for design in designs for cell in _resembling(test, design) if cell.loses]
+    return max(found, key=lambda cell: cell.rate, default=None)
+
+
+def _errs(cell: MeasuredRate) -> str:
+    rate, level = 100 * cell.rate, 100 * cell.level
+    return f"errs in {rate:.1f} % of cases instead of {level:.2g} % (measured)"
 
 
 def level_of(
@@ -302,7 +344,8 @@ def _distance(pair: tuple[int, int], other: tuple[int, int]) -> float:
 def _like(cell: MeasuredRate, design: CellDesign, near: Sequence[MeasuredRate]) -> bool:
     """Whether the standard deviations of a cell resemble those of the design."""
     ratio = design.sd_ratio
-    if ratio is None or of_units(cell.test):
+    over_tasks = cell.test.startswith(_TASKS)
+    if ratio is None or (of_units(cell.test) and not over_tasks):
         return True
     if design.alike and cell.test not in ASSUME_ALIKE:
         return cell.sd_ratio == 1
@@ -320,7 +363,8 @@ def _design(cell: MeasuredRate) -> str:
     more = f" and {shape}" if shape else ""
     if of_units(cell.test) or of_one_arm(cell.test):
         unit = "points" if cell.test.startswith(_POINTS) else "seeds"
-        unit = "seeds per task" if cell.test.startswith(_TASKS) else unit
+        if cell.test.startswith(_TASKS):
+            return f"{_per_task(cell)}{more}"
         return f"{cell.n} {unit}{more}"
     n = f"{cell.n} replicates per arm"
     if cell.others is not None:
@@ -330,6 +374,13 @@ def _design(cell: MeasuredRate) -> str:
         spreads = f"standard deviations {_ratio(cell.sd_ratio)}"
     most = "at most " if cell.test.startswith("group_obf") else ""
     return f"{most}{n}, {spreads}{more}"
+
+
+def _per_task(cell: MeasuredRate) -> str:
+    few, many = cell.sizes
+    seeds = f"{few} seeds" if few == many else f"{few} against {many} seeds"
+    spreads = "" if cell.sd_ratio == 1 else f", standard deviations {_ratio(cell.sd_ratio)}"
+    return f"{seeds} per task{spreads}"
 
 
 def _ratio(ratio: float) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from scipy.special import bdtr, bdtrc, ndtr, ndtri
+from scipy.special import bdtr, bdtrc, chdtrc, ndtr, ndtri
 
 from repro.errors import ClaimError, TooFewError
 from repro.stats.contrast import Contrast
@@ -15,6 +15,7 @@ from repro.stats.records import (
     Arm,
     Interval,
     Sample,
+    Summary,
     TestResult,
     beyond,
     check_alpha,
@@ -43,8 +44,10 @@ def mean_level(arm: Arm, *, side: Side, limit: float, alpha: float = 0.05) -> Te
     ``p`` is that of a mean beyond the limit, ``p_opposite`` that of one within it, each with
     ``n - 1`` degrees of freedom; ``effect`` is the mean, and its interval has level
     ``1 - 2 alpha``, so that it lies within the limit exactly where ``p < alpha``. Where all
-    replicates agree nothing is left to chance: the result is ``exact``, with neither interval nor
-    p. Needs normal values, or many: with skewed ones the level is that of the committed tables.
+    replicates agree, which rounded values do by chance, there is no t and no interval: the result
+    is ``exact``, and p is the chance ``1 / 2 ** n`` that all lie on their side of the limit where
+    half of all values do. Needs normal values, or many: with skewed ones the level is that of the
+    committed tables.
 
     ``ClaimError`` for fewer than two replicates and for a summary without standard deviation.
     Student 1908.
@@ -52,9 +55,7 @@ def mean_level(arm: Arm, *, side: Side, limit: float, alpha: float = 0.05) -> Te
     low, high = _region(side, limit, alpha)
     summary = summarise(arm)
     if summary.spread == 0:
-        return TestResult(
-            "level", summary.mean, alpha, (summary.n,), low=low, high=high, exact=True
-        )
+        return _all_equal(summary, side, limit, alpha)
     contrast = Contrast(summary.mean, summary.standard_error, summary.n - 1)
     less, greater = contrast.p_less(limit), contrast.p_greater(limit)
     return TestResult(
@@ -70,6 +71,24 @@ def mean_level(arm: Arm, *, side: Side, limit: float, alpha: float = 0.05) -> Te
         se=contrast.se,
         low=low,
         high=high,
+    )
+
+
+def _all_equal(summary: Summary, side: Side, limit: float, alpha: float) -> TestResult:
+    """Of replicates that agree: the sign test of the side of the limit on which they lie."""
+    low, high = _region(side, limit, alpha)
+    outside = (summary.mean, limit) if side == "at_most" else (limit, summary.mean)
+    chances = (1.0, 0.5**summary.n) if beyond(*outside) else (0.5**summary.n, 1.0)
+    return TestResult(
+        test="level",
+        effect=summary.mean,
+        alpha=alpha,
+        n=(summary.n,),
+        p=chances[0],
+        p_opposite=chances[1],
+        low=low,
+        high=high,
+        exact=True,
     )
 
 
@@ -105,6 +124,25 @@ def mean_level_known_sd(
     )
 
 
+def p_of_scatter(arm: Arm, sd: float) -> float | None:
+    """One-sided p that normal replicates scatter no more than ``sd``; None without a scatter.
+
+    Chi-squared with ``n - 1`` degrees of freedom.
+    """
+    summary = summarise(arm)
+    if summary.n < 2 or summary.sd is None:
+        return None
+    return float(chdtrc(summary.n - 1, (summary.n - 1) * (summary.sd / sd) ** 2))
+
+
+def level_where_sd_is(true: float, *, sd: float, alpha: float = 0.05) -> float:
+    """How often the z-test with ``sd`` errs at its limit where the standard deviation is ``true``.
+
+    Of normal values, on one side: ``Phi(z sd / true)``, z the quantile of ``alpha``.
+    """
+    return float(ndtr(float(ndtri(alpha)) * sd / true))
+
+
 def median_level(
     arm: Arm,
     *,
@@ -119,7 +157,8 @@ def median_level(
     Whatever the distribution, a median lies beyond the limit only where at most half of all values
     keep it. The limit belongs to what is claimed: a value equal to it, up to round-off, keeps it.
     Replicates that diverged lie beyond any limit on the worse side, which ``better`` tells, and
-    values from ``censored_at`` on are as large, or larger. ``effect`` is the median of the sample,
+    values from ``censored_at`` on are as large, or larger: of a limit there, or above, they say
+    neither. ``effect`` is the median of the sample,
     or what it is beyond, and the interval, between two of its values, covers at least
     ``1 - 2 alpha``; an end that is not known is infinite.
 
@@ -136,9 +175,7 @@ def median_level(
         )
     least = _with_diverged(sample, better)
     most = [math.inf if _is_censored(value, censored_at) else value for value in least]
-    outside = sum(
-        beyond(value, limit) if side == "at_most" else beyond(limit, value) for value in least
-    )
+    within, outside = _kept(side, limit, least, most)
     place = next(k for k in range(n) if bdtr(k, n, 0.5) > alpha)
     return MedianResult(
         test="level_median",
@@ -146,13 +183,22 @@ def median_level(
         alpha=alpha,
         n=(n,),
         interval=Interval(sorted(least)[place - 1], sorted(most)[n - place], 1 - 2 * alpha),
-        p=_at_least(n - outside, n),
+        p=_at_least(within, n),
         p_opposite=_at_least(outside, n),
         low=low,
         high=high,
         exact=True,
         beyond=_beyond(most),
     )
+
+
+def _kept(
+    side: Side, limit: float, least: Sequence[float], most: Sequence[float]
+) -> tuple[int, int]:
+    """How many values keep the limit for certain, and how many are beyond it for certain."""
+    if side == "at_most":
+        return sum(not beyond(v, limit) for v in most), sum(beyond(v, limit) for v in least)
+    return sum(not beyond(limit, v) for v in least), sum(beyond(limit, v) for v in most)
 
 
 def _with_diverged(sample: Sample, better: Better) -> list[float]:

@@ -9,11 +9,10 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from repro.errors import ClaimError
 from repro.stats.coefficients import POWER_SEED
 from repro.stats.planning import PlannedTest
 from repro.stats.ranks import separation_p
-from repro.stats.simulated import DRAWS, Confirmed, Decide, draw_splits
+from repro.stats.simulated import DRAWS, Confirmed, Decide, draw_signs, draw_splits
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 
@@ -35,7 +34,7 @@ class PlannedSurvivals(PlannedTest):
     is planned to be there sooner, unless ``two_sided``. The hazards of the arms are in a constant
     ratio: the test sees only the order of the times, so its power hangs on nothing else. The
     difference of means within the budget that belongs to it takes each hazard to be constant in
-    time as well.
+    time as well. Runs of a pair share nothing: what makes both sooner or later adds to the power.
     """
 
     at: float = 1.0
@@ -62,11 +61,9 @@ class PlannedSurvivals(PlannedTest):
     @property
     def decide(self) -> Decide:
         """Is the arm that is planned to be there sooner found to be so?"""
-        if self.paired:
-            raise ClaimError("no power is computed for pairs, whose correlation is not planned")
 
         def decide(a: Array, b: Array, alpha: float) -> Confirmed:
-            higher, lower = log_rank_p(a, b)
+            higher, lower = log_rank_p(a, b, paired=self.paired)
             if self.two_sided:
                 return np.asarray(2 * np.minimum(higher, lower) <= alpha)
             return np.asarray((higher if self.a_is_sooner else lower) <= alpha)
@@ -95,21 +92,24 @@ class PlannedSurvivals(PlannedTest):
 
     def surest(self) -> tuple[float, str]:
         tails = 2 if self.two_sided else 1
-        return tails * separation_p(self.n[0], self.n[-1]), "even complete separation"
+        p = separation_p(self.n[0], self.n[-1], paired=self.paired)
+        return tails * p, "even if every pair agrees" if self.paired else "even complete separation"
 
 
-def log_rank_p(a: Array, b: Array) -> tuple[Array, Array]:
+def log_rank_p(a: Array, b: Array, *, paired: bool = False) -> tuple[Array, Array]:
     """One-sided p of each row: that A is there sooner than B, and later, by permutation.
 
     Times of ``NEVER`` or more were not reached; no others may be equal. All splits up to a
-    thousand, else so many at random: the test itself tries more, which costs power only in the
-    third digit.
+    thousand (exchanges within pairs up to 1,024), else so many at random: the test itself tries
+    more, which costs power only in the third digit.
     """
+    n = a.shape[1]
     scores = _scores(np.concatenate([a, b], axis=1))
-    in_a = draw_splits(a.shape[1], scores.shape[1])
+    orders = draw_signs(n) if paired else draw_splits(n, scores.shape[1])
+    exchanged = scores[:, :n] - scores[:, n:] if paired else scores
     tails = []
-    for part in np.array_split(scores, -(-len(scores) // 500)):
-        sums = part @ in_a
+    for part in np.array_split(exchanged, -(-len(exchanged) // 500)):
+        sums = part @ orders
         seen = sums[:, :1]
         tails.append([np.mean(sums >= seen - 1e-9, 1), np.mean(sums <= seen + 1e-9, 1)])
     sooner, later = np.concatenate(tails, axis=1)

@@ -130,7 +130,7 @@ def eprocess(a: Array, b: Array, alpha: float) -> Confirmed:
 
 def paired_permutation(a: Array, b: Array, alpha: float) -> Confirmed:
     """Permutation test within pairs: all exchanges of up to ten pairs, else a thousand."""
-    differences, signs = a - b, _signs(a.shape[1])
+    differences, signs = a - b, draw_signs(a.shape[1])
     found = [
         _rarely_larger(chunk, signs, alpha / 2)
         for chunk in np.array_split(differences, -(-len(differences) // _CHUNK))
@@ -171,7 +171,7 @@ def draw_splits(n_a: int, n: int) -> Array:
     return np.concatenate([np.arange(n)[None, :] < n_a, order < n_a]).T.astype(float)
 
 
-def _signs(n: int) -> Array:
+def draw_signs(n: int) -> Array:
     """One column per exchange, with -1 for a pair that is turned; the first is the one observed."""
     if n <= ALL_EXCHANGES:
         turned = np.arange(2**n) >> np.arange(n)[:, None] & 1

@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import fdtrc
 
 from repro.errors import ClaimError, TooFewError
 from repro.stats.contrast import Contrast
@@ -138,6 +139,26 @@ def interquartile_mean(values: Sequence[float] | Array) -> float:
     ordered = np.sort(np.asarray(values, float).ravel())
     cut = _cut(len(ordered))
     return float(ordered[cut : len(ordered) - cut].mean())
+
+
+def widest_task(a: Runs, b: Runs) -> tuple[int, float, float]:
+    """The place of the task whose runs scatter most, how many times the others', and its p.
+
+    Both arms about their own mean, in each task; the p is that of the F-test of variances against
+    all other tasks together, times the number of tasks. The ratio is infinite where no other
+    varies.
+    """
+    squares = [
+        sum(float(((x - x.mean()) ** 2).sum()) for x in pair) for pair in zip(a, b, strict=True)
+    ]
+    sizes = [len(x) + len(y) - 2 for x, y in zip(a, b, strict=True)]
+    place = max(range(len(sizes)), key=lambda i: squares[i] / sizes[i])
+    own, rest = sizes[place], sum(sizes) - sizes[place]
+    others = (math.fsum(squares) - squares[place]) / rest
+    if others <= 0:
+        return place, math.inf, 0.0
+    ratio = squares[place] / own / others
+    return place, math.sqrt(ratio), min(1.0, len(sizes) * float(fdtrc(own, rest, ratio)))
 
 
 def effects_of_tasks(aggregate: Aggregate, a: Runs, b: Runs, better: Better) -> list[float]:

@@ -15,6 +15,7 @@ from repro.judging.gather import gather, read_tables
 from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
 from tests.judging.made import LOSS, diverging, made
+from tests.judging.made import judged as judged_on
 
 CLAIM = """\
 schema: 1
@@ -195,10 +196,17 @@ def test_printed_numbers_will_do(tmp_path: Path) -> None:
     assert found.verdict.conclusion == "CONFIRMED"
 
 
-def test_equal_seeds_are_held_to_the_limit_exactly(tmp_path: Path) -> None:
-    found = judged(tmp_path, f"at_most: {{value: 3.28, {WHY}}}", losses=(3.28,) * 8)
-    assert found.results[0].conclusion == "CONFIRMED"
-    assert "exact" in found.results[0].details
+@pytest.mark.parametrize(("n", "conclusion"), [(3, "INCONCLUSIVE"), (8, "CONFIRMED")])
+def test_equal_seeds_are_no_certainty(n: int, conclusion: str) -> None:
+    """Rounded losses agree by chance: eight of eight within the limit are 1 in 256, three 1 in 8.
+
+    At alpha .05 the first confirm it and the others do not.
+    """
+    level = {"kind": "level", "of": ["a"], "at_most": LIMIT}
+    claim = made(level, arms="a", seeds={"min": 3, "plan": 3})
+    found = judged_on(claim, {"a": (3.28,) * n})
+    assert found.results[0].conclusion == conclusion
+    assert f"1 in {2**n:,}" in found.results[0].details["equal_seeds"]
 
 
 @pytest.mark.parametrize(
@@ -224,3 +232,15 @@ def test_equal_seeds_are_held_to_the_limit_exactly(tmp_path: Path) -> None:
 def test_what_says_nothing_is_refused(tmp_path: Path, level: str, mistake: str) -> None:
     with pytest.raises(SpecError, match=mistake):
         judged(tmp_path, level)
+
+
+def test_the_plan_of_a_median_says_what_it_finds_and_for_which_values(tmp_path: Path) -> None:
+    """Eight seeds at alpha .01 must all keep the limit: 0.8 ** (1/8) of values, if it is 80 %."""
+    found = judged(tmp_path, f"statistic: median, at_most: {{value: 3.28, {WHY}}}", least=7)
+    (plan,) = found.design
+    within = 0.0013 * norm.ppf(0.8 ** (1 / 8))
+    assert plan.minimum_detectable == pytest.approx(within, rel=1e-6)
+    assert plan.note == (
+        "No effect is assumed, so no power is computed. Reckoned for normal values, whose median "
+        "is their mean."
+    )

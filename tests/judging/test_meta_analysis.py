@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.judging.test_over_tasks import MARGIN, TASKS, document, found
+from repro.evidence.evidence import TableSource, TidyTable
+from repro.evidence.run_keys import TaskSeed
+from repro.judging.assemble import check_claim
+from repro.judging.gather import from_table
+from tests.judging.made import made
+from tests.judging.test_over_tasks import MARGIN, SCORE, TASKS, document, found
 
 DIFFERENT = dict(zip(TASKS, (0.9, 0.1, 1.5, 0.4, 0.8), strict=True))
 
@@ -59,3 +64,22 @@ def test_what_is_open_on_average_is_settled_by_tasks() -> None:
     one = document({**DIFFERENT, "a1": -0.5}, kind="meta_analysis")
     assert one.results[0].conclusion == "INCONCLUSIVE"
     assert "More tasks may settle it" in str(one)
+
+
+def test_skewed_effects_are_flagged() -> None:
+    """Of ten tasks nine gain little and one much: as one skewed sample, by what was measured."""
+    tasks = [f"t{place}" for place in range(10)]
+    gains = (0.1, 0.2, 0.2, 0.3, 0.3, 0.4, 0.5, 0.7, 4.0, 0.25)
+    declared = {"kind": "meta_analysis", "of": ["a", "b"], "tasks": tasks}
+    claim = made(declared, measurements={"loss": SCORE}, seeds={"min": 2, "plan": 2})
+    rows: dict[str, dict[TaskSeed, dict[str, float]]] = {
+        "a": {
+            TaskSeed(task, seed): {"loss": gain + 0.01 * seed}
+            for task, gain in zip(tasks, gains, strict=True)
+            for seed in (0, 1)
+        },
+        "b": {TaskSeed(task, seed): {"loss": 0.02 * seed} for task in tasks for seed in (0, 1)},
+    }
+    table = TidyTable(TableSource("made.csv", "0" * 64), rows)
+    (level,) = check_claim(claim, from_table(claim, table)).levels
+    assert "tested as that of one sample: with 10 tasks" in level.text

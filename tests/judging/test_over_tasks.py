@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from repro.evidence.evidence import TableSource, TidyTable
 from repro.evidence.run_keys import TaskSeed
@@ -15,6 +17,7 @@ from repro.judging.gather import from_table
 from repro.report.figure_data import main_figure
 from repro.report.sections import sections
 from repro.report.view import seeds
+from repro.stats.task_aggregates import widest_task
 from tests.judging.made import LOSS, made
 
 TASKS = ("a1", "b2", "c3", "d4", "e5")
@@ -27,9 +30,13 @@ def document(
     shifts: Mapping[str, float] | float,
     better: str = "higher",
     planned_sd: Mapping[str, Any] | None = None,
+    widen: Mapping[str, float] | None = None,
     **keys: Any,
 ) -> Document:
-    """Arm a lies so far above b in each task; both have three runs a task, about 2 apart."""
+    """Arm a lies so far above b in each task; both have three runs a task, about 2 apart.
+
+    Runs of the tasks in ``widen`` scatter so many times as much.
+    """
     own = shifts if isinstance(shifts, Mapping) else dict.fromkeys(TASKS, shifts)
     declared = {"kind": "over_tasks", "of": ["a", "b"], "tasks": list(TASKS), **keys}
     measurement = {**SCORE, "better": better}
@@ -41,8 +48,8 @@ def document(
     )
     rows: dict[str, dict[TaskSeed, dict[str, float]]] = {"a": {}, "b": {}}
     for place, task in enumerate(TASKS):
-        for seed, noise in enumerate(NOISE[place]):
-            level = 10 + 2 * place
+        for seed, narrow in enumerate(NOISE[place]):
+            level, noise = 10 + 2 * place, narrow * (widen or {}).get(task, 1.0)
             rows["a"][TaskSeed(task, seed)] = {"loss": level + own[task] - 0.9 * noise}
             rows["b"][TaskSeed(task, seed)] = {"loss": level + noise}
     return check_claim(claim, from_table(claim, TidyTable(TableSource("made.csv", "0" * 64), rows)))
@@ -149,7 +156,7 @@ APART = "The tasks are taken to lie one standard deviation of a run apart."
 @pytest.mark.parametrize(
     ("keys", "size", "power", "note"),
     [
-        ({}, "sd", None, "No effect is assumed, so no power is computed."),
+        ({}, "sd", None, f"No effect is assumed, so no power is computed. {APART}"),
         (
             {"question": "not_worse", "margin": MARGIN},
             "sd",
@@ -174,3 +181,26 @@ def test_what_the_runs_of_the_tasks_can_show(
     assert part.power == (power if power is None else pytest.approx(power, abs=0.002))
     assert part.note == note
     assert part.assumed_effect == ("no difference" if "margin" in keys else "")
+
+
+def test_one_of_three_tasks_that_scatters_most_is_flagged() -> None:
+    """Interquartile means err more often there; means, and tasks that scatter alike, do not."""
+    few = list(TASKS[:3])
+    wide = dict.fromkeys(TASKS, 0.5)
+    assert document(wide, tasks=few).levels == ()
+    flagged = document(wide, tasks=few, widen={"b2": 40.0})
+    (level,) = flagged.levels
+    assert level.text.startswith("Runs of 'b2' scatter ")
+    assert any(level.text in flag.text for flag in flagged.verdict.flags)
+    assert document(wide, tasks=few, widen={"b2": 40.0}, aggregate="mean").levels == ()
+    assert document(wide, tasks=list(TASKS[:4]), widen={"b2": 40.0}).levels == ()
+
+
+def test_the_widest_task_has_the_p_of_the_f_test() -> None:
+    """Two arms of two tasks, one that varies by 1: on 4 and 4 degrees of freedom."""
+    wide, narrow = np.array([0.0, 0.0, 4.0]), np.array([0.0, 1.0, 2.0])
+    place, times, p = widest_task([narrow, 2 * wide], [narrow, 2 * wide])
+    variance = float(np.var(2 * wide, ddof=1))
+    assert place == 1
+    assert times == pytest.approx(variance**0.5)
+    assert p == pytest.approx(2 * stats.f.sf(variance, 4, 4))

@@ -64,7 +64,8 @@ def test_every_default_test_can_be_looked_up() -> None:
         "non_superiority_relative", "non_inferiority", "non_inferiority_relative", "ratio",
         "separation", "share", "association pearson", "at most pearson", "at least pearson",
         "trend welch", "ordering", "sign", "cluster_sign", "all", "any", "family",
-        "eprocess_t", "group_obf", "association clustered",
+        "eprocess_t", "group_obf", "association clustered", "level", "level_known_sd",
+        "level_median", "levene", "levene paired", "log_rank", "log_rank paired",
     }  # fmt: skip
     assert defaults <= known
 

@@ -103,7 +103,7 @@ def test_off_the_grid_the_simulation_decides_as_the_engine_does(experiment: Expe
         assert simulated == engine, cell
 
 
-ALL_SPLITS = {"permutation, difference": 5, "log-rank": 6}
+ALL_SPLITS = {"permutation, difference": 5, "log-rank": 6, "log-rank of pairs": 10}
 """Up to so many replicates an arm the simulation tries all splits, as the engine does."""
 
 TIED_PLANS = [one for one in PLANS if one.planned.n[0] <= ALL_SPLITS.get(one.name, 10**9)]

@@ -15,9 +15,11 @@ from repro.expectations.verdict_words import Conclusion
 from repro.stats.one_sample import (
     Better,
     Side,
+    level_where_sd_is,
     mean_level,
     mean_level_known_sd,
     median_level,
+    p_of_scatter,
 )
 from repro.stats.records import Sample, Summary, known
 
@@ -188,9 +190,36 @@ def test_where_most_diverged_the_median_has_no_value() -> None:
     assert known(found.p_opposite) == pytest.approx(0.5)
 
 
-def test_equal_replicates_are_held_to_the_limit_exactly() -> None:
-    found = mean_level(Sample.of(2.0, 2.0, 2.0), side="at_most", limit=2.0)
-    assert (found.exact, found.p, found.interval, found.effect) == (True, None, None, 2.0)
+@pytest.mark.parametrize(
+    ("side", "limit", "p", "p_opposite"),
+    [
+        ("at_most", 2.0, 0.125, 1.0),
+        ("at_most", 1.9, 1.0, 0.125),
+        ("at_least", 2.0, 0.125, 1.0),
+        ("at_least", 2.1, 1.0, 0.125),
+    ],
+)
+def test_equal_replicates_have_the_p_of_their_signs(
+    side: Side, limit: float, p: float, p_opposite: float
+) -> None:
+    """Three of three on one side of the limit, to which the limit belongs: 1 in 8."""
+    found = mean_level(Sample.of(2.0, 2.0, 2.0), side=side, limit=limit)
+    assert (found.exact, found.interval, found.effect) == (True, None, 2.0)
+    assert (found.p, found.p_opposite) == (p, p_opposite)
+
+
+@pytest.mark.parametrize("n", [3, 5, 7])
+def test_equal_values_that_were_rounded_keep_the_level(n: int) -> None:
+    """Values in steps of two standard deviations, the mean midway: where all agree p is rare.
+
+    Three agree in a fifth of cases, and none of them is a certainty about the mean.
+    """
+    steps = np.floor(np.random.default_rng(n).standard_normal((4000, n)) / 2) + 0.5
+    equal = steps[np.ptp(steps, axis=1) == 0]
+    found = [mean_level(Sample.of(*row), side="at_least", limit=0.0) for row in equal]
+    confirmed = sum(known(one.p) <= 0.05 for one in found)
+    assert len(equal) > 40
+    assert confirmed / 4000 <= 0.05
 
 
 def test_what_cannot_decide_is_refused() -> None:
@@ -205,3 +234,31 @@ def test_what_cannot_decide_is_refused() -> None:
             mean_level_known_sd(LOSSES, sd=sd, side="at_most", limit=2.0)
     with pytest.raises(ClaimError, match="finite number"):
         mean_level(LOSSES, side="at_most", limit=float("nan"))
+
+
+def test_a_scatter_beyond_the_known_one_has_the_p_of_chi_squared() -> None:
+    """Against scipy's distribution; a single value, or a printed mean alone, says nothing."""
+    values = (1.0, 2.0, 4.0, 4.5)
+    reference = stats.chi2.sf(3 * np.var(values, ddof=1) / 0.8**2, 3)
+    assert p_of_scatter(Sample.of(*values), 0.8) == pytest.approx(reference)
+    assert p_of_scatter(Sample.of(1.0), 0.8) is None
+    assert p_of_scatter(Summary(5, 1.0, None), 0.8) is None
+
+
+def test_the_level_that_is_lost_is_found_by_simulation() -> None:
+    """Twice the scatter that is taken for known, 40,000 means of four seeds at the limit."""
+    values = 2.0 * np.random.default_rng(4).standard_normal((40_000, 4))
+    rate = np.mean(values.mean(axis=1) / (1.0 / 2) > stats.norm.isf(0.05))
+    assert level_where_sd_is(2.0, sd=1.0) == pytest.approx(rate, abs=0.008)
+
+
+@pytest.mark.parametrize("limit", [4.0, 5.0])
+def test_what_was_not_reached_does_not_keep_a_limit_beyond_the_budget(limit: float) -> None:
+    """Values of 4 or more are not known to be at most 4, nor to be above 5."""
+    found = median_level(Sample.of(4.0, 4.0, 4.0, 4.0, 4.0), side="at_most", limit=limit,
+                         censored_at=4.0)  # fmt: skip
+    assert found.p == 1.0
+    above = median_level(Sample.of(4.0, 4.0, 4.0, 4.0, 4.0), side="at_least", limit=limit,
+                         censored_at=4.0)  # fmt: skip
+    assert above.p_opposite == 1.0
+    assert known(above.p) == (1 / 32 if limit == 4.0 else 1.0)

@@ -91,7 +91,44 @@ def test_what_cannot_decide_is_refused() -> None:
     assert "give a log-rank test a power of" in weak.refused
 
 
-def test_no_power_is_computed_for_pairs() -> None:
-    planned = PlannedSurvivals((8,), effect=0.9, low=0.4, paired=True)
-    with pytest.raises(Exception, match="pairs, whose correlation is not planned"):
-        power_of_test(planned)
+@pytest.mark.parametrize("n", [5, 8, 20])
+def test_p_of_pairs_is_that_of_the_test(n: int) -> None:
+    """All exchanges of up to ten pairs give the very p; samples of them give it nearly."""
+    rng = np.random.default_rng(n)
+    a, b = rng.exponential(0.7, (20, n)), rng.exponential(1.5, (20, n))
+    sooner, later = log_rank_p(a, b, paired=True)
+    judged = [
+        log_rank(Sample.of(*x), Sample.of(*y), at=1.0, alternative="less", paired=True)
+        for x, y in zip(a, b, strict=True)
+    ]
+    near = 1e-12 if n <= 10 else 0.07
+    assert sooner == pytest.approx([known(one.p) for one in judged], abs=near)
+    assert later == pytest.approx([known(one.p_opposite) for one in judged], abs=near)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.7])
+def test_the_power_of_pairs_is_reached_and_grows_with_what_they_share(correlation: float) -> None:
+    """Ten pairs through the test itself; times of pairs by a Gaussian copula."""
+    planned = PlannedSurvivals((10,), effect=0.9, low=0.4, paired=True)
+    promised, error = power_of_test(planned)
+    rng = np.random.default_rng(3)
+    shared, own = rng.standard_normal((1, 400, 10)), rng.standard_normal((2, 400, 10))
+    u = norm.cdf(math.sqrt(correlation) * shared + math.sqrt(1 - correlation) * own)
+    a, b = (-np.log(u[i]) / hazard for i, hazard in enumerate(planned.hazards))
+    found = np.mean(
+        [
+            known(log_rank(Sample.of(*x), Sample.of(*y), at=1.0, alternative="less", paired=True).p)
+            <= 0.05
+            for x, y in zip(a, b, strict=True)
+        ]
+    )
+    reach = 4 * math.hypot(known(error), math.sqrt(promised * (1 - promised) / 400))
+    assert found >= promised - reach
+    assert correlation > 0 or found <= promised + reach
+    assert correlation == 0 or found > promised
+
+
+def test_few_pairs_are_refused() -> None:
+    few = assess(PlannedSurvivals((4,), effect=0.9, low=0.1, paired=True))
+    said = "4 replicates cannot decide: even if every pair agrees has p = 0.0625, above 0.05"
+    assert few.refused == said
