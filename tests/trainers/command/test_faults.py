@@ -18,8 +18,7 @@ from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
 from repro.trainers.run import RunSpec
 from tests.commands import repro
-from tests.trainers.command.test_claims import (
-    CLAIM,
+from tests.trainers.command.toy import (
     LEAVES,
     PROGRAM,
     attempt,
@@ -32,13 +31,10 @@ from tests.trainers.command.test_claims import (
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(folder: Path) -> Path:
     """A claim of two arms with three seeds, its program beside it."""
-    (tmp_path / "code").mkdir()
-    (tmp_path / "code" / "train.py").write_text(LEAVES, encoding="utf-8")
-    (tmp_path / "a.claim.yaml").write_text(CLAIM, encoding="utf-8")
-    change(tmp_path, "[1337, 42, 7, 8, 9]", "[1, 2, 3]")
-    return tmp_path
+    change(folder, "[1337, 42, 7, 8, 9]", "[1, 2, 3]")
+    return folder
 
 
 def forced(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
