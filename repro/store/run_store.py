@@ -191,6 +191,10 @@ class RunStore(StoreReader):
         data = text.encode("utf-8", "replace")
         write_atomically(self._run_folder(key) / ERROR, data, durable=False)
 
+    def has_failed(self, key: str) -> bool:
+        """Whether a run that is not finished failed when it was tried last."""
+        return exists(self.folder(key) / ERROR)
+
     def _run_folder(self, key: str) -> Path:
         """The folder of a run that is to be written to."""
         return make_run_folder(self.root, key, self.prepare())

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from repro.digest import digest
-from repro.errors import CorpusError, DataError
+from repro.errors import CorpusError, DataError, ProgramError
 from repro.files import leads_out, read_bytes, resolved
 from repro.series import Heard
 from repro.trainers.command import process, results
@@ -21,7 +21,6 @@ from repro.trainers.command.attempts import Attempts, begun
 from repro.trainers.command.code_files import commit_of, require_same, seen
 from repro.trainers.command.gpus import gpus_of_this_run
 from repro.trainers.command.packaged import is_packaged
-from repro.trainers.command.process import FailedError
 from repro.trainers.command.spec import CommandTraining, Resume
 from repro.trainers.run import RunSpec
 from repro.trainers.trainer import Finished
@@ -50,7 +49,7 @@ def line_of(spec: CommandTraining, line: Sequence[str]) -> list[str]:
 def finished(run: RunSpec, folder: Path) -> Finished:
     """Run the program, and keep what it left, or that it diverged.
 
-    FailedError for a run that failed, CorpusError for a program that cannot be started: no other
+    ProgramError for a run that failed, CorpusError for a program that cannot be started: no other
     run of it would do better. ``{out}`` is removed, unless the program resumes there.
     """
     spec = CommandTraining.of(run)
@@ -66,7 +65,7 @@ def finished(run: RunSpec, folder: Path) -> Finished:
         if not folder.is_dir():  # the store went away
             raise
         why = error.strerror or str(error)
-        raise FailedError(f"{error.filename or out}: {why}") from error
+        raise ProgramError(f"{error.filename or out}: {why}") from error
     finally:
         if not stays:
             with suppress(OSError):
@@ -114,11 +113,11 @@ def _run(run: RunSpec, spec: CommandTraining, out: Path, mark: str) -> Finished:
                 locks=gpus.locks,
             )
         except process.NotStartedError as error:
-            kind = FailedError if error.number in FOR_NOW else CorpusError
+            kind = ProgramError if error.number in FOR_NOW else CorpusError
             raise kind(f"{spec.command[0]}: cannot be started: {error}") from error
     require_same(spec, before)
     if out.is_symlink() or not out.is_dir():
-        raise FailedError(f"{out}: the program has put something else in the place of its folder")
+        raise ProgramError(f"{out}: the program has put something else in the place of its folder")
     return _judged(run, ended, heard, out, attempts, commit)
 
 
@@ -130,12 +129,12 @@ def _judged(
     attempts: Attempts,
     commit: tuple[str, ...],
 ) -> Finished:
-    """What became of a program that has ended: finished, diverged, or FailedError."""
+    """What became of a program that has ended: finished, diverged, or ProgramError."""
     spec = CommandTraining.of(run)
     took = f"The program took {ended.seconds:.1f} s."
     ending = "timeout" if ended.timed_out else "exit" if ended.status else ""
     if ending and ending not in spec.diverged:
-        raise FailedError(f"the program {ended.words}{tail(ended.output)}")
+        raise ProgramError(f"the program {ended.words}{tail(ended.output)}")
     if ending:
         why = f"The program {ended.words}, which the configuration declares a divergence."
         output = {"output.txt": ended.output or b"\n"}
@@ -145,7 +144,7 @@ def _judged(
     try:
         rows = results.rows_of(spec.results, values, Path(spec.folder), heard, attempts, step)
     except DataError as error:
-        raise FailedError(f"{error}{tail(ended.output)}") from None
+        raise ProgramError(f"{error}{tail(ended.output)}") from None
     mixed = attempts.again and spec.results.series and step is None
     kept = _kept(spec, out)
     files = {f"kept_{i}.{_ending(name)}": data for i, (name, data) in enumerate(kept.items())}
@@ -175,7 +174,7 @@ def _threads(spec: CommandTraining) -> dict[str, str]:
 
 
 def _kept(spec: CommandTraining, out: Path) -> Mapping[str, bytes]:
-    """The files of ``keep``, by their paths in ``{out}``; FailedError where they are too large."""
+    """The files of ``keep``, by their paths in ``{out}``; ProgramError where they are too large."""
     found: dict[str, bytes] = {}
     left = KEPT_BYTES
     for pattern in spec.keep:
@@ -185,12 +184,12 @@ def _kept(spec: CommandTraining, out: Path) -> Mapping[str, bytes]:
                 continue
             if len(found) >= MOST_KEPT or path.stat().st_size > left:
                 limit = f"{MOST_KEPT} files of {KEPT_BYTES / 1e6:.0f} MB together"
-                raise FailedError(f"{name}: `keep` keeps at most {limit}")
+                raise ProgramError(f"{name}: `keep` keeps at most {limit}")
             try:
                 found[name] = read_bytes(path, left, follow=False)
             except OSError as error:
                 why = error.strerror or str(error)
-                raise FailedError(f"{name}: `keep` cannot keep it: {why}") from error
+                raise ProgramError(f"{name}: `keep` cannot keep it: {why}") from error
             left -= len(found[name])
     return found
 

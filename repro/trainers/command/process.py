@@ -37,10 +37,6 @@ GRACE_S: Final = 10.0
 """Seconds from the request to end to the kill."""
 
 
-class FailedError(ReproError):
-    """A program that failed; it can be tried again."""
-
-
 class NotStartedError(ReproError):
     """A program that the system does not start; ``number`` is its errno, if it said one."""
 
