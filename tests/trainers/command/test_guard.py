@@ -153,3 +153,22 @@ def test_a_lock_is_held_until_nothing_is_left(tmp_path: Path) -> None:
     with lock.open() as handle:
         assert until(lambda: try_lock(handle.fileno()))
         assert not alive(child)
+
+
+HEIRS = """
+import os, time
+end = time.monotonic() + 12
+if os.fork() == 0:
+    os.setsid()
+    while time.monotonic() < end:
+        if os.fork():
+            os._exit(0)
+"""
+"""A process that lives on in a child of a child, each gone before it can be looked at."""
+
+
+def test_a_process_that_forks_and_ends_in_turn_is_ended(tmp_path: Path) -> None:
+    """In haste: what looks for it now and then never meets it, and gives up after ten seconds."""
+    begun = time.monotonic()
+    run([sys.executable, "-c", HEIRS], tmp_path)
+    assert time.monotonic() - begun < 8
