@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,6 +25,7 @@ from typing import TYPE_CHECKING, Self
 from pydantic import JsonValue
 
 from repro.errors import StoreError
+from repro.files import remove
 from repro.store.artefacts import (
     ERROR,
     HISTORY,
@@ -242,10 +242,7 @@ def _remove(paths: Iterable[Path]) -> None:
     """Remove files and folders as far as the system lets us: what is left harms nobody."""
     for path in paths:
         with suppress(OSError):
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
-            else:
-                path.unlink(missing_ok=True)
+            remove(path)
 
 
 LARGEST = 2**40

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,7 +13,7 @@ from typing import Final
 
 from repro.digest import digest
 from repro.errors import CorpusError, DataError, ProgramError
-from repro.files import leads_out, read_bytes, resolved
+from repro.files import leads_out, read_bytes, remove, resolved
 from repro.series import Heard
 from repro.trainers.command import process, results
 from repro.trainers.command.attempts import Attempts, begun
@@ -61,6 +60,10 @@ def finished(run: RunSpec, folder: Path) -> Finished:
             remove(out)
         out.mkdir(exist_ok=True)
         return _run(run, spec, out, mark)
+    except RecursionError as error:
+        raise ProgramError(
+            f"{out}: its folders are nested too deep to be looked through"
+        ) from error
     except OSError as error:
         if not folder.is_dir():  # the store went away
             raise
@@ -70,22 +73,6 @@ def finished(run: RunSpec, folder: Path) -> Finished:
         if not stays:
             with suppress(OSError):
                 remove(out)
-
-
-def remove(path: Path) -> None:
-    """Remove whatever is there, folders without permissions too; no link is followed."""
-    if path.is_symlink() or not path.is_dir():
-        path.unlink(missing_ok=True)
-        return
-    with suppress(OSError):
-        shutil.rmtree(path)
-        return
-    path.chmod(0o700)
-    for parent, inside, _ in os.walk(path):
-        for each in inside:
-            if not Path(parent, each).is_symlink():
-                Path(parent, each).chmod(0o700)
-    shutil.rmtree(path)
 
 
 def _run(run: RunSpec, spec: CommandTraining, out: Path, mark: str) -> Finished:
