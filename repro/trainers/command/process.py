@@ -17,7 +17,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -35,6 +35,9 @@ TAIL_BYTES: Final = 256_000
 LONGEST_LINE: Final = 100_000
 GRACE_S: Final = 10.0
 """Seconds from the request to end to the kill."""
+
+LATE_S: Final = 3 * GRACE_S
+"""How long after the limit of its program a guard is believed to be at work on its end."""
 
 
 class NotStartedError(ReproError):
@@ -105,16 +108,20 @@ def run(
         output = _Output(heard)
         reader = threading.Thread(target=output.read, args=(guard.stdout,), daemon=True)
         reader.start()
+        late = False
         try:
             _give(guard, job)
-            guard.wait()
+            guard.wait(None if seconds is None else seconds + LATE_S)
+        except subprocess.TimeoutExpired:  # the program has stopped it
+            late = True
         finally:
             _end(guard)
         found = told.read()
     if not found:  # the guard itself was killed
         kill_marked(mark)
     reader.join(GRACE_S)
-    return _ended(found, guard.returncode, time.monotonic() - began, output.kept())
+    ended = _ended(found, guard.returncode, time.monotonic() - began, output.kept())
+    return replace(ended, timed_out=True) if late and not found else ended
 
 
 def _give(guard: subprocess.Popen[bytes], job: Mapping[str, object]) -> None:

@@ -172,3 +172,18 @@ def test_a_process_that_forks_and_ends_in_turn_is_ended(tmp_path: Path) -> None:
     begun = time.monotonic()
     run([sys.executable, "-c", HEIRS], tmp_path)
     assert time.monotonic() - begun < 8
+
+
+def test_a_guard_that_is_stopped_keeps_no_program_beyond_its_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits for it for ever, and it is no run that has ended well."""
+    monkeypatch.setattr(process, "LATE_S", 1.0)
+    monkeypatch.setattr(process, "GRACE_S", 1.0)
+    code = (
+        "import os, pathlib, signal, time; pathlib.Path('up').write_text(str(os.getpid()));"
+        "os.kill(os.getppid(), signal.SIGSTOP); time.sleep(600)"
+    )
+    ended = run([sys.executable, "-c", code], tmp_path, 2)
+    assert ended.timed_out
+    assert not alive(number(tmp_path / "up"))
