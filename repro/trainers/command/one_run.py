@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from repro.digest import digest
-from repro.errors import CorpusError, DataError, ProgramError
+from repro.errors import CorpusError, DataError, ProgramError, printable
 from repro.files import leads_out, read_bytes, remove, resolved
 from repro.series import Heard
 from repro.trainers.command import process, results
@@ -171,12 +171,12 @@ def _kept(spec: CommandTraining, out: Path) -> Mapping[str, bytes]:
                 continue
             if len(found) >= MOST_KEPT or path.stat().st_size > left:
                 limit = f"{MOST_KEPT} files of {KEPT_BYTES / 1e6:.0f} MB together"
-                raise ProgramError(f"{name}: `keep` keeps at most {limit}")
+                raise ProgramError(f"{printable(name)}: `keep` keeps at most {limit}")
             try:
                 found[name] = read_bytes(path, left, follow=False)
             except OSError as error:
                 why = error.strerror or str(error)
-                raise ProgramError(f"{name}: `keep` cannot keep it: {why}") from error
+                raise ProgramError(f"{printable(name)}: `keep` cannot keep it: {why}") from error
             left -= len(found[name])
     return found
 

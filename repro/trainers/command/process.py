@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Final
 
-from repro.errors import ReproError
+from repro.errors import ProgramError, ReproError
 
 MARK: Final = "REPRO_RUN"
 """The variable that a program and all that it starts have: which run of which store they are."""
@@ -146,7 +146,11 @@ def _end(guard: subprocess.Popen[bytes]) -> None:
 
 def _ended(answer: bytes, status: int, seconds: float, output: bytes) -> Ended:
     """What the guard says of a program; NotStartedError where there is none."""
-    said: dict[str, Any] = json.loads(answer) if answer else {"status": status, "timed_out": False}
+    said: dict[str, Any] = {"status": status, "timed_out": False}
+    try:
+        said = json.loads(answer) if answer else said
+    except ValueError:
+        raise ProgramError("what guards the program does not say how it ended") from None
     if "why" in said:
         raise NotStartedError(said["errno"], said["why"])
     return Ended(said["status"], said["timed_out"], seconds, output)

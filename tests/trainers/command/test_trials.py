@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.trainers.command.toy import attempt, change, program
+from tests.trainers.command.toy import LEAVES, attempt, change, program
 
 
 def test_one_run_can_be_tried(folder: Path) -> None:
@@ -38,3 +38,9 @@ def test_nothing_is_tried_without_consent_or_an_arm(folder: Path) -> None:
     done = attempt(folder, "--arm", "sgd", "--allow-code")
     assert done.returncode == 2
     assert "arm 'sgd' is not trained here\n  expected: an arm that is: adam, adamw" in done.stderr
+
+
+def test_a_name_that_the_program_wrote_forges_no_line(folder: Path) -> None:
+    program(folder, LEAVES.replace('"epochs": 3', '"x\\nerror: test error (%)": 0.01'))
+    done = attempt(folder, "--allow-code")
+    assert "  x\\nerror: test error (%) = 0.01\n" in done.stdout
