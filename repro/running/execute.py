@@ -42,7 +42,7 @@ from repro.running.worker import Outcome
 from repro.store.run_store import RunStore
 from repro.trainers.devices import resolve_device
 from repro.trainers.run import PlannedRun
-from repro.trainers.trainer import run_cores
+from repro.trainers.trainer import run_cores, trainer_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +239,8 @@ def _sorted(plan: Iterable[PlannedRun], store: RunStore) -> tuple[list[Outcome],
             if not is_complete(store, planned):
                 todo.append(planned)
                 again |= {key} if store.has_failed(key) else set()
+                if not trainer_of(planned.run.training).resumes(planned.run.training):
+                    store.clear_if_free(key)
                 continue
             store.tidy_if_free(key)
             known.append(Outcome(key, "diverged" if has_diverged(store, planned) else "reused"))

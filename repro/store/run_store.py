@@ -223,6 +223,24 @@ class RunStore(StoreReader):
                 if held:
                     self.tidy(key)
 
+    def clear_if_free(self, key: str) -> None:
+        """Remove what a killed process has left of a run that begins anew, unless another has it.
+
+        A disk that the run has filled is then free for the others.
+        """
+        with suppress(StoreError):
+            folder = self.folder(key)
+            if self.committed(key) is not None or not _begun(folder):
+                return
+            with self.lock(key) as held:
+                if held and self.committed(key) is None:
+                    _remove(_begun(folder))
+
+
+def _begun(folder: Path) -> list[Path]:
+    """The files and folders of a run that was begun and did not end."""
+    return [*_cut_off(folder), *folder.glob("checkpoint*")]
+
 
 def _rubbish(folder: Path) -> list[Path]:
     """The files of a committed run that are of no more use."""

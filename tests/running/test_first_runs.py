@@ -11,20 +11,12 @@ from repro.running.engine import SerialEngine
 from repro.running.execute import Execution, execute
 from repro.running.worker import Outcome, Task
 from repro.store.run_store import RunStore
-from repro.trainers.command.spec import CommandTraining, Results
-from repro.trainers.run import PlannedRun, RunSpec
+from repro.trainers.run import PlannedRun
+from tests.running.programs import programs
 from tests.running.stand_ins import Work, failed, key, trained
 from tests.running.tiny import tiny_plan
 
 pytestmark = pytest.mark.usefixtures("_quick")
-
-
-def programs(count: int, *, resume: bool = False, name: str = "train") -> list[PlannedRun]:
-    training = CommandTraining(
-        command=(name,), results=Results(stdout="(?P<loss>.+)"), resume=resume
-    )
-    runs = [RunSpec(training=training, replicate=number) for number in range(count)]
-    return [PlannedRun(run=run, measurements=(), arm=name) for run in runs]
 
 
 def bad(*which: int, error: type[Exception] = ProgramError) -> Work:
