@@ -27,6 +27,9 @@ from repro.trainers.trainer import Finished
 OUT: Final = "checkpoint-out"
 """The folder ``{out}`` in that of a run."""
 
+LONGEST_PATH: Final = 500
+"""Characters of a path in a message: a program may make it as long as it likes."""
+
 MOST_KEPT: Final = 200
 KEPT_BYTES: Final = 64_000_000
 
@@ -68,7 +71,7 @@ def finished(run: RunSpec, folder: Path) -> Finished:
         if not folder.is_dir():  # the store went away
             raise
         why = error.strerror or str(error)
-        raise ProgramError(f"{error.filename or out}: {why}") from error
+        raise ProgramError(f"{str(error.filename or out)[:LONGEST_PATH]}: {why}") from error
     finally:
         if not stays:
             with suppress(OSError):
