@@ -121,6 +121,10 @@ class CorpusError(DataError):
     """A corpus cannot be loaded: whatever is wrong, it concerns every run of this corpus."""
 
 
+class ProgramError(ReproError):
+    """A run of a program failed; it can be tried again."""
+
+
 class OwnPartError(DataError):
     """A user's own layer or trunk is wrong; ``found`` says how, by configuration or by arms."""
 

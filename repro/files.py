@@ -12,6 +12,7 @@ import fcntl
 import hashlib
 import os
 import secrets
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -147,6 +148,34 @@ def sync_folder(path: Path) -> None:
             raise
     finally:
         os.close(handle)
+
+
+def remove(path: Path) -> None:
+    """Remove whatever is there, folders without permissions too; no link is followed."""
+    if path.is_symlink() or not path.is_dir():
+        path.unlink(missing_ok=True)
+        return
+    with suppress(OSError, RecursionError):
+        shutil.rmtree(path)
+        return
+    _remove_flat(path)
+
+
+def _remove_flat(path: Path) -> None:
+    """Remove a folder in which each folder is moved to the top first, so that no path is long."""
+    path.chmod(0o700)
+    ahead = [path]
+    while ahead:
+        folder = ahead.pop()
+        for entry in list(os.scandir(folder)):
+            if entry.is_dir(follow_symlinks=False):
+                Path(entry.path).chmod(0o700)
+                ahead.append(Path(entry.path).rename(path / secrets.token_hex(16)))
+            else:
+                Path(entry.path).unlink()
+        if folder is not path:
+            folder.rmdir()
+    path.rmdir()
 
 
 def try_lock(handle: int) -> bool:

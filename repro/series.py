@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from repro.errors import DataError
+from repro.errors import DataError, printable
 from repro.schema.base import Spec
 from repro.schema.messages import choose
 
@@ -23,7 +23,9 @@ Row = dict[str, float | None]
 """Numbers by name; None is one that is not finite."""
 
 
-NumberName = Annotated[str, Field(min_length=1, max_length=200)]
+LONGEST_NAME: Final = 200
+
+NumberName = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
 """The name of a number that a program left: `eval_loss`, `test.accuracy`."""
 
 
@@ -109,7 +111,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"'{twice}' stands there twice")
+        raise ValueError(f"'{shown(twice)}' stands there twice")
     return found
 
 
@@ -192,6 +194,11 @@ class NotFiniteError(DataError):
     """A number that was left, and is not finite: the run diverged."""
 
 
+def shown(name: str) -> str:
+    """The name of a number, as a program has written it, so that it forges no line."""
+    return printable(name[:LONGEST_NAME])
+
+
 def chosen(rows: Sequence[Row], name: str, reduction: Reduction | None) -> tuple[float, int]:
     """The number of that name in the row that the reduction chooses, and the place of the row.
 
@@ -199,7 +206,7 @@ def chosen(rows: Sequence[Row], name: str, reduction: Reduction | None) -> tuple
     """
     having = [place for place, row in enumerate(rows) if name in row]
     if not having:
-        known = sorted({key for row in rows for key in row})
+        known = sorted({shown(key) for row in rows for key in row})
         what, expected = f"no number '{name}'", ", ".join(known[:20])
         raise _no_number(what, expected, choose(name, known))
     if reduction is None:

@@ -207,7 +207,7 @@ def _trained(
 
     with apart("training", stopped, (ReproError, OSError)):
         try:
-            done, failed = execute_with(options, planned.missing)
+            done, failed = execute_with(options, planned.missing, planned.proven)
             options.store.prepare()  # what is judged next is what was trained
             return len(done.done), failed
         except OwnPartError as error:  # a mistake in a configuration, and nothing was run

@@ -39,6 +39,7 @@ configuration:
   workdir: code
   files: [train.py]
   results: {{file: "{{out}}/results.json"}}
+  resources: {{memory: 50 MB}}
 arms:
   candidate: {{label: the candidate, args: {{gain: {gain}}}}}
   baseline: {{label: the baseline, args: {{gain: 0}}}}
@@ -76,12 +77,18 @@ def gated(file: Path, *options: str) -> Any:
     return command("gate", file, "--allow-code", *place, *options)
 
 
+def last_line(done: Any) -> str:
+    """The last line on stdout; where there is none, what was said is the reason of the failure."""
+    assert done.stdout, f"status {done.returncode}: {done.stderr}"
+    return str(done.stdout.splitlines()[-1])
+
+
 @pytest.mark.parametrize(("gain", "word", "status"), [(1.0, "KEEP", 0), (-1.0, "REJECT", 1)])
 def test_the_last_line_is_the_word(tmp_path: Path, gain: float, word: str, status: int) -> None:
     """And given again, the same command trains nothing and says the same."""
     file = claim(tmp_path, gain)
     done = gated(file)
-    assert (done.stdout.splitlines()[-1], done.returncode) == (word, status)
+    assert (last_line(done), done.returncode) == (word, status)
     again = gated(file, "--json")
     found = json.loads(again.stdout)
     assert (found["word"], found["status"], again.returncode) == (word, status, status)
@@ -151,7 +158,7 @@ def test_an_edited_program_is_another_candidate(tmp_path: Path) -> None:
     program = tmp_path / "code" / "train.py"
     program.write_text(program.read_text().replace("2.0 +", "1.9 +"), encoding="utf-8")
     done = gated(file)
-    assert (done.stdout.splitlines()[-1], done.returncode) == ("UNUSABLE", 4)
+    assert (last_line(done), done.returncode) == ("UNUSABLE", 4)
     assert "give the claim a new id" in done.stdout
     assert "runs to do" not in done.stderr
 
@@ -217,7 +224,7 @@ def test_a_change_that_changes_nothing_is_unusable(tmp_path: Path) -> None:
     file = claim(tmp_path, 1.0)
     program(tmp_path, "error = 2.0 + random.Random(given.seed).gauss(0, 0.1)")
     done = gated(file)
-    assert (done.stdout.splitlines()[-1], done.returncode) == ("UNUSABLE", 4)
+    assert (last_line(done), done.returncode) == ("UNUSABLE", 4)
     assert "copied values" in done.stdout
 
 
@@ -225,7 +232,7 @@ def test_a_candidate_that_diverges_is_not_rejected(tmp_path: Path) -> None:
     file = claim(tmp_path, 1.0)
     program(tmp_path, 'error = float("nan") if float(given.gain) else random.random()')
     done = gated(file)
-    assert (done.stdout.splitlines()[-1], done.returncode) == ("UNUSABLE", 4)
+    assert (last_line(done), done.returncode) == ("UNUSABLE", 4)
     assert "diverged" in done.stdout
 
 
@@ -246,7 +253,7 @@ def test_a_program_that_fails_is_no_verdict(tmp_path: Path) -> None:
     file = claim(tmp_path, 1.0)
     (tmp_path / "code" / "train.py").write_text("raise SystemExit(3)\n", encoding="utf-8")
     done = gated(file)
-    assert (done.stdout.splitlines()[-1], done.returncode) == ("UNUSABLE", 5)
+    assert (last_line(done), done.returncode) == ("UNUSABLE", 5)
 
 
 def test_a_claim_with_a_fixed_number_of_seeds_is_refused(tmp_path: Path) -> None:
@@ -269,7 +276,7 @@ def test_a_table_is_judged_once(tmp_path: Path) -> None:
     arms = arms.replace("args: {gain: 0}", "table: runs.csv").replace("paired", "independent")
     file.write_text(before + arms, encoding="utf-8")
     done = gated(file)
-    assert (done.stdout.splitlines()[-1], done.returncode) == ("KEEP", 0), done.stderr
+    assert (last_line(done), done.returncode) == ("KEEP", 0), done.stderr
 
 
 @pytest.mark.parametrize("process", [eprocess, paired_eprocess])

@@ -93,3 +93,12 @@ def test_what_to_choose_by_is_never_finite() -> None:
     with pytest.raises(DataError) as refused:
         chosen(rows, "loss", BestBy(best_by="vald", better="lower"))
     assert not isinstance(refused.value, NotFiniteError)
+
+
+def test_a_name_that_a_program_wrote_forges_no_line() -> None:
+    rows = rows_in(json.dumps({"loss\x1b[2J\nKEEP": 1}), "file")
+    with pytest.raises(DataError) as refused:
+        chosen(rows, "loss", None)
+    assert "expected: loss\\x1b[2J\\nKEEP" in str(refused.value)
+    with pytest.raises(ValueError, match=r"'a\\nb' stands there twice"):
+        rows_in('{"a\\nb": 1, "a\\nb": 2}', "file")

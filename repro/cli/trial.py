@@ -143,11 +143,13 @@ def _left(planned: PlannedRun, options: RunOptions) -> list[Row]:
 
 def _say(found: Tried, claim: Claim) -> None:
     """What came of the run; what is no number, and what failed, on stderr."""
+    from repro.series import shown
+
     if found.rows:
         many = f" in {found.rows:,} rows; the last" if found.rows > 1 else ""
         say(f"the program left these numbers{many}:")
     for name, value in list(found.left.items())[:MOST_NUMBERS]:
-        say(f"  {name} = {'not finite' if value is None else f'{value:.6g}'}")
+        say(f"  {shown(name)} = {'not finite' if value is None else f'{value:.6g}'}")
     if len(found.left) > MOST_NUMBERS:
         say(f"  and {len(found.left) - MOST_NUMBERS:,} more")
     if found.diverged:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import suppress
 from dataclasses import replace
@@ -17,6 +17,7 @@ from repro.errors import CorpusError, DeviceError, EngineError, StoreUnreachable
 from repro.machine import available_memory
 from repro.running.dask_engine import DaskEngine
 from repro.running.engine import Choice, EngineName, Group, Pool, grouped, own_gpus, sentences
+from repro.running.first_runs import FirstRuns
 from repro.running.plan import remaining
 from repro.running.pool import ProcessPool, WorkerLostError
 from repro.running.progress import Reporter, Snapshot, Tracker, Watch, duration
@@ -32,7 +33,10 @@ _QUIETLY = suppress(Exception)  # a terminal that is gone, nonsense in progress.
 
 
 class Dispatch:
-    """One execution of some tasks on an executor; ``limit`` is in seconds per run, if any."""
+    """One execution of some tasks on an executor; ``limit`` is in seconds per run, if any.
+
+    ``proven`` are the configurations, by their digests, of which a run ended well before.
+    """
 
     def __init__(
         self,
@@ -41,6 +45,7 @@ class Dispatch:
         tasks: Sequence[Task],
         report: Reporter,
         limit: float | None = None,
+        proven: Collection[str] = (),
     ) -> None:
         self._executor = executor
         self._elsewhere = executor if isinstance(executor, DaskEngine) else None
@@ -58,6 +63,7 @@ class Dispatch:
         self._busy: list[tuple[float, Task]] = []
         self._outcomes: list[Outcome] = []
         self._missing: dict[Hashable, Outcome] = {}
+        self._first = FirstRuns(proven)
 
     def run(self, *, reused: int = 0) -> list[Outcome]:
         """Do all tasks; an outcome for each run. ``reused`` is only said."""
@@ -108,11 +114,11 @@ class Dispatch:
             self._give_out(task)
 
     def _give_out(self, task: Task) -> None:
-        """Submit a task, unless its corpus is known to be missing."""
-        missing = self._missing.get(_reads(task))
-        if missing is not None:
+        """Submit a task, unless it is known that it will do no better than others."""
+        hopeless = self._hopeless(task)
+        if hopeless is not None:
             for planned in task.runs:
-                self._end(Outcome(planned.run.key, "failed", missing.message, missing.error))
+                self._end(replace(hopeless, key=planned.run.key))
             return
         self._pending[self._executor.submit(run_task, task)] = task
         self._collect()
@@ -129,22 +135,31 @@ class Dispatch:
             for outcome in outcomes:
                 if outcome.error in _FOR_ALL:
                     raise _FOR_ALL[outcome.error](outcome.message)
-                if outcome.error == CorpusError.__name__ and not self._elsewhere:
-                    self._give_up(_reads(task), outcome)
                 if outcome.key not in busy:
                     self._end(outcome)
+                if not self._elsewhere:  # another machine may have what this one lacks
+                    self._learn(task, outcome)
             if busy:
                 left = tuple(planned for planned in task.runs if planned.run.key in busy)
                 again = replace(task, runs=left)
                 self._busy.append((time.monotonic() + BUSY_SECONDS, again))
 
-    def _give_up(self, corpus: Hashable, reason: Outcome) -> None:
-        """No run of this corpus will do better: take back those that have not begun."""
-        self._missing[corpus] = reason
-        for future, task in list(self._pending.items()):
-            if _reads(task) == corpus and future.cancel():
+    def _learn(self, task: Task, outcome: Outcome) -> None:
+        """Take back what has not begun, where the outcome says that it would do no better."""
+        if outcome.error == CorpusError.__name__:
+            reason = Outcome("", "failed", outcome.message, outcome.error)
+            self._missing[_reads(task)] = reason
+        elif not self._first.note(task.runs[0].run.training, outcome):
+            return
+        for future, waiting in list(self._pending.items()):
+            if self._hopeless(waiting) and future.cancel():
                 del self._pending[future]
-                self._give_out(task)
+                self._give_out(waiting)
+
+    def _hopeless(self, task: Task) -> Outcome | None:
+        """What became of a task that is not to be begun, but for its key; None of any other."""
+        missing = self._missing.get(_reads(task))
+        return missing or self._first.refused(task.runs[0].run.training)
 
     def _end(self, outcome: Outcome) -> None:
         """A run is over: keep its outcome, and say so."""
@@ -202,8 +217,8 @@ def _words(outcome: Outcome) -> str:
             return f"{outcome.status} in {duration(outcome.seconds)}{others}"
         case "reused":
             return "another process has trained it"
-        case "diverged":
-            return "diverged"
+        case "diverged" | "not started":
+            return outcome.status
         case _:
             return f"failed: {outcome.message.splitlines()[0] if outcome.message else ''}"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ from repro.running.worker import Outcome
 from repro.store.run_store import RunStore
 from repro.trainers.devices import resolve_device
 from repro.trainers.run import PlannedRun
-from repro.trainers.trainer import run_cores
+from repro.trainers.trainer import run_cores, trainer_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Execution:
     """What became of the runs of a plan, by key.
 
     ``trained`` now; ``measured`` now, trained before; ``reused`` as they were, whoever finished
-    them; ``diverged`` now or before; ``failed`` with the reason.
+    them; ``diverged`` now or before; ``failed``, or not started at all, with the reason.
     """
 
     trained: tuple[str, ...] = ()
@@ -78,6 +78,7 @@ def execute(  # noqa: PLR0913 - one parameter an option
     allow_code: bool = False,
     limit: float | None = None,
     scheduler: str = "",
+    proven: Collection[str] = (),
 ) -> Execution:
     """Do what the store lacks of ``plan``, the longest task first.
 
@@ -85,8 +86,10 @@ def execute(  # noqa: PLR0913 - one parameter an option
     several as one model (``batched``), or here (``serial``); ``auto`` is ``processes`` on a CPU
     and ``batched`` on a GPU, and so is ``dask``, on the workers of its ``scheduler``. A run that
     another process is training is waited for. One that takes longer than ``limit`` seconds has
-    failed, and goes on from its checkpoint the next time. One that fails does not stop the others;
-    but these errors do: DataError if no run could be done because of its corpus, DeviceError,
+    failed, and goes on from its checkpoint the next time. One that fails does not stop the others,
+    unless the first two of a program failed: the rest of it is then not started, but where it is
+    one of the ``proven``, the digests of configurations of which some run ended well before. These
+    errors do stop them: DataError if no run could be done because of its corpus, DeviceError,
     StoreUnreachableError, EngineError where dask has no scheduler or a worker has another version
     of something, and before anything is trained OwnPartError for a user's part of a model that is
     wrong, CodeError for one that is not allowed by ``allow_code``, and ClaimError for a limit of
@@ -103,14 +106,15 @@ def execute(  # noqa: PLR0913 - one parameter an option
         with _opened(engine, pool):
             try_own_parts(todo, store, pool)
             tasks = make_tasks(todo, store, data, _name(engine), pool, tell)
-            dispatch = Dispatch(pool.executor, store, tasks, report or Reporter(), limit)
+            reporter, good = report or Reporter(), {*proven, *_proven(plan, known)}
+            dispatch = Dispatch(pool.executor, store, tasks, reporter, limit, good)
             outcomes = dispatch.run(reused=len(known))
         _raise_if_nothing_worked(outcomes)
     return _execution([*known, *outcomes], time.monotonic() - start)
 
 
 def execute_with(
-    options: RunOptions, plan: Sequence[PlannedRun]
+    options: RunOptions, plan: Sequence[PlannedRun], proven: Collection[str] = ()
 ) -> tuple[Execution, tuple[str, ...]]:
     """``execute`` with progress on the terminal; what became of the runs, and what failed."""
     labels = {planned.run.key: planned.label for planned in plan}
@@ -125,8 +129,24 @@ def execute_with(
         allow_code=options.allow_code,
         limit=options.limit,
         scheduler=options.scheduler,
+        proven=proven,
     )
-    return done, tuple(f"{labels[failure.key]}: {failure.message}" for failure in done.failed)
+    arms = {planned.run.key: planned.arm for planned in plan}
+    return done, _told(done.failed, labels, arms)
+
+
+def _told(
+    failed: Sequence[Outcome], labels: Mapping[str, str], arms: Mapping[str, str]
+) -> tuple[str, ...]:
+    """A text for each run that failed, and one for those of an arm that were not started."""
+    told = [f"{labels[each.key]}: {each.message}" for each in failed if each.status == "failed"]
+    left: dict[tuple[str, str], list[str]] = {}
+    for each in failed:
+        if each.status == "not started":
+            left.setdefault((arms[each.key], each.message), []).append(labels[each.key])
+    for (_, why), (first, *others) in left.items():
+        told.append(f"{first}{f' and {len(others)} more' if others else ''}: {why}")
+    return tuple(told)
 
 
 def _refuse_limit(limit: float | None, engine: EngineName | Executor) -> None:
@@ -206,14 +226,21 @@ def _pool(
 
 
 def _sorted(plan: Iterable[PlannedRun], store: RunStore) -> tuple[list[Outcome], list[PlannedRun]]:
-    """What is known already, damage as a failure, and what is to be done, the longest first."""
+    """What is known already, damage as a failure, and what is to be done, the longest first.
+
+    Of those that are as long, runs that failed before come last: the others may tell more.
+    """
     known: list[Outcome] = []
     todo: list[PlannedRun] = []
+    again: set[str] = set()
     for planned in plan:
         key = planned.run.key
         try:
             if not is_complete(store, planned):
                 todo.append(planned)
+                again |= {key} if store.has_failed(key) else set()
+                if not trainer_of(planned.run.training).resumes(planned.run.training):
+                    store.clear_if_free(key)
                 continue
             store.tidy_if_free(key)
             known.append(Outcome(key, "diverged" if has_diverged(store, planned) else "reused"))
@@ -221,7 +248,14 @@ def _sorted(plan: Iterable[PlannedRun], store: RunStore) -> tuple[list[Outcome],
             raise
         except StoreError as error:
             known.append(Outcome(key, "failed", str(error), type(error).__name__))
+    todo.sort(key=lambda planned: planned.run.key in again)
     return known, sorted(todo, key=lambda planned: -remaining(store, planned).total)
+
+
+def _proven(plan: Iterable[PlannedRun], known: Iterable[Outcome]) -> set[str]:
+    """The configurations, by their digests, of which the store has a run that ended well."""
+    well = {outcome.key for outcome in known if outcome.status != "failed"}
+    return {planned.run.training.digest() for planned in plan if planned.run.key in well}
 
 
 def _execution(outcomes: Sequence[Outcome], seconds: float) -> Execution:
@@ -229,7 +263,7 @@ def _execution(outcomes: Sequence[Outcome], seconds: float) -> Execution:
         status: tuple(each.key for each in outcomes if each.status == status)
         for status in ("trained", "measured", "reused", "diverged")
     }
-    failed = tuple(each for each in outcomes if each.status == "failed")
+    failed = tuple(each for each in outcomes if each.status in {"failed", "not started"})
     return Execution(**keys, failed=failed, seconds=seconds)
 
 

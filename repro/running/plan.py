@@ -39,6 +39,12 @@ class Plan:
         """What has to be trained or measured."""
         return tuple(each.planned for each in self.runs if each.state == "missing")
 
+    @property
+    def proven(self) -> frozenset[str]:
+        """The digests of the configurations of which some run is complete."""
+        complete = (each.planned.run for each in self.runs if each.state == "complete")
+        return frozenset(run.training.digest() for run in complete)
+
     def lacks(self, runs: Iterable[PlannedRun]) -> bool:
         """Whether any of ``runs`` is missing."""
         return not {each.run.key for each in self.missing}.isdisjoint(

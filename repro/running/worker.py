@@ -34,7 +34,7 @@ from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.table import Measurable
 from repro.trainers.trainer import Facts, Finished, Progress, trainer_of
 
-Status = Literal["trained", "measured", "reused", "diverged", "busy", "failed"]
+Status = Literal["trained", "measured", "reused", "diverged", "busy", "failed", "not started"]
 
 
 @dataclass(frozen=True, slots=True)

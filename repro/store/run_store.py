@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,6 +25,7 @@ from typing import TYPE_CHECKING, Self
 from pydantic import JsonValue
 
 from repro.errors import StoreError
+from repro.files import remove
 from repro.store.artefacts import (
     ERROR,
     HISTORY,
@@ -191,6 +191,10 @@ class RunStore(StoreReader):
         data = text.encode("utf-8", "replace")
         write_atomically(self._run_folder(key) / ERROR, data, durable=False)
 
+    def has_failed(self, key: str) -> bool:
+        """Whether a run that is not finished failed when it was tried last."""
+        return exists(self.folder(key) / ERROR)
+
     def _run_folder(self, key: str) -> Path:
         """The folder of a run that is to be written to."""
         return make_run_folder(self.root, key, self.prepare())
@@ -219,6 +223,24 @@ class RunStore(StoreReader):
                 if held:
                     self.tidy(key)
 
+    def clear_if_free(self, key: str) -> None:
+        """Remove what a killed process has left of a run that begins anew, unless another has it.
+
+        A disk that the run has filled is then free for the others.
+        """
+        with suppress(StoreError):
+            folder = self.folder(key)
+            if self.committed(key) is not None or not _begun(folder):
+                return
+            with self.lock(key) as held:
+                if held and self.committed(key) is None:
+                    _remove(_begun(folder))
+
+
+def _begun(folder: Path) -> list[Path]:
+    """The files and folders of a run that was begun and did not end."""
+    return [*_cut_off(folder), *folder.glob("checkpoint*")]
+
 
 def _rubbish(folder: Path) -> list[Path]:
     """The files of a committed run that are of no more use."""
@@ -238,10 +260,7 @@ def _remove(paths: Iterable[Path]) -> None:
     """Remove files and folders as far as the system lets us: what is left harms nobody."""
     for path in paths:
         with suppress(OSError):
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
-            else:
-                path.unlink(missing_ok=True)
+            remove(path)
 
 
 LARGEST = 2**40

@@ -72,7 +72,10 @@ def out_of_reach(path: Path, error: OSError) -> StoreError:
             "are kept there"
         )
     if error.errno in _FULL:
-        advice = "free some space, or set REPRO_STORE to a folder on another disk"
+        advice = (
+            "free some space and give the same command again: what is finished is kept; or set "
+            "REPRO_STORE to a folder on another disk"
+        )
     else:
         advice = "make it readable and writable, or set REPRO_STORE to a folder that is"
     return StoreUnreachableError(f"{path}: the store is out of reach: {reason}\n  to do: {advice}")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from repro.running.engine import SerialEngine
 from repro.running.execute import execute
-from repro.running.worker import Ledger
+from repro.running.worker import Ledger, Outcome, Task
 from repro.store.run_store import RunStore
 from repro.trainers.devices import numerics
 from repro.trainers.run import PlannedRun
 from tests.running.doing import do
+from tests.running.programs import programs
+from tests.running.stand_ins import Work, trained
 from tests.running.tiny import TEST, TRAIN, tiny_plan, tiny_run
 from tests.store.filled import put_run
 
@@ -162,3 +166,29 @@ def test_what_a_killed_process_left_is_tidied(store: RunStore) -> None:
         assert checkpoint.exists()
     assert execute(plan, store).reused == (planned.run.key,)
     assert not checkpoint.exists()
+
+
+@pytest.mark.usefixtures("_quick")
+@pytest.mark.parametrize(("resume", "stays"), [(False, {2}), (True, {0, 1, 2})])
+def test_what_killed_programs_left_goes_before_any_is_begun(
+    store: RunStore,
+    work: Callable[[Work], list[Task]],
+    resume: bool,
+    stays: set[int],
+) -> None:
+    """A disk that they have filled would stop the others; what another process has is left."""
+    plan = programs(3, resume=resume)
+    outs = [store.working_folder(each.run) / "checkpoint-out" for each in plan]
+    for out in outs:
+        out.mkdir()
+        (out / "large").write_bytes(bytes(9))
+    seen: list[set[int]] = []
+
+    def function(task: Task) -> tuple[Outcome, ...]:
+        seen.append({number for number, out in enumerate(outs) if out.exists()})
+        return trained(task)
+
+    work(function)
+    with store.lock(plan[2].run.key):
+        execute(plan, store, engine=SerialEngine(), device="cpu", allow_code=True)
+    assert seen[0] == stays

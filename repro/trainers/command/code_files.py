@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from repro.digest import file_digest
-from repro.errors import printable
+from repro.errors import ProgramError, printable
 from repro.files import is_file, is_folder, leads_out, resolved
 from repro.schema.messages import Words
 from repro.schema.yaml import Steps
 from repro.trainers.command.packaged import is_packaged
-from repro.trainers.command.process import FailedError
 from repro.trainers.command.spec import CommandTraining
 
 MOST_FILES: Final = 2_000
@@ -75,9 +74,9 @@ def changed(spec: CommandTraining) -> str:
 
 
 def seen(spec: CommandTraining) -> States:
-    """How its files are before a run; FailedError unless they are those of the claim."""
+    """How its files are before a run; ProgramError unless they are those of the claim."""
     if path := changed(spec):
-        raise FailedError(
+        raise ProgramError(
             f"{path}: the file is not as it was when the claim was read, so the run would not be "
             "the one that the claim is about\n  expected: no edit while runs are made\n"
             "  to do: give the same command again: after an edit the runs are others"
@@ -86,10 +85,10 @@ def seen(spec: CommandTraining) -> States:
 
 
 def require_same(spec: CommandTraining, before: States) -> None:
-    """FailedError where one of its files is not as it was ``before`` the run."""
+    """ProgramError where one of its files is not as it was ``before`` the run."""
     after = seen(spec)
     if name := next((each for each in before if after[each] != before[each]), None):
-        raise FailedError(
+        raise ProgramError(
             f"{Path(spec.folder) / name}: the file was written while the program ran, so nobody "
             "knows what ran\n  expected: no edit while runs are made\n"
             "  to do: give the same command again"

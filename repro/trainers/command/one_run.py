@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -13,21 +12,23 @@ from pathlib import Path
 from typing import Final
 
 from repro.digest import digest
-from repro.errors import CorpusError, DataError
-from repro.files import leads_out, read_bytes, resolved
+from repro.errors import CorpusError, DataError, ProgramError, printable
+from repro.files import leads_out, read_bytes, remove, resolved
 from repro.series import Heard
 from repro.trainers.command import process, results
 from repro.trainers.command.attempts import Attempts, begun
 from repro.trainers.command.code_files import commit_of, require_same, seen
 from repro.trainers.command.gpus import gpus_of_this_run
 from repro.trainers.command.packaged import is_packaged
-from repro.trainers.command.process import FailedError
 from repro.trainers.command.spec import CommandTraining, Resume
 from repro.trainers.run import RunSpec
 from repro.trainers.trainer import Finished
 
 OUT: Final = "checkpoint-out"
 """The folder ``{out}`` in that of a run."""
+
+LONGEST_PATH: Final = 500
+"""Characters of a path in a message: a program may make it as long as it likes."""
 
 MOST_KEPT: Final = 200
 KEPT_BYTES: Final = 64_000_000
@@ -50,7 +51,7 @@ def line_of(spec: CommandTraining, line: Sequence[str]) -> list[str]:
 def finished(run: RunSpec, folder: Path) -> Finished:
     """Run the program, and keep what it left, or that it diverged.
 
-    FailedError for a run that failed, CorpusError for a program that cannot be started: no other
+    ProgramError for a run that failed, CorpusError for a program that cannot be started: no other
     run of it would do better. ``{out}`` is removed, unless the program resumes there.
     """
     spec = CommandTraining.of(run)
@@ -62,31 +63,19 @@ def finished(run: RunSpec, folder: Path) -> Finished:
             remove(out)
         out.mkdir(exist_ok=True)
         return _run(run, spec, out, mark)
+    except RecursionError as error:
+        raise ProgramError(
+            f"{out}: its folders are nested too deep to be looked through"
+        ) from error
     except OSError as error:
         if not folder.is_dir():  # the store went away
             raise
         why = error.strerror or str(error)
-        raise FailedError(f"{error.filename or out}: {why}") from error
+        raise ProgramError(f"{str(error.filename or out)[:LONGEST_PATH]}: {why}") from error
     finally:
         if not stays:
             with suppress(OSError):
                 remove(out)
-
-
-def remove(path: Path) -> None:
-    """Remove whatever is there, folders without permissions too; no link is followed."""
-    if path.is_symlink() or not path.is_dir():
-        path.unlink(missing_ok=True)
-        return
-    with suppress(OSError):
-        shutil.rmtree(path)
-        return
-    path.chmod(0o700)
-    for parent, inside, _ in os.walk(path):
-        for each in inside:
-            if not Path(parent, each).is_symlink():
-                Path(parent, each).chmod(0o700)
-    shutil.rmtree(path)
 
 
 def _run(run: RunSpec, spec: CommandTraining, out: Path, mark: str) -> Finished:
@@ -114,11 +103,11 @@ def _run(run: RunSpec, spec: CommandTraining, out: Path, mark: str) -> Finished:
                 locks=gpus.locks,
             )
         except process.NotStartedError as error:
-            kind = FailedError if error.number in FOR_NOW else CorpusError
+            kind = ProgramError if error.number in FOR_NOW else CorpusError
             raise kind(f"{spec.command[0]}: cannot be started: {error}") from error
     require_same(spec, before)
     if out.is_symlink() or not out.is_dir():
-        raise FailedError(f"{out}: the program has put something else in the place of its folder")
+        raise ProgramError(f"{out}: the program has put something else in the place of its folder")
     return _judged(run, ended, heard, out, attempts, commit)
 
 
@@ -130,12 +119,12 @@ def _judged(
     attempts: Attempts,
     commit: tuple[str, ...],
 ) -> Finished:
-    """What became of a program that has ended: finished, diverged, or FailedError."""
+    """What became of a program that has ended: finished, diverged, or ProgramError."""
     spec = CommandTraining.of(run)
     took = f"The program took {ended.seconds:.1f} s."
     ending = "timeout" if ended.timed_out else "exit" if ended.status else ""
     if ending and ending not in spec.diverged:
-        raise FailedError(f"the program {ended.words}{tail(ended.output)}")
+        raise ProgramError(f"the program {ended.words}{tail(ended.output)}")
     if ending:
         why = f"The program {ended.words}, which the configuration declares a divergence."
         output = {"output.txt": ended.output or b"\n"}
@@ -145,7 +134,7 @@ def _judged(
     try:
         rows = results.rows_of(spec.results, values, Path(spec.folder), heard, attempts, step)
     except DataError as error:
-        raise FailedError(f"{error}{tail(ended.output)}") from None
+        raise ProgramError(f"{error}{tail(ended.output)}") from None
     mixed = attempts.again and spec.results.series and step is None
     kept = _kept(spec, out)
     files = {f"kept_{i}.{_ending(name)}": data for i, (name, data) in enumerate(kept.items())}
@@ -175,7 +164,7 @@ def _threads(spec: CommandTraining) -> dict[str, str]:
 
 
 def _kept(spec: CommandTraining, out: Path) -> Mapping[str, bytes]:
-    """The files of ``keep``, by their paths in ``{out}``; FailedError where they are too large."""
+    """The files of ``keep``, by their paths in ``{out}``; ProgramError where they are too large."""
     found: dict[str, bytes] = {}
     left = KEPT_BYTES
     for pattern in spec.keep:
@@ -185,12 +174,12 @@ def _kept(spec: CommandTraining, out: Path) -> Mapping[str, bytes]:
                 continue
             if len(found) >= MOST_KEPT or path.stat().st_size > left:
                 limit = f"{MOST_KEPT} files of {KEPT_BYTES / 1e6:.0f} MB together"
-                raise FailedError(f"{name}: `keep` keeps at most {limit}")
+                raise ProgramError(f"{printable(name)}: `keep` keeps at most {limit}")
             try:
                 found[name] = read_bytes(path, left, follow=False)
             except OSError as error:
                 why = error.strerror or str(error)
-                raise FailedError(f"{name}: `keep` cannot keep it: {why}") from error
+                raise ProgramError(f"{printable(name)}: `keep` cannot keep it: {why}") from error
             left -= len(found[name])
     return found
 

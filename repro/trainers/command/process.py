@@ -17,11 +17,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Final
 
-from repro.errors import ReproError
+from repro.errors import ProgramError, ReproError
 
 MARK: Final = "REPRO_RUN"
 """The variable that a program and all that it starts have: which run of which store they are."""
@@ -36,9 +36,8 @@ LONGEST_LINE: Final = 100_000
 GRACE_S: Final = 10.0
 """Seconds from the request to end to the kill."""
 
-
-class FailedError(ReproError):
-    """A program that failed; it can be tried again."""
+LATE_S: Final = 3 * GRACE_S
+"""How long after the limit of its program a guard is believed to be at work on its end."""
 
 
 class NotStartedError(ReproError):
@@ -109,16 +108,20 @@ def run(
         output = _Output(heard)
         reader = threading.Thread(target=output.read, args=(guard.stdout,), daemon=True)
         reader.start()
+        late = False
         try:
             _give(guard, job)
-            guard.wait()
+            guard.wait(None if seconds is None else seconds + LATE_S)
+        except subprocess.TimeoutExpired:  # the program has stopped it
+            late = True
         finally:
             _end(guard)
         found = told.read()
     if not found:  # the guard itself was killed
         kill_marked(mark)
     reader.join(GRACE_S)
-    return _ended(found, guard.returncode, time.monotonic() - began, output.kept())
+    ended = _ended(found, guard.returncode, time.monotonic() - began, output.kept())
+    return replace(ended, timed_out=True) if late and not found else ended
 
 
 def _give(guard: subprocess.Popen[bytes], job: Mapping[str, object]) -> None:
@@ -143,7 +146,11 @@ def _end(guard: subprocess.Popen[bytes]) -> None:
 
 def _ended(answer: bytes, status: int, seconds: float, output: bytes) -> Ended:
     """What the guard says of a program; NotStartedError where there is none."""
-    said: dict[str, Any] = json.loads(answer) if answer else {"status": status, "timed_out": False}
+    said: dict[str, Any] = {"status": status, "timed_out": False}
+    try:
+        said = json.loads(answer) if answer else said
+    except ValueError:
+        raise ProgramError("what guards the program does not say how it ended") from None
     if "why" in said:
         raise NotStartedError(said["errno"], said["why"])
     return Ended(said["status"], said["timed_out"], seconds, output)

@@ -222,6 +222,6 @@ class LeftByProgram:
     def _not_kept(self, name: str) -> DataError:
         return DataError(
             f"'{name}' was not kept of the run\n"
-            f"  expected: one of {', '.join(self._kept) or 'none'}\n"
+            f"  expected: one of {', '.join(map(printable, self._kept)) or 'none'}\n"
             f"  to do: add it to `keep` of the configuration, and run it again: {name}"
         )

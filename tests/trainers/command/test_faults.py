@@ -18,8 +18,7 @@ from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
 from repro.trainers.run import RunSpec
 from tests.commands import repro
-from tests.trainers.command.test_claims import (
-    CLAIM,
+from tests.trainers.command.toy import (
     LEAVES,
     PROGRAM,
     attempt,
@@ -32,13 +31,10 @@ from tests.trainers.command.test_claims import (
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(folder: Path) -> Path:
     """A claim of two arms with three seeds, its program beside it."""
-    (tmp_path / "code").mkdir()
-    (tmp_path / "code" / "train.py").write_text(LEAVES, encoding="utf-8")
-    (tmp_path / "a.claim.yaml").write_text(CLAIM, encoding="utf-8")
-    change(tmp_path, "[1337, 42, 7, 8, 9]", "[1, 2, 3]")
-    return tmp_path
+    change(folder, "[1337, 42, 7, 8, 9]", "[1, 2, 3]")
+    return folder
 
 
 def forced(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
@@ -132,6 +128,17 @@ def test_a_spoilt_folder_fails_its_run_alone(folder: Path, spoils: str, resume: 
     assert "4 as they were" in forced(folder).stdout
     program(folder, LEAVES)
     assert "6 runs trained or measured" in forced(folder).stdout
+
+
+def test_folders_without_end_fail_their_run_alone_at_most(folder: Path) -> None:
+    """To look for what is kept in them recurses too deep, in some versions of Python."""
+    deeper = "\n    for _ in range(1800): os.mkdir('a'); os.chdir('a')\n"
+    program(folder, LEAVES + "\nif seed == 2:\n    os.chdir(out)" + deeper)
+    change(folder, 'keep: ["*.png"]', 'keep: ["**/*.png"]')
+    done = forced(folder)
+    assert "RecursionError" not in done.stderr
+    assert re.search("[46] runs trained or measured", done.stdout)
+    assert left_over(folder) == []
 
 
 def test_results_are_not_read_through_a_link(folder: Path) -> None:

@@ -153,3 +153,39 @@ def test_a_lock_is_held_until_nothing_is_left(tmp_path: Path) -> None:
     with lock.open() as handle:
         assert until(lambda: try_lock(handle.fileno()))
         assert not alive(child)
+
+
+HEIRS = """
+import os, time
+end = time.monotonic() + 12
+for _ in range(4):
+    if os.fork():
+        continue
+    os.setsid()
+    while time.monotonic() < end:
+        if os.fork():
+            os._exit(0)
+"""
+"""Processes that live on in a child of a child, each gone before it can be looked at."""
+
+
+def test_processes_that_fork_and_end_in_turn_are_ended(tmp_path: Path) -> None:
+    """In haste: what looks for them now and then hardly ever meets one, and gives up."""
+    begun = time.monotonic()
+    run([sys.executable, "-c", HEIRS], tmp_path)
+    assert time.monotonic() - begun < 8
+
+
+def test_a_guard_that_is_stopped_keeps_no_program_beyond_its_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits for it for ever, and it is no run that has ended well."""
+    monkeypatch.setattr(process, "LATE_S", 1.0)
+    monkeypatch.setattr(process, "GRACE_S", 1.0)
+    code = (
+        "import os, pathlib, signal, time; pathlib.Path('up').write_text(str(os.getpid()));"
+        "os.kill(os.getppid(), signal.SIGSTOP); time.sleep(600)"
+    )
+    ended = run([sys.executable, "-c", code], tmp_path, 2)
+    assert ended.timed_out
+    assert not alive(number(tmp_path / "up"))

@@ -1,0 +1,58 @@
+"""A program that fails with whatever seed is not run with all of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.trainers.command.toy import LEAVES, change, program, verify
+
+TELLS = "open('begun', 'a').write(f'{given.optimizer} {given.seed}\\n')\n"
+"""A line in a file beside the program, once for each run that was begun."""
+
+
+def begun(folder: Path) -> list[str]:
+    return sorted((folder / "code" / "begun").read_text(encoding="utf-8").splitlines())
+
+
+def test_a_slip_in_a_program_costs_two_runs_of_each_arm(folder: Path) -> None:
+    """What is not started is told once an arm, and the same command makes all of it."""
+    slip = LEAVES.replace("out = Path", TELLS + "given.sede\nout = Path")
+    program(folder, slip)
+    done = verify(folder, "--engine", "serial")
+    assert done.returncode == 5
+    assert begun(folder) == ["adam 1337", "adam 42", "adamw 1337", "adamw 42"]
+    assert done.stderr.count("| AttributeError: ") == 4
+    (adam, adamw) = [line for line in done.stderr.splitlines() if line.startswith("failed: ")][-2:]
+    assert adam.startswith("failed: Adam, seed 7 and 2 more: not started: the first runs of this")
+    assert adamw.startswith("failed: AdamW, seed 7 and 2 more: not started: the first runs of this")
+    assert "INCOMPLETE" in done.stdout
+    assert "0 runs trained or measured, 0 as they were, 10 missing" in done.stdout
+    program(folder, slip.replace("sede", "seed"))
+    assert "10 runs trained or measured" in verify(folder).stdout
+
+
+def test_workers_that_have_gone_on_meanwhile_are_the_last(folder: Path) -> None:
+    """Each of the two may have begun one more when the second failure is told."""
+    program(folder, LEAVES.replace("out = Path", TELLS + "sys.exit(1)\nout = Path"))
+    change(folder, "[1337, 42, 7, 8, 9]", str(list(range(12))))
+    done = verify(folder, "--engine", "processes", "--workers", "2")
+    assert done.returncode == 5
+    assert 4 <= len(begun(folder)) <= 8
+    assert done.stderr.count("more: not started: ") == 2
+
+
+def test_seeds_that_always_fail_keep_no_other_from_its_turn(folder: Path) -> None:
+    """The same command begins with those that were not started."""
+    program(folder, LEAVES.replace("out = Path", "assert seed not in {1337, 42}\nout = Path"))
+    assert "0 runs trained" in verify(folder, "--engine", "serial").stdout
+    assert "6 runs trained" in verify(folder, "--engine", "serial").stdout
+
+
+def test_seeds_that_fail_later_stop_nothing(folder: Path) -> None:
+    """A program that has worked is not what is wrong."""
+    program(folder, LEAVES.replace("out = Path", TELLS + "assert seed < 100\nout = Path"))
+    change(folder, "[1337, 42, 7, 8, 9]", "[7, 8, 9]")
+    verify(folder, "--force")
+    change(folder, "[7, 8, 9]", "[101, 102, 103, 104, 7, 8, 9]")
+    verify(folder, "--engine", "serial")
+    assert len(begun(folder)) == 14
