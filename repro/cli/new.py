@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from repro.cli.compare import Baseline, Field, Measure, SeedField
+from repro.cli.compare import Baseline, Field, Measure, SeedField, TaskName
 from repro.cli.options import Json, described, problems, say, say_json
 
 Results = Annotated[
@@ -40,6 +40,7 @@ def new(
     measure: Measure = "",
     arm: Field = "",
     seed: SeedField = "",
+    task: TaskName = "",
     out: Annotated[Path, typer.Option(help="Folder to which the claim is written.")] = Path(),
     gate: Annotated[
         bool,
@@ -57,7 +58,7 @@ def new(
         from repro.drafting.new import NewClaim, asked_for, write_claim
         from repro.drafting.run_fields import Hints
 
-        hints = Hints(arm, seed, measure)
+        hints = Hints(arm, seed, measure, task)
         given = NewClaim(
             better, results, command, measure, baseline, by, why, own, hints, out, gate=gate
         )

@@ -11,6 +11,7 @@ from pathlib import Path
 from repro.drafting.claim_text import Better, Draft, claim_text, name_of
 from repro.drafting.drafts import DraftOptions, Drafts, drafts_of, write
 from repro.drafting.found_results import read_results
+from repro.drafting.log_runs import pattern_of
 from repro.drafting.run_fields import Hints
 from repro.errors import ClaimError, Problem
 from repro.evidence.readings import number_of
@@ -88,6 +89,7 @@ def _refuse_both(new: NewClaim) -> None:
         "--baseline": bool(new.baseline),
         "--arm": bool(new.hints.arm),
         "--seed": bool(new.hints.seed),
+        "--task": bool(new.hints.task),
     }
     of_command = {"--command": bool(new.command), "--gate": new.gate}
     first = next((name for name, given in of_results.items() if given), "")
@@ -107,12 +109,6 @@ def _from_results(new: NewClaim, better: Better, path: Path) -> Drafts:
     return drafts_of(results, asked)
 
 
-def _pattern(measure: str, name: str) -> str:
-    """What finds a number after the name of what is measured: with its sign, and nan and inf."""
-    number = r"(?i:[-+]?(?:nan\b|inf(?:inity)?\b|\.?\d[\d.e+-]*))"
-    return rf"(?<!\w){re.escape(measure)}(?!\w)[\s:=|>(\"]*(?P<{name}>{number})"
-
-
 def _from_command(new: NewClaim, better: Better) -> Drafts:
     """A claim about a program with other arguments; ClaimError for no command line."""
     words, settings, said = _words(new.command)
@@ -123,7 +119,7 @@ def _from_command(new: NewClaim, better: Better) -> Drafts:
         results = {"file": "{out}/results.json"}
         said.append(f"its results are read from {{out}}/results.json, as '{measure}'")
     else:
-        results = {"stdout": _pattern(measure, name)}
+        results = {"stdout": pattern_of(measure, name)}
         said.append(f"its results are read from the lines of its output that have '{measure}'")
     reported = {"from": measure} if left else {"from": name, "reduce": "last"}
     files = [word for word in words if (new.out / word).is_file()]
