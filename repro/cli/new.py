@@ -72,8 +72,10 @@ def new(
         for problem in written.open:
             say(f"to fill in: {problem}", err=json)
         if given.results is not None:
-            text = f"put new results in place of {given.results} before you verify"
-            say(f"{text}: a verdict on these would be exploratory", err=json)
+            text = (
+                f"a verdict on {given.results} is exploratory: to declare the claim, say in `own`"
+            )
+            say(f"{text} why you claim it, and put new results in their place", err=json)
         if json:
             files = [*map(str, written.files)]
             to_fill_in = [*map(described, written.open)]

@@ -32,7 +32,7 @@ _APART = re.compile(r"\s*(?<!:)[:=](?![:=/\\])\s*")
 _FULL_NUMBER = re.compile(NUMBER + r"%?")
 
 
-class Pair(NamedTuple):
+class NamedValue(NamedTuple):
     """A name, what was said before it in the line, and its value."""
 
     name: str
@@ -120,11 +120,11 @@ def _run_in(lines: Iterable[str]) -> tuple[dict[str, Any], list[Row]]:
     return {name: next(iter(each)) for name, each in values.items() if len(each) == 1}, rows
 
 
-def _full_name(pair: Pair, befores: dict[str, set[str]]) -> str:
+def _full_name(pair: NamedValue, befores: dict[str, set[str]]) -> str:
     return f"{pair.before} {pair.name}".strip() if len(befores[pair.name]) > 1 else pair.name
 
 
-def pairs_in(line: str) -> Iterator[Pair]:
+def pairs_in(line: str) -> Iterator[NamedValue]:
     """Every name and value in a line; a value of several words only where it is alone there."""
     if len(line) > LONGEST:
         return
@@ -138,7 +138,7 @@ def pairs_in(line: str) -> Iterator[Pair]:
         if name and not last and len(following.split()) == 1:
             before.append(name)  # `test: loss=1`: what follows is a name, too
         elif name and (value := _value(following, alone=last and not place)):
-            yield Pair(name, " ".join(before), value)
+            yield NamedValue(name, " ".join(before), value)
 
 
 def _name(words: Sequence[str]) -> tuple[str, list[str]]:

@@ -15,6 +15,7 @@ from repro.drafting.log_runs import pattern_of
 from repro.drafting.run_fields import Hints
 from repro.errors import ClaimError, Problem
 from repro.evidence.readings import number_of
+from repro.specs.claim import WRITTEN_FROM_RESULTS
 from repro.specs.load import check_files
 
 HEAD = (
@@ -22,9 +23,9 @@ HEAD = (
     "reasons: they stand in the report. Then: repro check, repro verify with this file.",
 )
 SEEN = (
-    "Written by `repro new` when the results that it reads were there: a verdict on these is",
-    "exploratory, and the claim is about new ones, put in their place. Fill in what is empty, and",
-    "give the reasons: they stand in the report. Then: repro check, repro verify with this file.",
+    "Written by `repro new` when the results that it reads were there: what it says of them is",
+    "exploratory. To declare it, fill in what is empty, say in `own` why it is claimed, in place of",
+    "what stands there, and put new results in place of these. Then: repro check, repro verify.",
 )
 SEEDS, MOST_SEEDS = 5, 30
 _PLACEHOLDER = re.compile(r"\{([A-Za-z][A-Za-z0-9_.-]*)\}")
@@ -105,7 +106,8 @@ def _refuse_both(new: NewClaim) -> None:
 def _from_results(new: NewClaim, better: Better, path: Path) -> Drafts:
     """A claim like these results, about new ones in their place."""
     results = read_results(path, new.out, new.hints)
-    asked = DraftOptions(better, new.by, new.why, new.baseline, new.own, SEEN, ask=True)
+    own = f"{WRITTEN_FROM_RESULTS}. {new.own}" if new.own else WRITTEN_FROM_RESULTS
+    asked = DraftOptions(better, new.by, new.why, new.baseline, own, SEEN, ask=True)
     return drafts_of(results, asked)
 
 
