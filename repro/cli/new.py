@@ -72,10 +72,9 @@ def new(
         for problem in written.open:
             say(f"to fill in: {problem}", err=json)
         if given.results is not None:
-            text = (
-                f"a verdict on {given.results} is exploratory: to declare the claim, say in `own`"
-            )
-            say(f"{text} why you claim it, and put new results in their place", err=json)
+            seen = f"a verdict on {given.results} is exploratory"
+            declared = "say in `own` why you claim it, and put new results in their place"
+            say(f"{seen}: to declare the claim, {declared}", err=json)
         if json:
             files = [*map(str, written.files)]
             to_fill_in = [*map(described, written.open)]

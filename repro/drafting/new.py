@@ -24,7 +24,7 @@ HEAD = (
 )
 SEEN = (
     "Written by `repro new` when the results that it reads were there: what it says of them is",
-    "exploratory. To declare it, fill in what is empty, say in `own` why it is claimed, in place of",
+    "exploratory. To declare it, fill in what is empty, say in `own` why it is claimed instead of",
     "what stands there, and put new results in place of these. Then: repro check, repro verify.",
 )
 SEEDS, MOST_SEEDS = 5, 30
