@@ -152,7 +152,9 @@ def test_an_edited_program_is_another_candidate(tmp_path: Path) -> None:
     program.write_text(program.read_text().replace("2.0 +", "1.9 +"), encoding="utf-8")
     done = gated(file)
     assert (done.stdout.splitlines()[-1], done.returncode) == ("UNUSABLE", 4)
-    assert "give the claim a new id" in done.stdout
+    told = done.stdout.splitlines()[0]
+    assert told.startswith("what decides was changed when results of 'candidate' were there (arms.")
+    assert told.endswith(": give the claim a new id")  # nothing has run, so that any seed is new
     assert "runs to do" not in done.stderr
 
 
@@ -175,7 +177,13 @@ def test_a_new_id_is_another_try(tmp_path: Path) -> None:
     gated(file)
     assert gated(renamed(file, "second")).returncode == 0
     third = gated(renamed(file, "third"))
-    assert (third.returncode, "first_seed" in third.stdout) == (4, True)
+    assert third.returncode == 4
+    assert third.stdout.startswith(
+        "'third' was declared when runs of its arms were there, up to seed 4: give each arm "
+        "`first_seed: 5` or more, and the claim another id"
+    )
+    moved = renamed(file, "third", first_seed=100)
+    assert "its seeds are new now, so give the claim a new id, too" in gated(moved).stdout
     assert gated(renamed(file, "fourth", first_seed=100)).returncode == 0
 
 
