@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from repro.drafting.drafts import DraftOptions, Drafts, drafts_of, write
 from repro.drafting.found_results import read_results
 from repro.drafting.log_runs import pattern_of
 from repro.drafting.run_fields import Hints
-from repro.errors import ClaimError, Problem
+from repro.errors import ClaimError, Place, Problem
 from repro.evidence.readings import number_of
 from repro.specs.claim import WRITTEN_FROM_RESULTS
 from repro.specs.load import check_files
@@ -28,6 +28,7 @@ SEEN = (
     "what stands there, and put new results in place of these. Then: repro check, repro verify.",
 )
 SEEDS, MOST_SEEDS = 5, 30
+PROGRAMS = frozenset({".py", ".sh", ".jl", ".R", ".pl", ".js"})
 _PLACEHOLDER = re.compile(r"\{([A-Za-z][A-Za-z0-9_.-]*)\}")
 _RESERVED = frozenset({"seed", "args", "out"})
 
@@ -79,8 +80,26 @@ def write_claim(new: NewClaim) -> Written:
         drafts = _from_command(new, new.better)
     files = write(drafts, new.out)
     checked, _ = check_files(files)
-    problems = tuple(problem for each in checked for problem in each.problems)
-    return Written(files, tuple(drafts.said), problems)
+    problems = [problem for each in checked for problem in each.problems]
+    told = {(problem.place.file, problem.place.line) for problem in problems}
+    problems += [
+        problem
+        for file in files
+        for problem in _without_arguments(file)
+        if (problem.place.file, problem.place.line) not in told
+    ]
+    return Written(files, tuple(drafts.said), tuple(sorted(problems)))
+
+
+def _without_arguments(file: Path) -> Iterator[Problem]:
+    """The arms of a command whose arguments are left open: without any, it is one program twice."""
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+        place = Place(str(file), number, line.find("args: {") + 1)
+        if "args: {}" in line:
+            what, expected = "nothing says what the arms differ in", "as in: args: {lr: 0.1}"
+            yield Problem(place, what, expected, "fill it in for one arm, or both")
+        elif place.column > 0 and ": null" in line:
+            yield Problem(place, "args: nothing is filled in", "a value", "fill it in")
 
 
 def _refuse_both(new: NewClaim) -> None:
@@ -125,6 +144,7 @@ def _from_command(new: NewClaim, better: Better) -> Drafts:
         said.append(f"its results are read from the lines of its output that have '{measure}'")
     reported = {"from": measure} if left else {"from": name, "reduce": "last"}
     files = [word for word in words if (new.out / word).is_file()]
+    said += _elsewhere(words, new.out)
     draft = Draft(
         id=f"{better}_{name}",
         title=f"The changed program has a {better} {measure} than the baseline"[:200],
@@ -143,6 +163,14 @@ def _from_command(new: NewClaim, better: Better) -> Drafts:
         configuration={"trainer": "command", "command": words, "files": files, "results": results},
     )
     return Drafts({f"{draft.id}.claim.yaml": claim_text(draft)}, said=said)
+
+
+def _elsewhere(words: Sequence[str], out: Path) -> Iterator[str]:
+    """What is said of programs that are not where they will be run."""
+    for word in words:
+        if Path(word).suffix in PROGRAMS and not (out / word).is_file():
+            where = f"the folder of the claim, {out}" if str(out) != "." else "this folder"
+            yield f"'{word}' is not in {where}, in which the program runs: --out names another"
 
 
 def _words(command: str) -> tuple[list[str], list[str], list[str]]:

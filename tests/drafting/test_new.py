@@ -104,6 +104,25 @@ def test_the_output_of_a_program_is_read_by_a_pattern() -> None:
     assert "from: value, reduce: last" in text
 
 
+def test_what_the_arms_differ_in_is_to_be_filled_in() -> None:
+    """Where no argument is named there are two arms of one program; and what that takes is said."""
+    done = repro("new", "--command", "python train.py --seed {seed}", "--better", "lower", *GIVEN)
+    assert "nothing says what the arms differ in" in done.stdout
+    assert "args: {lr: 0.1}" in done.stdout
+    checked = repro("check", "lower_value.claim.yaml")
+    assert "to do: give 'baseline' other arguments, as in: args: {lr: 0.1}" in checked.stderr
+    done = repro("new", "--command", RUNS, "--better", "lower")
+    assert "source.own: nothing is filled in" in done.stdout
+    assert done.stdout.count("args: nothing is filled in") == 2
+
+
+def test_a_program_that_is_not_beside_the_claim_is_told() -> None:
+    done = repro("new", "--command", RUNS, "--better", "lower", *GIVEN, "--out", "claims")
+    assert "'train.py' is not in the folder of the claim, claims" in done.stdout
+    done = repro("new", "--command", RUNS, "--better", "lower", *GIVEN)
+    assert "is not in" not in done.stdout
+
+
 @pytest.mark.parametrize(
     ("line", "value"),
     [
