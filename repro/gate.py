@@ -43,6 +43,11 @@ WORDS = {
     Conclusion.NOT_TESTED: Word.UNDECIDED,
 }
 
+EXPLORATORY = (
+    "the claim was written from the results that it is judged on: say in `own` why it is claimed, "
+    "and give it new results"
+)
+
 NAMED = 3
 """So many fields that were changed are named."""
 
@@ -83,6 +88,8 @@ def gate(claim: Claim, options: Options, tell: Callable[[Document], None]) -> Ga
         word, why = _word(document, futile=futile)
         if _is_late(document):
             word, why = Word.UNUSABLE, _late(claim, document, options)
+        elif claim.exploratory:
+            word, why = Word.UNUSABLE, EXPLORATORY
         if word is not Word.UNDECIDED or planned <= seeds or not more:
             unwritten = write_report(claim, document, options)
             status = gravest([word.status, *codes, *([5] if unwritten else [])])

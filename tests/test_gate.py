@@ -280,6 +280,25 @@ def test_a_table_is_judged_once(tmp_path: Path) -> None:
     assert (done.stdout.splitlines()[-1], done.returncode) == ("KEEP", 0), done.stderr
 
 
+def test_a_claim_that_was_written_from_its_results_keeps_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until somebody declares it: then it is judged as any other table."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{arm},{seed},{2 + seed / 100 - gain}" for arm, gain in
+            (("candidate", 0.5), ("baseline", 0.0)) for seed in range(6)]  # fmt: skip
+    (tmp_path / "runs.csv").write_text("\n".join(["arm,seed,error", *rows]) + "\n")
+    command("compare", "runs.csv", "--better", "lower")
+    file = tmp_path / "candidate_vs_baseline.claim.yaml"
+    done = gated(file)
+    assert (done.stdout.splitlines()[-1], done.returncode) == ("UNUSABLE", 4)
+    assert "written from the results that it is judged on" in done.stdout
+    text = file.read_text(encoding="utf-8")
+    own = text[text.index("{own: ") : text.index("\narms:")]
+    file.write_text(text.replace(own, '{own: "we want to know it"}'), encoding="utf-8")
+    assert gated(file).returncode == 0
+
+
 @pytest.mark.parametrize("process", [eprocess, paired_eprocess])
 def test_a_change_that_is_none_is_seldom_kept(process: Any) -> None:
     """Looked at after every one of 40 pairs, KEEP is said of at most 5 % of them, and so REJECT."""

@@ -36,7 +36,7 @@ UsageError: type[Exception] = typer.BadParameter.__base__ or Exception
 """What typer raises for an unknown option, a missing argument, or a wrong choice."""
 
 
-class Commands(TyperGroup):
+class CommandGroup(TyperGroup):
     """The commands; with `--json`, a mistake in their arguments is an object on stdout, too."""
 
     def make_context(self, *given: Any, **more: Any) -> Any:
@@ -68,7 +68,7 @@ def _say_usage(error: Any) -> None:
 
 app = typer.Typer(
     name="repro",
-    cls=Commands,
+    cls=CommandGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

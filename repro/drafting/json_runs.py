@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 
@@ -21,6 +22,9 @@ LARGEST = 200_000_000
 
 SERIES = frozenset({"loss", "acc", "accuracy", "error", "lr", "learning_rate", "epoch", "step"})
 """Last words in the names of what is logged during one run: lists of these are no arms."""
+
+MOST_ABOVE = 3
+"""So many folders above a file are searched for others like it."""
 
 _SEED = re.compile(r"(?i)(?:seed|run)?[_=-]?(\d{1,15})")
 
@@ -188,5 +192,14 @@ def _said_in_log(path: Path) -> Iterator[str]:
 def _alone(path: Path, mistake: str) -> Exception:
     beside = sum(each.suffix == path.suffix for each in path.parent.iterdir()) - 1
     there = f"; {beside} more {path.suffix} lie beside it" if beside else ""
-    advice = f"give the folder with the files of all runs, such as {path.parent}"
+    advice = f"give the folder with the files of all runs, such as {_folder_of_several(path)}"
     return refused(path, f"{mistake}{there}", "a table, or the files of several runs", advice)
+
+
+def _folder_of_several(path: Path) -> Path:
+    """The nearest folder above that has another such file as deep below it; else the file's own."""
+    for depth, folder in enumerate(path.parents[:MOST_ABOVE]):
+        alike = folder.glob("*/" * depth + f"*{path.suffix}")
+        if len(list(islice(alike, 2))) > 1:
+            return folder
+    return path.parent

@@ -90,6 +90,14 @@ def test_one_run_is_refused_with_what_is_in_it(document: Any, words: str) -> Non
     assert "to do: give the folder with the files of all runs, such as runs" in done.stderr
 
 
+def test_the_folder_that_is_named_has_other_runs() -> None:
+    for seed in range(2):
+        Path(f"runs/mixup/{seed}").mkdir(parents=True)
+        Path(f"runs/mixup/{seed}/result.json").write_text('{"error": 4.2}')
+    done = repro("compare", "runs/mixup/0/result.json", "--better", "lower")
+    assert done.stderr.rstrip().endswith("such as runs/mixup")
+
+
 def test_a_list_that_names_no_arm_says_what_it_has() -> None:
     Path("results.json").write_text(json.dumps([{"seed": s, "error": v} for _, s, v in VALUES]))
     done = repro("compare", "results.json", "--better", "lower")
