@@ -24,7 +24,8 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def score(arm: str, task: int, seed: int) -> float:
     """New is 0.1 to 0.115 better, by task, and tasks are far from each other."""
-    return 0.2 * task + 0.011 * seed + 0.003 * ((seed * 7 + task * 5) % 4)
+    gain = (0.1 + task / 200) * (arm == "new")
+    return gain + 0.2 * task + 0.011 * seed + 0.003 * ((seed * 7 + task * 5) % 4)
 
 
 def lm_eval(seeds: int = 3, tasks: int = 4, **more: Any) -> str:
