@@ -6,6 +6,8 @@ The expectation is written when the results are there, so that its verdict is ex
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from repro.drafting.claim_text import Better
 from repro.drafting.drafts import DraftOptions, drafts_of, write
 from repro.drafting.found_results import FoundResults, read_results
 from repro.drafting.run_fields import Hints
+from repro.drafting.run_values import FoundValue
 from repro.specs.claim import WRITTEN_FROM_RESULTS
 from repro.specs.load import load_claims
 from repro.store.run_store import RunStore
@@ -41,7 +44,6 @@ class ComparedResults:
 
     verified: Verified
     said: tuple[str, ...]
-    seeds: dict[str, int]
     claims: tuple[Path, ...]
 
 
@@ -62,8 +64,26 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
         command=comparison.command,
     )
     verified = verify_claims(load_claims(files), options)
-    seeds = {arm: len(runs) for arm, runs in results.runs.items()}
-    return ComparedResults(verified, tuple(drafts.said), seeds, files)
+    return ComparedResults(verified, (*drafts.said, _counted(results)), files)
+
+
+def _counted(results: FoundResults) -> str:
+    """How many runs of each arm have a value, per task, and how many diverged or are missing."""
+    counts = (f"{arm} {_count(runs)}" for arm, runs in results.runs.items())
+    unit = "seeds per arm and task" if results.tasks else "seeds per arm"
+    return f"n, the {unit}: {', '.join(counts)}"
+
+
+def _count(runs: Sequence[FoundValue]) -> str:
+    tasks = Counter(run.task for run in runs if run.value is not None)
+    fewest = min(tasks.values(), default=0)
+    most = max(tasks.values(), default=0)
+    missing = sum(run.missing for run in runs)
+    diverged = sum(run.value is None and not run.missing for run in runs)
+    lost = {"diverged": diverged, "missing": missing}
+    said = " and ".join(f"{count} {word}" for word, count in lost.items() if count)
+    shown = str(most) if fewest == most else f"{fewest} to {most}"
+    return f"{shown} (and {said})" if said else shown
 
 
 def _asked(comparison: CompareOptions, results: FoundResults) -> DraftOptions:

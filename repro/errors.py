@@ -10,7 +10,7 @@ import re
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 
@@ -44,10 +44,38 @@ class Problem:
         return "\n".join(lines)
 
 
+_AT = re.compile(r"(?P<file>[^\n]+?):(?P<line>\d+):(?P<column>\d+): ")
+_EXPECTED, _ADVICE = "  expected: ", "  to do: "
+
+
+def read_problems(message: str) -> tuple[Problem, ...]:
+    """The mistakes in a message: what is wrong, and below it what was expected and what to do.
+
+    A place is that at the start of a line, as `claim.yaml:3:1: `; without one the file is empty.
+    """
+    found: list[Problem] = []
+    for line in filter(str.strip, message.split("\n")):
+        if found and line.startswith(_EXPECTED):
+            found[-1] = replace(found[-1], expected=line.removeprefix(_EXPECTED))
+        elif found and line.startswith(_ADVICE):
+            found[-1] = replace(found[-1], advice=line.removeprefix(_ADVICE))
+        elif at := _AT.match(line):
+            place = Place(at["file"], int(at["line"]), int(at["column"]))
+            found.append(Problem(place, line[at.end() :]))
+        else:
+            found.append(Problem(Place(""), line.strip()))
+    return tuple(found)
+
+
 class ReproError(Exception):
     """The root of the tree; ``exit_code`` is the status the command line ends with."""
 
     exit_code = 2
+
+    @property
+    def mistakes(self) -> tuple[Problem, ...]:
+        """Every mistake that it tells, in reading order."""
+        return read_problems(str(self))
 
 
 class SpecError(ReproError):
@@ -56,6 +84,10 @@ class SpecError(ReproError):
     def __init__(self, problems: list[Problem]) -> None:
         self.problems = tuple(sorted(problems))
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+    @property
+    def mistakes(self) -> tuple[Problem, ...]:
+        return self.problems
 
 
 class ShapeError(SpecError):
@@ -77,14 +109,27 @@ class TooFewError(ClaimError):
 class CodeError(ReproError):
     """Code of others would be imported without consent: ``found`` says where each is named."""
 
+    RIGHTS = "code of others, which runs with your rights"
+    CONSENT = "read it, and if you trust it, give --allow-code (Python: allow_code=True)"
+
     def __init__(self, found: Mapping[str, str]) -> None:
         self.found = found
         *names, last = found
         both = f"{', '.join(names)} and {last} are" if names else f"{last} is"
         place = next(iter(found.values()))
-        super().__init__(
-            f"{place}{': ' if place else ''}{both} code of others, which runs with your rights: "
-            "read it, and if you trust it, give --allow-code (Python: allow_code=True)"
+        super().__init__(f"{place}{': ' if place else ''}{both} {self.RIGHTS}: {self.CONSENT}")
+
+    @property
+    def mistakes(self) -> tuple[Problem, ...]:
+        """One for each: the sentence of the message in parts."""
+        return tuple(
+            replace(
+                read_problems(f"{place}: {name} is {self.RIGHTS}" if place else name)[0],
+                what=f"{name} is {self.RIGHTS}",
+                expected="your consent",
+                advice=self.CONSENT,
+            )
+            for name, place in self.found.items()
         )
 
 

@@ -18,6 +18,7 @@ from repro.judging.document import Document
 from repro.judging.registration import registration_part, undecided
 from repro.registry.registry import Registry
 from repro.specs.claim import Claim
+from repro.store.run_store import RunStore
 from repro.verify import Options, verify_claims, with_seeds_due, write_report
 
 
@@ -42,10 +43,13 @@ WORDS = {
     Conclusion.NOT_TESTED: Word.UNDECIDED,
 }
 
-LATE = (
-    "what decides was declared, or changed, when results were there: give the claim a new id, and "
-    "where runs of its arms are there already a `first_seed` above theirs"
+EXPLORATORY = (
+    "the claim was written from the results that it is judged on: say in `own` why it is claimed, "
+    "and give it new results"
 )
+
+NAMED = 3
+"""So many fields that were changed are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,10 @@ def gate(claim: Claim, options: Options, tell: Callable[[Document], None]) -> Ga
         planned, more = seeds_of(document), not late and _open(claim, options)
         futile = bool(claim.trained) and not more and planned < _most(claim)
         word, why = _word(document, futile=futile)
+        if _is_late(document):
+            word, why = Word.UNUSABLE, _late(claim, document, options)
+        elif claim.exploratory:
+            word, why = Word.UNUSABLE, EXPLORATORY
         if word is not Word.UNDECIDED or planned <= seeds or not more:
             unwritten = write_report(claim, document, options)
             status = gravest([word.status, *codes, *([5] if unwritten else [])])
@@ -118,11 +126,42 @@ def _is_late(document: Document) -> bool:
     return trained and registration is not None and registration.state == "after"
 
 
+def _late(claim: Claim, document: Document, options: Options) -> str:
+    """What came too late, an edit or the whole claim, and what makes it another try."""
+    registration, last = document.registration, _last_seed(claim, options.store)
+    fresh = f"give each arm `first_seed: {last + 1}` or more"
+    if claim.seeds.values is not None:
+        fresh = "name other seeds in `values`"
+    edits = () if registration is None else registration.edits
+    if late := [path for edit in edits if edit.after_results for path in edit.paths]:
+        changed = ", ".join(dict.fromkeys(late[:NAMED])) + (", ..." if len(late) > NAMED else "")
+        said = f"what decides was changed when results of '{claim.id}' were there ({changed})"
+        also = f", and {fresh}, for runs of its arms are there" if last >= 0 else ""
+        return f"{said}: give the claim a new id{also}"
+    said = f"'{claim.id}' was declared when runs of its arms were there"
+    if last < 0:
+        return f"{said}: its seeds are new now, so give the claim a new id, too"
+    return (
+        f"{said}, up to seed {last}: {fresh}, and the claim another id, for by now this one has "
+        "looked at them"
+    )
+
+
+def _last_seed(claim: Claim, store: RunStore) -> int:
+    """The largest seed of a run of its arms that is there; -1 where none is."""
+    firsts = ((arm, claim.arms[arm].first_seed) for arm in claim.trained)
+    numbers = (
+        (arm, number)
+        for arm, first in firsts
+        for number in claim.seeds.values or range(first, first + _most(claim))
+    )
+    there = (number for arm, number in numbers if store.committed(claim.run(arm, number).key))
+    return max(there, default=-1)
+
+
 def _word(document: Document, *, futile: bool) -> tuple[Word, str]:
     """The word for a judgement, and the reason in a sentence."""
     verdict = document.verdict
-    if _is_late(document):
-        return Word.UNUSABLE, LATE
     if verdict.validity != Validity.VALID or verdict.conclusion is None:
         return Word.UNUSABLE, f"{verdict.validity}: {verdict.sentence}"
     word = WORDS.get(Conclusion(verdict.conclusion), Word.UNUSABLE)

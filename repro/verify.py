@@ -103,7 +103,6 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     agree_on_families(claims)
     formats = added(options.formats, allow_code=options.allow_code)
     tables = _tables(claims, options)
-    _make_folder(options.reports)
     registry = Registry(options.store, make=options.train)
     stopped: list[Stopped] = []
     named = {subject(claim): claim for claim in claims}
@@ -142,9 +141,10 @@ def _planned(
 ) -> tuple[Sequence[Claim], Plan]:
     """The claims with the seeds that are due, registered, and the plan of their runs.
 
-    A user's own results need no runs, and leave no record.
+    A user's own results need no runs, and leave no record. What is refused has made no folder.
     """
     if options.results is not None:
+        _make_folder(options.reports)
         return claims, plan_runs((), options.store)
     claims = with_seeds_due(claims, registry, stopped, tonight=options.nightly)
     planned = plan_runs(claims, options.store, workers=options.workers)
@@ -154,6 +154,7 @@ def _planned(
         if not options.force:
             refuse_designs([claim for claim in claims if planned.lacks(claim.runs())])
         require(planned.missing, options)
+    _make_folder(options.reports)
     for claim in claims:
         registry.register(claim)
     return claims, planned

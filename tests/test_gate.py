@@ -159,7 +159,9 @@ def test_an_edited_program_is_another_candidate(tmp_path: Path) -> None:
     program.write_text(program.read_text().replace("2.0 +", "1.9 +"), encoding="utf-8")
     done = gated(file)
     assert (last_line(done), done.returncode) == ("UNUSABLE", 4)
-    assert "give the claim a new id" in done.stdout
+    told = done.stdout.splitlines()[0]
+    assert told.startswith("what decides was changed when results of 'candidate' were there (arms.")
+    assert told.endswith(": give the claim a new id")  # nothing has run, so that any seed is new
     assert "runs to do" not in done.stderr
 
 
@@ -182,7 +184,13 @@ def test_a_new_id_is_another_try(tmp_path: Path) -> None:
     gated(file)
     assert gated(renamed(file, "second")).returncode == 0
     third = gated(renamed(file, "third"))
-    assert (third.returncode, "first_seed" in third.stdout) == (4, True)
+    assert third.returncode == 4
+    assert third.stdout.startswith(
+        "'third' was declared when runs of its arms were there, up to seed 4: give each arm "
+        "`first_seed: 5` or more, and the claim another id"
+    )
+    moved = renamed(file, "third", first_seed=100)
+    assert "its seeds are new now, so give the claim a new id, too" in gated(moved).stdout
     assert gated(renamed(file, "fourth", first_seed=100)).returncode == 0
 
 
@@ -277,6 +285,25 @@ def test_a_table_is_judged_once(tmp_path: Path) -> None:
     file.write_text(before + arms, encoding="utf-8")
     done = gated(file)
     assert (last_line(done), done.returncode) == ("KEEP", 0), done.stderr
+
+
+def test_a_claim_that_was_written_from_its_results_keeps_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until somebody declares it: then it is judged as any other table."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{arm},{seed},{2 + seed / 100 - gain}" for arm, gain in
+            (("candidate", 0.5), ("baseline", 0.0)) for seed in range(6)]  # fmt: skip
+    (tmp_path / "runs.csv").write_text("\n".join(["arm,seed,error", *rows]) + "\n")
+    command("compare", "runs.csv", "--better", "lower")
+    file = tmp_path / "candidate_vs_baseline.claim.yaml"
+    done = gated(file)
+    assert (last_line(done), done.returncode) == ("UNUSABLE", 4)
+    assert "written from the results that it is judged on" in done.stdout
+    text = file.read_text(encoding="utf-8")
+    own = text[text.index("{own: ") : text.index("\narms:")]
+    file.write_text(text.replace(own, '{own: "we want to know it"}'), encoding="utf-8")
+    assert gated(file).returncode == 0
 
 
 @pytest.mark.parametrize("process", [eprocess, paired_eprocess])

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import signal
 import sys
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from repro.cli.check import check
 from repro.cli.commands import audit, corpus, doctor, report, schema
@@ -18,7 +21,7 @@ from repro.cli.compare import compare
 from repro.cli.gate import gate
 from repro.cli.measure import measure
 from repro.cli.new import new
-from repro.cli.options import say_stopped
+from repro.cli.options import say_stopped, say_wrong
 from repro.cli.plan import plan
 from repro.cli.rank import rank
 from repro.cli.runs import runs
@@ -26,11 +29,46 @@ from repro.cli.similarity import similarity
 from repro.cli.trial import trial
 from repro.cli.tune import tune
 from repro.cli.verify import verify
-from repro.errors import stopped_by
+from repro.errors import Place, Problem, stopped_by
 from repro.machine import package_version
+
+UsageError: type[Exception] = typer.BadParameter.__base__ or Exception
+"""What typer raises for an unknown option, a missing argument, or a wrong choice."""
+
+
+class CommandGroup(TyperGroup):
+    """The commands; with `--json`, a mistake in their arguments is an object on stdout, too."""
+
+    def make_context(self, *given: Any, **more: Any) -> Any:
+        with _mistakes_as_json():
+            return super().make_context(*given, **more)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _mistakes_as_json():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _mistakes_as_json() -> Iterator[None]:
+    try:
+        yield
+    except UsageError as error:
+        if "--json" in sys.argv[1:]:
+            _say_usage(error)
+        raise
+
+
+def _say_usage(error: Any) -> None:
+    """What is wrong with the arguments, and where it is said which there are."""
+    what = " ".join(error.format_message().split()) or str(error)
+    context = getattr(error, "ctx", None)
+    advice = f"{context.command_path} --help lists what there is" if context else "repro --help"
+    say_wrong(what, error.exit_code, [Problem(Place(""), what, advice=advice)])
+
 
 app = typer.Typer(
     name="repro",
+    cls=CommandGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

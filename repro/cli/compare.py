@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 ResultsPath = Annotated[
     Path,
     typer.Argument(
-        help="A CSV, TSV or JSON lines, a folder with a file per run, or what a tracker wrote: "
-        "mlflow.db, mlruns, wandb, a folder of TensorBoard, a database of Trackio, a CSV that W&B "
-        "exported, a folder with logs of inspect or results of lm-eval.",
+        help="A CSV, TSV, JSON or JSON lines; a folder with a file per run: JSON, CSV, or logs "
+        "with `name: value` in them; or what a tracker wrote: mlflow.db, mlruns, wandb, a folder "
+        "of TensorBoard, a database of Trackio, a CSV that W&B exported, a folder with logs of "
+        "inspect or results of lm-eval.",
         show_default=False,
     ),
 ]
@@ -28,6 +29,10 @@ ResultsPath = Annotated[
 Field = Annotated[str, typer.Option(metavar="FIELD", help="The field that tells the arms apart.")]
 
 SeedField = Annotated[str, typer.Option(metavar="FIELD", help="The field of the seed.")]
+
+TaskName = Annotated[
+    str, typer.Option(metavar="NAME", help="Of runs of several tasks, those of this one.")
+]
 
 Measure = Annotated[str, typer.Option(metavar="NAME", help="The number to compare.")]
 
@@ -54,6 +59,7 @@ def compare(
     measure: Measure = "",
     arm: Field = "",
     seed: SeedField = "",
+    task: TaskName = "",
     out: Annotated[Path, typer.Option(help="Folder to which the claim is written.")] = Path(),
     reports: Reports = Path("reports"),
     json: AsJson = False,
@@ -74,7 +80,7 @@ def compare(
             better=better,
             by=by,
             baseline=baseline,
-            hints=Hints(arm, seed, measure),
+            hints=Hints(arm, seed, measure, task),
             out=out,
             reports=reports,
             command=shlex.join(["repro", *sys.argv[1:]]),
@@ -89,8 +95,6 @@ def _say(compared: ComparedResults, reports: Path, *, json: bool) -> int:
 
     for line in compared.said:
         say(f"read: {line}", err=json)
-    seeds = ", ".join(f"{arm} {count}" for arm, count in compared.seeds.items())
-    say(f"read: n, the seeds per arm: {seeds}", err=json)
     verified = compared.verified
     for stopped in verified.stopped:
         say_stopped(stopped)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from repro.cli.compare import Baseline, Field, Measure, SeedField
+from repro.cli.compare import Baseline, Field, Measure, SeedField, TaskName
 from repro.cli.options import Json, described, problems, say, say_json
 
 Results = Annotated[
@@ -42,6 +42,7 @@ def new(
     measure: Measure = "",
     arm: Field = "",
     seed: SeedField = "",
+    task: TaskName = "",
     out: Annotated[Path, typer.Option(help="Folder to which the claim is written.")] = Path(),
     gate: Annotated[
         bool,
@@ -60,7 +61,7 @@ def new(
         from repro.drafting.new import NewClaim, asked_for, write_claim
         from repro.drafting.run_fields import Hints
 
-        hints = Hints(arm, seed, measure)
+        hints = Hints(arm, seed, measure, task)
         given = NewClaim(
             better, results, command, measure, baseline, by, why, own, hints, out, gate=gate
         )
@@ -74,8 +75,9 @@ def new(
         for problem in written.open:
             say(f"to fill in: {problem}", err=json)
         if given.results is not None:
-            text = f"put new results in place of {given.results} before you verify"
-            say(f"{text}: a verdict on these would be exploratory", err=json)
+            seen = f"a verdict on {given.results} is exploratory"
+            declared = "say in `own` why you claim it, and put new results in their place"
+            say(f"{seen}: to declare the claim, {declared}", err=json)
         if json:
             files = [*map(str, written.files)]
             to_fill_in = [*map(described, written.open)]

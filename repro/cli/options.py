@@ -18,7 +18,6 @@ from repro.errors import (
     OutputError,
     Problem,
     ReproError,
-    SpecError,
     Stopped,
     printable_lines,
     stopped_by,
@@ -185,12 +184,12 @@ def problems(*, json: bool = False) -> Iterator[None]:
     except ReproError as error:
         say(str(error), err=True)
         if json:
-            _say_wrong(str(error), error.exit_code, error)
+            say_wrong(str(error), error.exit_code, error.mistakes)
         raise typer.Exit(error.exit_code) from None
     except KeyboardInterrupt:
         typer.echo(STOPPED, err=True)
         if json:
-            _say_wrong(STOPPED, INTERRUPTED)
+            say_wrong(STOPPED, INTERRUPTED)
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -199,13 +198,12 @@ def problems(*, json: bool = False) -> Iterator[None]:
         stopped = stopped_by(error)
         say_stopped(stopped)
         if json:
-            _say_wrong(stopped.why, stopped.status)
+            say_wrong(stopped.why, stopped.status)
         raise typer.Exit(stopped.status) from None
 
 
-def _say_wrong(why: str, status: int, error: ReproError | None = None) -> None:
-    """What stopped a command, for programs; of a document, every mistake with its place."""
-    mistakes = error.problems if isinstance(error, SpecError) else ()
+def say_wrong(why: str, status: int, mistakes: Sequence[Problem] = ()) -> None:
+    """What stopped a command, for programs, and every mistake with its place."""
     say_json({"error": why, "status": status, "problems": list(map(described, mistakes))})
 
 
@@ -215,7 +213,7 @@ def say_json(document: Any) -> None:
 
 
 def described(problem: Problem) -> dict[str, Any]:
-    """A mistake for programs: its place counts from 1, and is that of the file that is wrong."""
+    """A mistake for programs: its place counts from 1, in the file that is wrong, if one is."""
     place = problem.place
     return {
         "file": place.file,

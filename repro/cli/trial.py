@@ -21,7 +21,7 @@ from repro.cli.options import (
     say,
     say_json,
 )
-from repro.errors import ClaimError
+from repro.errors import ClaimError, CodeError
 from repro.trainers.derived import with_derived
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ def trial(
         allowed = consented([claim], allow_code=allow_code)
         (loaded,) = load([claim], scale, allow_code=allowed)
         planned = _planned(loaded, arm, seed)
+        if not allowed and (code := loaded.arms[_arm_of(loaded, planned)].code):
+            raise CodeError({each.use: each.arm for each in code})
         with tempfile.TemporaryDirectory() as folder:
             store = RunStore(Path(folder) / "store")
             options = RunOptions(store, data, device, workers=1, allow_code=allowed)

@@ -16,10 +16,11 @@ _WORDS_OF_YAML = frozenset({"true", "false", "null", "yes", "no", "on", "off", "
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The parts of a claim about a difference; ``head`` and ``sources`` are for its author.
+    """The parts of a claim about a difference; ``head`` is for its author.
 
-    ``margin`` is the smallest effect with its reason; None asks the author for both. ``arms`` are
+    ``smallest`` is the smallest effect with its reason; None asks the author for both. ``arms`` are
     the keys of each arm besides its label. ``sequential`` is for `repro gate`, which spends seeds.
+    ``tasks`` are those over which the arms are compared, with at least ``seeds["min"]`` runs each.
     """
 
     id: str
@@ -36,6 +37,7 @@ class Draft:
     smallest: tuple[float, str] | None = None
     ask: bool = False
     family: Sequence[str] = ()
+    tasks: Sequence[str] = ()
     sequential: bool = False
     configuration: Mapping[str, Any] = field(default_factory=dict)
 
@@ -70,11 +72,9 @@ def claim_text(draft: Draft) -> str:
         f"  {draft.measurement}: {_value({'kind': 'reported', **draft.reported})}",
         "expectations:",
         "  - id: better",
-        "    kind: difference",
         f"    measurement: {draft.measurement}",
         f"    of: [{', '.join(draft.compared)}]",
-        f"    direction: {draft.better}",
-        *_margin(draft),
+        *(_over_tasks(draft) if draft.tasks else _difference(draft)),
     ]
     if draft.family:
         members = f"[{', '.join(draft.family)}]"
@@ -84,6 +84,22 @@ def claim_text(draft: Draft) -> str:
             f"  {{name: compared, method: holm, members: {members}, why: {_value(why)}}}",
         ]
     return "\n".join(lines) + "\n"
+
+
+ENOUGH_PER_TASK = 3
+"""Runs of each task from which on chance is known within tasks; with fewer, it is between them."""
+
+
+def _over_tasks(draft: Draft) -> list[str]:
+    """By what only compares runs of one task with each other, where there are enough of them."""
+    kind = ["    kind: meta_analysis  # about tasks like these, in one unit"]
+    if draft.seeds["min"] >= ENOUGH_PER_TASK:
+        kind = ["    kind: over_tasks", "    aggregate: improvement  # in one unit: mean or iqm"]
+    return [*kind, f"    tasks: {_value(list(draft.tasks))}"]
+
+
+def _difference(draft: Draft) -> list[str]:
+    return ["    kind: difference", f"    direction: {draft.better}", *_margin(draft)]
 
 
 def _margin(draft: Draft) -> list[str]:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
+import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from repro.drafting.claim_text import Better, Draft, claim_text, name_of
-from repro.drafting.forms import refused
-from repro.drafting.found_results import FoundResults, FoundValue, several_of
+from repro.drafting.found_results import FoundResults
+from repro.drafting.run_values import FoundValue, several_of
+from repro.drafting.run_words import named, refused
 from repro.errors import OutputError, Place, Problem, SpecError
 from repro.evidence.csv_table import COLUMNS, STATE
+from repro.evidence.readings import TASK, short
 from repro.schema.messages import choose
 from repro.schema.numbers import number_of
 
@@ -22,6 +28,9 @@ BASELINES = ("baseline", "control", "plain", "vanilla", "default", "reference", 
 LABEL, CUT = 40, "..."
 LEAST_SEEDS = 3
 """No fewer per arm are accepted for a difference of means."""
+
+LEAST_TASKS, LEAST_PER_TASK = 3, 2
+"""No fewer tasks, and runs of each, are accepted for a difference over tasks."""
 
 MARK = "# unedited: "
 
@@ -98,9 +107,10 @@ def _draft(
     label, baseline = pair
     labels = labels_of(names)
     better = f"has a {asked.better} {results.called} than"
+    over = f" over {number_of(len(results.tasks), 'task')}" if results.tasks else ""
     return Draft(
         id="",
-        title=f"{labels[label]} {better} {labels[baseline]}"[:200],
+        title=f"{labels[label]} {better} {labels[baseline]}{over}"[:200],
         own=asked.own,
         head=asked.head,
         labels={names[each]: labels[each] for each in pair},
@@ -115,6 +125,7 @@ def _draft(
         better=asked.better,
         smallest=None if asked.by is None else (asked.by, asked.why),
         ask=asked.ask,
+        tasks=results.tasks,
     )
 
 
@@ -143,8 +154,10 @@ def _comparable(results: FoundResults, asked: DraftOptions) -> None:
         raise refused(
             path, there, "two arms or more", "name the field that tells them apart: --arm"
         )
+    if results.tasks:
+        _comparable_tasks(results, asked)
     few = [arm for arm, runs in results.runs.items() if len(runs) < LEAST_SEEDS]
-    if few and not asked.ask:
+    if few and not (asked.ask or results.tasks):
         some = len(results.runs[few[0]])
         mistake = f"arm '{few[0]}' has {number_of(some, 'seed')}, which cannot decide"
         expected = f"at least {LEAST_SEEDS} seeds per arm"
@@ -153,6 +166,29 @@ def _comparable(results: FoundResults, asked: DraftOptions) -> None:
         mistake = f"arm '{twice[0]}' has two runs with one seed"
         advice = "name the field of the seed, --seed FIELD, or leave out runs that were repeated"
         raise refused(path, mistake, "one run for each seed", advice)
+
+
+def _comparable_tasks(results: FoundResults, asked: DraftOptions) -> None:
+    """At least three tasks, each in every arm, and no margin: none is tested over tasks."""
+    path, tasks = results.path, results.tasks
+    mistake = f"the runs are of several tasks: '{results.task}' is {named(tasks)}"
+    advice = f"compare the runs of one, as in --task {shlex.quote(tasks[0])}"
+    if len(tasks) < LEAST_TASKS:
+        expected = f"runs of one task, or of at least {LEAST_TASKS}, which are compared together"
+        raise refused(path, mistake, expected, advice)
+    for arm, runs in results.runs.items():
+        if lacking := [task for task in tasks if task not in {run.task for run in runs}]:
+            without = f"{mistake}; arm '{arm}' has no run of {named(lacking)}"
+            raise refused(path, without, "runs of every task in each arm", advice)
+    counts = Counter((arm, run.task) for arm, runs in results.runs.items() for run in runs)
+    (arm, task), count = min(counts.items(), key=lambda each: each[1])
+    if count < LEAST_PER_TASK:
+        few = f"arm '{arm}' has {number_of(count, 'run')} of task '{short(task)}'"
+        expected = f"at least {LEAST_PER_TASK} of each, with other seeds"
+        raise refused(path, few, expected, "run more seeds: chance is not known from one")
+    if asked.by is not None:
+        expected = "no smallest difference: over tasks none is tested"
+        raise refused(path, mistake, expected, f"leave out --by, or {advice}")
 
 
 def _baseline(results: FoundResults, asked: str) -> tuple[str, str]:
@@ -171,9 +207,10 @@ def _baseline(results: FoundResults, asked: str) -> tuple[str, str]:
 
 
 def _seeds(results: FoundResults, labels: Sequence[str], asked: DraftOptions) -> dict[str, int]:
-    """As many as both arms have, those that are lost included."""
-    count = min(len(results.runs[label]) for label in labels)
-    count = max(count, LEAST_SEEDS) if asked.ask else count
+    """As many as both arms have, in every task, those that are lost included."""
+    counts = Counter((label, run.task) for label in labels for run in results.runs[label])
+    count = min(counts.values())
+    count = max(count, LEAST_SEEDS) if asked.ask and not results.tasks else count
     return {"min": count, "plan": count}
 
 
@@ -187,18 +224,25 @@ def _tidy_text(
     results: FoundResults, pair: tuple[str, str], names: Mapping[str, str], measurement: str
 ) -> str:
     """The values of two arms as a tidy table, with what was lost or is not there yet."""
-    lines = [",".join((*COLUMNS, STATE))]
+    columns = (*COLUMNS, STATE, TASK) if results.tasks else (*COLUMNS, STATE)
+    rows: list[tuple[str, ...]] = [columns]
     for label in (each for each in results.runs if each in pair):
         runs = results.runs[label]
-        lines += (f"{names[label]},{run.seed},{measurement},{_cells(run)}" for run in runs)
-    return "\n".join(lines) + "\n"
+        tasks = ([run.task] if results.tasks else [] for run in runs)
+        rows += (
+            (names[label], str(run.seed), measurement, *_cells(run), *task)
+            for run, task in zip(runs, tasks, strict=True)
+        )
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\n").writerows(rows)
+    return written.getvalue()
 
 
-def _cells(run: FoundValue) -> str:
+def _cells(run: FoundValue) -> tuple[str, str]:
     """Value and state."""
     if run.value is None:
-        return ",running" if run.missing else ",diverged"
-    return f"{run.value!r},finished"
+        return "", "running" if run.missing else "diverged"
+    return repr(run.value), "finished"
 
 
 def _digest(text: str) -> str:

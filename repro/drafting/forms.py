@@ -8,11 +8,18 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from repro.errors import ClaimError
+from pydantic import TypeAdapter, ValidationError
+
+from repro.drafting.json_runs import one_log, runs_in_json
+from repro.drafting.log_runs import LOGS, names_in_log, run_in_log, runs_in_log
+from repro.drafting.run_words import named, refused
+from repro.evidence.imported import AnyImporter
+from repro.evidence.imports.importer import FoundRun, Importer
+from repro.evidence.imports.paths import matching
 from repro.evidence.imports.result_files import FORMS
 
 MOST_FILES = 20_000
@@ -22,7 +29,6 @@ TELLING = ("result", "eval", "metric", "test", "summary", "score", "log")
 """Words in the names of files that hold what a run came to, the surest first."""
 
 LM_EVAL = re.compile(r"results_\d{4}-\d\d-\d\dT.*\.json")
-LOGS = (".log", ".txt", ".out")
 RANGES = ("__MIN", "__MAX")
 """How the columns of a chart end that hold no run, but the range of one."""
 
@@ -32,12 +38,16 @@ class Form:
     """One import, as a claim declares it: of all arms, or of the ``arm`` that its path names.
 
     ``left_out`` are files, or columns, whose names are like no other: they are runs of no arm.
+    ``runs`` are those that no import reads alone: of a JSON file, or of logs, where ``log`` says
+    that an import can by a pattern, once it is known which number is asked for.
     """
 
     words: str
     importer: Mapping[str, Any]
     arm: str = ""
     left_out: tuple[str, ...] = ()
+    runs: tuple[FoundRun, ...] | None = None
+    log: bool = False
 
 
 def forms_of(path: Path, root: Path) -> tuple[Form, ...]:
@@ -63,12 +73,10 @@ def forms_of(path: Path, root: Path) -> tuple[Form, ...]:
         found = _of_lm_eval(_below(each, root) for each in results)
     else:
         names = [_below(each, root) for each in files if each.suffix.lower() in FORMS]
-        found = _by_template(_telling(names), "files")
+        found = _by_template(_telling(names), "files") or _of_logs(path, files, root)
     if not found:
-        expected = f"files {', '.join(FORMS)}, or the folder of a tracker"
-        logs = any(file.suffix.lower() in LOGS for file in files)
-        advice = READ_LOGS if logs else "name their folder"
-        raise refused(path, "no results are in this folder", expected, advice)
+        expected = f"files {', '.join((*FORMS, *LOGS))}, or the folder of a tracker"
+        raise refused(path, "no results are in this folder", expected, "name their folder")
     return found
 
 
@@ -78,8 +86,15 @@ READ_LOGS = (
 )
 
 
-def refused(path: Path, mistake: str, expected: str, advice: str) -> ClaimError:
-    return ClaimError(f"{path}: {mistake}\n  expected: {expected}\n  to do: {advice}")
+def import_of(path: Path, declared: Mapping[str, Any]) -> Importer:
+    """The import of the results at ``path``; ClaimError where a claim cannot declare it."""
+    try:
+        found: Importer = TypeAdapter(AnyImporter).validate_python(dict(declared))
+    except ValidationError:
+        mistake = f"a claim cannot name the path '{declared['path']}'"
+        expected = "letters, digits and _ . ! + - in its names"
+        raise refused(path, mistake, expected, "rename the file or its folder") from None
+    return found
 
 
 def _of_file(path: Path, place: str) -> Form:
@@ -92,14 +107,75 @@ def _of_file(path: Path, place: str) -> Form:
     if suffix in FORMS and suffix != ".json":
         words = "JSON lines, a run per line" if "nd" in suffix or "l" in suffix else "a table"
         return Form(words, {"from": "files", "path": place, "each": "row"})
-    if suffix in (".json", ".eval"):
-        noun = "log of inspect" if suffix == ".eval" else "JSON file"
-        mistake, advice = f"one {noun} is one run", "give the folder with the files of all runs"
-        raise refused(path, mistake, "a table, or the files of several runs", advice)
-    expected = f"{', '.join(FORMS)}, a database of mlflow or trackio, or a folder"
+    if suffix == ".json":
+        words, runs = runs_in_json(path)
+        importer = {"from": "files", "path": place, "each": "row"}
+        return Form(f"a JSON file: {words}", importer, runs=runs)
+    if suffix == ".eval":
+        raise one_log(path)
+    if suffix in LOGS:
+        return _of_log(path, place)
+    expected = f"{', '.join((*FORMS, *LOGS))}, a database of mlflow or trackio, or a folder"
     advice = "write it as CSV: columns arm, seed, and the number that was measured"
-    advice = READ_LOGS if suffix in LOGS else advice
     raise refused(path, "of a form that is not known", expected, advice)
+
+
+def _of_log(path: Path, place: str) -> Form:
+    """A log of several runs; ClaimError for that of one."""
+    if runs := runs_in_log(path, place):
+        return Form("a log with several runs in it", {"path": place}, runs=runs)
+    if not (names := names_in_log(path)):
+        mistake = "no number stands in this log as `name: 1.5` or `name=1.5`"
+        raise refused(path, mistake, "numbers with their names", READ_LOGS)
+    mistake = f"this log is one run, with the numbers {named(names)}"
+    advice = f"give the folder with the logs of all runs, such as {path.parent}"
+    expected = "the logs of several runs, or one that says arm and seed of each"
+    raise refused(path, mistake, expected, advice)
+
+
+def _of_logs(path: Path, files: Sequence[Path], root: Path) -> tuple[Form, ...]:
+    """The logs of a folder, a run per file or a run per line; none where there are no logs.
+
+    ClaimError where no number stands in them.
+    """
+    logs = {_below(each, root): each for each in files if each.suffix.lower() in LOGS}
+    if not logs:
+        return ()
+    found = _by_template(_telling([*logs]), "files")
+    if not any("each" in form.importer for form in found):
+        forms = [_with_runs(form, path, root) for form in found]
+    else:
+        forms = _of_named_logs(logs)
+    if not any(row for form in forms for run in form.runs or () for row in run.rows):
+        mistake = "no number stands in its logs as `name: 1.5` or `name=1.5`"
+        raise refused(path, mistake, "numbers with their names", READ_LOGS)
+    return tuple(forms)
+
+
+def _with_runs(form: Form, path: Path, root: Path) -> Form:
+    """The logs whose paths are like that of the form, a run each."""
+    found = matching(root, import_of(path, form.importer).path, "seed")
+    runs = (
+        FoundRun(_below(each.path, root), each.said, [])
+        if each.empty
+        else run_in_log(each.path, _below(each.path, root), each.said)
+        for each in found
+    )
+    return replace(form, words="a log per run", runs=tuple(runs), log=True)
+
+
+def _of_named_logs(logs: Mapping[str, Path]) -> list[Form]:
+    """Logs whose names have no number: one per arm, if all have several runs, else one per run."""
+    inside = {name: runs_in_log(file, name) for name, file in logs.items()}
+    if len(logs) > 1 and all(inside.values()):
+        labels = _labels([*logs])
+        each = zip(labels, inside.items(), strict=True)
+        return [
+            Form("a log per arm, with several runs in it", {"path": name}, label, runs=runs)
+            for label, (name, runs) in each
+        ]
+    runs = tuple(run_in_log(file, name, {}) for name, file in logs.items())
+    return [Form("a log per run", {"path": next(iter(logs))}, runs=runs)]
 
 
 def _database(path: Path) -> str:

@@ -14,29 +14,31 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from repro.drafting.forms import Form, forms_of, forms_of_chart, refused
+from repro.drafting.claim_text import name_of
+from repro.drafting.forms import Form, forms_of, forms_of_chart, import_of
+from repro.drafting.json_runs import is_series
+from repro.drafting.log_runs import pattern_of
 from repro.drafting.run_fields import (
-    COUNTERS,
     MOST_ARMS,
     Hints,
     arm_field,
-    named,
     no_field,
-    refuse_tasks,
     seed_field,
     seed_of,
     text_in,
     with_cells,
     with_states,
 )
-from repro.evidence.imported import AnyImporter
+from repro.drafting.run_values import Columns, FoundValue, values_of
+from repro.drafting.run_words import COUNTERS, named, refused
+from repro.drafting.task_fields import field_of_task, task_field, task_of, tasks_left_out
+from repro.errors import DataError
 from repro.evidence.imports.importer import FilesRead, FoundRun
 from repro.evidence.imports.result_files import FORMS
-from repro.evidence.readings import DIVERGED, value_of
+from repro.evidence.readings import DIVERGED, TASK, value_of
 from repro.evidence.wandb_export import wandb_export
 from repro.schema.base import FileName
 from repro.schema.numbers import number_of
-from repro.series import chosen
 
 TIDY = ("arm", "seed", "measurement", "value")
 
@@ -46,22 +48,14 @@ TESTS = ("test", "eval", "valid", "val", "dev")
 _COMMA = re.compile(r"[-+]?\d+,\d+")
 
 
-@dataclass(frozen=True, slots=True)
-class FoundValue:
-    """One run of an arm; without a value it diverged, or is ``missing`` one."""
-
-    seed: int
-    value: float | None
-    missing: bool = False
-
-
 @dataclass(slots=True)
 class FoundResults:
     """Results as a claim can read them.
 
     ``imports`` are those of the arms, where a claim may declare them; ``table`` is the name of a
     tidy table that it can read as it is. Where there is neither, the runs have to be copied.
-    ``label`` is what a reader calls the number, where that is not its name.
+    ``label`` is what a reader calls the number, where that is not its name, and ``task`` the field
+    of the task, where the runs are of several.
     """
 
     path: Path
@@ -72,6 +66,13 @@ class FoundResults:
     table: str = ""
     said: list[str] = field(default_factory=list)
     label: str = ""
+    task: str = ""
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks of all arms, in the order in which they come; none where there is one."""
+        every = (run.task for runs in self.runs.values() for run in runs)
+        return tuple(dict.fromkeys(filter(None, every)))
 
     @property
     def called(self) -> str:
@@ -95,6 +96,10 @@ def read_results(path: Path, root: Path, hints: Hints) -> FoundResults:
         inside, base = False, path.resolve().parent
         forms = forms_of(path, base)
     found = _found(forms, base, path)
+    key, only = "", ""
+    if hints.task:
+        key, only = field_of_task(path, [run for _, run in found], hints.task)
+        found = [(form, run) for form, run in found if str(run.fields.get(key)) == only]
     names = list(dict.fromkeys(name for _, run in found for name in run.fields))
     tabular = forms[0].importer.get("each") == "row" and path.is_file()
     exported = (wandb_export(names) or ("",))[0] if tabular else ""
@@ -107,9 +112,23 @@ def read_results(path: Path, root: Path, hints: Hints) -> FoundResults:
         if exported:
             results.said[0] = "a table of runs that W&B exported"
     results.said += _left_out(forms)
+    if forms[0].log and forms[0].arm:
+        _import_logs(results, forms, base)
+    if key:
+        _keep_task(results, key, only)
     if not inside:
         results.imports, results.table = {}, ""
     return results
+
+
+def _keep_task(results: FoundResults, key: str, only: str) -> None:
+    """A claim that reads the results reads those of one task alone."""
+    results.said.append(f"of the field '{key}' only '{only}'")
+    results.table = ""
+    results.imports = {
+        arm: {**declared, "where": {**declared.get("where", {}), key: only}}
+        for arm, declared in results.imports.items()
+    }
 
 
 def _found(forms: Sequence[Form], base: Path, path: Path) -> Found:
@@ -117,13 +136,10 @@ def _found(forms: Sequence[Form], base: Path, path: Path) -> Found:
 
 
 def _runs(form: Form, base: Path, path: Path) -> Iterator[FoundRun]:
-    try:
-        importer = TypeAdapter(AnyImporter).validate_python(dict(form.importer))
-    except ValidationError:
-        mistake = f"a claim cannot name the path '{form.importer['path']}'"
-        expected = "letters, digits and _ . ! + - in its names"
-        raise refused(path, mistake, expected, "rename the file or its folder") from None
-    yield from importer.runs(base, FilesRead())
+    if form.runs is not None:
+        yield from form.runs
+        return
+    yield from import_of(path, form.importer).runs(base, FilesRead())
 
 
 # a tidy table
@@ -142,19 +158,22 @@ def _tidy(path: Path, base: Path, found: Found, hints: Hints) -> FoundResults:
     mine, ended = with_states(path, mine)
     arms = [text_in(path, run, arm) for run in mine]
     told = {*TIDY, arm, seed, ended}
-    refuse_tasks(path, mine, arms, told, seeds=True)
+    task = task_field(path, mine, arms, told, seeds=True)
     runs: dict[str, list[FoundValue]] = defaultdict(list)
     for name, run in zip(arms, mine, strict=True):
         missing = run.state == "running"
         value = None if missing or run.state == "failed" else _value(path, run)
-        runs[name].append(FoundValue(seed_of(path, run, seed), value, missing))
+        of = text_in(path, run, task) if task else ""
+        runs[name].append(FoundValue(seed_of(path, run, seed), value, missing, of))
+    as_it_is = (arm, seed) == ("arm", "seed") and task in ("", TASK)
     words = f"a table with a row per value ({arm}, {seed}, measurement, value)"
     return FoundResults(
         path,
         dict(runs),
         measure,
-        table=_table_name(path, base) if (arm, seed) == ("arm", "seed") else "",
-        said=[words, said, *_ended(mine, ended), *_unread(mine, told)],
+        table=_table_name(path, base) if as_it_is else "",
+        said=[words, said, *_ended(mine, ended), *_unread(mine, {*told, task})],
+        task=task,
     )
 
 
@@ -199,24 +218,41 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
         apart = every - len(found)
     arms = [form.arm if by_path else str(run.fields[where]) for form, run in found]
     told, runs = {seed, where, ended}, [run for _, run in found]
-    refuse_tasks(path, runs, arms, told, seeds=bool(seed))
+    task = task_field(path, runs, arms, told, seeds=bool(seed))
+    told |= {task}
     measure, said = _measure(path, _measured(runs, arms, told, hints.measure), hints, runs)
+    lost = tasks_left_out(runs, task, measure)
+    kept = [place for place, run in enumerate(runs) if task_of(run, task) not in lost]
+    found = [found[place] for place in kept]
+    arms, runs = [arms[place] for place in kept], [runs[place] for place in kept]
     tabular = forms[0].importer.get("each") == "row"
     read = with_cells(path, runs, measure) if tabular else runs
     several = any(sum(measure in row for row in run.rows) > 1 for run in runs)
-    reduce = "last" if several else ""
-    results = FoundResults(path, _values(path, arms, read, seed, measure, reduce), measure, reduce)
+    columns = Columns(seed, task, measure, "last" if several else "")
+    results = FoundResults(path, values_of(path, arms, read, columns), measure, columns.reduce)
+    results.task = task
     results.said = [
         forms[0].words,
         "an arm per path" if by_path else f"arms by the field '{where}'",
+        said,
+        *_said(runs, columns, lost),
     ]
-    results.said += [said, *(["the last value of each run"] if several else [])]
-    results.said.append(f"seeds by the field '{seed}'" if seed else NUMBERED)
     results.said += [f"left out, without '{where}': {number_of(apart, 'run')}"] if apart else []
     results.said += [*_ended(runs, ended), *(_unread(runs, {*told, measure}) if tabular else ())]
-    if seed and not ended and read == runs:
-        results.imports = _imports(forms, found, where, seed)
+    if seed and not ended and not lost and read == runs and forms[0].runs is None:
+        results.imports = _imports(forms, found, where, seed, task)
     return results
+
+
+def _said(runs: Sequence[FoundRun], columns: Columns, lost: Mapping[str, str]) -> Iterator[str]:
+    """What is said of series, seeds and tasks; ``lost`` are tasks that are left out, and why."""
+    if columns.reduce:
+        yield _last(runs, columns.measure)
+    yield f"seeds by the field '{columns.seed}'" if columns.seed else NUMBERED
+    if columns.task:
+        yield f"tasks by the field '{columns.task}'"
+    for why in dict.fromkeys(lost.values()):
+        yield f"left out, {why}: {named([task for task in lost if lost[task] == why])}"
 
 
 NUMBERED = "no seeds are named: runs are numbered as they come"
@@ -244,17 +280,44 @@ def _unread(runs: Sequence[FoundRun], told: set[str]) -> list[str]:
     return [f"left unread: {named(names)}"] if names else []
 
 
+def _last(runs: Sequence[FoundRun], measure: str) -> str:
+    """What is said of a series, and of runs that have fewer values than others."""
+    counts = sorted({sum(measure in row for row in run.rows) for run in runs})
+    unequal = f" (of {counts[0]} to {counts[-1]} values)" if len(counts) > 1 else ""
+    return f"the last value of each run{unequal}"
+
+
 def _imports(
-    forms: Sequence[Form], found: Found, where: str, seed: str
+    forms: Sequence[Form], found: Found, where: str, seed: str, task: str
 ) -> dict[str, dict[str, Any]]:
     """What each arm would declare."""
+    said = {"seed": seed, **({"task": task} if task else {})}
     if not where:
-        return {form.arm: {**form.importer, "seed": seed} for form in forms}
+        return {form.arm: {**form.importer, **said} for form in forms}
     arms = {str(run.fields[where]): run.fields[where] for _, run in found}
     return {
-        arm: {**forms[0].importer, "where": {where: value}, "seed": seed}
-        for arm, value in arms.items()
+        arm: {**forms[0].importer, "where": {where: value}, **said} for arm, value in arms.items()
     }
+
+
+def _import_logs(results: FoundResults, forms: Sequence[Form], base: Path) -> None:
+    """Have a claim read the logs by a pattern, where that finds what was read of them here."""
+    name = name_of(results.measure, before="value")
+    imports = {}
+    for form in forms:
+        seed = "seed" if "{seed}" in form.importer["path"] else "run"
+        pattern = pattern_of(results.measure, name)
+        declared = {**form.importer, "pattern": pattern, "seed": seed}
+        columns = Columns(seed, "", name, results.reduce)
+        try:
+            runs = list(import_of(results.path, declared).runs(base, FilesRead()))
+            found = values_of(results.path, [form.arm] * len(runs), runs, columns)
+        except DataError:
+            return
+        if found != {form.arm: results.runs.get(form.arm)}:
+            return
+        imports[form.arm] = declared
+    results.imports, results.label, results.measure = imports, results.measure, name
 
 
 # columns that are runs, or arms
@@ -297,6 +360,10 @@ def _arm_per_column(path: Path, runs: Sequence[FoundRun], seed: str, hints: Hint
         _refuse_commas(path, runs, hints.measure)
         mistake = f"no field tells the arms apart; there are: {named(known) or 'none'}"
         raise refused(path, mistake, "one that differs between arms", "name it: --arm FIELD")
+    if series := [name for name in arms if is_series(name)]:
+        mistake = f"no field tells the arms apart, and {named(series)} are the series of one run"
+        advice = "give the folder with the files of all runs, or name the field: --arm FIELD"
+        raise refused(path, mistake, "the results of several runs", advice)
     values = {
         arm: [
             FoundValue(seed_of(path, run, seed) if seed else place, run.rows[0][arm])
@@ -362,28 +429,3 @@ def _refuse_commas(path: Path, runs: Sequence[FoundRun], name: str) -> None:
         for key, value in run.fields.items():
             if name in ("", key) and isinstance(value, str) and _COMMA.fullmatch(value.strip()):
                 with_cells(path, [run], key)
-
-
-def _values(
-    path: Path,
-    arms: Sequence[str],
-    runs: Sequence[FoundRun],
-    seed: str,
-    measure: str,
-    reduce: str,
-) -> dict[str, list[FoundValue]]:
-    """The runs of each arm."""
-    found: dict[str, list[FoundValue]] = defaultdict(list)
-    for arm, run in zip(arms, runs, strict=True):
-        number = seed_of(path, run, seed) if seed else len(found[arm])
-        having = [row[measure] for row in run.rows if measure in row]
-        missing = run.state == "running" or (run.state == "finished" and not having)
-        lost = missing or run.state == "failed" or None in having
-        value = None if lost else chosen(run.rows, measure, "last" if reduce else None)[0]
-        found[arm].append(FoundValue(number, value, missing))
-    return dict(found)
-
-
-def several_of(runs: Mapping[str, Sequence[FoundValue]]) -> list[str]:
-    """The arms in which a seed is there twice."""
-    return [arm for arm, each in runs.items() if len({run.seed for run in each}) < len(each)]

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from repro.drafting.claim_text import Better, Draft, claim_text, name_of
 from repro.drafting.drafts import DraftOptions, Drafts, drafts_of, write
 from repro.drafting.found_results import read_results
+from repro.drafting.log_runs import pattern_of
 from repro.drafting.run_fields import Hints
-from repro.errors import ClaimError, Problem
+from repro.errors import ClaimError, Place, Problem
 from repro.evidence.readings import number_of
+from repro.specs.claim import WRITTEN_FROM_RESULTS
 from repro.specs.load import check_files
 
 HEAD = (
@@ -21,11 +23,12 @@ HEAD = (
     "reasons: they stand in the report. Then: repro check, repro verify with this file.",
 )
 SEEN = (
-    "Written by `repro new` when the results that it reads were there: a verdict on these is",
-    "exploratory, and the claim is about new ones, put in their place. Fill in what is empty, and",
-    "give the reasons: they stand in the report. Then: repro check, repro verify with this file.",
+    "Written by `repro new` when the results that it reads were there: what it says of them is",
+    "exploratory. To declare it, fill in what is empty, say in `own` why it is claimed instead of",
+    "what stands there, and put new results in place of these. Then: repro check, repro verify.",
 )
 SEEDS, MOST_SEEDS = 5, 30
+PROGRAMS = frozenset({".py", ".sh", ".jl", ".R", ".pl", ".js"})
 _PLACEHOLDER = re.compile(r"\{([A-Za-z][A-Za-z0-9_.-]*)\}")
 _RESERVED = frozenset({"seed", "args", "out"})
 
@@ -77,8 +80,26 @@ def write_claim(new: NewClaim) -> Written:
         drafts = _from_command(new, new.better)
     files = write(drafts, new.out)
     checked, _ = check_files(files)
-    problems = tuple(problem for each in checked for problem in each.problems)
-    return Written(files, tuple(drafts.said), problems)
+    problems = [problem for each in checked for problem in each.problems]
+    told = {(problem.place.file, problem.place.line) for problem in problems}
+    problems += [
+        problem
+        for file in files
+        for problem in _without_arguments(file)
+        if (problem.place.file, problem.place.line) not in told
+    ]
+    return Written(files, tuple(drafts.said), tuple(sorted(problems)))
+
+
+def _without_arguments(file: Path) -> Iterator[Problem]:
+    """The arms of a command whose arguments are left open: without any, it is one program twice."""
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+        place = Place(str(file), number, line.find("args: {") + 1)
+        if "args: {}" in line:
+            what, expected = "nothing says what the arms differ in", "as in: args: {lr: 0.1}"
+            yield Problem(place, what, expected, "fill it in for one arm, or both")
+        elif place.column > 0 and ": null" in line:
+            yield Problem(place, "args: nothing is filled in", "a value", "fill it in")
 
 
 def _refuse_both(new: NewClaim) -> None:
@@ -88,6 +109,7 @@ def _refuse_both(new: NewClaim) -> None:
         "--baseline": bool(new.baseline),
         "--arm": bool(new.hints.arm),
         "--seed": bool(new.hints.seed),
+        "--task": bool(new.hints.task),
     }
     of_command = {"--command": bool(new.command), "--gate": new.gate}
     first = next((name for name, given in of_results.items() if given), "")
@@ -103,14 +125,9 @@ def _refuse_both(new: NewClaim) -> None:
 def _from_results(new: NewClaim, better: Better, path: Path) -> Drafts:
     """A claim like these results, about new ones in their place."""
     results = read_results(path, new.out, new.hints)
-    asked = DraftOptions(better, new.by, new.why, new.baseline, new.own, SEEN, ask=True)
+    own = f"{WRITTEN_FROM_RESULTS}. {new.own}" if new.own else WRITTEN_FROM_RESULTS
+    asked = DraftOptions(better, new.by, new.why, new.baseline, own, SEEN, ask=True)
     return drafts_of(results, asked)
-
-
-def _pattern(measure: str, name: str) -> str:
-    """What finds a number after the name of what is measured: with its sign, and nan and inf."""
-    number = r"(?i:[-+]?(?:nan\b|inf(?:inity)?\b|\.?\d[\d.e+-]*))"
-    return rf"(?<!\w){re.escape(measure)}(?!\w)[\s:=|>(\"]*(?P<{name}>{number})"
 
 
 def _from_command(new: NewClaim, better: Better) -> Drafts:
@@ -123,10 +140,11 @@ def _from_command(new: NewClaim, better: Better) -> Drafts:
         results = {"file": "{out}/results.json"}
         said.append(f"its results are read from {{out}}/results.json, as '{measure}'")
     else:
-        results = {"stdout": _pattern(measure, name)}
+        results = {"stdout": pattern_of(measure, name)}
         said.append(f"its results are read from the lines of its output that have '{measure}'")
     reported = {"from": measure} if left else {"from": name, "reduce": "last"}
     files = [word for word in words if (new.out / word).is_file()]
+    said += _elsewhere(words, new.out)
     draft = Draft(
         id=f"{better}_{name}",
         title=f"The changed program has a {better} {measure} than the baseline"[:200],
@@ -145,6 +163,14 @@ def _from_command(new: NewClaim, better: Better) -> Drafts:
         configuration={"trainer": "command", "command": words, "files": files, "results": results},
     )
     return Drafts({f"{draft.id}.claim.yaml": claim_text(draft)}, said=said)
+
+
+def _elsewhere(words: Sequence[str], out: Path) -> Iterator[str]:
+    """What is said of programs that are not where they will be run."""
+    for word in words:
+        if Path(word).suffix in PROGRAMS and not (out / word).is_file():
+            where = f"the folder of the claim, {out}" if str(out) != "." else "this folder"
+            yield f"'{word}' is not in {where}, in which the program runs: --out names another"
 
 
 def _words(command: str) -> tuple[list[str], list[str], list[str]]:

@@ -12,46 +12,32 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from repro.drafting.forms import refused
+from repro.drafting.run_words import (
+    ARMS,
+    COUNTERS,
+    SEEDS,
+    STATE,
+    last_part,
+    named,
+    refused,
+)
 from repro.errors import ClaimError
 from repro.evidence.imports.importer import FoundRun
 from repro.evidence.readings import DIVERGED, STATES, RunState, short, value_of
 from repro.schema.messages import choose, listed
 
-ARMS = (
-    *("arm", "group", "method", "variant", "treatment", "condition", "algorithm", "algo"),
-    *("optimizer", "model", "name"),
-)
-"""Names of fields that tell arms apart, the surest first."""
-
-SEEDS = ("seed", "random_seed", "random_state", "rng_seed")
-
-TASKS = ("task", "dataset", "data_set", "env", "environment", "game", "benchmark", "domain")
-"""Names of fields that say on what a run was made: runs on several are no replicates."""
-
-STATE = ("state", "status")
-"""Names of fields that say how a run ended."""
-
-COUNTERS = frozenset(
-    {*SEEDS, "step", "global_step", "epoch", "iteration", "iter", "index", "id", "run", "rank"}
-    | {"_step", "_runtime", "_timestamp", "runtime", "created", "timestamp", "time"}
-)
-"""Numbers of a run that nobody compares."""
-
 MOST_ARMS = 20
-NAMED = 10
-"""So many fields or values are named in a message."""
-
 _WHOLE = re.compile(r"(0|[1-9][0-9]{0,14})(\.0+)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What is said of the results, in place of a guess: names of fields and of a number."""
+    """What is said of the results, in place of a guess: names of fields, a number, and a task."""
 
     arm: str = ""
     seed: str = ""
     measure: str = ""
+    task: str = ""
 
 
 def no_field(
@@ -59,12 +45,6 @@ def no_field(
 ) -> ClaimError:
     mistake = f"there is no {noun} '{name}'" + (f" to {option}" if option else "")
     return refused(path, mistake, ", ".join(known[:30]) or "none", choose(name, known))
-
-
-def named(names: Collection[str]) -> str:
-    """The first of some names, and how many more there are."""
-    shown = ", ".join(short(name) for name in list(names)[:NAMED])
-    return shown + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 def text_in(path: Path, run: FoundRun, key: str) -> str:
@@ -122,7 +102,7 @@ def arm_field(path: Path, runs: Sequence[FoundRun], told: Collection[str], hints
         for key in candidates:
             if last_part(key) == name:
                 return key
-    texts = [key for key in candidates if not _number_like(runs, key)]
+    texts = [key for key in candidates if not number_like(runs, key)]
     choice = texts or [key for key in candidates if "." in key]  # settings of a tracker
     numbers = [key for key in candidates if key != hints.measure and key.casefold() not in COUNTERS]
     if not choice and hints.measure:
@@ -149,41 +129,11 @@ def _splits(runs: Sequence[FoundRun], key: str) -> bool:
     return 2 <= len(counts) <= MOST_ARMS and min(counts.values()) >= 2
 
 
-def _number_like(runs: Sequence[FoundRun], key: str) -> bool:
+def number_like(runs: Sequence[FoundRun], key: str) -> bool:
     try:
         return all(isinstance(float(run.fields[key]), float) for run in runs)
     except (TypeError, ValueError):
         return False
-
-
-# tasks
-
-
-def refuse_tasks(
-    path: Path, runs: Sequence[FoundRun], arms: Sequence[str], told: Collection[str], *, seeds: bool
-) -> None:
-    """ClaimError where the runs of an arm are of several tasks, which are no replicates.
-
-    So they are by a field of such a name; and, where no seeds are named, by any text that has
-    the same values in every arm. ``told`` are the fields that say something else.
-    """
-    keys = dict.fromkeys(key for run in runs for key in run.fields)
-    for key in (key for key in keys if key not in told):
-        by_arm: dict[str, dict[str, None]] = defaultdict(dict)
-        for arm, run in zip(arms, runs, strict=True):
-            if isinstance(value := run.fields.get(key), str | int | float | bool) and value != "":
-                by_arm[arm][str(value)] = None
-        values = dict.fromkeys(value for found in by_arm.values() for value in found)
-        if len(values) > 1 and last_part(key) in TASKS:
-            mistake = f"the runs are of several tasks: '{key}' is {named(values)}"
-            advice = "compare the runs of one task, or write a claim `kind: over_tasks` (docs: many"
-            raise refused(path, mistake, "runs of one task", f"{advice} tasks, few seeds)")
-        sets = {frozenset(found) for found in by_arm.values()}
-        recurring = len(sets) == 1 and len(values) > 1 and len(by_arm) == len(set(arms))
-        if recurring and not seeds and not _number_like(runs, key):
-            mistake = f"no seeds are named, and '{key}' is the same in every arm: {named(values)}"
-            advice = "add a column `seed`, or leave that column out if the rows are seeds"
-            raise refused(path, mistake, "runs that differ by their seed alone", advice)
 
 
 # how runs ended
@@ -236,8 +186,3 @@ def with_cells(path: Path, runs: Sequence[FoundRun], key: str) -> list[FoundRun]
 
 def _ended(run: FoundRun, state: RunState) -> FoundRun:
     return run if run.state != "finished" else replace(run, state=ENDS[state])
-
-
-def last_part(key: str) -> str:
-    """The name of a field without what it lies in: `seed` of `config.seed`."""
-    return key.casefold().rpartition(".")[2]

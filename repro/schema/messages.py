@@ -345,6 +345,9 @@ class _Found:
             expected = f"{words} {self.context[limit]:,g}"
             return f"{shown(self.input)} is out of range", expected, "change the number"
         if self.kind in TYPES:
+            if self.input is None:
+                advice = "fill it in" if self.in_union else self._retype()
+                return "nothing is filled in", TYPES[self.kind], advice
             return f"{shown(self.input)} is of the wrong type", TYPES[self.kind], self._retype()
         return self._words_on_size()
 
@@ -375,7 +378,9 @@ class _Found:
             return f"{shown(self.input)} is not well formed", expected, advice
         if self.kind == "string_too_short":
             least = f"at least {context['min_length']} characters"
-            return f"{shown(self.input)} is too short", least, "say it in full"
+            empty = not self.input.strip()
+            what = "nothing is filled in" if empty else f"{shown(self.input)} is too short"
+            return what, least, "fill it in" if empty else "say it in full"
         if self.kind == "string_too_long":
             most = f"at most {context['max_length']} characters"
             return f"a text of {len(self.input):,} characters", most, "shorten it"

@@ -182,7 +182,7 @@ class PrintedSource(Spec):
 WRITTEN_FROM_RESULTS = (
     "exploratory: not declared beforehand, but written when the results were there"
 )
-"""What `own` says of a claim that was written from its results, until somebody declares it."""
+"""How `own` begins in a claim that was written from its results, until somebody declares it."""
 
 
 class AuthorSource(Spec):
@@ -379,8 +379,8 @@ class Claim(Spec):
     @property
     def exploratory(self) -> bool:
         """Whether it was written from the results that it is judged on, and nobody declared it."""
-        own = isinstance(self.source, AuthorSource) and self.source.own == WRITTEN_FROM_RESULTS
-        return own and not self.trained
+        own = self.source.own if isinstance(self.source, AuthorSource) else ""
+        return own.startswith(WRITTEN_FROM_RESULTS) and not self.trained
 
     @property
     def trained(self) -> tuple[str, ...]:

@@ -68,16 +68,60 @@ def test_what_stops_a_command_is_an_object(arguments: tuple[str | Path, ...]) ->
     found = json.loads(done.stdout)
     assert found["status"] == done.returncode > 1
     assert found["error"].splitlines()[0] in done.stderr
+    first = found["problems"][0]
+    assert first["what"]
+    assert first["to_do"] or "to do" not in done.stderr
     if BAD in arguments and arguments[0] != "report":
-        first = found["problems"][0]
         assert (first["file"], first["line"] > 0, bool(first["what"])) == (str(BAD), True, True)
 
 
 def test_code_without_consent_is_an_object(tmp_path: Path) -> None:
-    """A gate that has run nothing has no word."""
-    found = said("gate", claim(tmp_path, 1.0), status=2)
+    """A gate that has run nothing has no word; and what is refused leaves nothing behind."""
+    file = claim(tmp_path, 1.0)
+    found = said("gate", file, status=2)
     assert "--allow-code" in found["error"]
     assert "word" not in found
+    there = set(Path().rglob("*"))
+    for command in ("verify", "gate", "try"):
+        found = said(command, file, status=2)
+        problem = found["problems"][0]
+        assert (problem["file"], problem["line"]) == (str(file), 12)
+        assert "code of others" in problem["what"]
+        assert "--allow-code" in problem["to_do"]
+    assert set(Path().rglob("*")) == there
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("verify", "--nope"), "No such option: --nope"),
+        (("compare",), "Missing argument"),
+        (("compare", "x.csv"), "Missing option '--better'"),
+        (("compare", "x.csv", "--better", "nope"), "'nope' is not one of"),
+        (("verify", "x.yaml", "--workers", "0"), "greater than or equal to 1"),
+        (("runs", "export"), "Missing option '--to'"),
+    ],
+)
+def test_a_mistake_in_the_arguments_is_an_object(arguments: tuple[str, ...], words: str) -> None:
+    """Wherever `--json` stands; and stderr is as it is without."""
+    before = [each for each in arguments if each in ("verify", "compare", "runs", "export")]
+    for line in ((*arguments, "--json"), (*before, "--json", *arguments[len(before) :])):
+        done = repro(*line)
+        found = json.loads(done.stdout)
+        assert found["status"] == done.returncode == 2
+        (problem,) = found["problems"]
+        assert words in problem["what"] == found["error"]
+        assert "--help" in problem["to_do"]
+        assert "Usage: " in done.stderr
+    assert repro(*arguments).stdout == ""
+
+
+@pytest.mark.parametrize("arguments", [("nope",), ("runs", "nope")])
+def test_a_command_that_is_none_is_an_object(arguments: tuple[str, ...]) -> None:
+    done = repro(*arguments, "--json")
+    found = json.loads(done.stdout)
+    assert (found["error"], found["status"]) == ("No such command 'nope'.", 2)
+    assert "No such command" in done.stderr
 
 
 def test_a_crash_and_an_interruption_are_objects(monkeypatch: pytest.MonkeyPatch) -> None:

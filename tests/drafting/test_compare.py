@@ -258,12 +258,12 @@ def test_several_arms_are_a_family() -> None:
 @pytest.mark.parametrize(
     ("name", "source", "count"),
     [
-        ("mlflow.db", "mlflow-3.17.2.db.gz", 5),
-        ("mlruns", "mlruns-3.17.2.tar.gz", 5),
-        ("tb", "tensorboard-2.21.0.tar.gz", 4),
+        ("mlflow.db", "mlflow-3.17.2.db.gz", "4 (and 1 diverged)"),
+        ("mlruns", "mlruns-3.17.2.tar.gz", "4 (and 1 diverged)"),
+        ("tb", "tensorboard-2.21.0.tar.gz", "4"),
     ],
 )
-def test_trackers_are_read(name: str, source: str, count: int) -> None:
+def test_trackers_are_read(name: str, source: str, count: str) -> None:
     """As their importers read them; runs that failed or diverged are counted, never dropped."""
     unpack(name, source)
     measure = {"tb": "val/error"}.get(name, "test_error")

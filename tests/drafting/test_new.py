@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from repro.report.write import read_document
 from repro.series import Heard
 from repro.specs.load import load_claims
 from tests.commands import repro
@@ -29,26 +30,45 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     Path("train.py").write_text("print(1)\n")
 
 
-def test_from_results_the_margin_and_the_reasons_are_left_to_the_author() -> None:
+def test_from_results_the_margin_and_its_reason_are_left_to_the_author() -> None:
     """What is open is named with its line, there and by `repro check`; filled in, it loads."""
     done = repro("new", "--from", "results.csv", "--better", "lower")
     assert (done.returncode, done.stderr) == (0, "")
     assert "wrote b_vs_a.claim.yaml" in done.stdout
     file = Path("b_vs_a.claim.yaml")
     text = file.read_text(encoding="utf-8")
-    for line, words in (("source: {own: ", "source.own"), ("    smallest_effect: {abs: , ", "why")):
-        number = text[: text.index(line)].count("\n") + 1
-        told = [each for each in done.stdout.splitlines() if f"{file}:{number}:" in each]
-        assert told, line
-        assert words in told[0]
-    checked = repro("check", file)
-    assert checked.returncode == 2
-    filled = text.replace('own: ""', 'own: "we want to know it"')
-    file.write_text(filled.replace('why: ""', 'why: "as much as can be felt"'))
+    number = text[: text.index("    smallest_effect: {abs: , ")].count("\n") + 1
+    told = [each for each in done.stdout.splitlines() if f"{file}:{number}:" in each]
+    assert [each for each in told if "why" in each]
+    assert repro("check", file).returncode == 2
+    file.write_text(text.replace('why: ""', 'why: "as much as can be felt"'))
     assert f"{file}:" in repro("check", file).stderr  # the size is still open
     file.write_text(file.read_text(encoding="utf-8").replace("abs: ,", "abs: 0.1,"))
     assert repro("check", file).stdout == "ok b_vs_a.claim.yaml: b_vs_a (declared)\n"
     assert repro("verify", file).returncode == 1
+
+
+@pytest.mark.parametrize("own", [(), ("--own", "we want to know it")])
+def test_from_results_it_is_exploratory_until_somebody_declares_it(
+    own: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On the terminal and in the report; declared is what says in `own` why, and no more."""
+    monkeypatch.setenv("REPRO_STORE", str(tmp_path / "store"))
+    margin = ("--by", "0.1", "--why", "as much as can be felt")
+    done = repro("new", "--from", "results.csv", "--better", "higher", *margin, *own)
+    assert "a verdict on results.csv is exploratory" in done.stdout
+    file, report = Path("b_vs_a.claim.yaml"), Path("reports/b_vs_a/declared/report.json")
+    done = repro("verify", file)
+    assert "CONFIRMED" in done.stdout
+    assert "exploratory: not declared beforehand\n" in done.stdout
+    registration = read_document(report).registration
+    assert registration is not None
+    assert registration.state == "exploratory"
+    text = file.read_text(encoding="utf-8")
+    assert (own[1:] == ()) or own[1] in text
+    head, _, rest = text.partition("source: {own: ")
+    file.write_text(f'{head}source: {{own: "we want to know it"}}{rest[rest.index(chr(10)) :]}')
+    assert "exploratory" not in repro("verify", file).stdout
 
 
 def test_what_is_given_is_not_asked() -> None:
@@ -82,6 +102,25 @@ def test_the_output_of_a_program_is_read_by_a_pattern() -> None:
     text = Path("lower_value.claim.yaml").read_text(encoding="utf-8")
     assert "(?P<value>" in text
     assert "from: value, reduce: last" in text
+
+
+def test_what_the_arms_differ_in_is_to_be_filled_in() -> None:
+    """Where no argument is named there are two arms of one program; and what that takes is said."""
+    done = repro("new", "--command", "python train.py --seed {seed}", "--better", "lower", *GIVEN)
+    assert "nothing says what the arms differ in" in done.stdout
+    assert "args: {lr: 0.1}" in done.stdout
+    checked = repro("check", "lower_value.claim.yaml")
+    assert "to do: give 'baseline' other arguments, as in: args: {lr: 0.1}" in checked.stderr
+    done = repro("new", "--command", RUNS, "--better", "lower")
+    assert "source.own: nothing is filled in" in done.stdout
+    assert done.stdout.count("args: nothing is filled in") == 2
+
+
+def test_a_program_that_is_not_beside_the_claim_is_told() -> None:
+    done = repro("new", "--command", RUNS, "--better", "lower", *GIVEN, "--out", "claims")
+    assert "'train.py' is not in the folder of the claim, claims" in done.stdout
+    done = repro("new", "--command", RUNS, "--better", "lower", *GIVEN)
+    assert "is not in" not in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -161,7 +200,7 @@ def test_what_is_given_holds_beside_questions(monkeypatch: pytest.MonkeyPatch) -
 def test_what_was_seen_is_not_called_undeclared() -> None:
     """A claim from results says that a verdict on these is exploratory."""
     done = repro("new", "--from", "results.csv", "--better", "lower", *GIVEN)
-    assert "a verdict on these would be exploratory" in done.stdout
+    assert "a verdict on results.csv is exploratory" in done.stdout
     text = Path("b_vs_a.claim.yaml").read_text(encoding="utf-8")
     assert "before its results are there" not in text
     assert "exploratory" in text

@@ -188,7 +188,8 @@ def test_an_empty_cell_is_no_divergence() -> None:
     """Here and in a copy elsewhere."""
     results = table("arm,seed,error", *rows_of("mixup,5,", "plain,5,4.9"))
     for out in (".", "elsewhere"):
-        compared(results, "--out", out)
+        done = compared(results, "--out", out)
+        assert "read: n, the seeds per arm: mixup 5 (and 1 missing), plain 6\n" in done.stdout
         assert judged().verdict.validity == "INCOMPLETE"
     states = {(each["arm"], each["seed"]): each["state"]
               for each in copied("elsewhere/results_as_compared.csv")}  # fmt: skip
@@ -251,7 +252,7 @@ def test_the_folder_in_which_one_is_may_be_named(monkeypatch: pytest.MonkeyPatch
             archive.extractall(filter="data")
     monkeypatch.chdir("mlruns")
     done = compared(".", "--measure", "test_error")
-    assert "seeds per arm: mixup 5, plain 5" in done.stdout, done.stderr
+    assert "mixup 4 (and 1 diverged), plain 4 (and 1 diverged)" in done.stdout, done.stderr
     monkeypatch.chdir("..")
     Path("mlruns").rename("elsewhere")
     for place in ("", "wandb"):
@@ -306,8 +307,11 @@ def test_logs_of_inspect_are_read() -> None:
         archive.extractall(filter="data")
     done = repro("compare", "inspect", "--better", "higher", "--baseline", "plain")
     assert "read: logs of inspect" in done.stdout, done.stderr
-    assert "seeds per arm: mixup 3, plain 4" in done.stdout
-    assert "one log of inspect is one run" in compared("inspect/plain_0.eval").stderr
+    assert "seeds per arm: mixup 3, plain 3 (and 1 diverged)" in done.stdout
+    told = compared("inspect/plain_0.eval").stderr
+    assert "one log of inspect is one run, task " in told
+    assert "more .eval lie beside it" in told
+    assert "give the folder with the files of all runs, such as inspect" in told
 
 
 def test_results_of_lm_eval_are_read() -> None:
@@ -323,11 +327,3 @@ def test_results_of_lm_eval_are_read() -> None:
     done = compared("lm_eval", "--measure", "acc,none")
     assert "read: results of lm-eval" in done.stdout, done.stderr
     assert "seeds per arm: mixup 3, plain 3" in done.stdout
-
-
-def test_logs_are_told_how_they_are_read() -> None:
-    Path("out").mkdir()
-    Path("out/0.log").write_text("loss: 1\n")
-    for results in ("out", "out/0.log"):
-        done = compared(results)
-        assert (done.returncode, "pattern: " in done.stderr) == (2, True)

@@ -26,6 +26,9 @@ def _arms_differ(claim: ScaledClaim) -> Iterator[Problem]:
             )
             expected = "arms that differ in model, corpus or recipe"
             advice = f"name another configuration, or override something in '{name}'"
+            if claim.trainings[name].built_in == "command":
+                expected = "arms that differ in their arguments, or in the files of the program"
+                advice = f"give '{name}' other arguments, as in: args: {{lr: 0.1}}"
             yield claim.problem(claim.steps("arms", name), mistake, expected, advice)
 
 

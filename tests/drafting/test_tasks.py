@@ -1,0 +1,145 @@
+"""`repro compare` of runs on several tasks: together where a kind over tasks fits, or one task."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from repro.judging.document import Document
+from repro.report.write import read_document
+from repro.specs.load import load_claims
+from tests.commands import repro
+
+TASKS = ("arc", "boolq", "piqa", "rte")
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("REPRO_STORE", str(tmp_path / "store"))
+
+
+def score(arm: str, task: int, seed: int) -> float:
+    """New is 0.1 to 0.115 better, by task, and tasks are far from each other."""
+    gain = (0.1 + task / 200) * (arm == "new")
+    return gain + 0.2 * task + 0.011 * seed + 0.003 * ((seed * 7 + task * 5) % 4)
+
+
+def lm_eval(seeds: int = 3, tasks: int = 4, **more: Any) -> str:
+    """A folder as lm-eval leaves it, an arm per path."""
+    for arm in ("new", "plain"):
+        for seed in range(seeds):
+            results = {
+                name: {"acc,none": score(arm, n, seed), "alias": name}
+                for n, name in enumerate(TASKS[:tasks])
+            }
+            document = {"results": {**results, **more.get("results", {})}, "model_name": arm}
+            document |= {"group_subtasks": more.get("groups", {}), "config": {"model": "hf"}}
+            file = Path("out", arm, f"seed_{seed}", "m", "results_2026-11-23T11-35-14.977082.json")
+            file.parent.mkdir(parents=True)
+            file.write_text(json.dumps(document))
+    return "out"
+
+
+def table(*tasks: str, seeds: int = 3) -> str:
+    rows = [
+        f'{arm},"{task}",{seed},{score(arm, n, seed)}'
+        for arm in ("new", "plain")
+        for n, task in enumerate(tasks)
+        for seed in range(seeds)
+    ]
+    Path("results.csv").write_text("\n".join(("method,env,seed,score", *rows)))
+    return "results.csv"
+
+
+def judged() -> Document:
+    return read_document(Path("reports/new_vs_plain/declared/report.json"))
+
+
+def compared(results: str, *options: str) -> Any:
+    return repro("compare", results, "--better", "higher", *options)
+
+
+def test_tasks_are_compared_together_and_within_each() -> None:
+    """Of lm-eval as it lies there: runs of one task are compared with each other alone."""
+    done = compared(lm_eval())
+    assert done.returncode == 0, done.stderr
+    assert "read: tasks by the field 'task'\n" in done.stdout
+    assert "read: n, the seeds per arm and task: new 3, plain 3" in done.stdout
+    (result,) = judged().results
+    assert (result.kind, result.effect) == ("over_tasks", 1.0)
+    (claim,) = load_claims(Path("new_vs_plain.claim.yaml"))
+    assert claim.expectations[0].tasks == TASKS  # type: ignore[attr-defined]
+    assert claim.arms["new"].source.importer.task == "task"  # type: ignore[attr-defined]
+    assert list(Path().glob("*.csv")) == []
+    assert repro("verify", "new_vs_plain.claim.yaml").returncode == 0
+
+
+def test_with_two_runs_per_task_the_tasks_are_the_sample() -> None:
+    done = compared(lm_eval(seeds=2))
+    assert done.returncode == 0, done.stderr
+    (result,) = judged().results
+    assert result.kind == "meta_analysis"
+    assert result.effect == pytest.approx(0.1075, abs=1e-9)
+
+
+@pytest.mark.parametrize("number", [2, 4])
+def test_one_task_may_be_named(number: int) -> None:
+    """It is the way out where there are too few to be compared together."""
+    results = lm_eval(tasks=number)
+    if number == 2:
+        done = compared(results)
+        assert (done.returncode, "of several tasks: 'task' is arc, boolq" in done.stderr) == (2, 1)
+        assert "--task arc" in done.stderr
+    done = compared(results, "--task", "boolq")
+    assert done.returncode == 0, done.stderr
+    assert "read: of the field 'task' only 'boolq'" in done.stdout
+    assert "n, the seeds per arm: new 3, plain 3" in done.stdout
+    assert judged().results[0].effect == pytest.approx(0.105, abs=1e-9)
+    assert repro("verify", "new_vs_plain.claim.yaml").returncode == 0
+    done = compared(results, "--task", "bool")
+    assert (done.returncode, "there is no task 'bool'" in done.stderr) == (2, True)
+
+
+def test_groups_and_tasks_without_the_number_are_left_out_and_said() -> None:
+    """The number of a group is made of those of its tasks, which would count twice."""
+    more = {"all": {"acc,none": 0.5}, "wiki": {"ppl,none": 12.0}}
+    done = compared(lm_eval(results=more, groups={"all": list(TASKS), "arc": []}))
+    assert done.returncode == 0, done.stderr
+    assert "read: left out, groups of other tasks: all\n" in done.stdout
+    assert "read: left out, without 'acc,none': wiki\n" in done.stdout
+    assert judged().results[0].kind == "over_tasks"
+    assert repro("verify", "new_vs_plain.claim.yaml").returncode == 0
+
+
+def test_a_table_with_tasks_is_copied_with_them() -> None:
+    done = compared(table("pong", "qbert, hard", "breakout"))
+    assert done.returncode == 0, done.stderr
+    assert "read: tasks by the field 'env'" in done.stdout
+    assert judged().results[0].kind == "over_tasks"
+    repro("compare", "results.csv", "--better", "higher", "--out", "elsewhere")
+    copy = Path("elsewhere/results_as_compared.csv").read_text(encoding="utf-8")
+    assert copy.splitlines()[0] == "arm,seed,measurement,value,state,task"
+    assert repro("verify", "elsewhere/new_vs_plain.claim.yaml").returncode == 0
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    """One run of each task, an arm without a task, and a margin, which no such kind tests."""
+    done = compared(lm_eval(seeds=1))
+    assert (done.returncode, "arm 'new' has 1 run of task 'arc'" in done.stderr) == (2, True)
+    done = compared(table("a", "b", "c"), "--by", "0.1")
+    assert (done.returncode, "leave out --by" in done.stderr) == (2, True)
+    with Path("results.csv").open("a", encoding="utf-8") as file:
+        file.write("\nnew,d,0,0.5\nnew,d,1,0.6\nnew,d,2,0.7\n")
+    done = compared("results.csv")
+    assert (done.returncode, "arm 'plain' has no run of d" in done.stderr) == (2, True)
+
+
+def test_new_writes_a_claim_over_tasks() -> None:
+    done = repro("new", "--from", lm_eval(), "--better", "higher", "--own", "we want to know it")
+    assert done.returncode == 0, done.stderr
+    assert "to fill in" not in done.stdout
+    assert repro("check", "new_vs_plain.claim.yaml").returncode == 0
