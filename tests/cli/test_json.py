@@ -78,6 +78,8 @@ def test_what_stops_a_command_is_an_object(arguments: tuple[str | Path, ...]) ->
 def test_code_without_consent_is_an_object(tmp_path: Path) -> None:
     """A gate that has run nothing has no word; and what is refused leaves nothing behind."""
     file = claim(tmp_path, 1.0)
+    lines = file.read_text(encoding="utf-8").splitlines()
+    (place,) = (n for n, line in enumerate(lines, 1) if line.startswith("  candidate: "))
     found = said("gate", file, status=2)
     assert "--allow-code" in found["error"]
     assert "word" not in found
@@ -85,7 +87,7 @@ def test_code_without_consent_is_an_object(tmp_path: Path) -> None:
     for command in ("verify", "gate", "try"):
         found = said(command, file, status=2)
         problem = found["problems"][0]
-        assert (problem["file"], problem["line"]) == (str(file), 12)
+        assert (problem["file"], problem["line"]) == (str(file), place)
         assert "code of others" in problem["what"]
         assert "--allow-code" in problem["to_do"]
     assert set(Path().rglob("*")) == there
