@@ -24,12 +24,12 @@ from repro.judging.claim_parts import (
     arm_parts,
     claim_part,
     collect,
-    curves,
     measurement_parts,
     origins,
     scale_part,
 )
 from repro.judging.costs import cost_parts
+from repro.judging.curve_parts import curves
 from repro.judging.design_power import design_parts
 from repro.judging.document_parts import (
     DesignPart,

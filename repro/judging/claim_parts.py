@@ -239,27 +239,6 @@ def _summary(name: str, measurement: Measurement, sample: Sample) -> doc.Summary
     )
 
 
-def curves(claim: Claim, evidence: Evidence) -> tuple[doc.CurvePart, ...]:
-    """What each measurement would have been at other thresholds, of every arm."""
-    found = []
-    for name, measurement in claim.measurements.items():
-        for arm in claim.arms:
-            details = [r.details[name] for r in evidence.finished(arm) if r.details.get(name)]
-            known = [curve for each in details if (curve := measurement.curve(each)) is not None]
-            grids = {curve.settings for curve in known}
-            if len(grids) == 1:  # else they are of matrices of several shapes, and not comparable
-                found.append(
-                    doc.CurvePart(
-                        arm=arm,
-                        measurement=name,
-                        tolerances=known[0].settings,
-                        ranks=tuple(curve.values for curve in known),
-                        threshold=known[0].declared,
-                    )
-                )
-    return tuple(found)
-
-
 PACKAGES = ("torch", "numpy", "scipy", "statsmodels", "pandas", "matplotlib", "typst", "pydantic")
 
 

@@ -296,10 +296,23 @@ class Canary(Spec):
     state: Literal["passed", "flagged", "failed", "missing"]
 
 
+class CurveMarkPart(Spec):
+    """A threshold on a curve, or a rank that no threshold decides: one a replicate.
+
+    ``measurement`` is the one that it is of, where the claim has it.
+    """
+
+    label: str
+    measurement: str = ""
+    tolerances: tuple[float, ...] = ()
+    ranks: tuple[float, ...] = ()
+
+
 class CurvePart(Spec):
     """rank(tolerance) of one arm: one row of counts a replicate.
 
-    ``tolerances`` are relative to the largest singular value; ``threshold`` is Press's.
+    ``tolerances`` are relative to the largest singular value; ``threshold`` is Press's. ``apart``:
+    there is no spectrum, and nothing is known between the tolerances.
     """
 
     arm: str
@@ -307,6 +320,8 @@ class CurvePart(Spec):
     settings: tuple[float, ...] = Field(alias="tolerances")
     values: tuple[tuple[int, ...], ...] = Field(alias="ranks")
     declared: float = Field(alias="threshold")
+    marks: tuple[CurveMarkPart, ...] = ()
+    apart: bool = False
 
     @model_validator(mode="after")
     def _one_rank_a_tolerance(self) -> Self:

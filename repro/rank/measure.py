@@ -35,6 +35,7 @@ CONTROL_LEAST: Final = 8 * 2.0**-23
 LARGEST: Final = 1e100
 
 Read = Callable[[int], Iterable[Rows]]
+Control = Callable[[float, int, str], Iterable[Rows]]
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,8 @@ class _Asked:
     thresholds: tuple[float, ...]
     bound: float | None
     counts_only: bool
-    epsilons: tuple[float, ...] = ()
+    epsilons: tuple[float, ...]
+    control: Control
 
 
 def ranks_of(  # noqa: PLR0913 - one parameter for each thing that can be asked
@@ -83,6 +85,7 @@ def ranks_of(  # noqa: PLR0913 - one parameter for each thing that can be asked
     counts_only: bool = False,
     epsilons: Sequence[float] = (),
     checkpoint: SavedReading | None = None,
+    control: Control | None = None,
 ) -> Ranks:
     """All ranks of a matrix; ``read(start)`` gives its rows from row ``start`` in chunks (?, N).
 
@@ -92,14 +95,16 @@ def ranks_of(  # noqa: PLR0913 - one parameter for each thing that can be asked
     data, whatever type holds them; its eps is Press's. ``bound`` is Lim's,
     a singular value that is not relative to the largest. ``counts_only`` holds N^2 numbers at most,
     and may give no spectrum; else the spectrum gives effective ranks at ``epsilons`` that are
-    certain. A ``checkpoint`` holds what was read before.
+    certain. A ``checkpoint`` holds what was read before. ``control`` gives the rows of the control,
+    by threshold, columns and precision (absent: ``control_rows``).
 
     Raises MatrixError for no rows, rows of different lengths, numbers that are not finite or were
     rounded, rows that differ when they are read again, thresholds, epsilons and bounds that float64
     does not resolve, and where memory has no room.
     """
     smooth = () if counts_only else tuple(epsilons)
-    asked = _Asked(rows, precision, tuple(thresholds), bound, counts_only, smooth)
+    known = control or control_rows
+    asked = _Asked(rows, precision, tuple(thresholds), bound, counts_only, smooth, known)
     return _ranks(SameRows(read), asked, checkpoint, basis=True)
 
 
@@ -224,7 +229,7 @@ def _counted(reduced: Reduced, precision: str, asked: _Asked) -> Ranks:
         )
     empirical = None if asked.bound is None else reduced.rank_above(asked.bound)
     reduced.gram = None  # the control needs its room
-    rows = control_rows(threshold, columns, precision)
+    rows = asked.control(threshold, columns, precision)
     least = max(threshold, CONTROL_LEAST)
     control = reduce_rows(rows, reduced.reduction, threshold=least)
     return Ranks(

@@ -7,7 +7,9 @@ region or an interval is infinite.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from string import ascii_uppercase
 from typing import Literal
 
 Tone = Literal["good", "warn", "bad", "plain"]
@@ -186,10 +188,18 @@ class DotPanel:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A declared limit on an axis."""
+    """A declared limit on an axis; a ``letter`` at its line is that of its entry in the legend."""
 
     at: float
     label: str
+    colour: str = "warn"
+    letter: str = ""
+
+
+def lettered(marks: Sequence[Mark]) -> tuple[Mark, ...]:
+    """The marks with letters from A on; those past Z have none."""
+    letters = [*ascii_uppercase, *[""] * len(marks)]
+    return tuple(replace(mark, letter=letters[i]) for i, mark in enumerate(marks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,33 +272,13 @@ class DotPlot:
 
 
 @dataclass(frozen=True, slots=True)
-class CurveLine:
-    """rank(tolerance) of one arm, one tuple of heights a replicate."""
-
-    label: str
-    colour: str
-    xs: tuple[float, ...]
-    replicates: tuple[tuple[float, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CurvePlot:
-    """How a count depends on its threshold."""
-
-    x_label: str
-    y_label: str
-    lines: tuple[CurveLine, ...]
-    thresholds: tuple[float, ...]
-    threshold_label: str
-
-
-@dataclass(frozen=True, slots=True)
 class Lines:
-    """The lines of one arm, one a replicate, each by its points."""
+    """The lines of one arm, one a replicate, each by its points, which may not be ``joined``."""
 
     label: str
     colour: str
     replicates: tuple[tuple[tuple[float, float], ...], ...]
+    joined: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,4 +338,4 @@ class LooksPlot:
     panels: tuple[LooksPanel, ...]
 
 
-Plot = DotPlot | CurvePlot | LinePlot | ScatterPlot | SpecificationPlot | LooksPlot
+Plot = DotPlot | LinePlot | ScatterPlot | SpecificationPlot | LooksPlot

@@ -13,7 +13,6 @@ from dataclasses import replace
 from repro.expectations.base import LimitPart, Point
 from repro.judging.document import (
     ArmPart,
-    CurvePart,
     Document,
     MeasurementPart,
     Result,
@@ -21,8 +20,6 @@ from repro.judging.document import (
 )
 from repro.report import words
 from repro.report.blocks import (
-    CurveLine,
-    CurvePlot,
     DotPanel,
     DotPlot,
     DotRow,
@@ -31,8 +28,6 @@ from repro.report.blocks import (
     Ends,
     Figure,
     Key,
-    LinePlot,
-    Lines,
     Mark,
     Paragraph,
     Scale,
@@ -40,7 +35,6 @@ from repro.report.blocks import (
     ScatterPlot,
 )
 from repro.schema import numbers as fmt
-from repro.trainers.measurement import CurveWords, TurnedWords
 
 
 def main_figure(document: Document) -> Figure | Paragraph:
@@ -178,103 +172,6 @@ def _main_alt(
         labels = [limit.label for limit in row.axis.limits] + [side.label for side in row.sides]
         said.append("; ".join([f"{row.title}: {row.note}", *labels]) + ".")
     return " ".join(said)
-
-
-def curve_figures(document: Document) -> tuple[Figure, ...]:
-    """A figure per measurement with curves, and after it what the same counts say the other way."""
-    figures: list[Figure] = []
-    for i, key in enumerate(dict.fromkeys(curve.measurement for curve in document.curves)):
-        number = "" if i == 0 else f"-{i + 1}"
-        curves = [curve for curve in document.curves if curve.measurement == key]
-        figures.append(_curve_figure(document, curves, f"curves{number}"))
-        if (turned := _curve_words(document, key).turned) is not None:
-            figures.append(_turned_figure(document, curves, turned, f"spectra{number}"))
-    return tuple(figures)
-
-
-def _curve_words(document: Document, key: str) -> CurveWords:
-    return words.spec_of(words.measurement_of(document, key)).curve_words
-
-
-def _curve_figure(document: Document, curves: list[CurvePart], name: str) -> Figure:
-    key = curves[0].measurement
-    measurement = words.measurement_of(document, key)
-    label = words.upper_first(key if measurement is None else measurement.label)
-    said = _curve_words(document, key)
-    lines = tuple(
-        CurveLine(
-            words.arm_label(document, curve.arm),
-            words.colour_of(document, curve.arm),
-            curve.settings,
-            tuple(tuple(map(float, row)) for row in curve.values),
-        )
-        for curve in curves
-    )
-    thresholds = tuple(dict.fromkeys(curve.declared for curve in curves))
-    plot = CurvePlot(said.axis, label, lines, thresholds, said.mark)
-    alts = [f"{label} against the {said.setting}.", *(_curve_alt(document, c) for c in curves)]
-    return Figure(name, " ".join(alts), said.caption, plot)
-
-
-def _turned_figure(
-    document: Document, curves: list[CurvePart], turned: TurnedWords, name: str
-) -> Figure:
-    """Counts above a setting are the places of values: rank(tolerance) is a spectrum, turned."""
-    key = curves[0].measurement
-    measurement = words.measurement_of(document, key)
-    label = key if measurement is None else measurement.label
-    title = words.upper_first(f"{label}: {turned.title}")
-    lines = tuple(
-        Lines(
-            words.arm_label(document, curve.arm),
-            words.colour_of(document, curve.arm),
-            tuple(_turned(curve.settings, row) for row in curve.values),
-        )
-        for curve in curves
-    )
-    declared = dict.fromkeys(curve.declared for curve in curves)
-    mark = _curve_words(document, key).mark
-    marks = tuple(Mark(at, f"{mark}, {fmt.significant(at, 2)}") for at in declared)
-    plot = LinePlot(title, turned.place, turned.size, lines, level=marks)
-    alts = [f"{title}.", *(_turned_alt(document, curve) for curve in curves)]
-    return Figure(name, " ".join(alts), turned.caption, plot)
-
-
-def _turned(
-    settings: tuple[float, ...], counts: tuple[int, ...]
-) -> tuple[tuple[float, float], ...]:
-    """(count, setting), the largest setting first; the first value is 1 by definition."""
-    pairs = sorted(zip(settings, counts, strict=True), reverse=True)
-    return ((1.0, 1.0), *((float(count), setting) for setting, count in pairs if count))
-
-
-def _turned_alt(document: Document, curve: CurvePart) -> str:
-    """The counts at the largest and the least setting, as places."""
-    label = words.arm_label(document, curve.arm)
-    if not curve.settings or not curve.values:
-        return f"{label}: nothing to draw."
-    said = []
-    for setting in dict.fromkeys((max(curve.settings), min(curve.settings))):
-        counts = [row[curve.settings.index(setting)] for row in curve.values]
-        places = fmt.span(fmt.count(min(counts)), fmt.count(max(counts)))
-        said.append(f"{places} above {fmt.significant(setting, 2)}")
-    return f"{label}: {', '.join(said)}."
-
-
-def _curve_alt(document: Document, curve: CurvePart) -> str:
-    """The curve in words: its counts at both ends and at the setting nearest the declared one."""
-    label = words.arm_label(document, curve.arm)
-    if not curve.settings or not curve.values:
-        return f"{label}: no curve."
-    order = sorted(range(len(curve.settings)), key=curve.settings.__getitem__)
-    distance = [abs(curve.settings[i] - curve.declared) for i in order]
-    nearest = order[distance.index(min(distance))]
-    said = []
-    for i in dict.fromkeys((order[0], nearest, order[-1])):
-        counts = [row[i] for row in curve.values]
-        ranks = fmt.span(fmt.count(min(counts)), fmt.count(max(counts)))
-        said.append(f"{ranks} at {fmt.significant(curve.settings[i], 2)}")
-    return f"{label}: {', '.join(said)}."
 
 
 SPANS = {"correlation": (-1.0, 1.0), "share": (0.0, 1.0)}

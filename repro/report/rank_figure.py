@@ -10,7 +10,7 @@ import numpy as np
 
 from repro.errors import printable
 from repro.rank.spectrum import Spectrum
-from repro.report.blocks import LinePlot, Lines, Mark
+from repro.report.blocks import LinePlot, Lines, Mark, lettered
 from repro.report.figures import draw_on_one_sheet
 from repro.report.words import upper_first
 from repro.schema import numbers as fmt
@@ -27,7 +27,7 @@ def rank_svg(name: str, found: Mapping[str, Any], spectrum: Spectrum, least: flo
     to rounding, and are not drawn.
     """
     label = printable(PurePath(name).name)
-    marks = tuple(_marks(found))
+    marks = _marks(found)
     relative = spectrum[spectrum > least * spectrum[0]] / (spectrum[0] or 1.0)
     places = np.unique(np.geomspace(1, len(relative) or 1, PLACES).astype(int))
     places = places[: len(relative)]
@@ -60,14 +60,22 @@ def rank_svg(name: str, found: Mapping[str, Any], spectrum: Spectrum, least: flo
     return draw_on_one_sheet(plots, "rank")
 
 
-def _marks(found: Mapping[str, Any]) -> list[Mark]:
+def _marks(found: Mapping[str, Any]) -> tuple[Mark, ...]:
     """Every threshold at which the rank is told, with the rank."""
-    named = [
-        ("Press's threshold", found["threshold"], found["press"]),
-        ("numpy's threshold", found["numpy_threshold"], found["numpy"]),
-    ]
+    press = found["threshold"]
+    named = [("Press's threshold", press, found["press"])]
+    if found.get("tenth") is not None:
+        named.append(("tenth of Press's threshold", press / 10, found["tenth"]))
+    named.append(("ten times Press's threshold", 10 * press, found["tenfold"]))
+    named.append(("numpy's threshold", found["numpy_threshold"], found["numpy"]))
     if (bound := found.get("empirical")) and (largest := found["largest_singular_value"]):
         at = bound["bound"] / largest
         named.append(("empirical bound", at, bound["rank"]))
     named += [(f"at {text}", float(text), rank) for text, rank in found["at"].items()]
-    return [Mark(at, f"{upper_first(label)}: {fmt.count(rank)}") for label, at, rank in named]
+    colours = ["ink", *["muted"] * len(named)]
+    return lettered(
+        [
+            Mark(at, f"{upper_first(label)}: {fmt.count(rank)}", colour)
+            for (label, at, rank), colour in zip(named, colours, strict=False)
+        ]
+    )

@@ -33,6 +33,7 @@ from repro.schema.base import Censored, ObjectName, Positive, Spec
 from repro.schema.messages import Words
 from repro.series import BestBy, NumberName, Reduction, not_finite
 from repro.trainers.base import LEAST_TOKENS, Training, revisions_of, too_short
+from repro.trainers.curve import Curve, CurveMark, CurveWords
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -62,37 +63,6 @@ class Details(BaseModel):
     def contradiction(self, value: float) -> str:
         """Why the value cannot be that of these details; empty where it can."""
         return ""
-
-
-class Curve(NamedTuple):
-    """A measurement under other settings than the ``declared`` one: a value at each of these."""
-
-    settings: tuple[float, ...]
-    values: tuple[int, ...]
-    declared: float
-
-
-class TurnedWords(NamedTuple):
-    """How a figure of curves with their axes exchanged is worded: title, both axes, caption."""
-
-    title: str
-    place: str
-    size: str
-    caption: str
-
-
-class CurveWords(NamedTuple):
-    """How a figure of such curves is worded: the setting, its axis, its mark, the caption.
-
-    Where a value is the number of things above the setting, relative to the largest of them, a
-    second figure has the things in falling order: ``turned`` are its words.
-    """
-
-    setting: str = "setting"
-    axis: str = "setting"
-    mark: str = "as declared"
-    caption: str = "One line per seed. The upright line is the setting that the verdict uses."
-    turned: TurnedWords | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +185,10 @@ class MeasurementSpec(Spec):
 
     def curve(self, details: Mapping[str, Any]) -> Curve | None:
         """What it would have been under other settings, where it has any."""
+        return None
+
+    def curve_mark(self, details: Mapping[str, Any], value: float) -> CurveMark | None:
+        """Where its ``value`` stands on the curve of its source, which left these ``details``."""
         return None
 
     def remarks(self, details: Mapping[str, Any]) -> Iterator[str]:

@@ -88,8 +88,10 @@ def test_figure(rows: Path, tmp_path: Path) -> None:
     texts = [each.text for each in svg.iter("{http://www.w3.org/2000/svg}text")]
     titles = ("Rank against the tolerance", "Singular values", "Share of the first singular values")
     assert [texts.count(title) for title in titles] == [1, 1, 1]
-    for mark in ("Press's threshold: 13", "Numpy's threshold: 13", "At 0.5: 1"):
+    marks = ("Press's threshold: 13", "Tenth of Press's threshold: 13", "Numpy's threshold: 13")
+    for mark in (*marks, "Ten times Press's threshold: 13", "At 0.5: 1"):
         assert texts.count(mark) == 2
+    assert [texts.count(letter) for letter in "ABCDEF"] == [4, 4, 4, 4, 4, 0]
     assert texts.count("rows.npy") == 3
 
 

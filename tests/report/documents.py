@@ -149,6 +149,10 @@ def curve(arm_id: str, ranks: list[int], spread: int) -> dict[str, Any]:
     rows = [[max(r + spread * (k - 2), 1) if r < 1000 else r for r in ranks] for k in range(5)]
     return {
         "arm": arm_id, "measurement": RANK, "tolerances": grid, "ranks": rows, "threshold": 7.6e-6,
+        "marks": [
+            {"label": "ten times Press's threshold", "tolerances": [7.6e-5] * 5},
+            {"label": "numpy's threshold", "tolerances": [9.5e-4] * 5},
+        ],
     }  # fmt: skip
 
 

@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Any
 
 from repro.report.blocks import (
-    CurvePlot,
     DotPanel,
     DotPlot,
     EffectRow,
@@ -25,13 +24,12 @@ from repro.report.blocks import (
 from repro.report.figures.canvas import PAGE, PHONE, Canvas, plain_style
 from repro.report.figures.forest import forest, pieces, specification
 from repro.report.figures.lines import lines
-from repro.report.figures.points import curve, looks, scatter, strip
+from repro.report.figures.points import looks, scatter, strip
 
 PANELS: dict[type, Callable[[Canvas, Any], float]] = {
     DotPanel: strip,
     EffectRow: forest,
     ScatterPlot: scatter,
-    CurvePlot: curve,
     LinePlot: lines,
     SpecificationPlot: specification,
     LooksPlot: looks,

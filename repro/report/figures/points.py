@@ -1,10 +1,10 @@
-"""Strip plots, scatter plots, curves against a threshold, and looks: points on one axis or two."""
+"""Strip plots, scatter plots, and looks: points on one axis or two."""
 
 from __future__ import annotations
 
 import math
 
-from repro.report.blocks import CurvePlot, DotPanel, DotRow, Key, LooksPanel, LooksPlot, ScatterPlot
+from repro.report.blocks import DotPanel, DotRow, Key, LooksPanel, LooksPlot, ScatterPlot
 from repro.report.figures.canvas import (
     BODY,
     DASHED,
@@ -20,13 +20,11 @@ from repro.report.figures.canvas import (
     legend,
     tick_row,
     upright_ticks,
-    within,
     wrap,
 )
 
 TALLEST = 92.0
 OUTSIDE = Key("outside the declared window, not counted", "muted", "o", hollow=True)
-DASHES: tuple[object, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 TINY, HUGE = 1e-30, 1e30
 """Where evidence runs off its axis."""
 
@@ -155,44 +153,6 @@ def scatter(sheet: Canvas, plot: ScatterPlot) -> float:
             xs, ys = [on.at(x) for x, _ in shown], [up.at(y) for _, y in shown]
             sheet.marks(xs, ys, group.key.colour, group.key.shape, size, hollow=hollow)
     return tick_row(sheet, on, bottom, plot.x_label) + LINE
-
-
-def curve(sheet: Canvas, plot: CurvePlot) -> float:
-    """Every arm in its own colour and dashes; both axes are logarithmic."""
-    top = heading(sheet, plot.y_label)
-    top = _legend(sheet, plot, top) + 4
-    drawn = [
-        (i, sorted((x, y) for x, y in zip(line.xs, ys, strict=False) if x > 0 and y > 0))
-        for i, line in enumerate(plot.lines)
-        for ys in line.replicates
-    ]
-    points = [point for _, shown in drawn for point in shown]
-    if not points:
-        return sheet.lines(0, top, ["no curve"], SMALL, colour="muted")
-    limits = [t for t in plot.thresholds if t > 0]
-    bottom = top + SMALL * LINE + 2 + (150 if is_wide(sheet) else 130)
-    up = axis([y for _, y in points], bottom, top + SMALL * LINE + 2, "log", 0.06)
-    span = [*(x for x, _ in points), *limits]
-    on = axis(span, label_room(up), sheet.width - 16, "log", 0.03)
-    if limits:
-        middle = within(sheet, on.at(limits[0]), plot.threshold_label)
-        sheet.text(middle, top, plot.threshold_label, SMALL, "warn", align="center")
-    upright_ticks(sheet, on, up)
-    for limit in limits:
-        sheet.line([on.at(limit)] * 2, [up.right, bottom], "warn", 1.2, DASHED)
-    for i, shown in drawn:
-        xs, heights = [on.at(x) for x, _ in shown], [up.at(y) for _, y in shown]
-        opacity = 1.0 if len(plot.lines[i].replicates) == 1 else 0.75
-        sheet.line(xs, heights, plot.lines[i].colour, 1.4, DASHES[i % len(DASHES)], opacity)
-    return tick_row(sheet, on, bottom, plot.x_label)
-
-
-def _legend(sheet: Canvas, plot: CurvePlot, top: float) -> float:
-    for i, line in enumerate(plot.lines):
-        y = top + SMALL * 0.7
-        sheet.line([1, 25], [y, y], line.colour, 1.8, DASHES[i % len(DASHES)])
-        top = sheet.lines(32, top, wrap(line.label, SMALL, sheet.width - 36, 2), SMALL)
-    return top
 
 
 def looks(sheet: Canvas, plot: LooksPlot) -> float:

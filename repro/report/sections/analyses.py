@@ -18,7 +18,8 @@ from repro.report.blocks import (
     numbers,
     texts,
 )
-from repro.report.figure_data import curve_figures, effect_axis
+from repro.report.curve_figures import curve_figures
+from repro.report.figure_data import effect_axis
 from repro.schema import numbers as fmt
 
 FEW = 12

@@ -6,7 +6,7 @@ exact where is said in `repro.rank.reduction`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -15,10 +15,11 @@ import torch
 from torch import Tensor
 
 from repro.errors import DataError
-from repro.rank.measure import CONTROL_CHUNK, control_factors, known_rank_of
-from repro.rank.reduction import QR_RESOLUTION, Reduction, reduce_rows, reduction_for
+from repro.rank.measure import CONTROL_CHUNK, control_factors, known_rank_of, ranks_of
+from repro.rank.reduction import QR_RESOLUTION, Reduced, Reduction, reduce_rows, reduction_for
+from repro.rank.room import needed, refuse_without_memory
 from repro.rank.rounded import POOLED, precision_of, rounded, telling_rows, tells
-from repro.rank.spectrum import Spectrum, curve_tolerances, press_threshold
+from repro.rank.spectrum import Spectrum, curve_tolerances, numpy_threshold, press_threshold
 from repro.trainers.language_model.evaluation import full_precision, rows_of
 from repro.trainers.language_model.output.layer import OutputLayer
 
@@ -149,13 +150,9 @@ def rank_of(
     a matrix of known rank through the same reduction.
     """
     dtype, columns = output.weight.dtype, len(output.weight)
-    if contexts is not None and rows < contexts:
-        raise DataError(
-            f"a rank of the first {contexts:,} contexts: the text has {rows:,}\n"
-            f"  expected: at most {rows:,}\n  to do: take fewer, or leave `contexts` out for all"
-        )
-    rows = rows if contexts is None else contexts
+    rows = _rows_asked(rows, contexts)
     threshold = press_threshold(rows, columns, torch.finfo(dtype).eps)
+    refuse_without_room(threshold, columns, output.weight.device)
     reduced = reduce_rows(refuse_rounded(first(chunks, rows)), reduction_of(threshold), TORCH)
     tolerances = [float(t) for t in curve_tolerances(threshold, reduced.least)]
     press, tenth, tenfold, *curve = reduced.ranks(
@@ -175,6 +172,112 @@ def rank_of(
         "known_rank": known_rank(threshold, columns, dtype, output.weight.device),
     }
     return float(press), details, reduced.values()
+
+
+def counts_of(
+    read: Callable[[], Iterable[Tensor]],
+    output: OutputLayer,
+    rows: int,
+    contexts: int | None,
+    thresholds: Sequence[float],
+) -> tuple[float, dict[str, Any]]:
+    """Press rank and facts as ``rank_of``, without a spectrum; ``read`` gives all rows anew.
+
+    Counted at Press's threshold, ten times it, numpy's and each of ``thresholds``. On a processor
+    by the kernel itself, in the room of one matrix of columns squared; on a GPU by the spectrum
+    that ``rank_of`` takes, of which the counts are kept.
+
+    Raises as ``rank_of``, and MatrixError where memory has no room.
+    """
+    rows = _rows_asked(rows, contexts)
+    counted = _on_processor if output.weight.device.type == "cpu" else _on_device
+    return counted(read, output, rows, thresholds)
+
+
+def _on_processor(
+    read: Callable[[], Iterable[Tensor]], output: OutputLayer, rows: int, asked: Sequence[float]
+) -> tuple[float, dict[str, Any]]:
+    weight = output.weight
+
+    def rest(start: int) -> Iterator[Any]:
+        left_out = start
+        for chunk in refuse_rounded(first(read(), rows)):
+            yield chunk[left_out:].numpy()
+            left_out = max(left_out - len(chunk), 0)
+
+    def control(threshold: float, columns: int, _: str) -> Iterator[Any]:
+        for chunk in known_rank_rows(threshold, columns, weight.dtype, weight.device):
+            yield chunk.numpy()
+
+    precision = str(weight.dtype).removeprefix("torch.")
+    with full_precision():
+        found = ranks_of(
+            rest, rows=rows, precision=precision, thresholds=asked, counts_only=True,
+            control=control,
+        )  # fmt: skip
+    reduced, eps = found.reduced, torch.finfo(weight.dtype).eps
+    numpys = numpy_threshold(rows, reduced.columns, eps)
+    at = {found.threshold: found.press, 10 * found.threshold: found.tenfold, numpys: found.numpy}
+    known = {"expected": found.expected, "measured": found.control}
+    return float(found.press), _counted(reduced, found.threshold, at | found.at, known)
+
+
+def _on_device(
+    read: Callable[[], Iterable[Tensor]], output: OutputLayer, rows: int, asked: Sequence[float]
+) -> tuple[float, dict[str, Any]]:
+    weight, columns = output.weight, len(output.weight)
+    eps = torch.finfo(weight.dtype).eps
+    threshold = press_threshold(rows, columns, eps)
+    refuse_without_room(threshold, columns, weight.device)
+    reduced = reduce_rows(refuse_rounded(first(read(), rows)), reduction_of(threshold), TORCH)
+    limits = [threshold, 10 * threshold, numpy_threshold(rows, columns, eps), *asked]
+    at = dict(zip(limits, reduced.ranks(limits), strict=True))
+    known = known_rank(threshold, columns, weight.dtype, weight.device)
+    return float(at[threshold]), _counted(reduced, threshold, at, known)
+
+
+def _counted(
+    reduced: Reduced, threshold: float, at: dict[float, int], known: dict[str, int]
+) -> dict[str, Any]:
+    """The facts of counts alone, at thresholds below 1: above, none is counted."""
+    limits = sorted(limit for limit in at if limit < 1)
+    return {
+        "rows": reduced.rows,
+        "columns": reduced.columns,
+        "reduction": reduced.reduction,
+        "largest_singular_value": reduced.sigma_1,
+        "relative_threshold": threshold,
+        "tenfold": at[10 * threshold],
+        "tolerances": limits,
+        "curve": [at[limit] for limit in limits],
+        "counts_only": True,
+        "known_rank": known,
+    }
+
+
+def _rows_asked(rows: int, contexts: int | None) -> int:
+    """The rows to be read; DataError where there are fewer."""
+    if contexts is not None and rows < contexts:
+        raise DataError(
+            f"a rank of the first {contexts:,} contexts: the text has {rows:,}\n"
+            f"  expected: at most {rows:,}\n  to do: take fewer, or leave `contexts` out for all"
+        )
+    return rows if contexts is None else contexts
+
+
+def refuse_without_room(threshold: float, columns: int, device: torch.device) -> None:
+    """MatrixError where the memory of a device has no room for a spectrum to a ``threshold``."""
+    free = None
+    if device.type == "cuda":
+        kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        free = float(torch.cuda.mem_get_info(device)[0] + kept)
+    reduction = reduction_of(threshold)
+    counts = reduction_for(max(threshold, QR_RESOLUTION), spectrum=False)
+    takes, less = needed(reduction, columns, copies=1), needed(counts, columns)
+    do = "take fewer words, or a machine with more memory"
+    if less < takes:
+        do = f"say `spectrum: false`: counts alone take {less / 1e9:.3g} GB on a processor; or {do}"
+    refuse_without_memory(reduction, columns, free=free, copies=1, do=do)
 
 
 def _rounded(chunk: Tensor) -> str:

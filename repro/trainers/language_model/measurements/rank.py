@@ -9,23 +9,24 @@ from pydantic import Field, model_validator
 
 from repro.schema.base import Count, Name
 from repro.schema.messages import Words
+from repro.trainers.curve import Curve, CurveMark, CurveWords, TurnedWords
 from repro.trainers.measurement import (
     NAMES,
     Control,
     ControlledArm,
     ControlOutcome,
-    Curve,
-    CurveWords,
     Details,
     Measured,
     MeasurementSpec,
     Natural,
     Split,
-    TurnedWords,
     unsuited_streams,
 )
 
 Tolerance = Annotated[float, Field(ge=1e-60, le=1e60)]
+
+Resolved = Annotated[float, Field(ge=3e-7, lt=1)]
+"""A threshold that every Gram matrix resolves (`repro.rank.reduction`)."""
 
 
 class KnownRankDetails(Details):
@@ -38,7 +39,8 @@ class KnownRankDetails(Details):
 class RankDetails(Details):
     """The matrix, Press's relative threshold, the ranks about it, and rank(tolerance).
 
-    There is no ``tenth`` where float64 does not resolve a tenth of the threshold.
+    There is no ``tenth`` where float64 does not resolve a tenth of the threshold, and none of
+    ``counts_only``, whose ``tolerances`` are all at which anything was counted.
     """
 
     rows: Annotated[Natural, Field(ge=1)]
@@ -49,6 +51,7 @@ class RankDetails(Details):
     tolerances: tuple[Tolerance, ...]
     curve: tuple[Natural, ...]
     known_rank: KnownRankDetails
+    counts_only: bool = False
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -75,6 +78,10 @@ class Rank(MeasurementSpec):
     eps that of the precision in which the log-probabilities were computed. ``contexts`` (absent:
     all) are the rows that are read first: the papers' code stops on WikiText-2 after 33,320, the
     first windows of 70 with more rows than words.
+
+    ``spectrum: false`` takes counts alone, in the room of one matrix of words times words: at the
+    threshold, ten times it, numpy's, and each of ``thresholds`` (relative to the largest singular
+    value). There is no curve, and nothing that follows from singular values.
     """
 
     trainers: ClassVar[tuple[str, ...]] = ("language_model", "dialog")
@@ -92,15 +99,19 @@ class Rank(MeasurementSpec):
         "tolerance, relative to the largest singular value",
         "Press's threshold",
         "A numerical rank counts the singular values above a threshold, so it depends on the"
-        " threshold: one line per seed. The upright line is the threshold that the verdict uses.",
+        " threshold: one line per seed. Upright lines are thresholds; the rank is that at A.",
         TurnedWords(
             "singular values",
             "place of the singular value",
             "size, relative to the largest",
             "The same counts as a spectrum: the size of a singular value lies between the"
             " tolerances at which the rank passes its place, and that of the largest is 1. What is"
-            " above the level line is counted.",
+            " above a level line is counted by its threshold; the rank is that of A.",
+            "An upright line is a rank that no threshold decides.",
         ),
+        "A level line is a rank that no threshold decides.",
+        "Dots are counts at some thresholds alone, without a spectrum: between them, and of single"
+        " singular values, nothing is known.",
     )
     Details: ClassVar[type[Details]] = RankDetails
 
@@ -109,20 +120,39 @@ class Rank(MeasurementSpec):
     batch_size: Count = 1
     threshold: Literal["press"] = "press"
     contexts: Count | None = None
+    spectrum: Literal[False] | None = None
+    thresholds: Annotated[tuple[Resolved, ...], Field(min_length=1, max_length=20)] | None = None
+
+    @model_validator(mode="after")
+    def _thresholds_of_counts(self) -> Self:
+        if self.thresholds and self.spectrum is None:
+            raise ValueError(
+                "thresholds without spectrum: false: with a spectrum, add measurements of kind "
+                "spectral and statistic above"
+            )
+        return self
 
     @property
     def label(self) -> str:
         some = "" if self.contexts is None else f" (first {self.contexts:,} contexts)"
-        return f"{NAMES[self.split]} rank{some}"
+        counts = "" if self.spectrum is None else ", by counts alone"
+        return f"{NAMES[self.split]} rank{some}{counts}"
 
     def measure(self, subject: Any) -> Measured:
         from repro.trainers.language_model.measurements import model_rank  # noqa: PLC0415 - torch
 
         rows = subject.rows(self.split, self.batch_size)
-        chunks = subject.log_probabilities(self.split, self.batch_size)
         output = subject.model.output
-        value, details, spectrum = model_rank.rank_of(chunks, output, rows, self.contexts)
-        return Measured(value, details, {"singular_values": spectrum})
+        if self.spectrum is None:
+            chunks = subject.log_probabilities(self.split, self.batch_size)
+            value, details, spectrum = model_rank.rank_of(chunks, output, rows, self.contexts)
+            return Measured(value, details, {"singular_values": spectrum})
+
+        def read() -> Iterator[Any]:
+            yield from subject.log_probabilities(self.split, self.batch_size)
+
+        at = self.thresholds or ()
+        return Measured(*model_rank.counts_of(read, output, rows, self.contexts, at))
 
     def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
         """There must be as many contexts as are to be read, and a text must fill its streams."""
@@ -147,25 +177,50 @@ class Rank(MeasurementSpec):
     def curve(self, details: Mapping[str, Any]) -> Curve | None:
         """rank(tolerance), tolerances relative to the largest singular value."""
         counts, threshold = tuple(details["curve"]), details["relative_threshold"]
-        return Curve(tuple(details["tolerances"]), counts, threshold)
+        marks, apart = tuple(self._known(details)), bool(details.get("counts_only"))
+        return Curve(tuple(details["tolerances"]), counts, threshold, marks, apart)
+
+    def _known(self, details: Mapping[str, Any]) -> Iterator[CurveMark]:
+        """The other thresholds of every rank, and its own; the eps of numpy's is in Press's."""
+        from repro.rank.spectrum import numpy_threshold, press_threshold  # noqa: PLC0415 - numpy
+
+        rows, columns = int(details["rows"]), int(details["columns"])
+        threshold = float(details["relative_threshold"])
+        if details.get("tenth") is not None:
+            yield CurveMark(self.readings["tenth"], threshold / 10)
+        yield CurveMark(self.readings["tenfold"], 10 * threshold)
+        eps = threshold / press_threshold(rows, columns, 1.0)
+        yield CurveMark("numpy's threshold", numpy_threshold(rows, columns, eps))
+        for number, declared in enumerate(self.thresholds or (), 1):
+            yield CurveMark(f"declared threshold {number}", declared)
 
     def same_elsewhere(self, other: MeasurementSpec) -> bool:
         """Every other rank."""
         return isinstance(other, Rank)
 
     def cost(self, training: Any) -> float:
-        """Half a symmetric product, and eigenvalues twice: the control's too."""
+        """Half a symmetric product, and eigenvalues twice: the control's too. Or factorisations."""
         tokens, vocabulary = training.tokens(self.split), training.corpus.vocabulary
         rows = self.contexts or tokens
         forward = 2.0 * training.multiplied_weights * tokens
-        return forward * rows / tokens + float(rows) * vocabulary**2 + 4.0 * vocabulary**3
+        cubes = 4.0 if self.spectrum is None else (4 + len(self.thresholds or ())) / 3
+        return forward * rows / tokens + float(rows) * vocabulary**2 + cubes * vocabulary**3
 
     def memory(self, training: Any) -> float:
-        """Three square matrices of the size of the vocabulary in float64."""
-        return 3.0 * 8.0 * training.corpus.vocabulary**2
+        """What the reduction takes that resolves a tenth of the threshold, or the threshold."""
+        from repro.rank.reduction import QR_RESOLUTION, reduction_for  # noqa: PLC0415 - scipy
+        from repro.rank.room import needed  # noqa: PLC0415 - scipy
+        from repro.rank.rounded import eps_of  # noqa: PLC0415 - numpy
+        from repro.rank.spectrum import press_threshold  # noqa: PLC0415 - numpy
+
+        columns, rows = training.corpus.vocabulary, self.contexts or training.tokens(self.split)
+        press = press_threshold(rows, columns, eps_of(training.recipe.precision))
+        whole = self.spectrum is None
+        least = max(press / 10 if whole else press, QR_RESOLUTION)
+        return needed(reduction_for(least, spectrum=whole), columns, copies=1 if whole else 0)
 
     def stored(self, training: Any) -> float:
-        return 8.0 * training.corpus.vocabulary
+        return 0.0 if self.spectrum is False else 8.0 * training.corpus.vocabulary
 
 
 class RankBound(Control):

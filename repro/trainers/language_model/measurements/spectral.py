@@ -10,11 +10,9 @@ from pydantic import Field, model_validator
 from repro.errors import DataError
 from repro.schema.base import Count, Positive
 from repro.schema.messages import Words
-from repro.trainers.language_model.measurements.rank import Rank
+from repro.trainers.curve import CurveMark
+from repro.trainers.language_model.measurements.rank import Rank, Resolved
 from repro.trainers.measurement import NAMES, Measured, MeasurementSpec, Split
-
-Resolved = Annotated[float, Field(ge=3e-7, lt=1)]
-"""A threshold that every spectrum in a store resolves (`repro.rank.reduction`)."""
 
 Epsilon = Annotated[float, Field(ge=1e-9, lt=1)]
 """A share of the sum of squares in which rounding is nothing: squares of 10,000 x 3e-7."""
@@ -105,6 +103,18 @@ class Spectral(MeasurementSpec):
     def derive(self, *found: Measured) -> Measured:
         (rank,) = found
         return Measured(float(self._taken(rank.arrays["singular_values"], rank.details)))
+
+    def curve_mark(self, details: Mapping[str, Any], value: float) -> CurveMark | None:
+        """A threshold that is in no curve by itself, or an effective rank, on rank(tolerance)."""
+        if self.statistic == "above":
+            return CurveMark("threshold of the claim", self.threshold)
+        if self.statistic == "effective":
+            return CurveMark(f"effective rank, ε = {self.epsilon:g}", value=value)
+        largest = float(details.get("largest_singular_value") or 0.0)
+        if self.statistic == "empirical" and largest:
+            bound = self.singular_value or 0.0
+            return CurveMark(f"empirical bound of {bound:g}", bound / largest)
+        return None
 
     def _taken(self, values: Any, details: Mapping[str, Any]) -> float:
         from repro.rank import spectrum as rank  # noqa: PLC0415 - numpy
