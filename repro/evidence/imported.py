@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 from pydantic import Field, create_model
 
 from repro.errors import DataError, Problem
-from repro.evidence.base import DeclaredAt, EvidenceSource, Facts
+from repro.evidence.base import DeclaredAt, EvidenceSource, Facts, Needs
 from repro.evidence.evidence import RunsThere, TableSource, TidyTable
 from repro.evidence.imports.importer import FilesRead, FoundRun, Importer, same
 from repro.evidence.imports.inspect_logs import Inspect
@@ -24,7 +24,8 @@ from repro.evidence.imports.trackio import Trackio
 from repro.evidence.imports.wandb import Wandb
 from repro.evidence.readings import RunState, TableSchema, short, value_of
 from repro.evidence.run_keys import SeedKey, TaskSeed, in_order
-from repro.schema.messages import choose, listed
+from repro.schema.messages import Words, choose, listed
+from repro.schema.yaml import Steps
 from repro.series import AtRow, NoSuchRowError, NotFiniteError, Row, chosen
 
 if TYPE_CHECKING:
@@ -61,6 +62,14 @@ class ImportedBase(EvidenceSource):
         """Whatever is there is read when the claim is judged, and not before."""
         del at
         return Facts(), ()
+
+    def unsuited(self, needs: Needs, arm: str) -> Iterator[tuple[Steps, Words]]:
+        """Where a series has to get, although none is read."""
+        if self.importer.last_step is not None and not needs.series:
+            mistake = f"arm '{arm}' says at which step a series is complete, and no measurement "
+            expected = "a measurement with `reduce`"
+            advice = "add `reduce: last` to the measurement, or leave `complete` out"
+            yield ("import", "complete"), (f"{mistake}has one", expected, advice)
 
     def identity(self, configuration: Any) -> Any:
         """What is declared; what it finds is evidence."""
@@ -201,6 +210,9 @@ class _Reading:
         key = getattr(spec, "from_", None) or name
         reduction = getattr(spec, "reduce", None)
         having = [row for row in run.rows if key in row]
+        ended = self._ended_early(run, key, having) if reduction is not None else ""
+        if ended:
+            return _Lost("diverged", ended)
         if not having:
             return _Lost("missing", _unknown(key, run.rows))
         if any(row[key] is None for row in having):
@@ -218,6 +230,23 @@ class _Reading:
             return found
         mistake, expected, advice = found
         raise self._refused(f"{run.place}: {short(key)}: {mistake}", expected, advice)
+
+    def _ended_early(self, run: FoundRun, key: str, having: Sequence[Row]) -> str:
+        """Where a series ended that is not complete; of a run without a value, where that ended."""
+        if self.importer.last_step is None:
+            return ""
+        name, needed = self.importer.last_step
+        steps = [step for row in having or run.rows if (step := row.get(name)) is not None]
+        if having and not steps:
+            raise self._refused(
+                f"{run.place}: no number '{short(name)}' stands beside '{short(key)}'",
+                ", ".join(sorted({other for row in having for other in row} - {key})) or "a step",
+                "name what counts the steps in `complete`, or leave it out",
+            )
+        if not steps or max(steps) >= needed:
+            return ""
+        what = f"'{short(key)}'" if having else "the run"
+        return f"{what} ends at {short(name)} {max(steps):g}, and `complete` says {needed:g}"
 
     def table(self, digests: FilesRead) -> TidyTable:
         """The values, and what is said of where they are from."""

@@ -8,7 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field
 
 from repro.errors import DataError
 from repro.files import leads_out, read_bytes
@@ -91,6 +93,11 @@ class Importer(Spec):
     def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """Every run below ``root``, in the order in which they were made, where that is known."""
 
+    @property
+    def last_step(self) -> tuple[str, float] | None:
+        """The step that a series has to reach, as its name and its number, where one is declared."""
+        return None
+
     def place(self, root: Path) -> Path:
         """The file or folder that ``path`` names; DataError where there is none."""
         path = root / self.path
@@ -100,6 +107,22 @@ class Importer(Spec):
                 "  expected: a path below the folder of the claim\n  to do: check `path`"
             )
         return path
+
+
+class Stepped(Importer):
+    """An importer of series. ``complete`` is the last step of a run that was finished.
+
+    A series that ends before it is a divergence, whatever its last value is.
+    """
+
+    complete: Annotated[
+        dict[NumberName, Annotated[float, Field(gt=0)]] | None,
+        Field(min_length=1, max_length=1),
+    ] = None
+
+    @property
+    def last_step(self) -> tuple[str, float] | None:
+        return None if self.complete is None else next(iter(self.complete.items()))
 
 
 def same(found: Any, asked: Value) -> bool:

@@ -21,9 +21,9 @@ from repro.evidence.imports.databases import database
 from repro.evidence.imports.importer import (
     FilesRead,
     FoundRun,
-    Importer,
     Points,
     RunEnd,
+    Stepped,
     rows_of,
 )
 from repro.schema.yaml import parse_document
@@ -39,7 +39,7 @@ STATUS_NUMBERS = dict(enumerate(("RUNNING", "SCHEDULED", "FINISHED", "FAILED", "
 TABLES = ("runs", "params", "metrics", "tags", "experiments")
 
 
-class Mlflow(Importer):
+class Mlflow(Stepped):
     """The file `mlflow.db`, or a folder `mlruns`. ``seed`` is a field, such as `params.seed`."""
 
     from_: Literal["mlflow"] = Field(alias="from")

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from repro.errors import DataError
-from repro.evidence.imports.importer import FilesRead, FoundRun, Importer, RunEnd
+from repro.evidence.imports.importer import FilesRead, FoundRun, RunEnd, Stepped
 from repro.evidence.imports.known_json import known_form
 from repro.evidence.imports.paths import (
     ColumnPattern,
@@ -68,7 +68,7 @@ class RunInFile(NamedTuple):
     state: RunEnd = "finished"
 
 
-class Files(Importer):
+class Files(Stepped):
     """A file per run, with ``each: row`` a run per row of a file, with ``columns`` one per column.
 
     In ``path`` `{seed}` and other names in braces stand for a part of a name that is a field of

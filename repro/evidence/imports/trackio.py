@@ -16,13 +16,13 @@ from pydantic import Field
 
 from repro.errors import DataError
 from repro.evidence.imports.databases import database
-from repro.evidence.imports.importer import FilesRead, FoundRun, Importer
+from repro.evidence.imports.importer import FilesRead, FoundRun, Stepped
 from repro.series import Row, flat, numbers_in
 
 TABLES = ("metrics", "configs")
 
 
-class Trackio(Importer):
+class Trackio(Stepped):
     """The file `PROJECT.db`. ``seed`` is a field, such as `config.seed`."""
 
     from_: Literal["trackio"] = Field(alias="from")
