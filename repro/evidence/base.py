@@ -92,9 +92,15 @@ class DeclaredAt:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a claim declares that its sources have to suit: ``series`` are reduced to a number."""
+    """What a claim declares that its sources have to suit.
+
+    ``series``: some measurement is one, reduced to a number. ``unit`` is the column of the unit
+    whose evaluations are averaged, ``sources`` are those of the sources of variation.
+    """
 
     series: bool
+    unit: str | None = None
+    sources: tuple[str, ...] = ()
 
 
 class EvidenceSource(Spec):

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from repro.errors import DataError
 from repro.files import leads_out, read_bytes
-from repro.schema.base import FilePattern, Spec
+from repro.schema.base import FilePattern, Spec, UnitColumn
 from repro.series import NumberName, Row
 
 LARGEST: Final = 200_000_000
@@ -80,22 +80,29 @@ class Importer(Spec):
     ``path`` is below the folder of the claim. ``where`` says which values the fields of a run of
     this arm have, ``seed`` which field is its seed, and ``task`` which is its task, where the claim
     is over tasks. Two runs with one seed are refused, unless ``duplicates: last`` takes the later
-    one.
+    one. ``unit`` and ``sources`` say which fields are the unit and the sources of variation that
+    the claim names in its `seeds`, where those are called otherwise.
     """
 
     path: FilePattern
     where: dict[NumberName, Value] = {}
     seed: NumberName = "seed"
     task: NumberName | None = None
+    unit: NumberName | None = None
+    sources: dict[UnitColumn, NumberName] = {}
     duplicates: Literal["last"] | None = None
 
     @abstractmethod
     def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """Every run below ``root``, in the order in which they were made, where that is known."""
 
+    def field_of(self, column: str) -> str:
+        """The field of what a claim calls ``column``: `seed`, or a source of variation."""
+        return self.seed if column == "seed" else self.sources.get(column, column)
+
     @property
     def last_step(self) -> tuple[str, float] | None:
-        """The step that a series has to reach, as its name and its number, where one is declared."""
+        """The name and the number of the step that a series has to reach, if one is declared."""
         return None
 
     def place(self, root: Path) -> Path:
