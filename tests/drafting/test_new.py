@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from repro.series import Heard
+from repro.heard import Heard
 from repro.specs.load import load_claims
 from tests.commands import repro
 

@@ -23,10 +23,11 @@ from repro.evidence.imports.paths import (
 )
 from repro.evidence.readings import STATES, RunState, short
 from repro.evidence.wandb_export import wandb_export
+from repro.heard import Heard
 from repro.schema.base import FileName
 from repro.schema.messages import choose, listed
 from repro.schema.yaml import parse_document
-from repro.series import Form, Heard, NumberName, Record, Row, flat, numbers_in, records_in
+from repro.series import Form, NumberName, Record, Row, flat, numbers_in, records_in
 
 FORMS: dict[str, Form] = {
     ".json": "file",
@@ -37,7 +38,7 @@ FORMS: dict[str, Form] = {
 }
 
 LONGEST_LINE: Final = 10_000
-"""Characters of a line that a pattern is searched in: what one may cost grows with its square."""
+"""Characters of a line that a pattern is searched in."""
 
 STATE_COLUMNS = ("state", "status")
 OTHER_STATES: Mapping[str, RunState] = {
@@ -160,18 +161,18 @@ class Files(Stepped):
 
 def _heard(pattern: str, text: str, path: Path) -> list[Row]:
     """The rows in the lines of a log."""
-    heard = Heard(pattern)
-    for number, line in enumerate(text.splitlines(), start=1):
-        if len(line) > LONGEST_LINE:
-            raise DataError(
-                f"{path}:{number}: a line of {len(line):,} characters\n"
-                f"  expected: at most {LONGEST_LINE:,}\n  to do: break it, or leave it out"
-            )
-        try:
+    with Heard(pattern) as heard:
+        for number, line in enumerate(text.splitlines(), start=1):
+            if len(line) > LONGEST_LINE:
+                raise DataError(
+                    f"{path}:{number}: a line of {len(line):,} characters\n"
+                    f"  expected: at most {LONGEST_LINE:,}\n  to do: break it, or leave it out"
+                )
             heard(line)
-        except (ValueError, DataError) as error:
-            raise DataError(f"{path}:{number}: {error}") from error
-    return heard.rows
+        try:
+            return heard.rows
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from error
 
 
 def _rows_inside(records: list[Record], name: str, path: Path) -> list[Row]:
