@@ -139,7 +139,7 @@ class Files(Stepped):
                 f"{path}: of a form that is not known\n  expected: {', '.join(FORMS)}\n"
                 "  to do: add `pattern` to read it line by line"
             )
-        known = known_form(text) if form == "file" and self.rows is None else None
+        known = _known(text, path) if form == "file" and self.rows is None else None
         if known is not None:
             yield RunInFile("", {}, known)
             return
@@ -244,8 +244,19 @@ def _text(content: bytes, path: Path) -> str:
         raise DataError(f"{path}: is no UTF-8 text: byte {error.start}") from error
 
 
+def _known(text: str, path: Path) -> list[Row] | None:
+    try:
+        return known_form(text)
+    except ValueError as error:
+        raise _unread(path, error) from error
+
+
 def _records(text: str, form: Form, path: Path) -> list[Record]:
     try:
         return records_in(text, form)
     except ValueError as error:
-        raise DataError(f"{path}: cannot be read: {error}\n  to do: mend the file") from error
+        raise _unread(path, error) from error
+
+
+def _unread(path: Path, error: ValueError) -> DataError:
+    return DataError(f"{path}: cannot be read: {error}\n  to do: mend the file")
