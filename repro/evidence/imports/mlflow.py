@@ -65,7 +65,8 @@ def _in_database(db: sqlite3.Connection, path: Path, digests: FilesRead) -> Iter
             raise DataError(f"{path}: '{str(value)[:40]}' is no number of run {run}")
         points[run][str(key)].append((step, None if is_nan else _stored(value)))
     runs = db.execute(
-        "SELECT r.run_uuid, r.name, r.status, e.name, r.lifecycle_stage FROM runs r "
+        "SELECT r.run_uuid, r.name, r.status, e.name, "
+        "CASE WHEN e.lifecycle_stage = 'active' THEN r.lifecycle_stage END FROM runs r "
         "JOIN experiments e ON e.experiment_id = r.experiment_id "
         "ORDER BY r.start_time, r.run_uuid"
     )
