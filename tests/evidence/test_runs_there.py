@@ -62,6 +62,16 @@ def test_runs_of_a_deleted_experiment_are_deleted(tmp_path: Path) -> None:
     assert "of 0 runs that are there none is of this arm" in said
 
 
+def test_a_deleted_experiment_in_a_folder_of_mlflow(tmp_path: Path) -> None:
+    """It is put aside as a whole, with runs that say nothing of it."""
+    unpacked(tmp_path, "mlruns-3.17.2.tar.gz")
+    (tmp_path / "mlruns" / ".trash").mkdir(exist_ok=True)
+    written(tmp_path, "mlruns/.trash/7/meta.yaml", "lifecycle_stage: deleted\n")
+    written(tmp_path, "mlruns/.trash/7/a1b2/meta.yaml", "lifecycle_stage: active\nrun_id: a1b2\n")
+    path = claim(tmp_path, "{from: mlflow, path: mlruns, where: {tags.arm: ARM}}", "test_error")
+    assert "12 runs are there: 10 used, 2 deleted." in said_there(path)
+
+
 def test_nothing_is_said_where_all_are_used(tmp_path: Path) -> None:
     written(tmp_path, "1/r.json", {"error": 2})
     assert "are there" not in said_there(files(tmp_path, "{seed}/r.json", "error"))

@@ -95,6 +95,8 @@ def _said(db: sqlite3.Connection) -> dict[str, dict[str, Any]]:
 def _of_folder(folder: Path, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
     """`mlruns/EXPERIMENT/RUN/{meta.yaml, params, metrics, tags}`; models lie there as well."""
     found = []
+    of_deleted = folder.glob(".trash/*/*/meta.yaml")  # experiments
+    digests.deleted |= {f"run {meta.parent.name}" for meta in of_deleted}
     for meta in folder.glob("*/*/meta.yaml"):
         document = _meta(meta, root, digests)
         if not (document.get("run_id") or document.get("run_uuid")):
