@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal
 
@@ -78,31 +77,6 @@ def _within(rows: Sequence[Any]) -> None:
     """ValueError for more rows than are read: to leave some out would give another number."""
     if len(rows) > MOST_ROWS:
         raise ValueError(f"more than {MOST_ROWS:,} rows, of which none may be left out")
-
-
-class Heard:
-    """The rows of a text: one for each line in which the pattern is found."""
-
-    def __init__(self, pattern: str | None) -> None:
-        self._pattern = None if pattern is None else re.compile(pattern)
-        self._rows: list[Row] = []
-
-    def __call__(self, line: str) -> None:
-        found = self._pattern.search(line) if self._pattern else None
-        if found and len(self._rows) <= MOST_ROWS:
-            texts = {name: text for name, text in found.groupdict().items() if text is not None}
-            self._rows.append(numbers_in(texts))
-
-    @property
-    def rows(self) -> list[Row]:
-        """All of them; DataError for more than are read."""
-        if len(self._rows) > MOST_ROWS:
-            raise DataError(
-                f"the pattern is found in more than {MOST_ROWS:,} lines\n"
-                f"  expected: at most {MOST_ROWS:,}, of which none may be left out\n"
-                "  to do: write a pattern that is found in fewer lines, or print less often"
-            )
-        return self._rows
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

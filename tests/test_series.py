@@ -9,9 +9,7 @@ import pytest
 
 from repro import series
 from repro.errors import DataError
-from repro.series import BestBy, Heard, NotFiniteError, chosen, records_in, rows_in
-
-LOSS = r"loss=(?P<loss>\S+)"
+from repro.series import BestBy, NotFiniteError, chosen, records_in, rows_in
 
 
 @pytest.mark.parametrize(
@@ -30,19 +28,6 @@ def test_more_rows_than_are_read_are_refused(
     monkeypatch.setattr(series, "MOST_ROWS", 10)
     with pytest.raises(ValueError, match="more than 10 rows, of which none may be left out"):
         rows_in(text, form)
-
-
-def test_so_are_more_lines_with_the_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(series, "MOST_ROWS", 10)
-    heard = Heard(LOSS)
-    for number in range(10):
-        heard(f"loss={number}")
-    assert len(heard.rows) == 10
-    heard("nothing")
-    assert len(heard.rows) == 10
-    heard("loss=10")
-    with pytest.raises(DataError, match="in more than 10 lines"):
-        _ = heard.rows
 
 
 def test_a_row_may_have_any_number_of_names() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -12,7 +12,7 @@ from pydantic import Field
 from repro.errors import Problem
 from repro.files import leads_out
 from repro.schema.base import Count, ObjectName, PrintedSize, Spec
-from repro.schema.messages import closest
+from repro.schema.messages import Words, closest
 from repro.schema.yaml import Steps, YamlDocument
 
 if TYPE_CHECKING:
@@ -90,6 +90,19 @@ class DeclaredAt:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a claim declares that its sources have to suit.
+
+    ``series``: some measurement is one, reduced to a number. ``unit`` is the column of the unit
+    whose evaluations are averaged, ``sources`` are those of the sources of variation.
+    """
+
+    series: bool
+    unit: str | None = None
+    sources: tuple[str, ...] = ()
+
+
 class EvidenceSource(Spec):
     """Where the values of an arm come from. Its fields are its keys in the arm.
 
@@ -122,6 +135,11 @@ class EvidenceSource(Spec):
         """What is trained for the arm, or every mistake in what the keys name."""
         del at
         return Facts(), ()
+
+    def unsuited(self, needs: Needs, arm: str) -> Iterator[tuple[Steps, Words]]:
+        """What of the source cannot be as the claim is: the key in the arm, and what is wrong."""
+        del needs, arm
+        yield from ()
 
     def identity(self, configuration: Any) -> Any:
         """What decides the verdict: a part of the digest of the claim.

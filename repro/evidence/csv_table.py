@@ -30,7 +30,6 @@ from repro.evidence.readings import (
     value_of,
 )
 from repro.evidence.run_keys import Evaluation, SeedKey, TaskSeed, in_order
-from repro.evidence.units import averaged
 from repro.evidence.wandb_export import wandb_export
 from repro.files import read_text
 from repro.schema.base import FileName
@@ -177,7 +176,7 @@ class _Reader:
             unread = (*unread[:NAMED], f"{len(unread) - NAMED} more")
         source = replace(source, order=column, ignored=unread)
         rows_of_arm = {arm: by_source(values[arm], self.drawn[arm]) for arm in values}
-        return averaged(TidyTable(source, values, self.lost, order, rows_of_arm), self.schema)
+        return TidyTable(source, values, self.lost, order, rows_of_arm)
 
     def _kept(self, arm: str) -> dict[SeedKey, dict[str, float]]:
         """The values of an arm by seed, without the seeds that are lost."""

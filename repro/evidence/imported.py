@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 from pydantic import Field, create_model
 
 from repro.errors import DataError, Problem
-from repro.evidence.base import DeclaredAt, EvidenceSource, Facts
-from repro.evidence.evidence import RunsThere, TableSource, TidyTable
+from repro.evidence.base import DeclaredAt, EvidenceSource, Facts, Needs
+from repro.evidence.evidence import RunsThere, TableSource, TidyTable, by_source
 from repro.evidence.imports.importer import FilesRead, FoundRun, Importer, same
 from repro.evidence.imports.inspect_logs import Inspect
 from repro.evidence.imports.lm_eval import LmEval
@@ -23,8 +23,9 @@ from repro.evidence.imports.tensorboard import TensorBoard
 from repro.evidence.imports.trackio import Trackio
 from repro.evidence.imports.wandb import Wandb
 from repro.evidence.readings import RunState, TableSchema, short, value_of
-from repro.evidence.run_keys import SeedKey, TaskSeed, in_order
-from repro.schema.messages import choose, listed
+from repro.evidence.run_keys import Evaluation, SeedKey, TaskSeed, in_order
+from repro.schema.messages import Words, choose, closest, listed
+from repro.schema.yaml import Steps
 from repro.series import AtRow, NoSuchRowError, NotFiniteError, Row, chosen
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class ImportedBase(EvidenceSource):
     """An arm's runs as they were recorded elsewhere: ``import`` says where, and which they are."""
 
     elsewhere: ClassVar[str] = "the claim has it imported"
+    has_units: ClassVar[bool] = True
     shown = "imported"
 
     @property
@@ -61,6 +63,15 @@ class ImportedBase(EvidenceSource):
         """Whatever is there is read when the claim is judged, and not before."""
         del at
         return Facts(), ()
+
+    def unsuited(self, needs: Needs, arm: str) -> Iterator[tuple[Steps, Words]]:
+        """Where a series has to get, although none is read; and fields that nothing asks for."""
+        yield from _idle_fields(self.importer, needs, arm)
+        if self.importer.last_step is not None and not needs.series:
+            mistake = f"arm '{arm}' says at which step a series is complete, and no measurement "
+            expected = "a measurement with `reduce`"
+            advice = "add `reduce: last` to the measurement, or leave `complete` out"
+            yield ("import", "complete"), (f"{mistake}has one", expected, advice)
 
     def identity(self, configuration: Any) -> Any:
         """What is declared; what it finds is evidence."""
@@ -89,6 +100,25 @@ Imported = create_model(
 )
 
 
+def _idle_fields(importer: Importer, needs: Needs, arm: str) -> Iterator[tuple[Steps, Words]]:
+    """Fields of units and sources that the claim does not declare, and duplicates that are none."""
+    if importer.unit is not None and needs.unit in (None, "seed"):
+        mistake = f"arm '{arm}' says which field is the unit, and the claim "
+        mistake += "has none" if needs.unit is None else "takes the seed for it"
+        expected, advice = "`seeds: {unit: NAME}`, which is not seed", "add it, or remove this"
+        yield ("import", "unit"), (mistake, expected, advice)
+    known = [each for each in needs.sources if each != "seed"]
+    for name in importer.sources:
+        if name not in known:
+            mistake = f"'{short(name)}' is no source of variation of the claim"
+            advice = choose(name, known) if known else "add `sources` to `seeds`, or remove this"
+            yield ("import", "sources", name), (mistake, listed(known) or "none", advice)
+    if importer.duplicates is not None and needs.unit == "seed":
+        mistake = f"runs of arm '{arm}' with one seed are evaluations of it, which are averaged"
+        advice = "leave `duplicates` out, or `unit`"
+        yield ("import", "duplicates"), (mistake, "runs of which all count", advice)
+
+
 class _Lost(NamedTuple):
     """A run that has no value, and why, where that has to be said."""
 
@@ -112,6 +142,10 @@ class _Reading:
     replaced: set[str] = field(default_factory=set)
     known: Counter[str] = field(default_factory=Counter)
     """The fields of all runs, and of how many."""
+    drawn: dict[SeedKey, tuple[str, ...]] = field(default_factory=dict)
+    """What was drawn for each run, by the sources of variation."""
+    evaluations: Counter[SeedKey] = field(default_factory=Counter)
+    """How many runs each seed has had so far, where those are evaluations of it."""
 
     def take(self, run: FoundRun) -> None:
         """A run that is there: of this arm, or of another."""
@@ -151,37 +185,64 @@ class _Reading:
         return run.when is None or when is None or run.when >= when
 
     def _run(self, run: FoundRun) -> SeedKey:
-        """The seed of a run, with its task where the claim is over tasks."""
-        seed = self._seed(run)
-        if self.importer.task is None:
-            return seed
-        task = str(self._field(run, self.importer.task, "task"))
+        """What tells a run from others: its seed, its task, and its unit where there are units."""
+        seed = self._whole(run, self.importer.seed, "seed")
+        task = "" if self.importer.task is None else self._task(run, self.importer.task)
+        key: SeedKey = TaskSeed(task, seed) if task else seed
+        if self.schema.unit is None:
+            return key
+        if self.schema.unit == "seed":
+            self.evaluations[key] += 1
+            return Evaluation(task, seed, self.evaluations[key])
+        unit = self.importer.unit or self.importer.field_of(self.schema.unit)
+        return Evaluation(task, self._whole(run, unit, "unit"), seed)
+
+    def _task(self, run: FoundRun, field_: str) -> str:
+        task = str(self._field(run, field_, "task"))
         if task not in self.schema.tasks:
             raise self._refused(
                 f"{run.place}: the claim has no task '{short(task)}'",
                 listed(self.schema.tasks),
                 choose(task, self.schema.tasks),
             )
-        return TaskSeed(task, seed)
+        return task
 
-    def _field(self, run: FoundRun, key: str, whose: str) -> Any:
-        """What is said of a run under a key."""
+    def _field(self, run: FoundRun, key: str, whose: str, source: str = "") -> Any:
+        """What is said of a run under a key; ``source`` is a source of variation."""
         if key not in run.fields:
             known = sorted(self.known)
+            guess = next((each for each in known if _ending(each) == _ending(key)), None)
+            guess = guess or closest(key, known) or "..."
+            advice = f"sources: {{{source}: {guess}}}" if source else f"{whose}: {guess}"
             raise self._refused(
-                f"{run.place} has no field '{key}' for its {whose}",
+                f"{run.place} has no field '{short(key)}' for its {whose}",
                 ", ".join(known[:30]) or "fields",
-                choose(key, known),
+                f"name the field: `{advice}`",
             )
         return run.fields[key]
 
-    def _seed(self, run: FoundRun) -> int:
-        text = str(self._field(run, self.importer.seed, "seed"))
+    def _whole(self, run: FoundRun, key: str, whose: str) -> int:
+        """The number of a seed, or of a unit."""
+        text = str(self._field(run, key, whose))
         found = seed_in(text)
         if found is None:
-            what = f"{run.place}: the seed '{text[:40]}' is no whole number"
-            raise self._refused(what, "a number of a replicate", "name the field of the seed")
+            what = f"{run.place}: the {whose} '{short(text)}' is no whole number"
+            raise self._refused(what, "a number of a replicate", f"name the field of the {whose}")
         return found
+
+    def _drawn(self, run: FoundRun) -> tuple[str, ...]:
+        """What was drawn for a run, source by source."""
+        found = []
+        for source in self.schema.sources:
+            key = self.importer.field_of(source)
+            if source == self.schema.unit and self.importer.unit is not None:
+                key = self.importer.unit
+            value = self._field(run, key, f"source '{source}'", source)
+            if value is None or not str(value).strip():
+                what = f"{run.place}: the field '{short(key)}' of its source '{source}' is empty"
+                raise self._refused(what, "what was drawn for the run", "write it")
+            found.append(str(value).strip())
+        return tuple(found)
 
     def _measure(self, run: FoundRun, seed: SeedKey) -> None:
         """Its values; what diverged in one of them has diverged, whatever else is missing."""
@@ -191,6 +252,7 @@ class _Reading:
             diverged = (each for each in lost if each.state == "diverged")
             self.lost[seed] = next(diverged, lost[0])
             return
+        self.drawn[seed] = self._drawn(run)
         self.values[seed] = {
             name: each for name, each in found.items() if not isinstance(each, _Lost)
         }
@@ -201,6 +263,9 @@ class _Reading:
         key = getattr(spec, "from_", None) or name
         reduction = getattr(spec, "reduce", None)
         having = [row for row in run.rows if key in row]
+        ended = self._ended_early(run, key, having) if reduction is not None else ""
+        if ended:
+            return _Lost("diverged", ended)
         if not having:
             return _Lost("missing", _unknown(key, run.rows))
         if any(row[key] is None for row in having):
@@ -218,6 +283,23 @@ class _Reading:
             return found
         mistake, expected, advice = found
         raise self._refused(f"{run.place}: {short(key)}: {mistake}", expected, advice)
+
+    def _ended_early(self, run: FoundRun, key: str, having: Sequence[Row]) -> str:
+        """Where a series ended that is not complete; of a run without a value, where that ended."""
+        if self.importer.last_step is None:
+            return ""
+        name, needed = self.importer.last_step
+        steps = [step for row in having or run.rows if (step := row.get(name)) is not None]
+        if having and not steps:
+            raise self._refused(
+                f"{run.place}: no number '{short(name)}' stands beside '{short(key)}'",
+                ", ".join(sorted({other for row in having for other in row} - {key})) or "a step",
+                "name what counts the steps in `complete`, or leave it out",
+            )
+        if not steps or max(steps) >= needed:
+            return ""
+        what = f"'{short(key)}'" if having else "the run"
+        return f"{what} ends at {short(name)} {max(steps):g}, and `complete` says {needed:g}"
 
     def table(self, digests: FilesRead) -> TidyTable:
         """The values, and what is said of where they are from."""
@@ -241,10 +323,18 @@ class _Reading:
         values = {seed: self.values[seed] for seed in sorted(self.values, key=in_order)}
         lost = {seed: each.state for seed, each in self.lost.items()}
         why = {seed: each.why for seed, each in self.lost.items() if each.why}
-        return TidyTable(source, {self.arm: values}, {self.arm: lost}, why={self.arm: why})
+        rows = {self.arm: by_source(values, self.drawn)}
+        return TidyTable(
+            source, {self.arm: values}, {self.arm: lost}, sourced=rows, why={self.arm: why}
+        )
 
     def _refused(self, mistake: str, expected: str, advice: str) -> DataError:
         return DataError(f"arm {self.arm}: {mistake}\n  expected: {expected}\n  to do: {advice}")
+
+
+def _ending(key: str) -> str:
+    """The name that trackers put a word before: `seed` of `params.seed`."""
+    return key.rpartition(".")[2]
 
 
 def _unknown(key: str, rows: Sequence[Row]) -> str:

@@ -147,9 +147,8 @@ class TableSchema:
     ``needed`` are the measurements without which a decisive expectation cannot be judged,
     ``order`` the column that says in which order the replicates came, where the claim declares one.
     ``specs`` are the measurements as they are declared, ``tasks`` those of which each arm has runs,
-    where the claim is over tasks. ``unit`` is the column of the unit, where its rows are averaged,
-    ``uneven`` whether units may have different numbers of them, and ``sources`` are the columns of
-    the sources of variation.
+    where the claim is over tasks. ``unit`` is the column of the unit, where its rows are averaged
+    later, and ``sources`` are the columns of the sources of variation.
     """
 
     arms: tuple[str, ...]
@@ -160,7 +159,6 @@ class TableSchema:
     specs: Mapping[str, Any] = field(default_factory=dict)
     tasks: tuple[str, ...] = ()
     unit: str | None = None
-    uneven: bool = False
     sources: tuple[str, ...] = ()
 
     @property

@@ -6,12 +6,12 @@ difference between two runs look certain.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import fsum
 
-from repro.evidence.evidence import TidyTable
-from repro.evidence.readings import RunState, TableSchema
+from repro.evidence.evidence import TableSource, TidyTable
+from repro.evidence.readings import RunState
 from repro.evidence.run_keys import SeedKey, in_order, unit_of
 from repro.schema import numbers as fmt
 
@@ -19,29 +19,36 @@ Values = Mapping[SeedKey, Mapping[str, float]]
 Keys = tuple[SeedKey, ...]
 
 
-def averaged(table: TidyTable, schema: TableSchema) -> TidyTable:
-    """The table with one value per unit, where the schema names the column of the unit.
+def averaged(
+    tables: Mapping[str, TidyTable], unit: str, *, uneven: bool = False
+) -> dict[str, TidyTable]:
+    """The table of each arm, with one value per unit; ``unit`` is what numbers the units.
 
     A unit of which one evaluation diverged has diverged. One that has fewer evaluations than
     another, of any arm and the same task, is missing, unless they may be ``uneven``: a mean of
     those that are there would drop the others in silence.
     """
-    if schema.unit is None:
-        return table
-    arms = dict.fromkeys((*table.values, *table.lost))
-    groups = {arm: _grouped(table.values.get(arm, {})) for arm in arms}
-    lost = {arm: _lost(table.lost.get(arm, {})) for arm in arms}
-    short = {} if schema.uneven else _short(groups, lost)
+    groups = {arm: _grouped(table.values.get(arm, {})) for arm, table in tables.items()}
+    lost = {arm: _lost(table.lost.get(arm, {})) for arm, table in tables.items()}
+    short = {} if uneven else _short(groups, lost)
     for arm, keys in short.items():
         lost[arm] |= dict.fromkeys(keys, "missing")
-    values = {
-        arm: {key: _mean(rows) for key, rows in units.items() if key not in lost[arm]}
-        for arm, units in groups.items()
-    }
-    counts = [len(rows) for units in groups.values() for rows in units.values()]
-    said = _said(schema.unit, counts, sum(map(len, short.values())))
-    source = replace(table.source, averaged=said)
-    return TidyTable(source, values, lost, sourced=table.sourced)
+    found = {}
+    for arm, table in tables.items():
+        values = {key: _mean(rows) for key, rows in groups[arm].items() if key not in lost[arm]}
+        arms = [other for other, each in tables.items() if each.source.file == table.source.file]
+        counts = [len(rows) for other in arms for rows in groups[other].values()]
+        said = _said(unit, table.source, counts, sum(len(short.get(other, ())) for other in arms))
+        why = {unit_of(key): text for key, text in table.why.get(arm, {}).items()}
+        found[arm] = replace(
+            table,
+            source=replace(table.source, averaged=said),
+            values={arm: values},
+            lost={arm: lost[arm]},
+            order={},
+            why={arm: why},
+        )
+    return found
 
 
 Groups = Mapping[str, Mapping[SeedKey, list[Mapping[str, float]]]]
@@ -86,13 +93,14 @@ def _lost(rows: Mapping[SeedKey, RunState]) -> dict[SeedKey, RunState]:
     return found
 
 
-def _said(unit: str, counts: list[int], short: int) -> str:
+def _said(unit: str, source: TableSource, counts: Sequence[int], short: int) -> str:
     """`column 'run', 4 evaluations per unit, 10 units`: what was averaged, and what was not."""
+    by = f"{'column' if source.runs is None else 'field'} '{unit}'"
     if not counts:
-        return f"column '{unit}'"
+        return by
     many = fmt.span(fmt.count(min(counts)), fmt.count(max(counts)))
     word = "evaluation" if max(counts) == 1 else "evaluations"
-    said = f"column '{unit}', {many} {word} per unit, {fmt.number_of(len(counts), 'unit')}"
+    said = f"{by}, {many} {word} per unit, {fmt.number_of(len(counts), 'unit')}"
     if not short:
         return said
     are = "1 of them has fewer than others, and is missing"

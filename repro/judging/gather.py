@@ -16,6 +16,7 @@ from repro.evidence.base import EvidenceSource, PublishedArm
 from repro.evidence.evidence import Evidence, PrintedSummary, Replicate, TidyTable
 from repro.evidence.readings import TableSchema
 from repro.evidence.run_keys import in_order
+from repro.evidence.units import averaged
 from repro.specs.claim import Claim
 from repro.trainers.derived import with_derived, with_parts
 from repro.trainers.measurement import MeasurementSpec
@@ -96,12 +97,14 @@ def table_schema(claim: Claim, arms: Sequence[str]) -> TableSchema:
         specs=specs,
         tasks=tuple(tasks),
         unit=claim.seeds.unit,
-        uneven=claim.seeds.evaluations == "any",
         sources=claim.seeds.drawn,
     )
 
 
 def _evidence(claim: Claim, tables: Tables, store: RunStore | None = None) -> Evidence:
+    if claim.seeds.unit is not None:
+        uneven = claim.seeds.evaluations == "any"
+        tables = averaged(tables, claim.seeds.unit, uneven=uneven)
     arms: dict[str, tuple[Replicate, ...]] = {}
     published = {}
     for name, arm in claim.arms.items():

@@ -93,7 +93,9 @@ def _diverged(claim: Claim, evidence: Evidence) -> list[Problem]:
         return []
     allowed, lost = claim.seeds.excludable, _in_state(claim, evidence, "diverged")
     return [
-        (Validity.INVALID, f"{runs} diverged; {allowed} allowed") for runs, n in lost if n > allowed
+        (Validity.INVALID, f"{runs} diverged; {allowed} allowed{_why_lost(replicates, 'diverged')}")
+        for (runs, n), replicates in zip(lost, evidence.arms.values(), strict=True)
+        if n > allowed
     ]
 
 
@@ -140,14 +142,14 @@ def _too_few_runs(claim: Claim, place: str, replicates: Sequence[Replicate]) -> 
     reason += f", {diverged} diverged" if diverged else ""
     if not missing and finished < claim.seeds.min <= len(replicates):
         reason += f", and at least {claim.seeds.min} must finish"
-    return reason + _why_missing(replicates)
+    return reason + _why_lost(replicates, "missing")
 
 
-def _why_missing(replicates: Sequence[Replicate]) -> str:
-    """What is known of imported runs that are missing: the most frequent reasons, each once."""
-    missing = [run for run in replicates if run.state == "missing" and not run.key]
-    lost = Counter(run.problem for run in missing if run.problem)
-    reasons = [f"{n} missing: {_on_one_line(why)}" for why, n in lost.most_common(REASONS)]
+def _why_lost(replicates: Sequence[Replicate], state: State) -> str:
+    """What is known of imported runs without a value: the most frequent reasons, each once."""
+    without = [run for run in replicates if run.state == state and not run.key]
+    lost = Counter(run.problem for run in without if run.problem)
+    reasons = [f"{n} {state}: {_on_one_line(why)}" for why, n in lost.most_common(REASONS)]
     return f" ({'; '.join(reasons)})" if reasons else ""
 
 

@@ -82,11 +82,12 @@ class Seeds(Spec):
     diverge; ``min`` finished ones must be left. ``max`` is where a sequential claim ends.
     ``numbers`` are the first and the last number that the seeds of a table should have.
     ``values`` are the seeds themselves, in place of numbers in a row; ``plan`` is how many they
-    are, and all of them are needed, unless that is said. ``unit`` is the column of a table that
-    says which rows are evaluations of one unit, such as a training run: they are averaged first.
+    are, and all of them are needed, unless that is said. ``unit`` is the column of a table,
+    or the field of imported runs, that says which of them are evaluations of one unit, such as a
+    training run: they are averaged first.
     A unit that has fewer of them than another is missing, unless ``evaluations`` is ``any``.
-    ``sources`` are columns that say what was drawn for a row (a split, an initialisation): the
-    report says how much of the scatter each makes.
+    ``sources`` are columns, or fields, that say what was drawn for a row or a run (a split, an
+    initialisation): the report says how much of the scatter each makes.
     """
 
     model_config = ConfigDict(

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from repro.heard import Heard
 from repro.report.write import read_document
-from repro.series import Heard
 from repro.specs.load import load_claims
 from tests.commands import repro
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from repro.evidence.imports import inspect_logs
-from tests.evidence.test_imports import claim, read, refused, unpacked
+from tests.evidence.test_imports import claim, read, refused, unpacked, written
 
 ZSTANDARD = sys.version_info >= (3, 14) or importlib.util.find_spec("backports") is not None
 FIXTURE = "inspect-0.3.285.tar.gz"
@@ -114,3 +114,13 @@ def test_what_is_no_log(tmp_path: Path, name: str, content: bytes, said: str) ->
     (tmp_path / "inspect").mkdir()
     (tmp_path / "inspect" / name).write_bytes(content)
     assert said in refused(logs(tmp_path, name.partition(".")[2], "task: t"))
+
+
+def test_two_numbers_of_one_name_are_refused(tmp_path: Path) -> None:
+    """Neither is taken quietly for the other."""
+    score = {"name": "match", "reducer": "mean", "metrics": {"accuracy": {"value": 0.5}}}
+    log = {**json.loads(header(1)), "status": "success", "results": {"scores": [score, score]}}
+    written(tmp_path, "inspect/plain_1.json", log)
+    written(tmp_path, "inspect/mixup_1.json", log)
+    said = refused(logs(tmp_path, "json"))
+    assert "has two numbers that are called 'match/mean.accuracy'" in said

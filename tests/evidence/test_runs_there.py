@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -48,6 +50,26 @@ def test_deleted_runs_of_mlflow_are_counted(tmp_path: Path, place: str) -> None:
     where = f"{{from: mlflow, path: {place}, where: {{tags.arm: ARM}}}}"
     path = claim(tmp_path, where, "test_error")
     assert "11 runs are there: 10 used, 1 deleted." in said_there(path)
+
+
+def test_runs_of_a_deleted_experiment_are_deleted(tmp_path: Path) -> None:
+    """Whatever is said of the runs themselves."""
+    ungzipped(tmp_path, "mlflow-3.17.2.db.gz", "mlflow.db")
+    with closing(sqlite3.connect(tmp_path / "mlflow.db")) as db:
+        db.execute("UPDATE experiments SET lifecycle_stage = 'deleted' WHERE name = 'cifar'")
+        db.commit()
+    said = refused(claim(tmp_path, "{from: mlflow, path: mlflow.db}", "test_error"))
+    assert "of 0 runs that are there none is of this arm" in said
+
+
+def test_a_deleted_experiment_in_a_folder_of_mlflow(tmp_path: Path) -> None:
+    """It is put aside as a whole, with runs that say nothing of it."""
+    unpacked(tmp_path, "mlruns-3.17.2.tar.gz")
+    (tmp_path / "mlruns" / ".trash").mkdir(exist_ok=True)
+    written(tmp_path, "mlruns/.trash/7/meta.yaml", "lifecycle_stage: deleted\n")
+    written(tmp_path, "mlruns/.trash/7/a1b2/meta.yaml", "lifecycle_stage: active\nrun_id: a1b2\n")
+    path = claim(tmp_path, "{from: mlflow, path: mlruns, where: {tags.arm: ARM}}", "test_error")
+    assert "12 runs are there: 10 used, 2 deleted." in said_there(path)
 
 
 def test_nothing_is_said_where_all_are_used(tmp_path: Path) -> None:
@@ -239,14 +261,3 @@ def test_series_of_sacred(tmp_path: Path) -> None:
     written(tmp_path, "1/metrics.json", {"val.loss": series, "lr": {"steps": [0], "values": [1]}})
     path = files(tmp_path, "{seed}/metrics.json", "val.loss", reduce=", reduce: {at: {step: 10}}")
     assert read(path)[0]["mixup"] == {1: 2.5}
-
-
-def test_stats_of_helm(tmp_path: Path) -> None:
-    stats = [
-        {"name": {"name": "exact_match", "split": split}, "count": 1, "mean": mean}
-        for split, mean in (("valid", 0.25), ("test", 0.75))
-    ]
-    written(tmp_path, "runs/seed=1/stats.json", stats)
-    assert read(files(tmp_path, "runs/seed={seed}/stats.json", "exact_match.test"))[0]["mixup"] == {
-        1: 0.75
-    }

@@ -175,8 +175,8 @@ def test_units_and_tasks_go_together(tmp_path: Path) -> None:
         ("unit: seed", "evaluations: any", "there are no units that have evaluations"),
         (
             "{label: New, table: scores.csv}",
-            "{label: New, import: {from: files, path: 'runs/*.json'}}",
-            "arm 'new' has no table, and unit is a column of one",
+            "{label: New, configuration: quick/mos}",
+            "arm 'new' has no table or import, and unit is a column or field of one",
         ),
         (
             "plan: 3, unit: seed}",

@@ -203,7 +203,7 @@ def test_what_is_censored_has_no_variance_to_share(tmp_path: Path, monkeypatch: 
         ("min: 5, plan: 18, sources: [value]", "table: t.csv", "says something else"),
         (
             "min: 5, plan: 18, sources: [split]",
-            "import: {from: mlflow, path: mlflow.db}",
+            "configuration: quick/mos",
             "sources are columns of one",
         ),
     ],
@@ -212,7 +212,6 @@ def test_sources_are_columns_of_a_table(
     tmp_path: Path, seeds: str, evidence: str, words: str
 ) -> None:
     table(tmp_path)
-    (tmp_path / "mlflow.db").write_bytes(b"SQLite format 3")
     with pytest.raises(SpecError, match=words):
         judged(tmp_path, seeds, evidence)
 

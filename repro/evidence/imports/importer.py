@@ -8,11 +8,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field
 
 from repro.errors import DataError
 from repro.files import leads_out, read_bytes
-from repro.schema.base import FilePattern, Spec
+from repro.schema.base import FilePattern, Spec, UnitColumn
 from repro.series import NumberName, Row
 
 LARGEST: Final = 200_000_000
@@ -78,18 +80,30 @@ class Importer(Spec):
     ``path`` is below the folder of the claim. ``where`` says which values the fields of a run of
     this arm have, ``seed`` which field is its seed, and ``task`` which is its task, where the claim
     is over tasks. Two runs with one seed are refused, unless ``duplicates: last`` takes the later
-    one.
+    one. ``unit`` and ``sources`` say which fields are the unit and the sources of variation that
+    the claim names in its `seeds`, where those are called otherwise.
     """
 
     path: FilePattern
     where: dict[NumberName, Value] = {}
     seed: NumberName = "seed"
     task: NumberName | None = None
+    unit: NumberName | None = None
+    sources: dict[UnitColumn, NumberName] = {}
     duplicates: Literal["last"] | None = None
 
     @abstractmethod
     def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """Every run below ``root``, in the order in which they were made, where that is known."""
+
+    def field_of(self, column: str) -> str:
+        """The field of what a claim calls ``column``: `seed`, or a source of variation."""
+        return self.seed if column == "seed" else self.sources.get(column, column)
+
+    @property
+    def last_step(self) -> tuple[str, float] | None:
+        """The name and the number of the step that a series has to reach, if one is declared."""
+        return None
 
     def place(self, root: Path) -> Path:
         """The file or folder that ``path`` names; DataError where there is none."""
@@ -100,6 +114,22 @@ class Importer(Spec):
                 "  expected: a path below the folder of the claim\n  to do: check `path`"
             )
         return path
+
+
+class Stepped(Importer):
+    """An importer of series. ``complete`` is the last step of a run that was finished.
+
+    A series that ends before it is a divergence, whatever its last value is.
+    """
+
+    complete: Annotated[
+        dict[NumberName, Annotated[float, Field(gt=0)]] | None,
+        Field(min_length=1, max_length=1),
+    ] = None
+
+    @property
+    def last_step(self) -> tuple[str, float] | None:
+        return None if self.complete is None else next(iter(self.complete.items()))
 
 
 def same(found: Any, asked: Value) -> bool:

@@ -21,7 +21,7 @@ from pydantic import Field
 from repro.errors import DataError
 from repro.evidence.imports.importer import LARGEST, FilesRead, FoundRun, Importer, RunEnd
 from repro.evidence.imports.paths import PathPattern, matching
-from repro.evidence.readings import time_of
+from repro.evidence.readings import short, time_of
 from repro.series import Row, flat, numbers_in
 
 HEADER = "header.json"
@@ -56,7 +56,8 @@ class Inspect(Importer):
             sort, when = time_of(str(fields.get("created", ""))) or ("", 0.0)
             dated = sort == "date with a time zone"
             state = STATES.get(str(header.get("status", "started")), "failed")
-            yield FoundRun(place, fields, [_numbers(header)], state, when if dated else None)
+            numbers = _numbers(header, path)
+            yield FoundRun(place, fields, [numbers], state, when if dated else None)
 
 
 def _header(content: bytes, path: Path) -> dict[str, Any]:
@@ -96,7 +97,7 @@ def _zipfile() -> ModuleType:
         return importlib.import_module("zipfile")
 
 
-def _numbers(header: dict[str, Any]) -> Row:
+def _numbers(header: dict[str, Any], path: Path) -> Row:
     """Every metric by its scorer, and by its reducer where one scorer has several."""
     listed = _inside(header, "results").get("scores")
     scores = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
@@ -105,8 +106,11 @@ def _numbers(header: dict[str, Any]) -> Row:
     for name, score in zip(names, scores, strict=True):
         scorer = name if names.count(name) == 1 else f"{name}/{score.get('reducer')}"
         for metric, each in _inside(score, "metrics").items():
+            number = f"{scorer}.{metric}"
+            if number in found:
+                raise _refused(path, f"has two numbers that are called '{short(number)}'")
             if isinstance(each, dict):
-                found |= numbers_in({f"{scorer}.{metric}": each.get("value")})
+                found |= numbers_in({number: each.get("value")})
     return found
 
 

@@ -12,7 +12,10 @@ from repro.series import Row
 
 
 def known_form(text: str) -> list[Row] | None:
-    """The rows in a text of one of these forms; None for any other."""
+    """The rows in a text of one of these forms; None for any other.
+
+    ValueError for stats of HELM of which two have one name.
+    """
     if '"steps"' not in text and not text.lstrip().startswith("["):
         return None
     try:
@@ -53,17 +56,14 @@ def _number(value: Any) -> float | None:
 
 
 def _of_helm(document: list[Any]) -> list[Row] | None:
-    """`[{"name": {"name": "exact_match", "split": "test"}, "mean": 0.5}]` is `exact_match.test`.
-
-    None where two have one name.
-    """
+    """`[{"name": {"name": "exact_match", "split": "test"}, "mean": 0.5}]` is `exact_match.test`."""
     row: Row = {}
     for each in document:
         if not isinstance(each, dict) or not isinstance(name := each.get("name"), dict):
             return None
         if isinstance(each.get("mean"), int | float):
             if (called := _name(name)) in row:
-                return None
+                raise ValueError(f"'{called[:80]}' stands there twice")
             row[called] = _number(each["mean"])
     return [row] if row else None
 

@@ -21,9 +21,9 @@ from repro.evidence.imports.databases import database
 from repro.evidence.imports.importer import (
     FilesRead,
     FoundRun,
-    Importer,
     Points,
     RunEnd,
+    Stepped,
     rows_of,
 )
 from repro.schema.yaml import parse_document
@@ -39,7 +39,7 @@ STATUS_NUMBERS = dict(enumerate(("RUNNING", "SCHEDULED", "FINISHED", "FAILED", "
 TABLES = ("runs", "params", "metrics", "tags", "experiments")
 
 
-class Mlflow(Importer):
+class Mlflow(Stepped):
     """The file `mlflow.db`, or a folder `mlruns`. ``seed`` is a field, such as `params.seed`."""
 
     from_: Literal["mlflow"] = Field(alias="from")
@@ -65,7 +65,8 @@ def _in_database(db: sqlite3.Connection, path: Path, digests: FilesRead) -> Iter
             raise DataError(f"{path}: '{str(value)[:40]}' is no number of run {run}")
         points[run][str(key)].append((step, None if is_nan else _stored(value)))
     runs = db.execute(
-        "SELECT r.run_uuid, r.name, r.status, e.name, r.lifecycle_stage FROM runs r "
+        "SELECT r.run_uuid, r.name, r.status, e.name, "
+        "CASE WHEN e.lifecycle_stage = 'active' THEN r.lifecycle_stage END FROM runs r "
         "JOIN experiments e ON e.experiment_id = r.experiment_id "
         "ORDER BY r.start_time, r.run_uuid"
     )
@@ -94,6 +95,8 @@ def _said(db: sqlite3.Connection) -> dict[str, dict[str, Any]]:
 def _of_folder(folder: Path, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
     """`mlruns/EXPERIMENT/RUN/{meta.yaml, params, metrics, tags}`; models lie there as well."""
     found = []
+    of_deleted = folder.glob(".trash/*/*/meta.yaml")  # experiments
+    digests.deleted |= {f"run {meta.parent.name}" for meta in of_deleted}
     for meta in folder.glob("*/*/meta.yaml"):
         document = _meta(meta, root, digests)
         if not (document.get("run_id") or document.get("run_uuid")):

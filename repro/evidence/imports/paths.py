@@ -152,11 +152,17 @@ def _characters(brackets: str) -> str:
 
 
 def column_expression(pattern: str) -> str:
-    """The same of the name of a column, in which only names in braces stand for a part."""
-    parts = re.split(_BRACES, pattern)
-    return "".join(
-        f"(?P<{part}>.+?)" if place % 2 else re.escape(part) for place, part in enumerate(parts)
-    )
+    """The same of the name of a column, in which only names in braces stand for a part.
+
+    Each is as short as can be, and all but the last are settled (`(?>...)`) with the text that
+    follows them: if any choice fits the rest, the first does. So a long name takes no time.
+    """
+    before, *parts = re.split(_BRACES, pattern)
+    found = [
+        f"(?P<{name}>.+?){re.escape(after)}"
+        for name, after in zip(parts[::2], parts[1::2], strict=True)
+    ]
+    return "".join([re.escape(before), *(f"(?>{each})" for each in found[:-1]), *found[-1:]])
 
 
 def _natural(path: Path) -> list[tuple[int, int | str]]:

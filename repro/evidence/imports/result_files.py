@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from repro.errors import DataError
-from repro.evidence.imports.importer import FilesRead, FoundRun, Importer, RunEnd
+from repro.evidence.imports.importer import FilesRead, FoundRun, RunEnd, Stepped
 from repro.evidence.imports.known_json import known_form
 from repro.evidence.imports.paths import (
     ColumnPattern,
@@ -23,10 +23,11 @@ from repro.evidence.imports.paths import (
 )
 from repro.evidence.readings import STATES, RunState, short
 from repro.evidence.wandb_export import wandb_export
+from repro.heard import Heard
 from repro.schema.base import FileName
 from repro.schema.messages import choose, listed
 from repro.schema.yaml import parse_document
-from repro.series import Form, Heard, NumberName, Record, Row, flat, numbers_in, records_in
+from repro.series import Form, NumberName, Record, Row, flat, numbers_in, records_in
 
 FORMS: dict[str, Form] = {
     ".json": "file",
@@ -37,7 +38,7 @@ FORMS: dict[str, Form] = {
 }
 
 LONGEST_LINE: Final = 10_000
-"""Characters of a line that a pattern is searched in: what one may cost grows with its square."""
+"""Characters of a line that a pattern is searched in."""
 
 STATE_COLUMNS = ("state", "status")
 OTHER_STATES: Mapping[str, RunState] = {
@@ -68,7 +69,7 @@ class RunInFile(NamedTuple):
     state: RunEnd = "finished"
 
 
-class Files(Importer):
+class Files(Stepped):
     """A file per run, with ``each: row`` a run per row of a file, with ``columns`` one per column.
 
     In ``path`` `{seed}` and other names in braces stand for a part of a name that is a field of
@@ -138,7 +139,7 @@ class Files(Importer):
                 f"{path}: of a form that is not known\n  expected: {', '.join(FORMS)}\n"
                 "  to do: add `pattern` to read it line by line"
             )
-        known = known_form(text) if form == "file" and self.rows is None else None
+        known = _known(text, path) if form == "file" and self.rows is None else None
         if known is not None:
             yield RunInFile("", {}, known)
             return
@@ -160,18 +161,18 @@ class Files(Importer):
 
 def _heard(pattern: str, text: str, path: Path) -> list[Row]:
     """The rows in the lines of a log."""
-    heard = Heard(pattern)
-    for number, line in enumerate(text.splitlines(), start=1):
-        if len(line) > LONGEST_LINE:
-            raise DataError(
-                f"{path}:{number}: a line of {len(line):,} characters\n"
-                f"  expected: at most {LONGEST_LINE:,}\n  to do: break it, or leave it out"
-            )
-        try:
+    with Heard(pattern) as heard:
+        for number, line in enumerate(text.splitlines(), start=1):
+            if len(line) > LONGEST_LINE:
+                raise DataError(
+                    f"{path}:{number}: a line of {len(line):,} characters\n"
+                    f"  expected: at most {LONGEST_LINE:,}\n  to do: break it, or leave it out"
+                )
             heard(line)
-        except (ValueError, DataError) as error:
-            raise DataError(f"{path}:{number}: {error}") from error
-    return heard.rows
+        try:
+            return heard.rows
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from error
 
 
 def _rows_inside(records: list[Record], name: str, path: Path) -> list[Row]:
@@ -243,8 +244,19 @@ def _text(content: bytes, path: Path) -> str:
         raise DataError(f"{path}: is no UTF-8 text: byte {error.start}") from error
 
 
+def _known(text: str, path: Path) -> list[Row] | None:
+    try:
+        return known_form(text)
+    except ValueError as error:
+        raise _unread(path, error) from error
+
+
 def _records(text: str, form: Form, path: Path) -> list[Record]:
     try:
         return records_in(text, form)
     except ValueError as error:
-        raise DataError(f"{path}: cannot be read: {error}\n  to do: mend the file") from error
+        raise _unread(path, error) from error
+
+
+def _unread(path: Path, error: ValueError) -> DataError:
+    return DataError(f"{path}: cannot be read: {error}\n  to do: mend the file")

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from repro.errors import DataError
 from repro.evidence.imports.crc32c import masked
-from repro.evidence.imports.importer import FilesRead, FoundRun, Importer, Points, rows_of
+from repro.evidence.imports.importer import FilesRead, FoundRun, Points, Stepped, rows_of
 from repro.evidence.imports.paths import PathPattern, matching_folders, seed_in
 from repro.evidence.imports.wire import Value, finite, message, number, raw, real, signed, text
 
@@ -29,7 +29,7 @@ KINDS: Final = {1: ("<f", 5), 2: ("<d", 6), 3: ("<i", 7), 9: ("<q", 10)}
 """dtype -> how its bytes are read, and the field of its values."""
 
 
-class TensorBoard(Importer):
+class TensorBoard(Stepped):
     """A folder per run; `{seed}` and other names in braces in ``path`` are fields of it."""
 
     from_: Literal["tensorboard"] = Field(alias="from")

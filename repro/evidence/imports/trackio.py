@@ -16,13 +16,13 @@ from pydantic import Field
 
 from repro.errors import DataError
 from repro.evidence.imports.databases import database
-from repro.evidence.imports.importer import FilesRead, FoundRun, Importer
+from repro.evidence.imports.importer import FilesRead, FoundRun, Stepped
 from repro.series import Row, flat, numbers_in
 
 TABLES = ("metrics", "configs")
 
 
-class Trackio(Importer):
+class Trackio(Stepped):
     """The file `PROJECT.db`. ``seed`` is a field, such as `config.seed`."""
 
     from_: Literal["trackio"] = Field(alias="from")
@@ -36,7 +36,7 @@ class Trackio(Importer):
 
 
 def _runs(db: sqlite3.Connection, place: Path) -> Iterator[FoundRun]:
-    """Also those of which no configuration was kept."""
+    """Also those of which no configuration was kept, as by the first versions of Trackio."""
     key = _key(db)
     rows: dict[str, list[Row]] = {}
     names: dict[str, str] = {}
@@ -49,9 +49,8 @@ def _runs(db: sqlite3.Connection, place: Path) -> Iterator[FoundRun]:
         rows.setdefault(run, []).append({"step": float(step), **row})
         names.setdefault(run, name)
     fields: dict[str, dict[str, Any]] = {}
-    for run, name, values in db.execute(
-        f"SELECT {key}, run_name, config FROM configs ORDER BY id"  # noqa: S608
-    ):
+    configs = f"SELECT {key}, run_name, config FROM configs ORDER BY id"  # noqa: S608
+    for run, name, values in db.execute(configs) if _has_configs(db) else ():
         config = _object(values, place)
         said = {f"config.{key}": value for key, value in flat(config)}
         fields[run] = {**said, "name": name, "group": config.get("_Group")}
@@ -60,6 +59,10 @@ def _runs(db: sqlite3.Connection, place: Path) -> Iterator[FoundRun]:
         named = f"run {said['name']}"
         shown = named if said["name"] == run else f"{named} ({run})"
         yield FoundRun(shown, said, rows.get(run, []))
+
+
+def _has_configs(db: sqlite3.Connection) -> bool:
+    return bool(db.execute("PRAGMA table_info(configs)").fetchall())
 
 
 def _key(db: sqlite3.Connection) -> str:

@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from repro.errors import DataError
-from repro.evidence.imports.importer import FilesRead, FoundRun, Importer, RunEnd
+from repro.evidence.imports.importer import FilesRead, FoundRun, RunEnd, Stepped
 from repro.evidence.imports.wire import Value, message, number, text
 from repro.series import Record, Row, flat, numbers_in
 
@@ -36,7 +36,7 @@ CONFIG_OF_RUN, SUMMARY_OF_RUN = 4, 5
 _TIME = re.compile(r"[0-9]{8}_[0-9]{6}")
 
 
-class Wandb(Importer):
+class Wandb(Stepped):
     """The folder `wandb`, or one above it. ``seed`` is a field, such as `config.seed`."""
 
     from_: Literal["wandb"] = Field(alias="from")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from repro.errors import Problem
+from repro.evidence.base import Needs
 from repro.expectations.kinds import kind_of
 from repro.schema.yaml import Steps
 from repro.specs.scaled import ScaledClaim
@@ -218,6 +219,15 @@ def _unbounded(claim: ScaledClaim) -> dict[str, str]:
     return found
 
 
+def _sources_suit(claim: ScaledClaim) -> Iterator[Problem]:
+    """What a source of evidence declares has something in the claim that it is about."""
+    series = any(getattr(each, "reduce", None) for each in claim.measurements.values())
+    needs = Needs(series=series, unit=claim.seeds.unit, sources=claim.seeds.drawn)
+    for name, arm in claim.arms.items():
+        for steps, words in arm.source.unsuited(needs, name):
+            yield claim.problem((*claim.steps("arms", name), *steps), *words)
+
+
 RULES = (
     _arms_differ,
     _control_runs,
@@ -230,4 +240,5 @@ RULES = (
     _structural_bounds,
     _canaries,
     _canaries_apply,
+    _sources_suit,
 )

@@ -120,7 +120,7 @@ def _seed_values(claim: ScaledClaim) -> Iterator[Problem]:
 
 
 def _units(claim: ScaledClaim) -> Iterator[Problem]:
-    """Evaluations are averaged within a unit where a table says which unit a row is of."""
+    """Evaluations are averaged within a unit where it is said which unit a row or run is of."""
     unit, steps = claim.seeds.unit, (*claim.steps("seeds"), "unit")
     if unit is None:
         if claim.seeds.evaluations is not None:
@@ -134,9 +134,9 @@ def _units(claim: ScaledClaim) -> Iterator[Problem]:
         yield claim.problem(steps, mistake, expected, "name another, or leave it out")
     for name, arm in claim.arms.items():
         if arm.source.printed is None and not arm.source.has_units:
-            mistake = f"arm '{name}' has no table, and unit is a column of one"
+            mistake = f"arm '{name}' has no table or import, and unit is a column or field of one"
             advice = "leave it out, or give the arm a table"
-            yield claim.problem(steps, mistake, "arms that have a table", advice)
+            yield claim.problem(steps, mistake, "arms that have a table or an import", advice)
     if claim.file.sequential is not None:
         mistake = "rows that are averaged have no order in time, by which this claim is looked at"
         advice = "leave it out, and write a table with a row for each unit"
@@ -163,9 +163,9 @@ def _sources(claim: ScaledClaim) -> Iterator[Problem]:
         yield claim.problem(steps, mistake, "a claim over no tasks", "leave the sources out")
     for name, arm in claim.arms.items():
         if arm.source.printed is None and not arm.source.has_units:
-            mistake = f"arm '{name}' has no table, and sources are columns of one"
+            mistake = f"arm '{name}' has no table or import, and sources are columns of one"
             advice = "leave them out, or give the arm a table"
-            yield claim.problem(steps, mistake, "arms that have a table", advice)
+            yield claim.problem(steps, mistake, "arms that have a table or an import", advice)
 
 
 def _enough_seeds(claim: ScaledClaim) -> Iterator[Problem]:

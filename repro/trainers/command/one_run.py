@@ -14,7 +14,7 @@ from typing import Final
 from repro.digest import digest
 from repro.errors import CorpusError, DataError, ProgramError, printable
 from repro.files import leads_out, read_bytes, remove, resolved
-from repro.series import Heard
+from repro.heard import Heard
 from repro.trainers.command import process, results
 from repro.trainers.command.attempts import Attempts, begun
 from repro.trainers.command.code_files import commit_of, require_same, seen
@@ -62,7 +62,8 @@ def finished(run: RunSpec, folder: Path) -> Finished:
         if not stays or out.is_symlink() or not out.is_dir():
             remove(out)
         out.mkdir(exist_ok=True)
-        return _run(run, spec, out, mark)
+        with Heard(spec.results.stdout) as heard:
+            return _run(run, spec, out, mark, heard)
     except RecursionError as error:
         raise ProgramError(
             f"{out}: its folders are nested too deep to be looked through"
@@ -78,11 +79,10 @@ def finished(run: RunSpec, folder: Path) -> Finished:
                 remove(out)
 
 
-def _run(run: RunSpec, spec: CommandTraining, out: Path, mark: str) -> Finished:
+def _run(run: RunSpec, spec: CommandTraining, out: Path, mark: str, heard: Heard) -> Finished:
     values = {**spec.args, "seed": run.replicate, "out": str(out)}
     place = results.place_of(spec.results, values, Path(spec.folder))
     attempts = begun(out, out.parent, place, series=spec.results.series)
-    heard = Heard(spec.results.stdout)
     minutes = spec.resources.minutes
     commit = commit_of(spec)
     with gpus_of_this_run(spec.resources.gpus) as gpus:

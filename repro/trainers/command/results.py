@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from repro.errors import DataError
+from repro.errors import DataError, printable
 from repro.files import leads_out, read_bytes
-from repro.series import Heard, Row, rows_in
+from repro.heard import Heard
+from repro.series import Row, rows_in
 from repro.trainers.command.attempts import LARGEST, Attempts, joined
 from repro.trainers.command.spec import Results, filled
+
+NAMED: Final = 10
+LONGEST_NAME: Final = 80
+MOST_SEEN: Final = 1_000
+"""How many names of files a message lists, how much of each, and how many are looked at for it."""
 
 FIRST: Final = Attempts()
 """No attempt came before."""
@@ -38,13 +46,14 @@ def rows_of(
     """
     path = place_of(results, values, folder)
     if path is None:
-        if not heard.rows:
+        printed = heard.rows
+        if not printed:
             raise _refused("the output", "no line has the pattern", str(results.stdout))
-        return heard.rows
+        return printed
     if leads_out(path, Path(values["out"])):
         mistake = "cannot be read: it leads out of the folder of the run"
         raise _refused(str(path), mistake, "a file that it wrote")
-    parts = [part for part in attempts.parts(_content(path)) if part.strip()]
+    parts = [part for part in attempts.parts(_content(path, values["out"])) if part.strip()]
     found = [_rows(results, path, part, parts[0]) for part in parts]
     rows = joined(found, step) if step else [row for part in found for row in part]
     if not any(rows):
@@ -73,18 +82,32 @@ def _rows(results: Results, path: Path, part: bytes, first: bytes) -> list[Row]:
 
 
 def _heard(text: str, pattern: str) -> list[Row]:
-    heard = Heard(pattern)
-    for line in text.splitlines():
-        heard(line)
-    return heard.rows
+    with Heard(pattern) as heard:
+        for line in text.splitlines():
+            heard(line)
+        return heard.rows
 
 
-def _content(path: Path) -> bytes:
+def _content(path: Path, out: str) -> bytes:
     try:
         return read_bytes(path, LARGEST, follow=False)
     except OSError as error:
         why = error.strerror or str(error)
-        raise _refused(str(path), f"cannot be read: {why}", "the results of the run") from error
+        expected = "the results of the run"
+        if isinstance(error, FileNotFoundError | NotADirectoryError):
+            expected += f"; {_there(Path(out))}"
+        raise _refused(str(path), f"cannot be read: {why}", expected) from error
+
+
+def _there(out: Path) -> str:
+    """What a program left in its folder: some names, that of a results file perhaps among them."""
+    walked = (Path(at, name) for at, _, names in os.walk(out) for name in sorted(names))
+    seen = sorted(path.relative_to(out).as_posix() for path in islice(walked, MOST_SEEN))
+    if not seen:
+        return "{out} has no file in it"
+    names = [f"'{printable(name[:LONGEST_NAME])}'" for name in seen[:NAMED]]
+    more = f" and {'at least ' if len(seen) == MOST_SEEN else ''}{len(seen) - NAMED} more"
+    return f"{{out}} has {', '.join(names)}{more if len(seen) > NAMED else ''}"
 
 
 def _refused(place: str, mistake: str, expected: str) -> DataError:

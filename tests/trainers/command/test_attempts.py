@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from repro.errors import DataError
-from repro.series import Heard, Row
+from repro.heard import Heard
+from repro.series import Row
 from repro.trainers.command.attempts import CUTS, Attempts, begun
 from repro.trainers.command.results import rows_of
 from repro.trainers.command.spec import Results

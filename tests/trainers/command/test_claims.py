@@ -80,6 +80,7 @@ def test_results_that_are_missing_are_a_failure(folder: Path) -> None:
     program(folder, PROGRAM)
     done = verify(folder)
     assert "results.json: cannot be read: No such file or directory" in done.stderr
+    assert "expected: the results of the run; {out} has no file in it" in done.stderr
     assert "| seed " in done.stderr
 
 

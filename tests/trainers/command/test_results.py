@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from repro.errors import DataError
-from repro.series import AtRow, BestBy, Heard, Row, chosen
+from repro.heard import Heard
+from repro.series import AtRow, BestBy, Row, chosen
 from repro.trainers.command.results import rows_of
 from repro.trainers.command.spec import Results
 
@@ -156,3 +157,25 @@ def test_a_number_that_is_not_there(name: str, reduction: Any, said: str) -> Non
     with pytest.raises(DataError) as refused:
         chosen(ROWS, name, reduction)
     assert said in str(refused.value)
+
+
+def test_a_file_that_is_missing_is_told_with_those_that_are_there(tmp_path: Path) -> None:
+    """Ten at most, and what could not be printed is written out; links are not followed."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "all_results.json").write_text("{}")
+    (tmp_path / "out\x1b[31m.txt").write_text("")
+    (tmp_path / "elsewhere").symlink_to("/")
+    results, values = Results(file="{out}/results.json"), {"out": str(tmp_path)}
+    with pytest.raises(DataError) as error:
+        rows_of(results, values, tmp_path, Heard(None))
+    assert str(error.value).splitlines()[1] == (
+        "  expected: the results of the run; {out} has 'out\\x1b[31m.txt', 'run/all_results.json'"
+    )
+    for number in range(10, 30):
+        (tmp_path / f"a{number}{100 * 'x'}").write_text("")
+    with pytest.raises(DataError) as error:
+        rows_of(results, values, tmp_path, Heard(None))
+    (said,) = (line for line in str(error.value).splitlines() if "expected" in line)
+    assert said.count("'a") == 10
+    assert said.endswith("xx' and 12 more")
+    assert len(said) < 1_000
