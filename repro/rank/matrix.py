@@ -210,4 +210,9 @@ def _array(given: Any) -> Any:
         given = given.detach().cpu()
         if str(given.dtype) == "torch.bfloat16":
             given = given.float()  # numpy has none
+    if np.ma.isMaskedArray(given) and np.ma.is_masked(given):
+        raise MatrixError(
+            "a masked array, some numbers of which are masked: there is nothing in their place\n"
+            f"  expected: {EXPECTED}\n  to do: leave such words out of all rows"
+        )
     return np.asarray(given)

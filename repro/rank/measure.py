@@ -23,7 +23,7 @@ from repro.rank.reduction import (
 from repro.rank.rereading import SameRows
 from repro.rank.resume import SavedReading
 from repro.rank.room import refuse_without_memory, vectors_for
-from repro.rank.rounded import BITS, eps_of, precision_of, rounded, telling_rows, tells
+from repro.rank.rounded import BITS, coarse_rows, eps_of, precision_of, rounded, telling_rows, tells
 from repro.rank.spectrum import Spectrum, numpy_threshold, press_threshold
 
 KNOWN_RANK: Final = 32
@@ -293,14 +293,21 @@ def one_precision(chunks: Iterable[Rows], precision: str, number: int) -> Iterat
         rows, first = telling_rows(chunk)
         found = precision_of(rows)
         if tells(rows) and found != precision:
-            than = "finer" if BITS[found] > BITS[precision] else "coarser"
-            raise MatrixError(
-                f"row {number + first:,}: its numbers are {than} than the {precision} of the first "
-                "row\n  expected: one precision in all rows, on which Press's threshold depends\n"
-                "  to do: compute all rows alike, or say which precision they have"
-            )
+            raise _other_precision(found, precision, number + first)
+        if len(others := coarse_rows(chunk, precision)):
+            found = precision_of(chunk[others[0]])
+            raise _other_precision(found, precision, number + int(others[0]))
         number += len(chunk)
         yield chunk
+
+
+def _other_precision(found: str, precision: str, row: int) -> MatrixError:
+    than = "finer" if BITS[found] > BITS[precision] else "coarser"
+    return MatrixError(
+        f"row {row:,}: its numbers are {than} than the {precision} of the first row\n"
+        "  expected: one precision in all rows, on which Press's threshold depends\n"
+        "  to do: compute all rows alike, or say which precision they have"
+    )
 
 
 def _refuse_numbers(chunk: Rows, row: int) -> None:

@@ -114,6 +114,22 @@ def telling_rows(chunk: Row) -> tuple[Row, int]:
     return (np.stack(list(found.values())) if found else chunk[:1]), first
 
 
+def coarse_rows(chunk: Row, precision: str) -> list[int]:
+    """The indices of rows of a chunk (M, V) that have no bits beyond the precision below this one.
+
+    Of float64 that below is float32, and of float32 float16, which has the bits of TF32; of others
+    nothing is said. One pass over the bits of all entries; of rows that show their precision alone.
+    """
+    below = {"float64": "float32", "float32": "float16"}.get(precision)
+    spare = BITS[chunk.dtype.name] - BITS[below or chunk.dtype.name]
+    if below is None or spare <= 0:
+        return []
+    held = np.ascontiguousarray(chunk, chunk.dtype.newbyteorder("="))
+    used = np.bitwise_or.reduce(held.view(f"u{held.itemsize}"), axis=1)
+    few = np.flatnonzero(used % 2**spare == 0)
+    return [int(row) for row in few if not _tells_nothing(held[row])]
+
+
 def rounded(rows: Row) -> str:
     """How rows, (M, V) or one (V,), show that they were rounded: `were rounded to ...`.
 

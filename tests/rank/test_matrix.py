@@ -94,6 +94,15 @@ def test_what_a_function_may_not_return(
         read("rows_of_mine:rows")
 
 
+def test_masked_numbers_are_not_read(module: types.SimpleNamespace) -> None:
+    """What lies under a mask is no log-probability; a mask of nothing hides nothing."""
+    module.rows = lambda: np.ma.masked_less(np.array([[-1.5, -9.0], [-2.5, -3.0]]), -5)
+    with pytest.raises(MatrixError, match="a masked array, some numbers of which are masked"):
+        read("rows_of_mine:rows")
+    module.rows = lambda: np.ma.masked_less(np.array([[-1.5, -9.0]]), -10)
+    assert read("rows_of_mine:rows").tolist() == [[-1.5, -9.0]]
+
+
 def test_a_function_that_raises_is_named(module: types.SimpleNamespace) -> None:
     """At once, in mid course, or for want of an argument: the message says what it raised."""
 

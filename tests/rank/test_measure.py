@@ -250,6 +250,26 @@ def test_more_directions_than_half_a_block_need_no_gram_matrix(rows: int, inputs
     assert low_rank.ranks([press]) == [min(inputs, 2100)]
 
 
+@pytest.mark.parametrize("row", [1, 700, 899])
+@pytest.mark.parametrize(("held", "coarse"), [("float32", "f2"), ("float64", "f4")])
+def test_one_coarser_row_anywhere_is_refused(row: int, held: str, coarse: str) -> None:
+    """It adds a direction, so the rank would be one too large; a chunk has many rows before it."""
+    whole = log_probabilities(dtype=held)
+    whole[row] = whole[row].astype(coarse)
+    with pytest.raises(MatrixError, match=rf"row {row + 1}: its numbers are coarser than the"):
+        ranks_of(lambda _: [whole], rows=900)
+
+
+def test_rows_that_may_be_short_of_bits_are_no_sign() -> None:
+    """Of zeros, of one number, of fewer than eight numbers: none shows a precision."""
+    whole = log_probabilities()
+    whole[5], whole[6], whole[7] = 0.0, -100.0, 0.0
+    whole[7, :7] = -2.0
+    held = np.linalg.svd(whole.astype(np.float64), compute_uv=False)
+    found = ranks_of(lambda _: [whole], rows=900)
+    assert found.press == np.count_nonzero(held > found.threshold * held[0])
+
+
 def test_what_memory_has_no_room_for_is_refused_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("repro.rank.room.available_memory", lambda: 4e6)
     whole = np.random.default_rng(0).normal(size=(2500, 700)).astype(np.float32)
