@@ -238,7 +238,7 @@ def _as_text(name: str, d: dict[str, Any]) -> str:
         lines.append(f"  at a tenth of it: {d['tenth']:,}")
     lines.append(f"  at ten times it: {d['tenfold']:,}")
     lines += [f"  at {threshold}: {count:,}" for threshold, count in d["at"].items()]
-    lines.append(f"  by numpy's default threshold: {d['numpy']:,}")
+    lines.append(f"  by numpy's default threshold: {d['numpy']:,}{_beyond(d['numpy_threshold'])}")
     if "empirical" in d:
         bound = d["empirical"]
         lines.append(f"  by the empirical bound of {bound['bound']:.6g}: {bound['rank']:,}")
@@ -253,6 +253,13 @@ def _as_text(name: str, d: dict[str, Any]) -> str:
         f"({d['reduction']}): {control['measured']}, {passed}"
     )
     return "\n".join(lines)
+
+
+def _beyond(threshold: float) -> str:
+    """A threshold above every singular value, as numpy's of many rows in half precision."""
+    if threshold < 1:
+        return ""
+    return f" (it is {threshold:.3g} of the largest singular value: nothing can be above it)"
 
 
 def _smooth(d: dict[str, Any], of: str) -> list[str]:

@@ -222,7 +222,9 @@ class BoundKind(Kind[Bound]):
             label = f"least share, {fmt.percent(share.value)}"
             return (base.LimitPart(value=share.value, label=label, why=share.why),)
         return tuple(
-            base.LimitPart(value=value, label=f"bound, {value:g}", why=declared.limits[key].why)
+            base.LimitPart(
+                value=value, label=f"bound, {fmt.setting(value)}", why=declared.limits[key].why
+            )
             for key, value in bound_limits(declared, context).items()
         )
 
@@ -243,7 +245,7 @@ class BoundKind(Kind[Bound]):
         interval = result.interval
         if declared.share is not None:
             limits = bound_limits(declared, context).values()
-            return {"bound": " and ".join(f"{limit:g}" for limit in limits)}
+            return {"bound": " and ".join(map(fmt.setting, limits))}
         if interval is None:
             return {}
         least, level = _least_of_all(interval)

@@ -211,10 +211,17 @@ def setting(given: Any) -> str:
     if isinstance(given, int):
         return count(given)
     if isinstance(given, float):
-        return signed(f"{given:g}" if float(f"{given:g}") == given else repr(given))
+        return _float_setting(given)
     if isinstance(given, list | tuple):
         return ", ".join(setting(item) for item in given) or "none"
     return str(given)
+
+
+def _float_setting(given: float) -> str:
+    """A number with all its digits: 0.25, 1e−06, 1,235,711."""
+    if float(f"{given:g}") == given:
+        return signed(f"{given:g}")
+    return count(int(given)) if given.is_integer() else signed(repr(given))
 
 
 def sentence(text: str) -> str:

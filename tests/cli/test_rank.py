@@ -189,6 +189,20 @@ def test_rounded_numbers_are_refused(rows: Path) -> None:
     assert repro("rank", rows, "--precision", "float16").returncode == 0
 
 
+def test_a_file_of_half_precision_says_what_its_thresholds_are(rows: Path) -> None:
+    """By its own epsilon; 1,200 rows put numpy's threshold above every singular value."""
+    exact = np.random.default_rng(2).normal(size=(1200, 40))
+    np.save(rows, (exact - 9).astype(np.float16))
+    printed = repro("rank", rows)
+    assert printed.returncode == 0, printed.stderr
+    said = printed.stdout
+    assert "1,200 contexts x 40 words, float16\n" in said
+    assert (
+        "  by numpy's default threshold: 0 "
+        "(it is 1.17 of the largest singular value: nothing can be above it)\n" in said
+    )
+
+
 def test_the_example_of_the_page(tmp_path: Path) -> None:
     """A small transformer, by the command of the page, in a process of its own."""
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

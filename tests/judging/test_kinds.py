@@ -154,6 +154,14 @@ def test_ratios_and_separation(kind: str, least: float, conclusion: str) -> None
     assert f"{least:g}" in one.sentence
 
 
+def test_a_large_limit_is_shown_with_all_its_digits() -> None:
+    """In the sentence and at the line of the figure, as the numbers beside it are."""
+    limit = {"value": 1235711, "why": "less than twice as many operations"}
+    one = found({"kind": "bound", "of": ["a"], "at_most": limit}, LOW, HIGH)
+    assert "at most 1,235,711 in" in one.sentence
+    assert one.limits[0].label == "bound, 1,235,711"
+
+
 def test_separation_the_other_way_round_contradicts() -> None:
     """That a is above 1.1 times b is contradicted where all of b is above all of a."""
     least = {"value": 1.1, "why": "so many times"}

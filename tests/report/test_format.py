@@ -143,6 +143,7 @@ def test_date() -> None:
 @pytest.mark.parametrize(
     ("given", "text"),
     [(None, "none"), (True, "yes"), (70, "70"), (400_000, "400,000"), (1e-6, "1e−06"),
+     (1_235_711.0, "1,235,711"), (-1_235_711.0, "−1,235,711"), (1_235_711.5, "1235711.5"),
      (0.25, "0.25"), ([1, 2], "1, 2"), ("sgd", "sgd"), ([], "none")],
 )  # fmt: skip
 def test_setting(given: object, text: str) -> None:
