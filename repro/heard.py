@@ -48,15 +48,18 @@ class Heard:
         trace: TracebackType | None,
     ) -> None:
         if self._search is not None:
-            self._search.kill()
-            with suppress(OSError):  # lines that it has not read
-                self._search.communicate()
+            self._search.kill()  # which also ends the wait of a line that it does not take
+        with self._telling:
+            self._pattern = None
+            if self._search is not None:
+                with suppress(OSError):  # lines that it has not read
+                    self._search.communicate()
 
     def __call__(self, line: str) -> None:
         """One more line; a search that has been ended hears nothing more."""
-        if self._pattern is None:
-            return
         with self._telling, suppress(BrokenPipeError):
+            if self._pattern is None:
+                return
             search = self._search = self._search or self._begun(self._pattern)
             if search.stdin is not None:
                 search.stdin.write(line.encode("utf-8", "replace") + b"\n")

@@ -115,7 +115,7 @@ def test_a_memory_that_is_too_small(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(preflight, "available_memory", lambda: 3.2e9)
     (line,) = lacks(tmp_path, ranked, *tiny_plan(2), device="cpu")
     assert line == (
-        "needs about 10 GB of memory for one run of MoS (quick/mos), and 3.2 GB are free; "
+        "needs about 7.6 GB of memory for one run of MoS (quick/mos), and 3.2 GB are free; "
         "use a machine with more, or --workers 1 to try it all the same"
     )
     assert lacks(tmp_path, ranked, device="cpu", workers=1) == []
