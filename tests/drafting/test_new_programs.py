@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,17 @@ def test_a_small_number_is_not_shown_as_none() -> None:
     written("sh sim {seed} {kind}")
     tried = repro("try", "lower_error.claim.yaml", "--allow-code")
     assert "\nerror: error = 0.000887\n" in tried.stdout
+
+
+def test_an_edit_after_results_is_named_with_what_to_do_about_another_claim() -> None:
+    """In the report: a reader may never have seen the claim that had the id before."""
+    Path("sim").write_text('[ $2 = new ] && echo "error: 1.$1" || echo "error: 2.$1"\n')
+    written("sh sim {seed} {kind}")
+    file = Path("lower_error.claim.yaml")
+    repro("verify", file, "--allow-code")
+    file.write_text(file.read_text(encoding="utf-8").replace("plan: 5", "plan: 6"))
+    done = repro("verify", file, "--allow-code", "--json")
+    flags = {each["kind"]: each["text"] for each in json.loads(done.stdout)["verdict"]["flags"]}
+    said = flags["declared after results were visible"]
+    assert "changed after results were visible (seeds.plan)" in said
+    assert "give this one an id of its own" in said
