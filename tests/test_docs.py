@@ -231,7 +231,7 @@ def test_a_gate_takes_the_arms_of_two_work_trees(tmp_path: Path) -> None:
 def test_the_example_of_a_program_is_tried_and_verified(tmp_path: Path) -> None:
     """Program and claim, as they stand, with both commands of the page."""
     text = page("how-to/run-your-training-code")
-    (program, _), (claim, _) = examples("python", text), examples("yaml", text)
+    (program, _), (claim, *_) = examples("python", text), examples("yaml", text)
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "train.py").write_text(program, encoding="utf-8")
     (tmp_path / "adamw.claim.yaml").write_text(claim, encoding="utf-8")
@@ -248,7 +248,7 @@ def test_the_example_of_a_function_measures_what_the_example_keeps(
 ) -> None:
     """Both as they stand, in the claim of the page; the program leaves the file that is read."""
     text = page("how-to/run-your-training-code")
-    (program, function), (claim, measured) = examples("python", text), examples("yaml", text)
+    (program, function), (claim, _, measured) = examples("python", text), examples("yaml", text)
     leaves = 'open(given.out + "/recall.json", "w").write(json.dumps({"a": 0.5, "b": 0.25}))\n'
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "train.py").write_text(program + leaves, encoding="utf-8")
@@ -260,6 +260,35 @@ def test_the_example_of_a_function_measures_what_the_example_keeps(
         tried = repro("try", "adamw.claim.yaml", "--allow-code")
     assert tried.returncode == 0, tried.stderr
     assert "worst: recall of the worst class = 0.25\n" in tried.stdout
+
+
+def test_every_command_of_the_page_gives_a_claim(tmp_path: Path) -> None:
+    """In which nothing is left open but the arms and the reasons of its author."""
+    rows = re.findall(r"`(--command .+)` \|$", page("how-to/run-your-training-code"), re.MULTILINE)
+    assert len(rows) == 5
+    given = ("--better", "lower", "--measure", "val_bpb", "--by", "1", "--why", "it can be felt")
+    for number, row in enumerate(rows):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        for program in ("run.py", "main.py", "train.py", "simulate"):
+            (folder / program).write_text("a program\n", encoding="utf-8")
+        with chdir(folder):
+            done = repro("new", *shlex.split(row), *given, "--own", "we want to know it")
+        assert done.returncode == 0, done.stderr
+        opened = re.findall(r"^to fill in: \S+ (.+)$", done.stdout, re.MULTILINE)
+        assert opened
+        assert not [each for each in opened if not each.startswith(("nothing says", "arm", "args"))]
+
+
+def test_arms_may_differ_in_a_variable_as_the_page_says(tmp_path: Path) -> None:
+    claim, arms, _ = examples("yaml", page("how-to/run-your-training-code"))
+    of_claim = claim[claim.index("arms:") : claim.index("design:")]
+    claim = claim.replace(of_claim, arms).replace("[adamw, adam]", "[muon, plain]")
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "train.py").write_text("import os\n", encoding="utf-8")
+    (tmp_path / "arms.claim.yaml").write_text(claim, encoding="utf-8")
+    done = repro("check", tmp_path / "arms.claim.yaml")
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 WRITES_ERROR = """
@@ -296,7 +325,7 @@ def test_the_readmes_commands_lead_from_a_program_to_a_verdict(tmp_path: Path) -
         claim.write_text(text, encoding="utf-8")
         assert "eval_error = " in repro(*tried).stdout
         done = repro(*verified, "--store", "store")
-    assert done.stdout.startswith(f"{claim.name.split('.')[0]}: VALID, CONFIRMED")
+    assert re.match(rf"{claim.name.split('.')[0]}_\w+: VALID, CONFIRMED", done.stdout)
 
 
 def test_the_first_verdict_is_said_as_its_page_says(

@@ -20,6 +20,16 @@ Command = Annotated[
     typer.Option(help="A program to be run over seeds, as in 'python train.py --seed {seed}'."),
 ]
 
+Left = Annotated[
+    str,
+    typer.Option(
+        "--results",
+        metavar="FILE",
+        help="Where the program leaves its numbers, as in '{out}/all_results.json' or "
+        "'{out}/logs/metrics.csv'; with --command.",
+    ),
+]
+
 Better = Annotated[
     Literal["lower", "higher"] | None,
     typer.Option(help="Which values are better; needed with --from and --command."),
@@ -29,6 +39,7 @@ Better = Annotated[
 def new(
     results: Results = None,
     command: Command = "",
+    left: Left = "",
     better: Better = None,
     by: Annotated[
         float | None,
@@ -63,7 +74,7 @@ def new(
 
         hints = Hints(arm, seed, measure, task)
         given = NewClaim(
-            better, results, command, measure, baseline, by, why, own, hints, out, gate=gate
+            better, results, command, measure, baseline, by, why, own, hints, out, gate, left
         )
         if results is None and not command:
             given = asked_for(lambda asked: typer.prompt(asked, default="", err=True), given)

@@ -143,6 +143,14 @@ def _left(planned: PlannedRun, options: RunOptions) -> list[Row]:
     return list(LeftByProgram(options.store.files(planned.run.key)).rows)
 
 
+def _readable(value: float, digits: int) -> str:
+    """With so many digits after the point; three that count where those would be nearly none."""
+    from repro.schema import numbers as fmt
+
+    small = 0 < abs(value) < 10.0 ** (1 - digits)
+    return fmt.significant(value) if small else f"{value:.{digits}f}"
+
+
 def _say(found: Tried, claim: Claim) -> None:
     """What came of the run; what is no number, and what failed, on stderr."""
     from repro.series import shown
@@ -158,7 +166,7 @@ def _say(found: Tried, claim: Claim) -> None:
         say(f"{found.label}: diverged")
     for name, value in found.values.items():
         measurement = claim.measurements[name]
-        say(f"{name}: {measurement.label} = {value:.{measurement.digits}f}")
+        say(f"{name}: {measurement.label} = {_readable(value, measurement.digits)}")
     for name in found.undefined:
         say(f"{name}: {claim.measurements[name].label} is no number of this run", err=True)
     for why in found.failures:

@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from repro.drafting.json_runs import one_log, runs_in_json
 from repro.drafting.log_runs import LOGS, names_in_log, run_in_log, runs_in_log
 from repro.drafting.run_words import named, refused
+from repro.errors import ClaimError
 from repro.evidence.imported import AnyImporter
 from repro.evidence.imports.importer import FoundRun, Importer
 from repro.evidence.imports.paths import matching
@@ -25,8 +26,19 @@ from repro.evidence.imports.result_files import FORMS
 MOST_FILES = 20_000
 SAID_SEED = re.compile(r"(?i)seeds?[_=-]?(\d+)")
 NUMBER = re.compile(r"\d+")
+WHOLE = re.compile(r"(?<!\d)(?<!\d\.)(?<!\d[eE][-+])\d+(?!\d)(?!\.\d)(?![eE][-+]?\d)")
+"""A number that is no part of one such as 0.1 or 1e-3."""
+
+BETWEEN = re.compile(r"((?:(?!(?<=\d)\.\d|(?<=\d[eE])[-+]\d)[^A-Za-z0-9{}])+)")
+"""What stands between the words of a path: nothing in 0.1 or 1e-3."""
+
 TELLING = ("result", "eval", "metric", "test", "summary", "score", "log")
 """Words in the names of files that hold what a run came to, the surest first."""
+
+SETTINGS = (".hydra/config.yaml", "hparams.yaml")
+"""Files beside results that hold the settings of the run: those of hydra, and of Lightning."""
+
+PATTERN = re.compile(r"[*?{]")
 
 LM_EVAL = re.compile(r"results_\d{4}-\d\d-\d\dT.*\.json")
 RANGES = ("__MIN", "__MAX")
@@ -56,7 +68,7 @@ def forms_of(path: Path, root: Path) -> tuple[Form, ...]:
     ClaimError where there is nothing, or no form that is known.
     """
     if not path.exists():
-        raise refused(path, "there is no such file or folder", "results", "check the path")
+        raise _nothing(path)
     place = path.resolve().relative_to(root.resolve()).as_posix()
     if path.is_file():
         return (_of_file(path, place),)
@@ -72,12 +84,23 @@ def forms_of(path: Path, root: Path) -> tuple[Form, ...]:
     elif results := [each for each in files if _is_lm_eval(each)]:
         found = _of_lm_eval(_below(each, root) for each in results)
     else:
-        names = [_below(each, root) for each in files if each.suffix.lower() in FORMS]
-        found = _by_template(_telling(names), "files") or _of_logs(path, files, root)
+        names = _telling([_below(each, root) for each in files if each.suffix.lower() in FORMS])
+        by_path = _by_template(names, "files")
+        found = _by_settings(by_path, names, root) or by_path or _of_logs(path, files, root)
     if not found:
         expected = f"files {', '.join((*FORMS, *LOGS))}, or the folder of a tracker"
         raise refused(path, "no results are in this folder", expected, "name their folder")
     return found
+
+
+def _nothing(path: Path) -> ClaimError:
+    """The error of a path that is not there, or of a pattern that the shell has not filled in."""
+    mistake, advice = "there is no such file or folder", "check the path"
+    place = next(n for n, part in enumerate((*path.parts, "*")) if PATTERN.search(part))
+    if place < len(path.parts):
+        mistake = "a pattern, and no file or folder"
+        advice = f"give the folder above, {Path(*path.parts[:place])}: what is in it is looked for"
+    return refused(path, mistake, "results", advice)
 
 
 READ_LOGS = (
@@ -236,7 +259,7 @@ def _template(name: str) -> str:
     stem, dot, ending = name.rpartition(".")
     text, rest = (stem, dot + ending) if dot and f".{ending.lower()}" in FORMS else (name, "")
     said = list(SAID_SEED.finditer(text))
-    found = said or list(NUMBER.finditer(text))
+    found = said or list(WHOLE.finditer(text)) or list(NUMBER.finditer(text))
     if not found:
         return name
     start, end = found[-1].span(1) if said else found[-1].span()
@@ -273,9 +296,43 @@ def _by_template(names: Iterable[str], importer: str) -> tuple[Form, ...]:
     templates = several or (list(found) if importer == "files" else [])
     return _forms(
         words,
-        {template: {"from": importer, "path": template, **each} for template in templates},
+        {template: _import(importer, template) | each for template in templates},
         tuple(alike[0] for alike in found.values() if len(alike) == 1) if several else (),
     )
+
+
+def _by_settings(forms: Sequence[Form], names: Sequence[str], root: Path) -> tuple[Form, ...]:
+    """The files with the settings beside each, where paths tell neither seeds nor arms.
+
+    None where there are no such settings, or where a path says a seed, or a word of an arm.
+    """
+    paths = [form.importer["path"] for form in forms]
+    if not forms:
+        return ()
+    worded = len(forms) > 1 and any(re.search("[A-Za-z]", form.arm) for form in forms)
+    if worded or any("{seed}" in each or "{" not in each for each in paths):
+        return ()
+    above = [PurePosixPath(name).parent for name in names]
+    for settings in SETTINGS:
+        if all((root / each / settings).is_file() for each in above):
+            break
+    else:
+        return ()
+    path = paths[0] if len(paths) == 1 else _above_all(above, PurePosixPath(names[0]).name)
+    words = f"a file per run; settings from the file {settings} beside each"
+    return (Form(words, {"from": "files", "path": path, "fields": settings}),)
+
+
+def _above_all(folders: Sequence[PurePosixPath], name: str) -> str:
+    """A pattern of the files of one name in any folder below the one that all lie in."""
+    shared = _common([each.parts for each in folders])
+    return "/".join((*folders[0].parts[:shared], "**", name))
+
+
+def _import(importer: str, template: str) -> dict[str, Any]:
+    """The number in the path is the seed, so that a folder without a file is a missing run."""
+    numbered = {"seed": "run"} if "{run}" in template else {}
+    return {"from": importer, "path": template, **numbered}
 
 
 def _alike(names: Iterable[str]) -> dict[str, list[str]]:
@@ -352,9 +409,13 @@ def forms_of_chart(
 
 def _labels(templates: Sequence[str]) -> list[str]:
     """What differs between the names, without what they begin and end with alike."""
-    split = [re.split(r"([^A-Za-z0-9{}]+)", template) for template in templates]
+    split = [BETWEEN.split(template) for template in templates]
     before = _common(split)
     after = _common([parts[before:][::-1] for parts in split])
+    first = split[0]
+    bare = any(parts[before : before + 1] and parts[before][:1].isdigit() for parts in split)
+    if bare and before >= 2 and first[before - 2] and "/" not in first[before - 1]:
+        before -= 2  # a number is told with the word before it: lr=0.1
     labels = ["".join(parts[before : len(parts) - after]) for parts in split]
     return [_tidied(label) or "plain" for label in labels]
 

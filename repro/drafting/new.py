@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import shlex
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from repro.drafting.claim_text import Better, Draft, claim_text, name_of
+from repro.drafting.command_line import ProgramLine, command_line
 from repro.drafting.drafts import DraftOptions, Drafts, drafts_of, write
 from repro.drafting.found_results import read_results
 from repro.drafting.log_runs import pattern_of
@@ -29,15 +29,16 @@ SEEN = (
 )
 SEEDS, MOST_SEEDS = 5, 30
 PROGRAMS = frozenset({".py", ".sh", ".jl", ".R", ".pl", ".js"})
-_PLACEHOLDER = re.compile(r"\{([A-Za-z][A-Za-z0-9_.-]*)\}")
-_RESERVED = frozenset({"seed", "args", "out"})
+SERIES = {".csv": "csv", ".jsonl": "jsonl"}
+"""How files are read that hold a row per step; all others are JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewClaim:
     """What is known of a claim; what is empty is left for its author to fill in.
 
-    ``gate``: it is written for `repro gate`, which adds seeds until they decide.
+    ``gate``: it is written for `repro gate`, which adds seeds until they decide. ``left`` is the
+    file in which the program leaves its numbers, as in `{out}/all_results.json`.
     """
 
     better: Better | None = None
@@ -51,6 +52,7 @@ class NewClaim:
     hints: Hints = field(default_factory=Hints)
     out: Path = Path()
     gate: bool = False
+    left: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ def _refuse_both(new: NewClaim) -> None:
         "--seed": bool(new.hints.seed),
         "--task": bool(new.hints.task),
     }
-    of_command = {"--command": bool(new.command), "--gate": new.gate}
+    of_command = {"--command": bool(new.command), "--gate": new.gate, "--results": bool(new.left)}
     first = next((name for name, given in of_results.items() if given), "")
     second = next((name for name, given in of_command.items() if given), "")
     if first and second:
@@ -132,37 +134,56 @@ def _from_results(new: NewClaim, better: Better, path: Path) -> Drafts:
 
 def _from_command(new: NewClaim, better: Better) -> Drafts:
     """A claim about a program with other arguments; ClaimError for no command line."""
-    words, settings, said = _words(new.command)
+    line = command_line(new.command)
     measure = new.measure or new.hints.measure or "value"
     name = name_of(measure, before="value")
-    left = any("{out}" in word for word in words)
-    if left:
-        results = {"file": "{out}/results.json"}
-        said.append(f"its results are read from {{out}}/results.json, as '{measure}'")
-    else:
-        results = {"stdout": pattern_of(measure, name)}
-        said.append(f"its results are read from the lines of its output that have '{measure}'")
-    reported = {"from": measure} if left else {"from": name, "reduce": "last"}
-    files = [word for word in words if (new.out / word).is_file()]
-    said += _elsewhere(words, new.out)
+    results, taken, where = _left(line, new.left, measure, name)
+    said = [*line.said, f"its results are read from {where}", *_elsewhere(line.words, new.out)]
+    style = {"style": "hydra"} if line.hydra else {}
+    program = {"command": line.words, **style, "files": line.files(new.out), "results": results}
     draft = Draft(
-        id=f"{better}_{name}",
+        id=f"{better}_{name}_{_own_mark(new)}",
         title=f"The changed program has a {better} {measure} than the baseline"[:200],
         own=new.own,
         head=HEAD,
         labels={"changed": "changed", "baseline": "baseline"},
-        arms={arm: {"args": dict.fromkeys(settings)} for arm in ("changed", "baseline")},
+        arms={arm: {"args": dict.fromkeys(line.settings)} for arm in ("changed", "baseline")},
         compared=("changed", "baseline"),
         seeds={"min": SEEDS, "plan": SEEDS} | ({"max": MOST_SEEDS} if new.gate else {}),
         measurement=name,
-        reported={**reported, "label": measure, "better": better},
+        reported={**taken, "label": measure, "better": better},
         better=better,
         smallest=None if new.by is None else (new.by, new.why),
         ask=True,
         sequential=new.gate,
-        configuration={"trainer": "command", "command": words, "files": files, "results": results},
+        configuration={"trainer": "command", **program},
     )
-    return Drafts({f"{draft.id}.claim.yaml": claim_text(draft)}, said=said)
+    return Drafts({f"{better}_{name}.claim.yaml": claim_text(draft)}, said=said)
+
+
+def _own_mark(new: NewClaim) -> str:
+    """What tells the claim from those of other folders and programs with the same measurement.
+
+    The store knows a claim by its id, and takes another one with that id for a later edit.
+    """
+    return hashlib.sha256(f"{new.out.resolve()}\n{new.command}".encode()).hexdigest()[:4]
+
+
+def _left(
+    line: ProgramLine, file: str, measure: str, name: str
+) -> tuple[dict[str, str], dict[str, str], str]:
+    """Where the program leaves its numbers, how the measurement takes its own, and both in words.
+
+    In ``file``, if that is given, else in `results.json` if the command has `{out}`, else in its
+    output.
+    """
+    if not file and not any("{out}" in word for word in line.words):
+        where = f"the lines of its output that have '{measure}'"
+        return {"stdout": pattern_of(measure, name)}, {"from": name, "reduce": "last"}, where
+    file = file or "{out}/results.json"
+    kind = SERIES.get(PurePosixPath(file).suffix.lower(), "file")
+    last = {} if kind == "file" else {"reduce": "last"}
+    return {kind: file}, {"from": measure, **last}, f"{file}, as '{measure}'"
 
 
 def _elsewhere(words: Sequence[str], out: Path) -> Iterator[str]:
@@ -171,32 +192,6 @@ def _elsewhere(words: Sequence[str], out: Path) -> Iterator[str]:
         if Path(word).suffix in PROGRAMS and not (out / word).is_file():
             where = f"the folder of the claim, {out}" if str(out) != "." else "this folder"
             yield f"'{word}' is not in {where}, in which the program runs: --out names another"
-
-
-def _words(command: str) -> tuple[list[str], list[str], list[str]]:
-    """The arguments of a command, the names that the arms differ in, and what is said of it."""
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise _refused(command, f"cannot be read: {error}", "close the quotes") from None
-    if not words:
-        raise _refused(command, "there is no command", "name a program and its arguments")
-    named = [name for word in words for name in _PLACEHOLDER.findall(word)]
-    if "seed" not in named:
-        advice = "add {seed} where the program takes its seed: --seed {seed}"
-        raise _refused(command, "the command has no {seed}", advice)
-    settings = list(dict.fromkeys(name for name in named if name not in _RESERVED))
-    if settings or "args" in named:
-        return words, settings, []
-    said = "{args} stands at the end of the command, for what the arms differ in"
-    return [*words, "{args}"], [], [said]
-
-
-def _refused(command: str, mistake: str, advice: str) -> ClaimError:
-    expected = "such as: python train.py --seed {seed}"
-    return ClaimError(
-        f"--command '{command}': {mistake}\n  expected: {expected}\n  to do: {advice}"
-    )
 
 
 def asked_for(ask: Callable[[str], str], given: NewClaim) -> NewClaim:

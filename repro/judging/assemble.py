@@ -192,8 +192,14 @@ def _levels(judgement: Judgement, levels: tuple[LevelPart, ...]) -> tuple[Flag, 
 def _edited(registration: RegistrationPart | None) -> tuple[Flag, ...]:
     if registration is None or registration.state != "after":
         return ()
-    done = "changed" if registration.edits else "first put on record"
-    text = f"What decides the verdict was {done} after results were visible."
+    text = "What decides the verdict was first put on record after results were visible."
+    if registration.edits:
+        late = [path for each in registration.edits if each.after_results for path in each.paths]
+        fields = ", ".join(dict.fromkeys(late))
+        text = (
+            f"What decides the verdict was changed after results were visible ({fields}). If those "
+            "were the results of another claim, give this one an id of its own."
+        )
     return (Flag(FlagKind.EDITED, text),)
 
 

@@ -241,6 +241,14 @@ FileName = Annotated[
 ]
 """A file in the folder of the claim file, or below it."""
 
+BesideName = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^\.?[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}){0,3}$"
+    ),
+]
+"""A file beside another, or in a folder there, which may be hidden: `.hydra/config.yaml`."""
+
 SeedCount = Annotated[int, Field(ge=2, le=10_000)]
 RunNumber = Annotated[int, Field(ge=0, lt=2**32)]
 """The number of a run: a seed that every generator takes."""

@@ -16,6 +16,7 @@ from repro.schema.base import (
     READ,
     UNREAD,
     ArgumentName,
+    BesideName,
     ConfigurationId,
     CsvName,
     Decimal,
@@ -141,6 +142,10 @@ PATTERNS = {
     ),
     pattern(FileName): (
         "the name of a file beside the claim, or in a folder there, such as results.csv",
+        "write letters, digits, '.', '-' and '_', and '/' between folders",
+    ),
+    pattern(BesideName): (
+        "the name of a file beside each, such as hparams.yaml or .hydra/config.yaml",
         "write letters, digits, '.', '-' and '_', and '/' between folders",
     ),
     pattern(ArgumentName): (

@@ -119,9 +119,12 @@ def _folders(root: Path, path: str, seed: str, beside: str | None) -> Iterator[M
     """The folders of runs, whether or not a file is in them."""
     parts = PurePosixPath(path).parts
     if beside is not None and len(parts) > 1:
-        for each in _found(root, "/".join(parts[:-1]), folders=True):
-            if (each.path / beside).is_file():
-                yield each._replace(empty=True)
+        deep = parts[-2] == "**"  # the folder before it, and all that are below that one
+        above = [parts[:-2], (*parts[:-1], "*")] if deep else [parts[:-1]]
+        for folder in filter(None, above):
+            for each in _found(root, "/".join(folder), folders=True):
+                if (each.path / beside).is_file():
+                    yield each._replace(empty=True)
         return
     named = [place for place, part in enumerate(parts) if re.search(_BRACES, part)]
     if beside is not None or not named or named[-1] == len(parts) - 1:

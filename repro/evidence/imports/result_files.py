@@ -24,7 +24,7 @@ from repro.evidence.imports.paths import (
 from repro.evidence.readings import STATES, RunState, short
 from repro.evidence.wandb_export import wandb_export
 from repro.heard import Heard
-from repro.schema.base import FileName
+from repro.schema.base import BesideName
 from repro.schema.messages import choose, listed
 from repro.schema.yaml import parse_document
 from repro.series import Form, NumberName, Record, Row, flat, numbers_in, records_in
@@ -75,7 +75,8 @@ class Files(Stepped):
     In ``path`` `{seed}` and other names in braces stand for a part of a name that is a field of
     the run; `*` and `**` for any. ``pattern`` reads logs: its named groups are the numbers of a
     line. ``rows`` is the path of a list in JSON, such as `log_history`. ``fields`` is a file
-    beside each, in JSON or YAML, that says more of the run, such as `hparams.yaml`.
+    beside each, in JSON or YAML, that says more of the run, such as `hparams.yaml` or
+    `.hydra/config.yaml`.
     ``columns`` is what the columns of a CSV are named that hold a run each, such as
     `{arm}-{seed} - error`: its numbers are called `value`, and the first column is its step.
     """
@@ -86,7 +87,7 @@ class Files(Stepped):
     rows: NumberName | None = None
     each: Literal["file", "row"] = "file"
     columns: ColumnPattern | None = None
-    fields: FileName | None = None
+    fields: BesideName | None = None
 
     @model_validator(mode="after")
     def _sound(self) -> Self:
