@@ -10,6 +10,7 @@ from repro.errors import Problem
 from repro.expectations.base import Sequential
 from repro.expectations.kinds import KINDS, kind_of
 from repro.schema.messages import listed
+from repro.schema.numbers import number_of
 from repro.schema.yaml import Steps
 from repro.specs.claim import AuthorSource, Seeds
 from repro.specs.scaled import ScaledClaim
@@ -75,7 +76,9 @@ def _seeds(claim: ScaledClaim) -> Iterator[Problem]:
         advice = "plan more, or need fewer"
         yield claim.problem((*steps, "plan"), mistake, f"at least {seeds.min}", advice)
     elif k < seeds.min and seeds.plan - k < seeds.min:
-        mistake = f"when {k} seeds diverge, {seeds.plan - k} are left of {seeds.min} needed"
+        mistake = (
+            f"with {number_of(k, 'diverged seed')}, {seeds.plan - k} are left of {seeds.min} needed"
+        )
         advice = f"plan {seeds.min + k}, or allow fewer to diverge"
         yield claim.problem((*steps, "plan"), mistake, f"at least {seeds.min + k}", advice)
     if k >= seeds.min:
