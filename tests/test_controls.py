@@ -235,6 +235,12 @@ def test_without_training_a_claim_is_registered_too(tmp_path: Path) -> None:
     assert [one.kind for one in entries] == ["registration", "look"]
 
 
+EDITED = (
+    "What decides the verdict was changed after results were visible (alpha). If those were the "
+    "results of another claim, give this one an id of its own."
+)
+
+
 def test_without_training_an_edit_after_results_is_flagged(tmp_path: Path) -> None:
     """A level that was changed after a look is shown, whatever the road of the second look."""
     of = ordinary()
@@ -244,7 +250,7 @@ def test_without_training_an_edit_after_results_is_flagged(tmp_path: Path) -> No
     assert document.registration is not None
     assert document.registration.state == "after"
     assert [one.paths for one in document.registration.edits] == [("alpha",)]
-    assert late(document) == ["What decides the verdict was changed after results were visible."]
+    assert late(document) == [EDITED]
 
 
 def test_without_training_what_is_unchanged_is_not_written_again(tmp_path: Path) -> None:
@@ -297,7 +303,7 @@ def test_an_edit_that_cannot_be_written_is_flagged_all_the_same(
     assert document.registration is not None
     assert document.registration.state == "after"
     assert not document.registration.on_record
-    assert late(document) == ["What decides the verdict was changed after results were visible."]
+    assert late(document) == [EDITED]
     page = rendered(document)["report.html"].decode()
     assert "This is not on record, because the store can only be read" in page
 

@@ -193,8 +193,8 @@ def _edited(registration: RegistrationPart | None) -> tuple[Flag, ...]:
     if registration is None or registration.state != "after":
         return ()
     text = "What decides the verdict was first put on record after results were visible."
-    if registration.edits:
-        late = [path for each in registration.edits if each.after_results for path in each.paths]
+    late = [path for each in registration.edits if each.after_results for path in each.paths]
+    if late:
         fields = ", ".join(dict.fromkeys(late))
         text = (
             f"What decides the verdict was changed after results were visible ({fields}). If those "
