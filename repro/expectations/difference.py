@@ -283,7 +283,7 @@ class DifferenceKind(MeansKind[Difference]):
     def on_power(self, declared: Difference, context: Context, plan: base.PlannedSeeds) -> str:
         if not _by_welch(declared, context, plan):
             return ""
-        return "Reckoned by Welch's t-test, whose t the permutation test uses."
+        return "Computed by Welch's t-test, whose t the permutation test uses."
 
     def border(self, declared: Difference) -> float:
         return declared.smallest * declared.sign

@@ -202,7 +202,7 @@ class LevelKind(LooksKind[Level]):
     def on_power(self, declared: Level, context: Context, plan: base.PlannedSeeds) -> str:
         if declared.statistic == "mean":
             return ""
-        return "Reckoned for normal values, whose median is their mean."
+        return "Computed for normal values, whose median is their mean."
 
     def details(self, declared: Level, context: Context, result: TestResult) -> dict[str, str]:
         if beyond_what := _sign(result):

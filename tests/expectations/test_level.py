@@ -241,6 +241,6 @@ def test_the_plan_of_a_median_says_what_it_finds_and_for_which_values(tmp_path: 
     within = 0.0013 * norm.ppf(0.8 ** (1 / 8))
     assert plan.minimum_detectable == pytest.approx(within, rel=1e-6)
     assert plan.note == (
-        "No effect is assumed, so no power is computed. Reckoned for normal values, whose median "
+        "No effect is assumed, so no power is computed. Computed for normal values, whose median "
         "is their mean."
     )

@@ -66,7 +66,7 @@ def test_arms_are_not_planned_by_the_scatter_of_differences() -> None:
 
 @pytest.mark.parametrize(
     ("n", "power", "said"),
-    [(4, 0.473, "The power is simulated"), (5, 0.767, "Reckoned by Welch's t-test")],
+    [(4, 0.473, "The power is simulated"), (5, 0.767, "Computed by Welch's t-test")],
 )
 def test_four_replicates_have_the_power_of_the_permutation_test(
     n: int, power: float, said: str
