@@ -119,8 +119,8 @@ def merged(plan: Iterable[PlannedRun]) -> list[PlannedRun]:
 
 def remaining(store: StoreReader, planned: PlannedRun) -> Cost:
     """What is left of the cost of a run; a run that is trained in part counts as a whole."""
-    whole = cost(planned)
     if store.state(planned.run.key) != "finished":
-        return whole
-    names = [m.key for m in missing_measurements(store, planned)]
-    return Cost(0.0, {name: whole.measurements[name] for name in names})
+        return cost(planned)
+    missing = missing_measurements(store, planned)
+    left = cost(planned.model_copy(update={"measurements": missing}))
+    return Cost(0.0, left.measurements)

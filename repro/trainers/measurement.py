@@ -234,6 +234,10 @@ class MeasurementSpec(Spec):
         """Floating-point operations that it takes, roughly."""
         return 0.0
 
+    def shares_work(self, other: MeasurementSpec) -> bool:
+        """Whether most of its work is done once ``other`` is measured on the same model."""
+        return False
+
     def memory(self, training: Training) -> float:
         """Bytes that it holds beside the weights of the model, roughly."""
         return 0.0

@@ -62,6 +62,15 @@ class Cost:
         return self.training + sum(self.measurements.values())
 
 
+def measuring_costs(spec: Any, measurements: Sequence[MeasurementSpec]) -> dict[str, float]:
+    """What each measurement costs, by its name; work that several share is of the first."""
+    costs: dict[str, float] = {}
+    for number, each in enumerate(measurements):
+        shared = any(each.shares_work(before) for before in measurements[:number])
+        costs[each.key] = 0.0 if shared else each.cost(spec)
+    return costs
+
+
 Phase = Literal["train", "valid"]
 
 
@@ -192,7 +201,7 @@ class Trainer(ABC, Generic[S]):
 
     def cost(self, spec: S, measurements: Sequence[MeasurementSpec]) -> Cost:
         """What a run costs from nothing. Good for an order and for an ETA, for nothing finer."""
-        return Cost(FLOPS_PER_CORE, {each.key: each.cost(spec) for each in measurements})
+        return Cost(FLOPS_PER_CORE, measuring_costs(spec, measurements))
 
     def memory(self, spec: S, measurements: Sequence[MeasurementSpec]) -> float:
         """Bytes that a process needs for a run, roughly, on the generous side."""

@@ -16,7 +16,7 @@ from repro.specs.claim import Comparable
 from repro.specs.configuration import Configuration, read_sheet
 from repro.specs.load import load_claim
 from repro.trainers.dialog.bleu import Bleu
-from repro.trainers.dialog.spec import DialogTrainingSpec
+from repro.trainers.dialog.spec import Beam, DialogTrainingSpec
 from repro.trainers.language_model.measurements.perplexity import Perplexity
 from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.run import PlannedRun, RunSpec
@@ -91,6 +91,24 @@ def test_parts_of_both_kinds_do_not_go_together() -> None:
     document["training"]["model"] = text.model.model_dump(mode="json")
     with pytest.raises(ValueError, match="validation error"):
         RunSpec.model_validate_json(json.dumps(document))
+
+
+def test_answers_are_searched_for_once() -> None:
+    """Eight BLEUs of the same answers cost as much as one; those of another beam, as much again."""
+    one, *others = (
+        Bleu(order=order, side=side, smoothing="chen_cherry_7")
+        for order in (1, 2, 3, 4)
+        for side in ("recall", "precision")
+    )
+    wide = Bleu(order=1, side="recall", smoothing="chen_cherry_7", beam=Beam(size=20))
+    run = planned("softmax")
+    costs = [
+        sum(cost(run.model_copy(update={"measurements": those})).measurements.values())
+        for those in ((one,), (one, *others), (one, wide))
+    ]
+    assert costs[0] > 0
+    assert costs[1] == costs[0]
+    assert costs[2] > 2 * costs[0]
 
 
 def test_costs_are_of_the_right_size() -> None:

@@ -135,6 +135,10 @@ class Bleu(MeasurementSpec):
         step = 2.0 * self.beam.size * training.decoded_weights + STEP / 3
         return training.responses(self.split) * self.beam.longest * step
 
+    def shares_work(self, other: MeasurementSpec) -> bool:
+        """With every other BLEU of the same answers."""
+        return isinstance(other, Bleu) and (other.split, other.beam) == (self.split, self.beam)
+
 
 K = 5.0
 """The constant of smoothing 4, set empirically (Chen and Cherry 2014)."""

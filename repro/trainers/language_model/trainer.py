@@ -28,6 +28,7 @@ from repro.trainers.trainer import (
     Package,
     Report,
     Trainer,
+    measuring_costs,
 )
 
 KEPT = 6.0
@@ -83,8 +84,8 @@ class Networks(Trainer[Any]):
         weights, tokens = spec.multiplied_weights, spec.corpus.tokens
         steps = tokens.train / spec.step_tokens
         epoch = 6 * weights * tokens.train + 2 * weights * tokens.valid + STEP * steps
-        measured = {each.key: each.cost(spec) for each in measurements}
-        return Cost(spec.recipe.most_epochs * float(epoch), measured)
+        measuring = measuring_costs(spec, measurements)
+        return Cost(spec.recipe.most_epochs * float(epoch), measuring)
 
     def memory(self, spec: Any, measurements: Sequence[MeasurementSpec]) -> float:
         """`KEPT` copies of the weights in training; dynamic evaluation holds less."""
