@@ -75,10 +75,10 @@ def run(
     environment: Mapping[str, str],
     mark: str,
     seconds: float | None,
-    heard: Callable[[str], None],
+    on_line: Callable[[str], None],
     locks: Sequence[int] = (),
 ) -> Ended:
-    """Run a program in ``folder``; ``heard`` is told each line of its output and errors.
+    """Run a program in ``folder``; ``on_line`` is told each line of its output and errors.
 
     The open ``locks`` are held until nothing of it is left, whatever becomes of this process.
     NotStartedError where it cannot be started.
@@ -105,7 +105,7 @@ def run(
             )
         finally:
             os.close(answer)
-        output = _Output(heard)
+        output = _Output(on_line)
         reader = threading.Thread(target=output.read, args=(guard.stdout,), daemon=True)
         reader.start()
         late = False
@@ -185,8 +185,8 @@ def _variables(folder: Path) -> list[bytes]:
 class _Output:
     """The beginning and the end of what a program prints; each line is told on."""
 
-    def __init__(self, heard: Callable[[str], None]) -> None:
-        self._heard = heard
+    def __init__(self, on_line: Callable[[str], None]) -> None:
+        self._on_line = on_line
         self._head = bytearray()
         self._tail: deque[bytes] = deque()
         self._in_tail = 0
@@ -198,7 +198,7 @@ class _Output:
             return
         with stream, suppress(ValueError, OSError):
             while line := stream.readline(LONGEST_LINE):
-                self._heard(line.decode("utf-8", "replace").rstrip("\n"))
+                self._on_line(line.decode("utf-8", "replace").rstrip("\n"))
                 self._keep(line)
 
     def _keep(self, line: bytes) -> None:
