@@ -78,10 +78,10 @@ class MarginKind(MeansKind[M]):
         return f"{value}, {a} {'minus' if declared.margin.relative is None else 'relative to'} {b}"
 
     def found(self, declared: M, context: Context, found: Found) -> str:
-        size, shown = declared.margin.size, context.measurement(declared).digits
+        size, shown = declared.margin.size, found.digits
         change, text = digits(fmt.plus, shown), digits(fmt.fixed, shown)
         if declared.margin.relative is not None:
-            change, text = fmt.relative, relative_size
+            change, text = digits(fmt.relative, shown), digits(relative_size, shown)
         names, value = context.labels(declared), context.measured(declared)
         said = difference_words(found.result, names, value, text)
         return f"{said}{ends(found.interval, (-size, size), change)}"
@@ -91,7 +91,7 @@ class MarginKind(MeansKind[M]):
             return ""
         pair = compared(declared, context, found, (declared.margin.size,))
         if declared.margin.relative is not None:
-            pair = replace(pair, text=relative_size)
+            pair = replace(pair, text=digits(relative_size, found.digits))
         return self.against_margin(declared, pair, found)
 
     def mistakes(self, declared: M, context: Context) -> Iterator[base.Mistake]:

@@ -109,7 +109,7 @@ class TrendKind(Kind[Trend]):
     def _found(self, declared: Trend, context: Context, found: Found) -> str:
         result, value = found.result, context.measured(declared)
         if declared.test in OF_SLOPE:
-            shown = context.measurement(declared).digits
+            shown = found.digits
             side = "rises" if result.effect > 0 else "falls"
             step = fmt.fixed(abs(result.effect), shown)
             said = f"the mean {side} by {step} from arm to arm, on average"
@@ -191,10 +191,9 @@ class OrderingKind(Kind[Ordering]):
 
         result, names = found.result, context.labels(declared)
         a, b = expect(result, OrderingResult).weakest
-        shown = context.measurement(declared).digits
-        value, text = context.measured(declared), digits(fmt.fixed, shown)
+        value, text = context.measured(declared), digits(fmt.fixed, found.digits)
         said = difference_words(result, [names[b], names[a]], value, text)
-        said += ends(found.interval, (0.0,), digits(fmt.plus, shown))
+        said += ends(found.interval, (0.0,), digits(fmt.plus, found.digits))
         pairs = len(names) * (len(names) - 1) // 2
         least = f" Of the {pairs} pairs, this one supports the claim least." if pairs > 1 else ""
         return f"{said}.{least} {_ordered(declared, found, several=pairs > 1)}".rstrip()

@@ -72,9 +72,9 @@ def digits(text: Callable[[float, int], str], usual: int) -> Callable[[float, in
     return lambda value, more: text(value, usual + more)
 
 
-def relative_size(value: float, more: int) -> str:
+def relative_size(value: float, places: int) -> str:
     """A relative difference without its sign: `1.2%`."""
-    return fmt.relative(abs(value), more).lstrip("+")
+    return fmt.relative(abs(value), places).lstrip("+")
 
 
 def headed(measurement: str, said: str) -> str:
@@ -227,5 +227,5 @@ def compared(
         effect=found.result.effect,
         interval=found.interval,
         limits=limits,
-        text=digits(fmt.fixed, measurement.digits),
+        text=digits(fmt.fixed, found.digits),
     )

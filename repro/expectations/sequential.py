@@ -222,7 +222,7 @@ def _at_crossing(found: Found) -> Found | None:
         result, effect=(low + high) / 2, interval=result.crossing, p=None, p_opposite=None
     )
     interval = last.model_copy(update={"low": low, "high": high})
-    return Found(at_crossing, interval, found.conclusion)
+    return replace(found, result=at_crossing, interval=interval)
 
 
 def _from(sample: Sample, first: int) -> Sample:

@@ -141,12 +141,11 @@ class SurvivalsKind(Kind[Survivals]):
         result = expect(found.result, LogRankResult)
         a, b = context.labels(declared)
         (reached_a, reached_b), (n_a, n_b) = result.reached, result.n
-        places = context.measurement(declared).digits
-        budget = fmt.fixed(result.at, places)
+        budget = fmt.fixed(result.at, context.measurement(declared).digits)
         there = (
             f"{a} is there by {budget} in {reached_a} of {n_a} runs and {b} in {reached_b} of {n_b}"
         )
-        text = digits(fmt.fixed, places)
+        text = digits(fmt.fixed, found.digits)
         size, word = text(abs(result.effect), 0), "longer" if result.effect > 0 else "shorter"
         reach = ends(found.interval, (0.0,), text)
         mean = f"The mean time within {budget} is {size} {word} with {a} than with {b}{reach}"

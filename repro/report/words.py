@@ -199,6 +199,15 @@ def decisive(document: Document) -> tuple[Result, ...]:
 
 def digits_of(document: Document, result: Result | None) -> int:
     """Digits after the point of a difference on the axis of an expectation."""
+    if result is not None and result.digits is not None:
+        return result.digits
+    if result is not None and result.scale == "relative":
+        return 1
+    return measured_digits(document, result)
+
+
+def measured_digits(document: Document, result: Result | None) -> int:
+    """Digits after the point of what an expectation measures, in its units."""
     measurement = None if result is None else measurement_of(document, result.measurement)
     return 2 if measurement is None else max(measurement.digits, 0)
 

@@ -148,7 +148,9 @@ def _published_table(document: Document, printed: PublishedPart) -> TableBlock:
 def _replication_table(
     document: Document, printed: PublishedPart, r: ReplicationPart
 ) -> TableBlock:
-    digits = words.digits_of(document, words.result_of(document, printed.expectation))
+    result = words.result_of(document, printed.expectation)
+    in_units = result is not None and result.scale == r.scale
+    digits = (words.digits_of if in_units else words.measured_digits)(document, result)
     rows = (*_effects(r, digits), *_measures(r, digits), *_together(r, digits))
     columns = (Column("Measure"), Column("Value", "number"), Column("What it means"))
     caption = (
