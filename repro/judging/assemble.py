@@ -30,7 +30,7 @@ from repro.judging.claim_parts import (
 from repro.judging.costs import cost_parts
 from repro.judging.curve_parts import curves
 from repro.judging.design_power import design_parts
-from repro.judging.digits import digits_of_effect, with_digits
+from repro.judging.digits import ON_SCALES, digits_of_effect, with_digits
 from repro.judging.document_parts import (
     DesignPart,
     LevelPart,
@@ -300,7 +300,7 @@ def as_entry(
         test=name_of_test(expectation, context),
         alpha=claim.alpha,
         scale=scale,
-        digits=shown,
+        digits=shown if scale in ON_SCALES else None,
         effect_label=kind.effect_label(expectation, context),
         effect=None if result is None else result.effect,
         interval=None if scale == "none" else interval,

@@ -15,6 +15,9 @@ from repro.stats.records import Arm, Sample, TestResult, summarise
 from repro.stats.value_steps import last_decimal
 from repro.trainers.measurement import MOST_DIGITS
 
+ON_SCALES = ("difference", "relative")
+"""Scales of effects that have digits of their own; others have three significant ones."""
+
 OF_PERCENTAGES = 1
 """The fewest digits after the point of a relative difference, in percent."""
 
@@ -61,7 +64,7 @@ def digits_of_effect(
     """
     usual = claim.measurements[expectation.measurement].digits
     scale = kind_of(expectation).scale(expectation)
-    if scale not in ("difference", "relative"):
+    if scale not in ON_SCALES:
         return usual
     unit = 1.0
     if scale == "relative":

@@ -251,7 +251,8 @@ class Result(Spec):
     ``scale`` is that of effect, interval and limits: a ``difference`` of means, one ``relative``
     to the mean of b, a ``ratio``, a ``correlation``, a ``share``, or ``none`` for exact
     statements (separation, bound). ``digits`` are those after the point of a difference, and of a
-    relative one in percent; absent in reports of old, which have those of the measurement.
+    relative one in percent; absent on other scales, and in reports of old, which have those of the
+    measurement.
     ``claimed`` is the side of the limits where the claim says the effect lies. ``sentence`` is the
     finding in one sentence, ``statement`` what was declared. ``against`` and ``points`` belong to
     associations: the other measurement, and the points.
