@@ -44,7 +44,7 @@ class Declared(Spec):
 
     @property
     def code(self) -> str:
-        """The code of others that judges it, and its version; empty for what is built in."""
+        """What judges it that is no part of repro, and its version; empty for what is built in."""
         return ""
 
     def names(self) -> dict[str, Any]:

@@ -22,7 +22,6 @@ from repro.expectations.phrases import (
     margin_limit,
     margin_words,
     relative_size,
-    upper,
 )
 from repro.expectations.sequential import MeansKind, is_sequential
 from repro.expectations.verdict_words import Conclusion, Finding
@@ -146,13 +145,13 @@ class EquivalenceKind(MarginKind[Equivalence]):
         margin = margin_words(declared.margin)
         asserted = f"equal to within {margin}"
         if found.conclusion is Conclusion.CONFIRMED:
-            inside = f"{upper(asserted)}, as claimed: the whole interval lies inside"
+            inside = f"{fmt.upper_first(asserted)}, as claimed: the whole interval lies inside"
             if pair.excludes_none():
                 return f"{inside}. There is a difference, but smaller than the margin."
             return f"{inside}."
         if found.conclusion is Conclusion.CONTRADICTED:
-            said = f"{upper(pair.seen or 'different')} by more than {margin}, against the claim"
-            return f"{said} that they are {asserted}."
+            seen = fmt.upper_first(pair.seen or "different")
+            return f"{seen} by more than {margin}, against the claim that they are {asserted}."
         side = pair.seen
         if side is not None and abs(pair.effect) >= declared.margin.size:
             return against(f"{pair.a} looks {side} by more than {margin}", pair.reach())
@@ -213,9 +212,9 @@ class OneSidedKind(MarginKind[MarginClaim]):
             most = "" if end is None else f": at most {pair.size(end)} {self.side}"
             if end is not None and end <= 0:
                 most = f": it is {OTHER[self.side]}"
-            return f"{upper(asserted)}, as claimed{most}."
+            return f"{fmt.upper_first(asserted)}, as claimed{most}."
         if found.conclusion is Conclusion.CONTRADICTED:
-            said = f"{upper(self.side)} by more than {margin}, against the claim"
+            said = f"{fmt.upper_first(self.side)} by more than {margin}, against the claim"
             return f"{said} that it is {asserted}."
         if pair.seen == self.side and abs(pair.effect) >= declared.margin.size:
             return against(f"{pair.a} looks {self.side} by more than {margin}", pair.reach())

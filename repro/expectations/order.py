@@ -19,7 +19,6 @@ from repro.expectations.phrases import (
     ends,
     follows,
     headed,
-    upper,
 )
 from repro.expectations.verdict_words import Finding
 from repro.schema import numbers as fmt
@@ -213,5 +212,7 @@ def _ordered(declared: Ordering, found: Found, *, several: bool) -> str:
     shown = f"That every pair is in order is not shown{p}."
     if found.result.effect * (1 if declared.direction == "increasing" else -1) < 0:
         shown = against(f"{reverse} looks the other way round", contrary)
-    contradicted = f"{upper(reverse)} is the other way round, against the claim{contrary}."
+    contradicted = (
+        f"{fmt.upper_first(reverse)} is the other way round, against the claim{contrary}."
+    )
     return follows(found, f"Every pair is in order, as claimed{p}.", contradicted, shown)

@@ -79,7 +79,7 @@ def relative_size(value: float, places: int) -> str:
 
 def headed(measurement: str, said: str) -> str:
     """`Test perplexity: ...`: the measurement first, so that any label of an arm fits behind it."""
-    return f"{upper(measurement)}: {said}"
+    return f"{fmt.upper_first(measurement)}: {said}"
 
 
 def against(looks: str, rest: str = "") -> str:
@@ -99,10 +99,6 @@ def follows(found: Found, confirmed: str, contradicted: str, shown: str) -> str:
 
 def both_p(result: TestResult) -> tuple[str, str]:
     return p_words(result), p_words(result, opposite=True)
-
-
-def upper(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
 
 
 def difference_words(

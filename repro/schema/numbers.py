@@ -224,9 +224,17 @@ def _float_setting(given: float) -> str:
     return count(int(given)) if given.is_integer() else signed(repr(given))
 
 
+_IDENTIFIER = re.compile(r"\w+[_./]\w")
+
+
+def upper_first(text: str) -> str:
+    """The text with a capital at its start; a name such as `val_loss` or `eval.error` as it is."""
+    return text if _IDENTIFIER.match(text) else f"{text[:1].upper()}{text[1:]}"
+
+
 def sentence(text: str) -> str:
     """The text with a capital at its start and a full stop at its end."""
-    shown = f"{text[:1].upper()}{text[1:]}"
+    shown = upper_first(text)
     return shown if not shown or shown.endswith((".", "!", "?")) else f"{shown}."
 
 
