@@ -174,7 +174,7 @@ class ReadFilesPart(TableFilePart):
 
 
 class Code(Spec):
-    """Code of others that an arm was trained with: `module:object`, and its version."""
+    """Code from outside repro that an arm was trained with: `module:object`, and its version."""
 
     use: str
     version: str
