@@ -202,7 +202,7 @@ def test_nothing_is_imported_without_consent(tmp_path: Path, command: str) -> No
         f"{OUTPUT}, {TRAINER}, {SOURCE}, {ENTROPY}, {ERROR} and {KIND} are code from outside repro"
     )
     (said,) = done.stdout.partition("\n\n")[0].splitlines()
-    assert f"{claim.name}:6:40: {names}, which runs with your rights: " in said
+    assert f"{claim.name}:6:40: {names}, yours or another's, which runs with your rights: " in said
     assert said.endswith(CONSENT)
     assert "imported: []" in done.stdout
     assert not (tmp_path / "store").exists()
