@@ -128,7 +128,7 @@ def _from_results(new: NewClaim, better: Better, path: Path) -> Drafts:
     """A claim like these results, about new ones in their place."""
     results = read_results(path, new.out, new.hints)
     own = f"{WRITTEN_FROM_RESULTS}. {new.own}" if new.own else WRITTEN_FROM_RESULTS
-    asked = DraftOptions(better, new.by, new.why, new.baseline, own, SEEN, ask=True)
+    asked = DraftOptions(better, new.by, new.why, new.baseline, own, SEEN, ask=True, out=new.out)
     return drafts_of(results, asked)
 
 

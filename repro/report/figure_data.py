@@ -119,7 +119,7 @@ def _panel(document: Document, m: MeasurementPart) -> DotPanel:
     place = {arm: i for i, arm in enumerate(_along(document, m))}
     arms = sorted(document.arms, key=lambda arm: place.get(arm.id, len(place)))
     rows = tuple(_dot_row(document, arm, m, scale) for arm in arms)
-    return DotPanel(words.upper_first(m.label), axis, scale, rows)
+    return DotPanel(fmt.upper_first(m.label), axis, scale, rows)
 
 
 def _dot_row(document: Document, arm: ArmPart, m: MeasurementPart, scale: Scale) -> DotRow:
@@ -211,7 +211,7 @@ def effect_row(document: Document, result: Result) -> EffectRow | None:
         return None
     ends = None if result.interval is None else (result.interval.low, result.interval.high)
     axis = effect_axis(document, result, [result.effect, *(ends or ())])
-    title, note = words.upper_first(result.effect_label), effect_note(document, result)
+    title, note = fmt.upper_first(result.effect_label), effect_note(document, result)
     return EffectRow(title, note, axis, result.effect, ends, _sides(document, result))
 
 
@@ -277,7 +277,7 @@ def scatter_figure(document: Document, result: Result, name: str) -> Figure:
     caption = f"Each mark is {mark}: across, its {x}; upwards, its {y}."
     if not all(point.counted for point in result.points):
         caption += " Hollow marks lie outside the declared window and are not counted."
-    title = f"{words.upper_first(y)} against {x}"
+    title = f"{fmt.upper_first(y)} against {x}"
     alt = f"{title}, {fmt.number_of(len(result.points), 'point')}. {_points_said(document, result)}"
     return Figure(name, alt, caption, ScatterPlot(title, x, y, tuple(groups)))
 

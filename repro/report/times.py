@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from repro.judging.document import Document, MeasurementPart
 from repro.report import words
 from repro.report.blocks import Figure, LinePlot, Lines, Mark
+from repro.schema import numbers as fmt
 
 
 def times_to_target(document: Document) -> tuple[Figure, ...]:
@@ -40,7 +41,7 @@ def _figure(document: Document, measurement: MeasurementPart, budget: float, nam
         )
         for arm, times in values.items()
     )
-    title = words.upper_first(f"{measurement.label}: runs that are not there yet")
+    title = fmt.upper_first(f"{measurement.label}: runs that are not there yet")
     marks = (Mark(budget, f"budget, {words.value(budget, measurement).removeprefix('> ')}"),)
     plot = LinePlot(title, measurement.label, "share of runs", lines, upright=marks, scale="linear")
     caption = (

@@ -190,7 +190,8 @@ def test_an_empty_cell_is_no_divergence() -> None:
     for out in (".", "elsewhere"):
         done = compared(results, "--out", out)
         assert "read: n, the seeds per arm: mixup 5 (and 1 missing), plain 6\n" in done.stdout
-        assert judged().verdict.validity == "INCOMPLETE"
+        ending = "" if out == "." else f"_{out}"
+        assert judged(f"mixup_vs_plain{ending}").verdict.validity == "INCOMPLETE"
     states = {(each["arm"], each["seed"]): each["state"]
               for each in copied("elsewhere/results_as_compared.csv")}  # fmt: skip
     assert (states["mixup", "5"], states["mixup", "4"]) == ("running", "finished")

@@ -125,14 +125,14 @@ def test_the_plan_says_that_its_power_is_unknown(claim: Path, tmp_path: Path) ->
 def test_it_needs_consent(
     claim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    """Code of others is imported by nobody who has not said so; each command can be told."""
+    """It is imported by nobody who has not said so; each command can be told."""
     monkeypatch.setenv("REPRO_STORE", str(tmp_path / "store"))
     (tmp_path / "store").mkdir()
     arguments = [*command.split(), str(claim)]
     assert "--allow-code" in CliRunner().invoke(app, [*command.split(), "--help"]).output
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 2
-    assert f"mine.claim.yaml:20:10: {USE} is code of others, which runs with" in done.stderr
+    assert f"mine.claim.yaml:20:10: {USE} is code from outside repro" in done.stderr
     assert "--allow-code" in done.stderr
     with pytest.raises(CodeError, match=USE):
         load_claim(claim, "paper")

@@ -109,10 +109,13 @@ def test_a_store_with_it_is_checked_without_its_code(verified: Path) -> None:
 
 @pytest.mark.parametrize("command", ["verify", "plan"])
 def test_it_needs_consent(claim: Path, command: str) -> None:
-    """Code of others is imported by nobody who has not said so."""
+    """Code from outside repro is imported by nobody who has not said so."""
     done = repro(command, claim)
     assert done.exit_code == 2
-    assert f"{USE} is code of others, which runs with your rights" in done.stderr
+    assert (
+        f"{USE} is code from outside repro, yours or another's, which runs with your rights"
+        in done.stderr
+    )
     with pytest.raises(CodeError, match=USE):
         load_claim(claim, "quick")
 

@@ -87,7 +87,7 @@ def _measurement_table(document: Document, m: MeasurementPart) -> TableBlock:
     heads = [*shown, *(["Geometric mean"] if geometric else []), "Range"]
     rows = tuple((label, *_cells(found, m, geometric=geometric)) for label, found in summaries)
     follows = f", of each run: {m.formula}" if m.formula else ""
-    caption = f"{words.upper_first(m.label)} ({m.better} is better){follows}"
+    caption = f"{fmt.upper_first(m.label)} ({m.better} is better){follows}"
     return TableBlock(caption, (Column("Arm"), *numbers(*heads)), rows)
 
 

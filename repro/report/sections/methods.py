@@ -247,7 +247,7 @@ def provenance(document: Document) -> tuple[Block, ...]:
     pairs = (
         ("Created", p.created),
         ("Command", p.command),
-        ("Code of others", _code(document)),
+        ("Code from outside repro", _code(document)),
         ("Version of repro", p.repro_version),
         ("Revision of its code", p.code_revision),
         ("Python", p.python),

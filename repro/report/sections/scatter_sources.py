@@ -24,12 +24,12 @@ def scatter_sources(document: Document) -> Iterator[Block]:
                 *numbers("Levels", "Standard deviation", "Share of the variance"),
                 Column("95% interval, as a multiple"),
             )
-            caption = f"{words.upper_first(m.label)}: where the scatter comes from"
+            caption = f"{fmt.upper_first(m.label)}: where the scatter comes from"
             yield TableBlock(caption, columns, rows)
         for part in parts:
             if part.refused:
                 label = words.arm_label(document, part.arm)
-                yield Paragraph(f"{words.upper_first(m.label)}, {label}: {part.refused}.")
+                yield Paragraph(f"{fmt.upper_first(m.label)}, {label}: {part.refused}.")
     if any(not part.refused for part in document.variation):
         yield Paragraph(
             "A source is what was drawn for a run. The interval is of its standard deviation, as a "

@@ -70,7 +70,7 @@ def _rows(results: Results, path: Path, part: bytes, first: bytes) -> list[Row]:
     if results.form == "csv" and part is not first:
         part = first.lstrip().partition(b"\n")[0] + b"\n" + part
     try:
-        text = part.decode("utf-8")
+        text = part.decode("utf-8-sig")
         if results.pattern is not None:
             return _rows_with(text, results.pattern)
         return rows_in(text, results.form, appended=part is not first)  # type: ignore[arg-type]

@@ -238,7 +238,7 @@ def test_nothing_hostile_is_run(copy: Path, tmp_path: Path) -> None:
     assert refused.returncode == 2
     (said,) = refused.stderr.strip().splitlines()
     assert said.count("(argparse.py is not as it came with repro)") == 2
-    assert "are code of others" in said
+    assert "are code from outside repro" in said
     assert "--allow-code" in said
     assert not list(RunStore(tmp_path / "store").keys())
     assert not there.exists()

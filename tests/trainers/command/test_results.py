@@ -49,6 +49,15 @@ def test_csv_with_any_separator(tmp_path: Path, separator: str) -> None:
     assert read(tmp_path, "csv", text) == [{"step": 1, "loss": 3.5}, {"step": 2, "loss": None}]
 
 
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [("file", '{"loss": 2.5}'), ("jsonl", '{"loss": 2.5}\n'), ("csv", "loss\n2.5\n")],
+)
+def test_a_byte_order_mark_is_no_part_of_the_results(tmp_path: Path, form: str, text: str) -> None:
+    """Programs on Windows write it before UTF-8."""
+    assert read(tmp_path, form, text.encode("utf-8-sig")) == [{"loss": 2.5}]
+
+
 def test_json_lines(tmp_path: Path) -> None:
     text = '{"step": 1, "loss": 3}\n\n{"step": 2, "valid": {"loss": 4}}\n'
     assert read(tmp_path, "jsonl", text) == [{"step": 1, "loss": 3}, {"step": 2, "valid.loss": 4}]
