@@ -439,11 +439,7 @@ class OtherTest(Generic[E]):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a test found, as the sentences need it.
-
-    ``digits`` are those after the point of the effect and its interval where these are
-    differences; of relative ones, in percent.
-    """
+    """What a test found; ``digits`` after the point of a difference, in percent where relative."""
 
     result: TestResult
     interval: IntervalPart | None
