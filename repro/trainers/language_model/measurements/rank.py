@@ -148,11 +148,12 @@ class Rank(MeasurementSpec):
             value, details, spectrum = model_rank.rank_of(chunks, output, rows, self.contexts)
             return Measured(value, details, {"singular_values": spectrum})
 
-        def read() -> Iterator[Any]:
-            yield from subject.log_probabilities(self.split, self.batch_size)
+        def read(start: int) -> Iterator[Any]:
+            yield from subject.log_probabilities(self.split, self.batch_size, start)
 
-        at = self.thresholds or ()
-        return Measured(*model_rank.counts_of(read, output, rows, self.contexts, at))
+        at, place = self.thresholds or (), subject.place
+        with model_rank.kept_reading(place and place / self.key, subject.device) as kept:
+            return Measured(*model_rank.counts_of(read, output, rows, self.contexts, at, kept))
 
     def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
         """There must be as many contexts as are to be read, and a text must fill its streams."""
