@@ -168,7 +168,7 @@ def rank_of(
     a matrix of known rank through the same reduction.
     """
     dtype, columns = output.weight.dtype, len(output.weight)
-    rows = _rows_asked(rows, contexts)
+    rows = rows_asked(rows, contexts)
     threshold = press_threshold(rows, columns, torch.finfo(dtype).eps)
     refuse_without_room(threshold, columns, output.weight.device)
     reduced = reduce_rows(refuse_rounded(first(chunks, rows)), reduction_of(threshold), TORCH)
@@ -213,7 +213,7 @@ def counts_of(
 
     Raises as ``rank_of``, and MatrixError where memory has no room, or where other rows are kept.
     """
-    rows = _rows_asked(rows, contexts)
+    rows = rows_asked(rows, contexts)
     counted = _on_processor if output.weight.device.type == "cpu" else _on_device
 
     def some(start: int) -> Iterator[Tensor]:
@@ -306,7 +306,7 @@ def _counted(
     }
 
 
-def _rows_asked(rows: int, contexts: int | None) -> int:
+def rows_asked(rows: int, contexts: int | None) -> int:
     """The rows to be read; DataError where there are fewer."""
     if contexts is not None and rows < contexts:
         raise DataError(
@@ -316,8 +316,13 @@ def _rows_asked(rows: int, contexts: int | None) -> int:
     return rows if contexts is None else contexts
 
 
-def refuse_without_room(threshold: float, columns: int, device: torch.device) -> None:
-    """MatrixError where the memory of a device has no room for a spectrum to a ``threshold``."""
+def refuse_without_room(
+    threshold: float, columns: int, device: torch.device, *, counts_too: bool = True
+) -> None:
+    """MatrixError where the memory of a device has no room for a spectrum to a ``threshold``.
+
+    ``counts_too``: counts alone could be asked for instead.
+    """
     free = None
     if device.type == "cuda":
         kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
@@ -326,7 +331,7 @@ def refuse_without_room(threshold: float, columns: int, device: torch.device) ->
     counts = reduction_for(max(threshold, QR_RESOLUTION), spectrum=False)
     takes, less = needed(reduction, columns, copies=1), needed(counts, columns)
     do = "take fewer words, or a machine with more memory"
-    if less < takes:
+    if counts_too and less < takes:
         do = f"say `spectrum: false`: counts alone take {less / 1e9:.3g} GB on a processor; or {do}"
     refuse_without_memory(reduction, columns, free=free, copies=1, do=do)
 
