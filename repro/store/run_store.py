@@ -168,12 +168,7 @@ class RunStore(StoreReader):
             "arrays": None if data is None else artefact(data).model_dump(),
         }
         path = self._measurement_path(key, measurement)
-        try:
-            content = seal(document)
-            StoredMeasurement.model_validate_json(json.dumps(document))
-        except (ValueError, TypeError) as error:
-            message = f"{path}: '{measurement.label}' cannot be stored: {error}"
-            raise StoreError(message) from error
+        content = _sealed_measurement(path, document, measurement.label)
         make_folder(path.parent)
         if data is not None:
             write_atomically(path.with_suffix(".safetensors"), data)
@@ -259,6 +254,16 @@ class RunStore(StoreReader):
             with self.lock(key) as held:
                 if held and self.committed(key) is None:
                     _remove(_begun(folder))
+
+
+def _sealed_measurement(path: Path, document: dict[str, JsonValue], label: str) -> bytes:
+    """What the file of a measurement holds; StoreError for what no store can keep."""
+    try:
+        content = seal(document)
+        StoredMeasurement.model_validate_json(json.dumps(document))
+    except (ValueError, TypeError) as error:
+        raise StoreError(f"{path}: '{label}' cannot be stored: {error}") from error
+    return content
 
 
 def _begun(folder: Path) -> list[Path]:
