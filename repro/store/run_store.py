@@ -158,7 +158,7 @@ class RunStore(StoreReader):
         if self.measurement(key, measurement) is not None:
             return False
         data = dump_arrays(arrays) if arrays else None
-        document = {
+        document: dict[str, JsonValue] = {
             "schema": 1,
             "run": key,
             "weights": record.measured_of(),
