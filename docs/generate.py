@@ -48,7 +48,16 @@ PARTS: Mapping[str, Sequence[str]] = {
     "What is measured": (
         *("Reported", "BestBy", "AtRow", "Censored", "DerivedMeasurement"),
         *("Perplexity", "Dynamic", "GeneralisationGap", "KlFromTruth"),
-        *("Rank", "Spectral", "PairwiseKl", "HitRate", "WordSimilarity", "Flops"),
+        *(
+            "Rank",
+            "NoisyRank",
+            "CentredSpectrum",
+            "Spectral",
+            "PairwiseKl",
+            "HitRate",
+            "WordSimilarity",
+            "Flops",
+        ),
         *("Bleu", "Beam", "OthersMeasurement"),
     ),
     "What is expected of the arms": (

@@ -193,6 +193,27 @@ def test_what_follows_from_a_rank_takes_the_rank_too(claim: Claim, store: RunSto
     assert "test stable rank: " in done.stdout
 
 
+def test_noise_and_the_mean_row_of_a_trained_model(claim: Claim, store: RunStore) -> None:
+    """Of a stored checkpoint; the spectra that lead to them are kept with the run."""
+    key = claim.run("moc", 0).key
+    settings = "statistic: effective, epsilon: 1.0e-3, batch_size: 2"
+    noisy, centred = (f"{{kind: spectral, {settings}, {x}}}" for x in ("noise: 1", "centred: true"))
+    done = call(store, key[:12], "--measurement", noisy, "--measurement", centred)
+    assert done.exit_code == 0, done.output
+    for label in (
+        "test rank with noise of 1",
+        "test effective rank, ε = 0.001, with noise of 1",
+        "test largest singular value, without the mean row",
+        "test effective rank, ε = 0.001, without the mean row",
+    ):
+        assert f"  {label}: " in done.stdout
+    assert " nats per entry\n" in done.stdout
+    sizes = {each.measurement.kind: len(store.arrays(key, each.measurement)["singular_values"])
+             for each in store.check_numbers(key) if each.arrays is not None}  # fmt: skip
+    assert sizes["noisy_rank"] == sizes["centred_spectrum"] > 1
+    store.check(key)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

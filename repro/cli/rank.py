@@ -13,6 +13,8 @@ from repro.cli.options import Json, problems, say, say_json
 from repro.errors import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from repro.rank.matrix import Matrix
     from repro.rank.measure import Ranks
     from repro.rank.spectrum import Spectrum
@@ -87,42 +89,30 @@ def rank(
     json: Json = False,
 ) -> None:
     """Numerical rank of a matrix of log-probabilities, contexts x vocabulary. 1: control failed."""
+    epsilons = tuple(epsilon or EPSILONS)
     with problems(json=json):
-        from repro.rank.matrix import matrix_of
-        from repro.rank.measure import ranks_of
-        from repro.rank.ranks_document import document_of
-        from repro.rank.rereading import SameRows
-        from repro.rank.resume import SavedReading
-
-        epsilons = tuple(epsilon or EPSILONS)
         if counts:
-            refused = {
-                "--spectrum": spectrum,
-                "--figure": figure,
-                "--noise": noise,
-                "--centred": centred,
-                "--epsilon": epsilon,
-            }
-            _refuse_without_spectrum([option for option, given in refused.items() if given])
-        bound = _bound(reference, reference_rank)
-        given = matrix_of(matrix, tensor)
-        given = replace(given, read=SameRows(given.read))
-        with SavedReading(checkpoint) if checkpoint else nullcontext() as kept:
-            found = ranks_of(
-                given.read,
-                rows=given.rows,
-                precision=precision or "",
-                thresholds=tuple(threshold or ()),
-                bound=bound,
-                counts_only=counts,
-                epsilons=epsilons,
-                checkpoint=kept,
+            _refuse_without_spectrum(
+                {
+                    "--spectrum": spectrum,
+                    "--figure": figure,
+                    "--noise": noise,
+                    "--centred": centred,
+                    "--epsilon": epsilon,
+                }
             )
-        document = document_of(found, () if counts else epsilons)
-        if noise:
-            document["noise"] = _with_noise(given, found, noise, epsilons)
-        if centred:
-            document["centred"] = _centred(given, epsilons)
+        bound = _bound(reference, reference_rank)
+        given = _same_each_time(matrix, tensor)
+        found = _ranks(
+            given,
+            checkpoint,
+            precision=precision or "",
+            thresholds=tuple(threshold or ()),
+            bound=bound,
+            counts_only=counts,
+            epsilons=epsilons,
+        )
+        document = _document(given, found, () if counts else epsilons, noise or [], centred=centred)
     if json:
         say_json(document)
     else:
@@ -136,6 +126,38 @@ def rank(
 
 
 EPSILONS = (1e-3, 1e-4, 1e-5)
+
+
+def _same_each_time(where: str, tensor: str) -> Matrix:
+    """The matrix; MatrixError where its rows are others when they are read again."""
+    from repro.rank.matrix import matrix_of
+    from repro.rank.rereading import SameRows
+
+    given = matrix_of(where, tensor)
+    return replace(given, read=SameRows(given.read))
+
+
+def _ranks(given: Matrix, checkpoint: Path | None, **asked: Any) -> Ranks:
+    """All ranks that are asked for, after what the folder ``checkpoint`` holds."""
+    from repro.rank.measure import ranks_of
+    from repro.rank.resume import SavedReading
+
+    with SavedReading(checkpoint) if checkpoint else nullcontext() as kept:
+        return ranks_of(given.read, rows=given.rows, checkpoint=kept, **asked)
+
+
+def _document(
+    given: Matrix, found: Ranks, epsilons: tuple[float, ...], noise: list[float], *, centred: bool
+) -> dict[str, Any]:
+    """What is found, and what further readings say with noise and without the mean row."""
+    from repro.rank.ranks_document import document_of
+
+    document = document_of(found, epsilons)
+    if noise:
+        document["noise"] = _with_noise(given, found, noise, epsilons)
+    if centred:
+        document["centred"] = _centred(given, epsilons)
+    return document
 
 
 def _bound(reference: Path | None, rank: int | None) -> float | None:
@@ -168,15 +190,16 @@ def _bound(reference: Path | None, rank: int | None) -> float | None:
     return bound
 
 
-def _refuse_without_spectrum(options: list[str]) -> None:
+def _refuse_without_spectrum(given: Mapping[str, object]) -> None:
+    """MatrixError for the first option that is given, of those that need a spectrum."""
     from repro.errors import MatrixError
 
-    if not options:
-        return
-    raise MatrixError(
-        f"{options[0]} with --counts: counts alone give no spectrum\n"
-        "  expected: one of the two\n  to do: leave --counts out"
-    )
+    options = [option for option, value in given.items() if value]
+    if options:
+        raise MatrixError(
+            f"{options[0]} with --counts: counts alone give no spectrum\n"
+            "  expected: one of the two\n  to do: leave --counts out"
+        )
 
 
 def _with_noise(

@@ -83,6 +83,9 @@ class Backend(Protocol):
     def singular_values(self, factor: Any) -> Spectrum:
         """The singular values of a factor, in any order."""
 
+    def restored(self, saved: Rows) -> Any:
+        """A Gram matrix or a factor that was saved as an array, to go on from."""
+
 
 class Numpy:
     """LAPACK and BLAS through numpy and scipy."""
@@ -141,6 +144,10 @@ class Numpy:
     def singular_values(self, factor: Rows) -> Spectrum:
         """As in Backend."""
         return np.asarray(np.linalg.svd(factor, compute_uv=False), float)
+
+    def restored(self, saved: Rows) -> Rows:
+        """As in Backend."""
+        return saved
 
 
 NUMPY: Final = Numpy()
@@ -260,8 +267,9 @@ def reduce_rows(
     """
     vectors, whole = room
     state, rows = checkpoint.taken() if checkpoint else (None, 0)
-    if reduction == "basis" and state is not None:
-        state = LowRank.of(state, threshold, vectors)
+    if state is not None:
+        basis = reduction == "basis"
+        state = LowRank.of(state, threshold, vectors) if basis else backend.restored(state)
 
     def extended(low_rank: LowRank | None, block: Rows) -> LowRank:
         if low_rank is None:
@@ -280,7 +288,7 @@ def reduce_rows(
             checkpoint.keep(state, rows, block[-1])
     if state is None:
         raise ValueError(NO_ROWS)
-    if checkpoint and block is not None and rows > checkpoint.rows:
+    if checkpoint and block is not None and rows > checkpoint.rows and checkpoint.due_at_end:
         checkpoint.keep(state, rows, block[-1])
     return _reduced(state, rows, reduction, backend)
 

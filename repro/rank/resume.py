@@ -43,14 +43,17 @@ OTHERS: Final = "its parts are not of one matrix"
 class SavedReading:
     """A folder with the reduction of the first ``rows`` rows; empty, and 0, at first.
 
-    A context manager: within it no other command may use the folder.
+    A context manager: within it no other command may use the folder. It is saved to after ``every``
+    seconds and at the end. ``optional``: at the end only where a save was due before, and not at
+    all where the folder cannot be written.
 
     Raises MatrixError for a folder that holds something else, or cannot be written.
     """
 
-    def __init__(self, folder: Path, every: float = EVERY_S) -> None:
+    def __init__(self, folder: Path, every: float = EVERY_S, *, optional: bool = False) -> None:
         self.folder = folder
         self.every = every
+        self.optional = optional
         self.saved_at = time.monotonic()
         self.rows = 0
         self.precision = ""
@@ -103,7 +106,7 @@ class SavedReading:
 
     def beside(self) -> SavedReading:
         """A folder within this one for a finer reading, without loss of what was read."""
-        return SavedReading(self.folder / FINER, self.every)
+        return SavedReading(self.folder / FINER, self.every, optional=self.optional)
 
     def begin_again(self) -> None:
         """Forget what was read, which was not all."""
@@ -118,8 +121,10 @@ class SavedReading:
             "  to do: name another folder, or delete this one to begin again"
         )
 
-    def rest(self, read: Callable[[int], Iterable[Row]]) -> Iterator[Row]:
+    def rest(self, read: Callable[[int], Iterable[Any]]) -> Iterator[Any]:
         """The rows that were not read yet; ``read(start)`` gives them from row ``start``, from 0.
+
+        In arrays (?, N), or in tensors of torch.
 
         Raises MatrixError where the last row that was read is another one now.
         """
@@ -149,30 +154,47 @@ class SavedReading:
         """Whether the last save is long enough ago."""
         return time.monotonic() - self.saved_at >= self.every
 
+    @property
+    def due_at_end(self) -> bool:
+        """Whether all that was read is worth a save, too."""
+        return not self.optional or self.rows > 0 or self.due
+
     def _parts(self, state: Any) -> Iterable[Row]:
         if self.reduction in SYMMETRIC:
             return _lower(state)
         return state.state if self.reduction == "basis" else (state,)
 
     def keep(self, state: Any, rows: int, last: Row) -> None:
-        """Save; MatrixError where the folder cannot be written."""
+        """Save; MatrixError where the folder cannot be written, unless this is optional."""
+        self.saved_at = time.monotonic()
+        try:
+            self._write(state, rows, last)
+        except OSError as error:
+            if self.optional:
+                self._file(rows).unlink(missing_ok=True)
+                return
+            raise self._refused(f"cannot be written: {error.strerror}", "room on disk") from error
+        self.rows, self.saved_at = rows, time.monotonic()
+
+    def _write(self, state: Any, rows: int, last: Row) -> None:
         progress = {
             "rows": rows,
             "precision": self.precision,
             "reduction": self.reduction,
-            "last": np.asarray(last, dtype=np.float64).tolist(),
+            "last": array_of(last).astype(np.float64).tolist(),
         }
-        try:
-            with self._file(rows).open("wb") as file:
-                np.savez(file, *self._parts(state))
-                file.flush()
-                os.fsync(file.fileno())
-            write_atomically(self.folder / PROGRESS, json.dumps(progress).encode())
-            for earlier in set(self.folder.glob("rows-*.npz")) - {self._file(rows)}:
-                earlier.unlink(missing_ok=True)
-        except OSError as error:
-            raise self._refused(f"cannot be written: {error.strerror}", "room on disk") from error
-        self.rows, self.saved_at = rows, time.monotonic()
+        with self._file(rows).open("wb") as file:
+            np.savez(file, *map(array_of, self._parts(state)))
+            file.flush()
+            os.fsync(file.fileno())
+        write_atomically(self.folder / PROGRESS, json.dumps(progress).encode())
+        for earlier in set(self.folder.glob("rows-*.npz")) - {self._file(rows)}:
+            earlier.unlink(missing_ok=True)
+
+
+def array_of(values: Any) -> Row:
+    """An array, or a tensor of torch wherever it is, as an array."""
+    return np.asarray(values.cpu() if hasattr(values, "cpu") else values)
 
 
 def _lower(matrix: Row) -> list[Row]:
@@ -204,8 +226,9 @@ def _parts_of(reduction: str, parts: tuple[Row, ...], columns: int) -> Any:
     return parts if reduction == "basis" else parts[0]
 
 
-def same_row(row: Row, last: Row) -> bool:
+def same_row(row: Any, last: Row) -> bool:
     """Whether a row is the last one that was read, computed again."""
+    row = array_of(row)
     return row.shape == last.shape and np.allclose(
         row, last, rtol=CLOSE, atol=CLOSE, equal_nan=True
     )

@@ -7,6 +7,7 @@
         model.safetensors            the weights of the best epoch
         measurements/<name>.json     one number each, sealed, with .safetensors for its arrays
         provenance.json              when, on what, how long: no evidence
+        measuring-<digest>/<name>/   what a measurement of these weights goes on from after a stop
         checkpoint.*, progress.json, error.txt, .lock      only of use while it is trained
 
 What is read is checked; what is damaged raises StoreError and is never trained over in silence.
@@ -49,6 +50,9 @@ from repro.trainers.table import Measurable
 
 if TYPE_CHECKING:
     from repro.store.artefacts import Arrays
+
+
+MEASURING = "measuring"
 
 
 class RunStore(StoreReader):
@@ -154,7 +158,7 @@ class RunStore(StoreReader):
         if self.measurement(key, measurement) is not None:
             return False
         data = dump_arrays(arrays) if arrays else None
-        document = {
+        document: dict[str, JsonValue] = {
             "schema": 1,
             "run": key,
             "weights": record.measured_of(),
@@ -164,17 +168,20 @@ class RunStore(StoreReader):
             "arrays": None if data is None else artefact(data).model_dump(),
         }
         path = self._measurement_path(key, measurement)
-        try:
-            content = seal(document)
-            StoredMeasurement.model_validate_json(json.dumps(document))
-        except (ValueError, TypeError) as error:
-            message = f"{path}: '{measurement.label}' cannot be stored: {error}"
-            raise StoreError(message) from error
+        content = _sealed_measurement(path, document, measurement.label)
         make_folder(path.parent)
         if data is not None:
             write_atomically(path.with_suffix(".safetensors"), data)
         write_atomically(path, content)
+        _remove(_done_with(self.measuring_folder(key)))
         return True
+
+    def measuring_folder(self, key: str) -> Path:
+        """Where measurements of a committed run keep what they go on from; of these weights alone.
+
+        A folder in it that has the name of a measurement is removed once that is stored.
+        """
+        return self.folder(key) / f"{MEASURING}-{self.record(key).measured_of()[:16]}"
 
     def put_provenance(
         self, key: str, document: Mapping[str, JsonValue], *, durable: bool = True
@@ -210,14 +217,26 @@ class RunStore(StoreReader):
             _remove(_cut_off(self.folder(key)))
 
     def tidy(self, key: str) -> None:
-        """Remove what only training needed: checkpoints, progress, errors, cut-off writes."""
+        """Remove what only training and measuring needed: checkpoints, progress, cut-off writes.
+
+        What a measurement that is not stored goes on from stays.
+        """
         if self.committed(key) is not None:
-            _remove(_rubbish(self.folder(key)))
+            _remove(self._rubbish(key))
+
+    def _rubbish(self, key: str) -> list[Path]:
+        """The files and folders of a committed run that are of no more use."""
+        folder, measuring = self.folder(key), self.measuring_folder(key)
+        files = [path for path in (folder / PROGRESS, folder / ERROR) if exists(path)]
+        others = [path for path in folder.glob(f"{MEASURING}-*") if path != measuring]
+        return [
+            *_cut_off(folder), *folder.glob("checkpoint*"), *files, *others, *_done_with(measuring)
+        ]  # fmt: skip
 
     def tidy_if_free(self, key: str) -> None:
         """Tidy a run that a killed process has left untidy, unless another process holds it."""
         with suppress(StoreError):  # also of a store that can only be read
-            if self.committed(key) is None or not _rubbish(self.folder(key)):
+            if self.committed(key) is None or not self._rubbish(key):
                 return
             with self.lock(key) as held:
                 if held:
@@ -237,15 +256,29 @@ class RunStore(StoreReader):
                     _remove(_begun(folder))
 
 
+def _sealed_measurement(path: Path, document: dict[str, JsonValue], label: str) -> bytes:
+    """What the file of a measurement holds; StoreError for what no store can keep."""
+    try:
+        content = seal(document)
+        StoredMeasurement.model_validate_json(json.dumps(document))
+    except (ValueError, TypeError) as error:
+        raise StoreError(f"{path}: '{label}' cannot be stored: {error}") from error
+    return content
+
+
 def _begun(folder: Path) -> list[Path]:
     """The files and folders of a run that was begun and did not end."""
     return [*_cut_off(folder), *folder.glob("checkpoint*")]
 
 
-def _rubbish(folder: Path) -> list[Path]:
-    """The files of a committed run that are of no more use."""
-    files = [path for path in (folder / PROGRESS, folder / ERROR) if exists(path)]
-    return [*_cut_off(folder), *folder.glob("checkpoint*"), *files]
+def _done_with(measuring: Path) -> list[Path]:
+    """What measurements that are stored kept in the folder ``measuring``; all of it if no other."""
+    if not measuring.is_dir():
+        return []
+    stored = {path.stem for path in (measuring.parent / MEASUREMENTS).glob("*.json")}
+    kept = list(measuring.iterdir())
+    done = [path for path in kept if path.name in stored]
+    return done if len(done) < len(kept) else [measuring]
 
 
 def _cut_off(folder: Path) -> list[Path]:

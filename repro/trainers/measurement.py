@@ -79,7 +79,9 @@ class Subject:
     """A finished run, as a measurement sees it.
 
     ``model`` has the weights of the best checkpoint and is as it was afterwards; ``corpus`` is
-    what its trainer read. A trainer adds what its models can be asked.
+    what its trainer read. In ``place``, where there is one, a measurement may keep what it goes on
+    from after a stop, in a folder of the name of its key. A trainer adds what its models can be
+    asked.
     """
 
     run: Any
@@ -88,6 +90,7 @@ class Subject:
     best_epoch: int
     corpus: Any
     device: Any
+    place: Path | None = None
 
 
 class MeasurementSpec(Spec):

@@ -76,6 +76,10 @@ MEASUREMENTS: Table[type[MeasurementSpec]] = Table(
         "word_similarity": "repro.trainers.language_model.measurements.similarity:WordSimilarity",
         "generalisation_gap": "repro.trainers.language_model.measurements.gap:GeneralisationGap",
         "spectral": "repro.trainers.language_model.measurements.spectral:Spectral",
+        "noisy_rank": "repro.trainers.language_model.measurements.noisy_rank:NoisyRank",
+        "centred_spectrum": (
+            "repro.trainers.language_model.measurements.centred_spectrum:CentredSpectrum"
+        ),
         "pairwise_kl": "repro.trainers.language_model.measurements.pairwise_kl:PairwiseKl",
         "kl_from_truth": "repro.trainers.language_model.measurements.kl_from_truth:KlFromTruth",
         "hit_rate": "repro.trainers.language_model.measurements.hit_rate:HitRate",

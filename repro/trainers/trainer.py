@@ -99,7 +99,8 @@ class Finished:
 
     ``history`` has a row per epoch, or none. ``diverged`` is the epoch that ended it without a
     model; such a run leaves files at most, which nobody measures. ``notes`` are sentences for the
-    provenance.
+    provenance. Of a stored run, ``place`` is where its measurements may keep what they go on from
+    after a stop, each in a folder of the name of its key, until it is stored.
     """
 
     run: RunSpec
@@ -109,6 +110,7 @@ class Finished:
     best_epoch: int | None = None
     diverged: int | None = None
     notes: tuple[str, ...] = ()
+    place: Path | None = None
 
 
 class NamesCode(Protocol):

@@ -188,9 +188,12 @@ def _canaries_apply(claim: ScaledClaim) -> Iterator[Problem]:
         if measurement is not None and canary.kind not in measurement.controls:
             having = (name for name, each in _built_in().items() if canary.kind in each.controls)
             kind = " or ".join(having)
-            mistake = f"a canary of kind {canary.kind} controls {kind}s, and this is no {kind}"
+            mistake = (
+                f"a canary of kind {canary.kind} controls measurements of kind {kind}, and this is "
+                f"of kind {measurement.kind}"
+            )
             steps: Steps = ("canaries", number, "measurement")
-            yield claim.problem(steps, mistake, f"a measurement of kind {kind}", f"name a {kind}")
+            yield claim.problem(steps, mistake, f"a measurement of kind {kind}", "name another")
         if why := canary.without_effect(trained=bool(claim.trained)):
             mistake = f"a canary of kind {canary.kind} {why}"
             steps = ("canaries", number, "kind")

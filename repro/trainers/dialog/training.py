@@ -209,9 +209,10 @@ class OnDialogs(Subject):
         """Contexts (1, N, D) and the words (1, N) that follow them, batch by batch."""
         return contexts(self.model, self.corpus.split(split))
 
-    def log_probabilities(self, split: Split, streams: int = 1) -> Iterator[Tensor]:
+    def log_probabilities(self, split: Split, streams: int = 1, start: int = 0) -> Iterator[Tensor]:
+        """Blocks (rows, V), from row ``start``."""
         found = self.contexts(split)
-        return rows_of(self.model.output, (context for context, _ in found))
+        return rows_of(self.model.output, (context for context, _ in found), start)
 
     def rows(self, split: Split, streams: int = 1) -> int:
         predicted: int = self.corpus.split(split).predicted

@@ -62,20 +62,35 @@ def loss_over(
     return total / count, count
 
 
-def log_probability_rows(model: LanguageModel, tokens: Tensor, batch_size: int) -> Iterator[Tensor]:
+def log_probability_rows(
+    model: LanguageModel, tokens: Tensor, batch_size: int, start: int = 0
+) -> Iterator[Tensor]:
     """Blocks (rows, V) of log-probabilities in nats, one row a predicted position.
 
-    Every position comes exactly once: step by step, and within a step stream by stream.
+    Every position from row ``start`` comes exactly once: step by step, and within a step stream by
+    stream.
     """
-    return rows_of(model.output, (context for context, _ in contexts(model, tokens, batch_size)))
+    found = contexts(model, tokens, batch_size)
+    return rows_of(model.output, (context for context, _ in found), start)
 
 
-def rows_of(output: OutputLayer, contexts: Iterable[Tensor]) -> Iterator[Tensor]:
+def rows_of(output: OutputLayer, contexts: Iterable[Tensor], start: int = 0) -> Iterator[Tensor]:
     """Blocks (rows, V) of log-probabilities in nats, one row per context of (T, B, D).
 
-    A block holds CHUNK_BYTES at most (or one row). The work is done as blocks are asked for.
+    Rows before ``start`` are left out; the others have the same bits as with them. A block holds
+    CHUNK_BYTES at most (or one row). The work is done as blocks are asked for.
     """
     size = rows_per_chunk(max(output.weight.shape), CHUNK_BYTES // output.weight.element_size())
+    end = 0
+    for block_ND in _blocks(contexts, size):
+        end += len(block_ND)
+        if end > start:
+            left_out = max(start - end + len(block_ND), 0)
+            yield _log_probabilities(output, block_ND)[left_out:]
+
+
+def _blocks(contexts: Iterable[Tensor], size: int) -> Iterator[Tensor]:
+    """The contexts (T, B, D) as blocks (``size``, D), the last one shorter."""
     waiting: list[Tensor] = []
     count = 0
     for context_TBD in contexts:
@@ -85,10 +100,10 @@ def rows_of(output: OutputLayer, contexts: Iterable[Tensor]) -> Iterator[Tensor]
             rows_ND = torch.cat(waiting)
             count = len(rows_ND) % size
             full_ND, rest_ND = rows_ND.split([len(rows_ND) - count, count])
-            yield from (_log_probabilities(output, block) for block in full_ND.split(size))
+            yield from full_ND.split(size)
             waiting = [rest_ND]
     if count:
-        yield _log_probabilities(output, torch.cat(waiting))
+        yield torch.cat(waiting)
 
 
 def contexts(
@@ -120,8 +135,9 @@ class OnText(Subject):
         """Contexts (T, B, D) and the words (T, B) that follow them, window by window."""
         return contexts(self.model, self.corpus.split(split), streams)
 
-    def log_probabilities(self, split: Split, streams: int = 1) -> Iterator[Tensor]:
-        return log_probability_rows(self.model, self.corpus.split(split), streams)
+    def log_probabilities(self, split: Split, streams: int = 1, start: int = 0) -> Iterator[Tensor]:
+        """Blocks (rows, V), from row ``start``."""
+        return log_probability_rows(self.model, self.corpus.split(split), streams, start)
 
     def rows(self, split: Split, streams: int = 1) -> int:
         """How many tokens are predicted."""

@@ -179,7 +179,9 @@ class Networks(Trainer[Any]):
         model.to(where).eval()
         history = tuple(EpochRecord(**row) for row in finished.history)
         best = finished.best_epoch or 0
-        subject = networks.SUBJECT(finished.run, model, history, best, corpus, where)
+        subject = networks.SUBJECT(
+            finished.run, model, history, best, corpus, where, finished.place
+        )
         return lambda measurement: measurement.measure(subject)
 
 

@@ -46,8 +46,8 @@ def both(
     """With a spectrum, and by counts alone."""
     known, text = spread(output, vocabulary, dtype), text_of(vocabulary, 1301)
 
-    def read() -> Iterator[torch.Tensor]:
-        yield from log_probability_rows(known, text, 2)
+    def read(start: int = 0) -> Iterator[torch.Tensor]:
+        yield from log_probability_rows(known, text, 2, start)
 
     rows = (len(text) // 2 - 1) * 2
     whole = rank_of(read(), known.output, rows, contexts)
@@ -122,7 +122,7 @@ def test_settings_without_a_meaning(settings: dict[str, Any], message: str) -> N
 def test_rounded_log_probabilities_are_refused_by_either_way() -> None:
     known, text = spread(MOS, 300, torch.float32), text_of(300, 400)
 
-    def read() -> Iterator[torch.Tensor]:
+    def read(_: int = 0) -> Iterator[torch.Tensor]:
         for chunk in log_probability_rows(known, text, 1):
             yield chunk.bfloat16().float()
 
@@ -142,7 +142,7 @@ def test_without_room_nothing_is_read(
     known, text = spread(MOS, 90, torch.float32), text_of(90, 400)
     takes, read_rows = needed(least, 90, copies=0 if counts else 1), 0
 
-    def read() -> Iterator[torch.Tensor]:
+    def read(_: int = 0) -> Iterator[torch.Tensor]:
         nonlocal read_rows
         for chunk in log_probability_rows(known, text, 1):
             read_rows += len(chunk)

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from repro.errors import DataError
+from repro.rank.noise import SEED
 from repro.trainers.dialog.bleu import Bleu, bleu
 from repro.trainers.dialog.corpus import DialogData, batch_of
 from repro.trainers.dialog.model import respond
@@ -16,6 +17,8 @@ from repro.trainers.dialog.training import OnDialogs
 from repro.trainers.language_model.checkpoint import EpochRecord
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import OnText, full_precision
+from repro.trainers.language_model.measurements.centred_spectrum import CentredSpectrum
+from repro.trainers.language_model.measurements.noisy_rank import NoisyRank
 from repro.trainers.language_model.measurements.perplexity import Dynamic, Perplexity
 from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.measurement import Measured
@@ -30,9 +33,13 @@ CPU = torch.device("cpu")
 HISTORY = (EpochRecord(1, 2.0, 1.0, False, 40, 3.0),)
 
 
-def taken(measurement: Measurable, output: str = "softmax") -> Measured:
+def subject(output: str) -> OnDialogs:
     model = tiny.built({"softmax": small.SOFTMAX, "mos": small.MOS}[output])
-    return measurement.measure(OnDialogs(None, model, HISTORY, 1, CORPUS, CPU))
+    return OnDialogs(None, model, HISTORY, 1, CORPUS, CPU)
+
+
+def taken(measurement: Measurable, output: str = "softmax") -> Measured:
+    return measurement.measure(subject(output))
 
 
 def log_probabilities(output: str = "softmax") -> torch.Tensor:
@@ -66,6 +73,23 @@ def test_rank_is_that_of_all_predicted_words(output: str) -> None:
     # d + 2 but for the bias, which is 0 at first, with d = 8; all of V
     assert measured.value == (9 if output == "softmax" else 12)
     assert measured.details["known_rank"] == {"expected": 6, "measured": 6}
+
+
+@pytest.mark.parametrize("output", ["softmax", "mos"])
+def test_a_spectrum_without_the_mean_row_and_one_with_noise(output: str) -> None:
+    """Reference: numpy's singular values of the whole matrix, changed by definition."""
+    held = log_probabilities(output).double().numpy()
+    centred = np.linalg.svd(held - held.mean(axis=0), compute_uv=False)
+    found = taken(CentredSpectrum(), output)
+    assert found.value == pytest.approx(centred[0], rel=1e-9)
+    np.testing.assert_allclose(found.arrays["singular_values"], centred, atol=3e-7 * centred[0])
+    held = torch.cat(list(subject(output).log_probabilities("test"))).double().numpy()
+    noise = np.random.default_rng(SEED).standard_normal(held.shape)
+    deviation = np.sqrt(0.01 / held.size) * np.linalg.norm(held, 2)
+    noisy = np.linalg.svd(held + deviation * noise, compute_uv=False)
+    found = taken(NoisyRank(noise=0.01), output)
+    np.testing.assert_allclose(found.arrays["singular_values"], noisy, rtol=1e-6)
+    assert found.value == held.shape[1]
 
 
 def test_rank_of_the_first_words() -> None:

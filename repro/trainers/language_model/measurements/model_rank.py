@@ -7,7 +7,10 @@ exact where is said in `repro.rank.reduction`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +20,7 @@ from torch import Tensor
 from repro.errors import DataError
 from repro.rank.measure import CONTROL_CHUNK, control_factors, known_rank_of, ranks_of
 from repro.rank.reduction import QR_RESOLUTION, Reduced, Reduction, reduce_rows, reduction_for
+from repro.rank.resume import SavedReading
 from repro.rank.room import needed, refuse_without_memory
 from repro.rank.rounded import POOLED, precision_of, rounded, telling_rows, tells
 from repro.rank.spectrum import Spectrum, curve_tolerances, numpy_threshold, press_threshold
@@ -25,9 +29,15 @@ from repro.trainers.language_model.output.layer import OutputLayer
 
 COLUMN_BLOCK = 1024
 
+KEPT_EVERY_S: Final = 600.0
+"""Seconds from one save of what was read to the next."""
 
+
+@dataclass(frozen=True)
 class Torch:
-    """Of the kernel's `Backend`; the tensors say on which device."""
+    """Of the kernel's `Backend`; the tensors say on which device, and ``device`` where to go on."""
+
+    device: str = "cpu"
 
     def blocks(self, chunks: Iterable[Tensor], rows: int) -> Iterator[Tensor]:
         """As in Backend; each block is overwritten by the next."""
@@ -78,6 +88,14 @@ class Torch:
     def singular_values(self, factor: Tensor) -> Spectrum:
         """As in Backend."""
         return np.asarray(torch.linalg.svdvals(factor).cpu().numpy())
+
+    def restored(self, saved: Spectrum) -> Tensor:
+        """As in Backend, row by row in one piece, as it was."""
+        found = torch.empty(saved.shape, dtype=torch.float64, device=self.device)
+        for start in range(0, len(saved), COLUMN_BLOCK):
+            rows = np.ascontiguousarray(saved[start : start + COLUMN_BLOCK])
+            found[start : start + COLUMN_BLOCK] = torch.from_numpy(rows)
+        return found
 
 
 TORCH: Final = Torch()
@@ -150,7 +168,7 @@ def rank_of(
     a matrix of known rank through the same reduction.
     """
     dtype, columns = output.weight.dtype, len(output.weight)
-    rows = _rows_asked(rows, contexts)
+    rows = rows_asked(rows, contexts)
     threshold = press_threshold(rows, columns, torch.finfo(dtype).eps)
     refuse_without_room(threshold, columns, output.weight.device)
     reduced = reduce_rows(refuse_rounded(first(chunks, rows)), reduction_of(threshold), TORCH)
@@ -174,36 +192,61 @@ def rank_of(
     return float(press), details, reduced.values()
 
 
+Read = Callable[[int], Iterable[Tensor]]
+"""The rows of a matrix from one of them on, in chunks (?, V)."""
+
+
 def counts_of(
-    read: Callable[[], Iterable[Tensor]],
+    read: Read,
     output: OutputLayer,
     rows: int,
     contexts: int | None,
     thresholds: Sequence[float],
+    kept: SavedReading | None = None,
 ) -> tuple[float, dict[str, Any]]:
-    """Press rank and facts as ``rank_of``, without a spectrum; ``read`` gives all rows anew.
+    """Press rank and facts as ``rank_of``, without a spectrum; ``read(0)`` gives all rows anew.
 
     Counted at Press's threshold, ten times it, numpy's and each of ``thresholds``. On a processor
     by the kernel itself, in the room of one matrix of columns squared; on a GPU by the spectrum
-    that ``rank_of`` takes, of which the counts are kept.
+    that ``rank_of`` takes, of which the counts are kept. What was read is ``kept``, and taken up
+    from there.
 
-    Raises as ``rank_of``, and MatrixError where memory has no room.
+    Raises as ``rank_of``, and MatrixError where memory has no room, or where other rows are kept.
     """
-    rows = _rows_asked(rows, contexts)
+    rows = rows_asked(rows, contexts)
     counted = _on_processor if output.weight.device.type == "cpu" else _on_device
-    return counted(read, output, rows, thresholds)
+
+    def some(start: int) -> Iterator[Tensor]:
+        return refuse_rounded(first(read(start), rows - start))
+
+    return counted(some, output, rows, thresholds, kept)
+
+
+@contextmanager
+def kept_reading(place: Path | None, device: torch.device) -> Iterator[SavedReading | None]:
+    """What a stop left of a reading in the folder ``place``; None where there is no such place.
+
+    A GPU and a processor reduce rows otherwise, so each kind of device has a folder of its own.
+    """
+    if place is None:
+        yield None
+        return
+    with SavedReading(place / device.type, KEPT_EVERY_S, optional=True) as kept:
+        yield kept
 
 
 def _on_processor(
-    read: Callable[[], Iterable[Tensor]], output: OutputLayer, rows: int, asked: Sequence[float]
+    read: Read,
+    output: OutputLayer,
+    rows: int,
+    asked: Sequence[float],
+    kept: SavedReading | None,
 ) -> tuple[float, dict[str, Any]]:
     weight = output.weight
 
-    def rest(start: int) -> Iterator[Any]:
-        left_out = start
-        for chunk in refuse_rounded(first(read(), rows)):
-            yield chunk[left_out:].numpy()
-            left_out = max(left_out - len(chunk), 0)
+    def arrays(start: int) -> Iterator[Any]:
+        for chunk in read(start):
+            yield chunk.numpy()
 
     def control(threshold: float, columns: int, _: str) -> Iterator[Any]:
         for chunk in known_rank_rows(threshold, columns, weight.dtype, weight.device):
@@ -212,8 +255,8 @@ def _on_processor(
     precision = str(weight.dtype).removeprefix("torch.")
     with full_precision():
         found = ranks_of(
-            rest, rows=rows, precision=precision, thresholds=asked, counts_only=True,
-            control=control,
+            arrays, rows=rows, precision=precision, thresholds=asked, counts_only=True,
+            control=control, checkpoint=kept,
         )  # fmt: skip
     reduced, eps = found.reduced, torch.finfo(weight.dtype).eps
     numpys = numpy_threshold(rows, reduced.columns, eps)
@@ -223,13 +266,21 @@ def _on_processor(
 
 
 def _on_device(
-    read: Callable[[], Iterable[Tensor]], output: OutputLayer, rows: int, asked: Sequence[float]
+    read: Read,
+    output: OutputLayer,
+    rows: int,
+    asked: Sequence[float],
+    kept: SavedReading | None,
 ) -> tuple[float, dict[str, Any]]:
     weight, columns = output.weight, len(output.weight)
     eps = torch.finfo(weight.dtype).eps
     threshold = press_threshold(rows, columns, eps)
     refuse_without_room(threshold, columns, weight.device)
-    reduced = reduce_rows(refuse_rounded(first(read(), rows)), reduction_of(threshold), TORCH)
+    reduction = reduction_of(threshold)
+    chunks: Iterable[Tensor] = kept.rest(read) if kept else read(0)
+    if kept:
+        kept.agree(reduction, str(weight.dtype).removeprefix("torch."))
+    reduced = reduce_rows(chunks, reduction, Torch(str(weight.device)), checkpoint=kept)
     limits = [threshold, 10 * threshold, numpy_threshold(rows, columns, eps), *asked]
     at = dict(zip(limits, reduced.ranks(limits), strict=True))
     known = known_rank(threshold, columns, weight.dtype, weight.device)
@@ -255,7 +306,7 @@ def _counted(
     }
 
 
-def _rows_asked(rows: int, contexts: int | None) -> int:
+def rows_asked(rows: int, contexts: int | None) -> int:
     """The rows to be read; DataError where there are fewer."""
     if contexts is not None and rows < contexts:
         raise DataError(
@@ -265,8 +316,13 @@ def _rows_asked(rows: int, contexts: int | None) -> int:
     return rows if contexts is None else contexts
 
 
-def refuse_without_room(threshold: float, columns: int, device: torch.device) -> None:
-    """MatrixError where the memory of a device has no room for a spectrum to a ``threshold``."""
+def refuse_without_room(
+    threshold: float, columns: int, device: torch.device, *, counts_too: bool = True
+) -> None:
+    """MatrixError where the memory of a device has no room for a spectrum to a ``threshold``.
+
+    ``counts_too``: counts alone could be asked for instead.
+    """
     free = None
     if device.type == "cuda":
         kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
@@ -275,7 +331,7 @@ def refuse_without_room(threshold: float, columns: int, device: torch.device) ->
     counts = reduction_for(max(threshold, QR_RESOLUTION), spectrum=False)
     takes, less = needed(reduction, columns, copies=1), needed(counts, columns)
     do = "take fewer words, or a machine with more memory"
-    if less < takes:
+    if counts_too and less < takes:
         do = f"say `spectrum: false`: counts alone take {less / 1e9:.3g} GB on a processor; or {do}"
     refuse_without_memory(reduction, columns, free=free, copies=1, do=do)
 

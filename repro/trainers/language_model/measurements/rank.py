@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Protocol, Self
 
 from pydantic import Field, model_validator
 
@@ -71,29 +71,20 @@ class RankDetails(Details):
         return f"a rank of {value:g} of {self.rows} x {self.columns}"
 
 
-class Rank(MeasurementSpec):
-    """Numerical rank of the matrix of log-probabilities, contexts x vocabulary, of a split.
+class RankOfMatrix(MeasurementSpec):
+    """What ranks of the log-probabilities of a split have in common, as they are or changed.
 
-    The number of singular values above ``threshold``: Press's 1/2 sqrt(m + n + 1) sigma_1 eps,
-    eps that of the precision in which the log-probabilities were computed. ``contexts`` (absent:
-    all) are the rows that are read first: the papers' code stops on WikiText-2 after 33,320, the
-    first windows of 70 with more rows than words.
-
-    ``spectrum: false`` takes counts alone, in the room of one matrix of words times words: at the
-    threshold, ten times it, numpy's, and each of ``thresholds`` (relative to the largest singular
-    value). There is no curve, and nothing that follows from singular values.
+    ``contexts`` (absent: all) are the rows that are read first.
     """
 
     trainers: ClassVar[tuple[str, ...]] = ("language_model", "dialog")
     better: ClassVar[Literal["lower", "higher"]] = "higher"
     digits: ClassVar[int] = 0
-    controls: ClassVar[tuple[str, ...]] = ("rank_bound", "known_rank")
     readings: ClassVar[Mapping[str, str]] = {
         "tenth": "a tenth of Press's threshold",
         "tenfold": "ten times Press's threshold",
     }
     logarithmic: ClassVar[bool] = True
-    bounded: ClassVar[bool] = True
     curve_words: ClassVar[CurveWords] = CurveWords(
         "tolerance",
         "tolerance, relative to the largest singular value",
@@ -115,11 +106,77 @@ class Rank(MeasurementSpec):
     )
     Details: ClassVar[type[Details]] = RankDetails
 
-    kind: Literal["rank"] = "rank"
     split: Split = "test"
     batch_size: Count = 1
     threshold: Literal["press"] = "press"
     contexts: Count | None = None
+
+    def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
+        """There must be as many contexts as are to be read, and a text must fill its streams."""
+        if not self.taken_of(training):
+            yield from super().unsuited(training, whose)
+            return
+        yield from unsuited_rows(self, training, whose)
+
+    def largest(self, details: Mapping[str, Any]) -> int | None:
+        return min(int(details["rows"]), int(details["columns"]))
+
+    def curve(self, details: Mapping[str, Any]) -> Curve | None:
+        """rank(tolerance), tolerances relative to the largest singular value."""
+        counts, threshold = tuple(details["curve"]), details["relative_threshold"]
+        marks, apart = tuple(self.known_marks(details)), bool(details.get("counts_only"))
+        return Curve(tuple(details["tolerances"]), counts, threshold, marks, apart)
+
+    def known_marks(self, details: Mapping[str, Any]) -> Iterator[CurveMark]:
+        """The other thresholds of every rank; the eps of numpy's is in Press's."""
+        from repro.rank.spectrum import numpy_threshold, press_threshold  # noqa: PLC0415 - numpy
+
+        rows, columns = int(details["rows"]), int(details["columns"])
+        threshold = float(details["relative_threshold"])
+        if details.get("tenth") is not None:
+            yield CurveMark(self.readings["tenth"], threshold / 10)
+        yield CurveMark(self.readings["tenfold"], 10 * threshold)
+        eps = threshold / press_threshold(rows, columns, 1.0)
+        yield CurveMark("numpy's threshold", numpy_threshold(rows, columns, eps))
+
+    def memory(self, training: Any) -> float:
+        """What the reduction takes that resolves a tenth of the threshold."""
+        return self.memory_of(training, spectrum=True)
+
+    def memory_of(self, training: Any, *, spectrum: bool) -> float:
+        """Bytes of a reduction to a spectrum, or to counts at the threshold."""
+        from repro.rank.reduction import QR_RESOLUTION, reduction_for  # noqa: PLC0415 - scipy
+        from repro.rank.room import needed  # noqa: PLC0415 - scipy
+        from repro.rank.rounded import eps_of  # noqa: PLC0415 - numpy
+        from repro.rank.spectrum import press_threshold  # noqa: PLC0415 - numpy
+
+        columns, rows = training.corpus.vocabulary, self.contexts or training.tokens(self.split)
+        press = press_threshold(rows, columns, eps_of(training.recipe.precision))
+        least = max(press / 10 if spectrum else press, QR_RESOLUTION)
+        reduction = reduction_for(least, spectrum=spectrum)
+        return needed(reduction, columns, copies=1 if spectrum else 0)
+
+    def stored(self, training: Any) -> float:
+        return 8.0 * training.corpus.vocabulary
+
+
+class Rank(RankOfMatrix):
+    """Numerical rank of the matrix of log-probabilities, contexts x vocabulary, of a split.
+
+    The number of singular values above ``threshold``: Press's 1/2 sqrt(m + n + 1) sigma_1 eps,
+    eps that of the precision in which the log-probabilities were computed. ``contexts`` (absent:
+    all) are the rows that are read first: the papers' code stops on WikiText-2 after 33,320, the
+    first windows of 70 with more rows than words.
+
+    ``spectrum: false`` takes counts alone, in the room of one matrix of words times words: at the
+    threshold, ten times it, numpy's, and each of ``thresholds`` (relative to the largest singular
+    value). There is no curve, and nothing that follows from singular values.
+    """
+
+    controls: ClassVar[tuple[str, ...]] = ("rank_bound", "known_rank")
+    bounded: ClassVar[bool] = True
+
+    kind: Literal["rank"] = "rank"
     spectrum: Literal[False] | None = None
     thresholds: Annotated[tuple[Resolved, ...], Field(min_length=1, max_length=20)] | None = None
 
@@ -134,9 +191,8 @@ class Rank(MeasurementSpec):
 
     @property
     def label(self) -> str:
-        some = "" if self.contexts is None else f" (first {self.contexts:,} contexts)"
         counts = "" if self.spectrum is None else ", by counts alone"
-        return f"{NAMES[self.split]} rank{some}{counts}"
+        return f"{NAMES[self.split]} rank{some_contexts(self.contexts)}{counts}"
 
     def measure(self, subject: Any) -> Measured:
         from repro.trainers.language_model.measurements import model_rank  # noqa: PLC0415 - torch
@@ -148,49 +204,19 @@ class Rank(MeasurementSpec):
             value, details, spectrum = model_rank.rank_of(chunks, output, rows, self.contexts)
             return Measured(value, details, {"singular_values": spectrum})
 
-        def read() -> Iterator[Any]:
-            yield from subject.log_probabilities(self.split, self.batch_size)
+        def read(start: int) -> Iterator[Any]:
+            yield from subject.log_probabilities(self.split, self.batch_size, start)
 
-        at = self.thresholds or ()
-        return Measured(*model_rank.counts_of(read, output, rows, self.contexts, at))
-
-    def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
-        """There must be as many contexts as are to be read, and a text must fill its streams."""
-        if not self.taken_of(training):
-            yield from super().unsuited(training, whose)
-            return
-        yield from unsuited_streams(self.batch_size, training, self.split, whose)
-        rows = training.predicted(self.split, self.batch_size)
-        if self.contexts is not None and 0 < rows < self.contexts:
-            mistake = (
-                f"contexts is {self.contexts:,}, and the {self.split} split of {whose} has {rows:,}"
-            )
-            advice = "take fewer, or leave it out for all"
-            yield "contexts", (mistake, f"at most {rows:,}", advice)
+        at, place = self.thresholds or (), subject.place
+        with model_rank.kept_reading(place and place / self.key, subject.device) as kept:
+            return Measured(*model_rank.counts_of(read, output, rows, self.contexts, at, kept))
 
     def bound(self, training: Any) -> int | None:
         return training.bound
 
-    def largest(self, details: Mapping[str, Any]) -> int | None:
-        return min(int(details["rows"]), int(details["columns"]))
-
-    def curve(self, details: Mapping[str, Any]) -> Curve | None:
-        """rank(tolerance), tolerances relative to the largest singular value."""
-        counts, threshold = tuple(details["curve"]), details["relative_threshold"]
-        marks, apart = tuple(self._known(details)), bool(details.get("counts_only"))
-        return Curve(tuple(details["tolerances"]), counts, threshold, marks, apart)
-
-    def _known(self, details: Mapping[str, Any]) -> Iterator[CurveMark]:
-        """The other thresholds of every rank, and its own; the eps of numpy's is in Press's."""
-        from repro.rank.spectrum import numpy_threshold, press_threshold  # noqa: PLC0415 - numpy
-
-        rows, columns = int(details["rows"]), int(details["columns"])
-        threshold = float(details["relative_threshold"])
-        if details.get("tenth") is not None:
-            yield CurveMark(self.readings["tenth"], threshold / 10)
-        yield CurveMark(self.readings["tenfold"], 10 * threshold)
-        eps = threshold / press_threshold(rows, columns, 1.0)
-        yield CurveMark("numpy's threshold", numpy_threshold(rows, columns, eps))
+    def known_marks(self, details: Mapping[str, Any]) -> Iterator[CurveMark]:
+        """As of every rank, and the thresholds of its own."""
+        yield from super().known_marks(details)
         for number, declared in enumerate(self.thresholds or (), 1):
             yield CurveMark(f"declared threshold {number}", declared)
 
@@ -200,27 +226,52 @@ class Rank(MeasurementSpec):
 
     def cost(self, training: Any) -> float:
         """Half a symmetric product, and eigenvalues twice: the control's too. Or factorisations."""
-        tokens, vocabulary = training.tokens(self.split), training.corpus.vocabulary
-        rows = self.contexts or tokens
-        forward = 2.0 * training.multiplied_weights * tokens
         cubes = 4.0 if self.spectrum is None else (4 + len(self.thresholds or ())) / 3
-        return forward * rows / tokens + float(rows) * vocabulary**2 + cubes * vocabulary**3
+        reading = cost_of_reading(training, self.split, self.contexts)
+        return reading + cubes * training.corpus.vocabulary**3
 
     def memory(self, training: Any) -> float:
         """What the reduction takes that resolves a tenth of the threshold, or the threshold."""
-        from repro.rank.reduction import QR_RESOLUTION, reduction_for  # noqa: PLC0415 - scipy
-        from repro.rank.room import needed  # noqa: PLC0415 - scipy
-        from repro.rank.rounded import eps_of  # noqa: PLC0415 - numpy
-        from repro.rank.spectrum import press_threshold  # noqa: PLC0415 - numpy
-
-        columns, rows = training.corpus.vocabulary, self.contexts or training.tokens(self.split)
-        press = press_threshold(rows, columns, eps_of(training.recipe.precision))
-        whole = self.spectrum is None
-        least = max(press / 10 if whole else press, QR_RESOLUTION)
-        return needed(reduction_for(least, spectrum=whole), columns, copies=1 if whole else 0)
+        return self.memory_of(training, spectrum=self.spectrum is None)
 
     def stored(self, training: Any) -> float:
-        return 0.0 if self.spectrum is False else 8.0 * training.corpus.vocabulary
+        return 0.0 if self.spectrum is False else super().stored(training)
+
+
+class ReadsRows(Protocol):
+    """A measurement that reads the first rows of a split."""
+
+    @property
+    def split(self) -> Split: ...
+
+    @property
+    def batch_size(self) -> int: ...
+
+    @property
+    def contexts(self) -> int | None: ...
+
+
+def unsuited_rows(measurement: ReadsRows, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
+    """There must be as many contexts as are to be read, and a text must fill its streams."""
+    split, streams, asked = measurement.split, measurement.batch_size, measurement.contexts
+    yield from unsuited_streams(streams, training, split, whose)
+    rows = training.predicted(split, streams)
+    if asked is not None and 0 < rows < asked:
+        mistake = f"contexts is {asked:,}, and the {split} split of {whose} has {rows:,}"
+        advice = "take fewer, or leave it out for all"
+        yield "contexts", (mistake, f"at most {rows:,}", advice)
+
+
+def cost_of_reading(training: Any, split: Split, contexts: int | None) -> float:
+    """Operations of computing the rows once, and of half a symmetric product of them."""
+    tokens, vocabulary = training.tokens(split), training.corpus.vocabulary
+    rows = contexts or tokens
+    return 2.0 * training.multiplied_weights * rows + float(rows) * vocabulary**2
+
+
+def some_contexts(contexts: int | None) -> str:
+    """What a label says of the rows that are read; nothing where all are."""
+    return "" if contexts is None else f" (first {contexts:,} contexts)"
 
 
 class RankBound(Control):

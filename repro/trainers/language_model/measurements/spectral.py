@@ -11,11 +11,22 @@ from repro.errors import DataError
 from repro.schema.base import Count, Positive
 from repro.schema.messages import Words
 from repro.trainers.curve import CurveMark
-from repro.trainers.language_model.measurements.rank import Rank, Resolved
+from repro.trainers.language_model.measurements.centred_spectrum import CentredSpectrum
+from repro.trainers.language_model.measurements.noisy_rank import Noise, NoisyRank
+from repro.trainers.language_model.measurements.rank import (
+    Rank,
+    RankOfMatrix,
+    Resolved,
+    some_contexts,
+)
 from repro.trainers.measurement import NAMES, Measured, MeasurementSpec, Split
 
 Epsilon = Annotated[float, Field(ge=1e-9, lt=1)]
 """A share of the sum of squares in which rounding is nothing: squares of 10,000 x 3e-7."""
+
+
+COUNTS = ("above", "numpy", "empirical")
+"""Statistics that count the singular values above a size."""
 
 
 class _Statistic(NamedTuple):
@@ -36,6 +47,10 @@ class Spectral(MeasurementSpec):
     ``stable``, the sum of squares over the largest square; ``entropy``, exp
     of the entropy of the values as shares of their sum; ``share``, what part of their sum the
     largest ``first`` hold. ``batch_size`` and ``contexts`` are those of the rank.
+
+    With ``noise`` they are those of the matrix with that noise in every entry, which a
+    ``noisy_rank`` leaves. ``centred: true`` takes those of the matrix without its mean row, which a
+    ``centred_spectrum`` leaves; then no statistic counts what is above a size.
     """
 
     STATISTICS: ClassVar[Mapping[str, _Statistic]] = {
@@ -62,6 +77,19 @@ class Spectral(MeasurementSpec):
     split: Split = "test"
     batch_size: Count = 1
     contexts: Count | None = None
+    noise: Noise | None = None
+    centred: Literal[True] | None = None
+
+    @model_validator(mode="after")
+    def _of_one_matrix(self) -> Self:
+        if self.centred and self.noise is not None:
+            raise ValueError("noise and centred: true are of two matrices: leave one of them out")
+        if self.centred and self.statistic in COUNTS:
+            raise ValueError(
+                f"the statistic {self.statistic} counts what is above a size, which is of the "
+                "matrix with its mean row: leave centred out"
+            )
+        return self
 
     @model_validator(mode="after")
     def _the_setting_of_its_statistic(self) -> Self:
@@ -82,16 +110,23 @@ class Spectral(MeasurementSpec):
     @property
     def label(self) -> str:
         words = self._of.words.format(getattr(self, self._of.setting or "kind"))
-        some = "" if self.contexts is None else f" (first {self.contexts:,} contexts)"
-        return f"{NAMES[self.split]} {words}{some}"
+        changed = ", without the mean row" if self.centred else ""
+        if self.noise is not None:
+            changed = f", with noise of {self.noise:g}"
+        return f"{NAMES[self.split]} {words}{changed}{some_contexts(self.contexts)}"
 
     @property
     def digits(self) -> int:
         return self._of.digits
 
     @property
-    def sources(self) -> tuple[Rank]:
-        return (Rank(split=self.split, batch_size=self.batch_size, contexts=self.contexts),)
+    def sources(self) -> tuple[RankOfMatrix | CentredSpectrum]:
+        rows = {"split": self.split, "batch_size": self.batch_size, "contexts": self.contexts}
+        if self.centred:
+            return (CentredSpectrum.model_validate(rows),)
+        if self.noise is not None:
+            return (NoisyRank.model_validate({**rows, "noise": self.noise}),)
+        return (Rank.model_validate(rows),)
 
     def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
         """As the rank itself."""
@@ -101,8 +136,8 @@ class Spectral(MeasurementSpec):
             yield from super().unsuited(training, whose)
 
     def derive(self, *found: Measured) -> Measured:
-        (rank,) = found
-        return Measured(float(self._taken(rank.arrays["singular_values"], rank.details)))
+        (source,) = found
+        return Measured(float(self._taken(source.arrays["singular_values"], source.details)))
 
     def curve_mark(self, details: Mapping[str, Any], value: float) -> CurveMark | None:
         """A threshold that is in no curve by itself, or an effective rank, on rank(tolerance)."""
@@ -119,12 +154,10 @@ class Spectral(MeasurementSpec):
     def _taken(self, values: Any, details: Mapping[str, Any]) -> float:
         from repro.rank import spectrum as rank  # noqa: PLC0415 - numpy
 
-        rows, columns = int(details["rows"]), int(details["columns"])
-        eps = float(details["relative_threshold"]) / rank.press_threshold(rows, columns, 1.0)
         taken: dict[str, Callable[[], float]] = {
             "effective": lambda: rank.effective_rank(values, self.epsilon or 0.0),
             "above": lambda: rank.count_above(values, self.threshold or 0.0),
-            "numpy": lambda: rank.count_above(values, rank.numpy_threshold(rows, columns, eps)),
+            "numpy": lambda: _above_numpys(values, details),
             "empirical": lambda: self._above_bound(values),
             "stable": lambda: rank.stable_rank(values),
             "entropy": lambda: rank.entropy_rank(values),
@@ -145,3 +178,12 @@ class Spectral(MeasurementSpec):
                 "  to do: take a larger bound"
             )
         return rank.empirical_rank(values, bound)
+
+
+def _above_numpys(values: Any, details: Mapping[str, Any]) -> int:
+    """The rank by numpy's threshold, the eps of which is in that of Press."""
+    from repro.rank import spectrum as rank  # noqa: PLC0415 - numpy
+
+    rows, columns = int(details["rows"]), int(details["columns"])
+    eps = float(details["relative_threshold"]) / rank.press_threshold(rows, columns, 1.0)
+    return rank.count_above(values, rank.numpy_threshold(rows, columns, eps))
