@@ -40,8 +40,8 @@ from repro.drafting.run_values import Columns, FoundValue, values_of
 from repro.errors import DataError
 from repro.evidence.imports.importer import FilesRead, FoundRun
 from repro.evidence.imports.result_files import FORMS
+from repro.evidence.imports.wandb import wandb_export
 from repro.evidence.readings import DIVERGED, TASK, value_of
-from repro.evidence.wandb_export import wandb_export
 from repro.schema.base import FileName
 from repro.schema.numbers import number_of
 
