@@ -14,8 +14,8 @@ from pathlib import Path
 
 from repro.drafting.claim_text import Better, Draft, claim_text, name_of
 from repro.drafting.found_results import FoundResults
+from repro.drafting.run_fields import named, refused
 from repro.drafting.run_values import FoundValue, several_of
-from repro.drafting.run_words import named, refused
 from repro.errors import OutputError, Place, Problem, SpecError
 from repro.evidence.csv_table import COLUMNS, STATE
 from repro.evidence.readings import TASK, short

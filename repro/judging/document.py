@@ -27,7 +27,6 @@ from repro.judging.document_parts import (
 )
 from repro.schema.base import Name, Spec
 
-DOCUMENT_SCHEMA = 1
 ValidityWord = Literal["VALID", "INVALID", "INCOMPLETE", "STALE", "NOT-COMPARABLE"]
 
 

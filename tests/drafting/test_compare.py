@@ -27,12 +27,6 @@ VALUES = [("mixup", seed, value) for seed, value in enumerate(MIXUP)]
 VALUES += [("plain", seed, value) for seed, value in enumerate(PLAIN)]
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("REPRO_STORE", str(tmp_path / "store"))
-
-
 def tidy() -> str:
     rows = (f"{arm},{seed},error,{value}" for arm, seed, value in VALUES)
     Path("results.csv").write_text("\n".join(("arm,seed,measurement,value", *rows)))

@@ -25,12 +25,6 @@ MIXUP = (4.21, 4.35, 4.18, 4.29, 4.24)
 PLAIN = (4.97, 5.08, 4.91, 5.03, 4.95)
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("REPRO_STORE", str(tmp_path / "store"))
-
-
 def table(*rows: str, name: str = "results.csv") -> str:
     Path(name).write_text("\n".join(rows) + "\n", encoding="utf-8")
     return name

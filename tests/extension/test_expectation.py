@@ -17,6 +17,7 @@ from repro.plugins import version_of
 from repro.report.write import read_document
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim
+from tests.edits import changed
 from tests.extension.expectation import MedianAtMost
 
 GOOD = Path(__file__).parents[1] / "specs" / "good"
@@ -41,14 +42,6 @@ def claim(tmp_path: Path) -> Path:
     )
     path = tmp_path / "mine.claim.yaml"
     path.write_text(text, encoding="utf-8")
-    return path
-
-
-def changed(path: Path, old: str, new: str) -> Path:
-    """The file with another text in it."""
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
     return path
 
 

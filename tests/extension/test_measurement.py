@@ -17,6 +17,7 @@ from repro.specs.claim import Claim
 from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
 from repro.trainers.table import measurement_of_others
+from tests.edits import changed
 from tests.extension.measurement import MeanEntropy
 
 CLAIMS = Path(__file__).parents[1] / "end_to_end" / "claims"
@@ -41,14 +42,6 @@ def written(folder: Path) -> Path:
     text = text.replace("measurement: test_perplexity", "measurement: entropy")
     path = folder / "mine.claim.yaml"
     path.write_text(text, encoding="utf-8")
-    return path
-
-
-def changed(path: Path, old: str, new: str) -> Path:
-    """The file with another text in it."""
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
     return path
 
 

@@ -21,8 +21,8 @@ from repro.evidence.imports.paths import (
     column_expression,
     matching,
 )
+from repro.evidence.imports.wandb import wandb_export
 from repro.evidence.readings import STATES, RunState, short
-from repro.evidence.wandb_export import wandb_export
 from repro.pattern_rows import PatternRows
 from repro.schema.base import BesideName
 from repro.schema.messages import choose, listed

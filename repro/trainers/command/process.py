@@ -94,17 +94,7 @@ def run(
     began = time.monotonic()
     answers, answer = os.pipe()
     with os.fdopen(answers, "rb") as told:
-        try:
-            guard = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(GUARD), str(answer)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                pass_fds=(answer, *locks),
-            )
-        finally:
-            os.close(answer)
+        guard = _guard(answer, locks)
         output = _Output(on_line)
         reader = threading.Thread(target=output.read, args=(guard.stdout,), daemon=True)
         reader.start()
@@ -122,6 +112,21 @@ def run(
     reader.join(GRACE_S)
     ended = _ended(found, guard.returncode, time.monotonic() - began, output.kept())
     return replace(ended, timed_out=True) if late and not found else ended
+
+
+def _guard(answer: int, locks: Sequence[int]) -> subprocess.Popen[bytes]:
+    """The process that guards a program, and has the end ``answer`` of a pipe for its own."""
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-I", "-S", str(GUARD), str(answer)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=(answer, *locks),
+        )
+    finally:
+        os.close(answer)
 
 
 def _give(guard: subprocess.Popen[bytes], job: Mapping[str, object]) -> None:
