@@ -60,7 +60,8 @@ class TableOfValues:
 
     Replicates of a paired design have the number of their pair. ``units``: the numbers are those
     of tasks or points and not of seeds, which differ from each other and are alike in all arms.
-    ``task`` is that of all values, where the claim is over tasks.
+    ``task`` is that of all values, where the claim is over tasks. ``derived``: they follow from
+    those of other tables.
     """
 
     name: str
@@ -69,6 +70,7 @@ class TableOfValues:
     steps: Mapping[str, float]
     paired: bool
     units: bool
+    derived: bool
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -107,7 +109,8 @@ def _tables(claim: Claim, evidence: Evidence) -> Iterator[TableOfValues]:
         }
         units = name in matched
         paired = units or claim.design == "paired"
-        yield TableOfValues(name, task, samples, steps, paired, units)
+        derived = bool(measurement.made_of)
+        yield TableOfValues(name, task, samples, steps, paired, units, derived)
 
 
 @dataclass(slots=True)
@@ -143,6 +146,11 @@ class Gate:
             if name in read and (caution := measurement.caution_under(name)):
                 label = fmt.upper_first(measurement.label)
                 self._flag(FlagKind.CHOSEN, f"{label}: {caution}")
+
+    @property
+    def _measured(self) -> list[TableOfValues]:
+        """The tables in which equal values mean something: equal parts make equal sums."""
+        return [table for table in self.tables if not table.derived]
 
     @property
     def _samples(self) -> int:
@@ -200,7 +208,7 @@ class Gate:
         )
 
     def _shared(self) -> None:
-        for table in self.tables:
+        for table in self._measured:
             for a, b in table.pairs:
                 step = max(table.steps[a], table.steps[b])
                 repeated = shared(table.samples[a], table.samples[b], step, paired=table.paired)
@@ -232,7 +240,7 @@ class Gate:
         )
 
     def _repeats(self) -> None:
-        for table in self.tables:
+        for table in self._measured:
             alarms = repeats(table.samples, table.steps, FALSE_ALARMS / (2 * self._samples))
             for alarm in alarms:
                 self._flag(FlagKind.REPEATED, self._repeated(table, alarm))

@@ -132,3 +132,37 @@ def test_it_has_as_many_digits_as_its_scatter_needs() -> None:
     derived = follows(difference=("x", "y"))
     reported = Reported(kind="reported", label="gap", better="lower")
     assert derived.at_scatter(0.00012).digits == reported.at_scatter(0.00012).digits == 5
+
+
+ODD = {
+    "a": {
+        "valid": [3.312271, 3.401642, 3.228713, 3.501934, 0],
+        "train": [3.012315, 3.227164, 2.941977, 3.100819, 0],
+    },
+    "b": {
+        "valid": [4.312717, 4.100198, 4.211831, 4.500127, 0],
+        "train": [3.007144, 3.111327, 2.912779, 3.234513, 0],
+    },
+}
+
+COUNTS = {"a": {"valid": [1000.0] * 5, "train": [988.0, 975.0, 988.0, 991.0, 979.0]}}
+COUNTS["b"] = {"valid": [1000.0] * 5, "train": [34.0, 988.0, 31.0, 25.0, 44.0]}
+"""Ranks; two seeds of a have the same, so the same ratio, which one of b has as well."""
+
+
+def test_equal_parts_make_equal_ratios_and_no_repeated_value() -> None:
+    """Whether a value stands twice is asked of what was measured, not of what follows from it."""
+    share = {"kind": "derived", "label": "share", "better": "lower", "ratio": ["valid", "train"]}
+    claim = smaller("share", measurements={"valid": VALID, "train": TRAIN, "share": share})
+    assert {run.values["share"] for run in seen(claim, COUNTS).arms["a"][::2][:2]} == {1000 / 988}
+    assert not [flag.text for flag in judged(claim, COUNTS).verdict.flags if "share" in flag.text]
+
+
+def test_a_run_that_is_counted_twice_is_found_in_the_parts() -> None:
+    """The same seed under two numbers, as its derived value alone would have shown."""
+    values = {arm: {k: [*v[:4], v[0]] for k, v in of.items()} for arm, of in ODD.items()}
+    flags = [flag.text for flag in judged(smaller(), values).verdict.flags]
+    places = [text.partition(" (")[0] for text in flags if "the same value" in text]
+    assert places == [
+        f"{part} loss of {arm}" for part in ("validation", "training") for arm in "AB"
+    ]
