@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from repro.drafting.claim_text import Better
+from repro.drafting.claim_text import Better, name_of
 from repro.drafting.drafts import DraftOptions, drafts_of, write
 from repro.drafting.found_results import FoundResults, read_results
 from repro.drafting.run_fields import Hints
@@ -100,4 +100,16 @@ def _asked(comparison: CompareOptions, results: FoundResults) -> DraftOptions:
         comparison.baseline,
         own=WRITTEN_FROM_RESULTS,
         head=head,
+        out=comparison.out,
+        ending=_ending(comparison.out),
     )
+
+
+def _ending(out: Path) -> str:
+    """What tells the claims of another folder from those of this one: the folder, by its name.
+
+    Reports lie below the id of their claim, and the store takes a second claim of one id for an
+    edit of the first.
+    """
+    place = Path(os.path.relpath(out))
+    return "" if place == Path() else f"_{name_of(str(place), before='in')}"

@@ -107,9 +107,9 @@ class TooFewError(ClaimError):
 
 
 class CodeError(ReproError):
-    """Code of others would be imported without consent: ``found`` says where each is named."""
+    """Code from outside repro would run without consent: ``found`` says where each is named."""
 
-    RIGHTS = "code of others, which runs with your rights"
+    RIGHTS = "code from outside repro, yours or another's, which runs with your rights"
     CONSENT = "read it, and if you trust it, give --allow-code (Python: allow_code=True)"
 
     def __init__(self, found: Mapping[str, str]) -> None:

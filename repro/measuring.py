@@ -115,7 +115,7 @@ def asked_of_runs(
 ) -> list[Asked]:
     """The runs whose keys begin so, with these measurements.
 
-    ClaimError for none, or several; CodeError for code of others without consent.
+    ClaimError for none, or several; CodeError for code from outside repro without consent.
     """
     if keys and not measurements:
         raise ClaimError(
@@ -158,7 +158,7 @@ def measure(asked: Sequence[Asked], options: RunOptions) -> Measurements:
     """Take what the store lacks of runs that are trained, and read all that it then has.
 
     Raises PreflightError where a corpus, the device or memory for it is not there, CodeError for
-    code of others without consent, StoreUnreachableError when the store is out of reach.
+    code from outside repro without consent, StoreUnreachableError when the store is out of reach.
     """
     result = Measurements()
     finished = list(_finished(asked, options.store, result))

@@ -94,11 +94,11 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
 
     What fails on the way is named in ``failures``, and every claim is judged all the same: a
     run that is missing makes its claim INCOMPLETE, and one that cannot be judged is among the
-    ``stopped``. Raises SpecError for a table with mistakes, CodeError for code of others without
-    consent, OwnPartError for a mistake in a user's own layer or trunk that is to be trained,
-    OutputError when the reports cannot be written, PreflightError when something is to be trained
-    and a corpus, the device, memory or room for it is not there, StoreUnreachableError when the
-    store is not.
+    ``stopped``. Raises SpecError for a table with mistakes, CodeError for code from outside repro
+    without consent, OwnPartError for a mistake in a user's own layer or trunk that is to be
+    trained, OutputError when the reports cannot be written, PreflightError when something is to be
+    trained and a corpus, the device, memory or room for it is not there, StoreUnreachableError
+    when the store is not.
     """
     agree_on_families(claims)
     formats = added(options.formats, allow_code=options.allow_code)

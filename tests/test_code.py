@@ -1,4 +1,4 @@
-"""Code of others: a claim that names a module cannot make any command import it unasked."""
+"""A claim that names code from outside repro cannot make any command import it unasked."""
 
 from __future__ import annotations
 
@@ -102,12 +102,12 @@ def repro(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         (
             ("verify", "claim.yaml", "--store", "store", "--engine", "serial"),
             (
-                "claim.yaml:6:32: evil:X and evil.inside:Y are code of others, which runs with",
+                "claim.yaml:6:32: evil:X and evil.inside:Y are code from outside repro",
             ),
         ),
         (
             ("tune", "search.yaml", "--store", "store", "--engine", "serial"),
-            ("search.yaml:5:23: evil:X is code of others, which runs with your rights",),
+            ("search.yaml:5:23: evil:X is code from outside repro",),
         ),
     ],
 )  # fmt: skip
@@ -178,9 +178,9 @@ def test_the_version_of_a_module_is_found_without_importing_it(
 
 
 def test_python_callers_have_to_allow_it_as_well(tmp_path: Path) -> None:
-    """`execute` refuses runs that need code of others, unless it is told otherwise."""
+    """`execute` refuses runs that need code from outside repro, unless it is told otherwise."""
     plan = plan_of(Own(use="evil:X", version="1"))
-    with pytest.raises(CodeError, match="evil:X is code of others"):
+    with pytest.raises(CodeError, match="evil:X is code from outside repro"):
         execute(plan, RunStore(tmp_path), engine=SerialEngine(), device="cpu")
     assert "evil" not in sys.modules
 

@@ -12,9 +12,7 @@ import pytest
 
 from repro.errors import DesignError
 from repro.expectations.margins import Equivalence, NonSuperiority
-from repro.judging.assemble import verdict_of
 from repro.judging.document import Document
-from repro.judging.verdict import exit_code
 from repro.registry.registry import Registry
 from repro.report.formats import rendered
 from repro.specs.claim import Claim, Forced, PlannedSd
@@ -23,6 +21,7 @@ from repro.store.run_store import RunStore
 from repro.trainers.language_model.measurements.gap import GeneralisationGap
 from repro.trainers.language_model.measurements.perplexity import Perplexity
 from repro.verify import Options, plan_runs, verify_claims
+from tests.judging.evidence import code
 from tests.judging.nights import Nights, shipped
 from tests.registry.made import read
 
@@ -33,11 +32,6 @@ SEED = 20260406
 def _not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports are not written here: that takes a second each, and has tests of its own."""
     monkeypatch.setattr("repro.verify.rendered", lambda document, formats: {})
-
-
-def code(document: Document) -> int:
-    """The exit status for one document."""
-    return exit_code([verdict_of(document)])
 
 
 def control(tmp_path: Path, nights: int, false: int = -1) -> tuple[Nights, Claim]:

@@ -11,12 +11,12 @@ import pytest
 from repro.errors import StoreError
 from repro.expectations.base import EProcess
 from repro.expectations.margins import NonSuperiority
-from repro.judging.assemble import check_claim, verdict_of
+from repro.judging.assemble import check_claim
 from repro.judging.document import Document
 from repro.judging.gather import gather
-from repro.judging.verdict import exit_code
 from repro.specs.claim import Claim, Expect, Seeds
 from repro.store.places import LEDGER
+from tests.judging.evidence import code
 from tests.judging.nights import Nights, shipped
 from tests.registry.made import read
 
@@ -60,11 +60,6 @@ def looks_of(nights: Nights, of: Claim) -> int:
     """How many looks are on record, of all versions of a claim."""
     processes = read(nights.store.root / LEDGER, of.id, of.scale).processes
     return sum(map(len, processes.values()))
-
-
-def code(document: Document) -> int:
-    """The exit status for one document."""
-    return exit_code([verdict_of(document)])
 
 
 def test_every_night_adds_a_pair_until_the_claim_is_decided(tmp_path: Path) -> None:

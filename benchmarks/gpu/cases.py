@@ -13,7 +13,6 @@ from benchmarks.speed.shapes import random_words
 from repro.trainers.language_model.corpus import CorpusData
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.randomness import Streams, initialise
-from repro.trainers.language_model.recipe import Products
 from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.run import RunSpec
 
@@ -102,11 +101,6 @@ def corpus_of(spec: TrainingSpec) -> CorpusData:
     texts = (random_words(n, words, seed) for seed, n in enumerate((length, length // 3, length)))
     train, valid, test = texts
     return CorpusData(train, valid, test, tuple(map(str, range(words))))
-
-
-def precise(products: Products | None) -> dict[str, Any]:
-    """What a recipe says for these products."""
-    return {} if products is None else {"products": products}
 
 
 @torch.no_grad()

@@ -144,12 +144,11 @@ def report(
 ) -> None:
     """Render a report again from its report.json; nothing is judged or trained."""
     with problems(json=json):
-        from repro.files import is_folder
         from repro.report.formats import added
-        from repro.report.write import read_document, write_report
+        from repro.report.write import read_document, report_file, write_report
 
         formats = added(format or (), allow_code=allow_code)
-        file = document / "report.json" if is_folder(document) else document
+        file = report_file(document)
         folder = to or file.parent
         without = () if pdf else ("pdf",)
         files = [*map(str, write_report(read_document(file), folder, formats, without=without))]

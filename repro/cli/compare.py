@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from repro.cli.options import open_store, problems, say, say_stopped
-from repro.cli.verify import AsJson, Reports, end_with, tell_verdicts
+from repro.cli.options import Reports, given_command, open_store, problems, say, say_stopped
+from repro.cli.verify import AsJson, end_with, tell_verdicts
 
 if TYPE_CHECKING:
     from repro.comparing import ComparedResults
@@ -40,6 +38,15 @@ Baseline = Annotated[
     str, typer.Option(metavar="ARM", help="The arm that the others are compared with.")
 ]
 
+Smallest = Annotated[
+    float | None,
+    typer.Option(
+        min=1e-60, help="The smallest difference that would matter, in the units of the number."
+    ),
+]
+
+ClaimFolder = Annotated[Path, typer.Option(help="Folder to which the claim is written.")]
+
 Better = Annotated[
     Literal["higher", "lower"],
     typer.Option(help="Which numbers are better.", show_default=False),
@@ -49,18 +56,13 @@ Better = Annotated[
 def compare(
     results: ResultsPath,
     better: Better,
-    by: Annotated[
-        float | None,
-        typer.Option(
-            min=1e-60, help="The smallest difference that would matter, in the units of the number."
-        ),
-    ] = None,
+    by: Smallest = None,
     baseline: Baseline = "",
     measure: Measure = "",
     arm: Field = "",
     seed: SeedField = "",
     task: TaskName = "",
-    out: Annotated[Path, typer.Option(help="Folder to which the claim is written.")] = Path(),
+    out: ClaimFolder = Path(),
     reports: Reports = Path("reports"),
     json: AsJson = False,
 ) -> None:
@@ -83,7 +85,7 @@ def compare(
             hints=Hints(arm, seed, measure, task),
             out=out,
             reports=reports,
-            command=shlex.join(["repro", *sys.argv[1:]]),
+            command=given_command(),
         )
         found = compared(comparison, open_store(None))
         raise typer.Exit(_say(found, reports, json=json))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,18 +14,20 @@ from repro.cli.options import (
     Engine,
     Force,
     Json,
+    Limit,
+    Reports,
     Scale,
     Scheduler,
     Store,
     Workers,
     consented,
+    given_command,
     load,
     open_store,
     problems,
     say,
     say_json,
 )
-from repro.cli.verify import Limit, Reports
 
 if TYPE_CHECKING:
     from repro.gate import Gated
@@ -67,22 +67,27 @@ def gate(
             scheduler=scheduler,
             workers=workers,
             force=force,
-            command=shlex.join(["repro", *sys.argv[1:]]),
+            command=given_command(),
             allow_code=allowed,
             limit=None if limit is None else 60 * limit,
         )
         found = decided(loaded, options, lambda document: say(_look(document), err=True))
-        for failure in found.failures:
-            say(f"failed: {failure}", err=True)
-        shown = _shown(found, reports / loaded.id / loaded.scale)
-        if json:
-            say_json(shown)
-        else:
-            say(str(shown["why"]))
-            if found.document is not None:
-                say(f"  {shown['report']}")
-            say(found.word)
+        _say(found, reports / loaded.id / loaded.scale, json=json)
     raise typer.Exit(found.status)
+
+
+def _say(found: Gated, folder: Path, *, json: bool) -> None:
+    """What failed, why the gate is decided so, where the report is, and the word."""
+    for failure in found.failures:
+        say(f"failed: {failure}", err=True)
+    shown = _shown(found, folder)
+    if json:
+        say_json(shown)
+        return
+    say(str(shown["why"]))
+    if found.document is not None:
+        say(f"  {shown['report']}")
+    say(found.word)
 
 
 def _look(document: Document) -> str:

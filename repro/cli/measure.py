@@ -42,17 +42,19 @@ Subjects = Annotated[
     ),
 ]
 
+Instead = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Take this instead of what the claims declare, written as in a claim file: "
+        "'{kind: hit_rate, k: 5}'.",
+        show_default=False,
+    ),
+]
+
 
 def measure(
     subjects: Subjects,
-    measurement: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Take this instead of what the claims declare, written as in a claim file: "
-            "'{kind: hit_rate, k: 5}'.",
-            show_default=False,
-        ),
-    ] = None,
+    measurement: Instead = None,
     scale: Scale = None,
     device: Device = "auto",
     engine: Engine = "auto",
@@ -86,12 +88,7 @@ def measure(
             *asked_of_runs(keys, options.store, specs, allow_code=allow_code),
         ]
         found = measured(asked, options)
-        if json:
-            say(_as_json(found))
-        else:
-            for line in _lines(found):
-                say(line)
-        status = _say_rest(found)
+        status = _say(found, json=json)
     raise typer.Exit(status)
 
 
@@ -127,10 +124,15 @@ def _in_words(each: Comparison) -> str:
     )
 
 
-def _say_rest(found: Measurements) -> int:
-    """What was done, and what has no numbers and why, on stderr; the exit code."""
+def _say(found: Measurements, *, json: bool) -> int:
+    """The numbers; on stderr what was done, and what has none and why; the exit code."""
     from repro.schema.numbers import number_of
 
+    if json:
+        say(_as_json(found))
+    else:
+        for line in _lines(found):
+            say(line)
     for failure in found.failures:
         say(f"failed: {failure}", err=True)
     for asked in found.diverged:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from repro.cli.compare import Baseline, Field, Measure, SeedField, TaskName
+from repro.cli.compare import Baseline, ClaimFolder, Field, Measure, SeedField, Smallest, TaskName
 from repro.cli.options import Json, described, problems, say, say_json
+
+if TYPE_CHECKING:
+    from repro.drafting.new import Written
 
 Results = Annotated[
     Path | None,
@@ -35,18 +38,21 @@ Better = Annotated[
     typer.Option(help="Which values are better; needed with --from and --command."),
 ]
 
+ForGate = Annotated[
+    bool,
+    typer.Option(
+        "--gate",
+        help="Write it for repro gate, which adds seeds until they decide; with --command.",
+    ),
+]
+
 
 def new(
     results: Results = None,
     command: Command = "",
     left: Left = "",
     better: Better = None,
-    by: Annotated[
-        float | None,
-        typer.Option(
-            min=1e-60, help="The smallest difference that would matter, in the units of the number."
-        ),
-    ] = None,
+    by: Smallest = None,
     why: Annotated[str, typer.Option(help="Why that much.")] = "",
     own: Annotated[str, typer.Option(help="Why you claim it.")] = "",
     baseline: Baseline = "",
@@ -54,14 +60,8 @@ def new(
     arm: Field = "",
     seed: SeedField = "",
     task: TaskName = "",
-    out: Annotated[Path, typer.Option(help="Folder to which the claim is written.")] = Path(),
-    gate: Annotated[
-        bool,
-        typer.Option(
-            "--gate",
-            help="Write it for repro gate, which adds seeds until they decide; with --command.",
-        ),
-    ] = False,
+    out: ClaimFolder = Path(),
+    gate: ForGate = False,
     json: Json = False,
 ) -> None:
     """Write a claim file to be filled in: from results, from a command, or from questions.
@@ -78,18 +78,22 @@ def new(
         )
         if results is None and not command:
             given = asked_for(lambda asked: typer.prompt(asked, default="", err=True), given)
-        written = write_claim(given)
-        for line in written.said:
-            say(f"read: {line}", err=json)
-        for file in written.files:
-            say(f"wrote {file}", err=json)
-        for problem in written.open:
-            say(f"to fill in: {problem}", err=json)
-        if given.results is not None:
-            seen = f"a verdict on {given.results} is exploratory"
-            declared = "say in `own` why you claim it, and put new results in their place"
-            say(f"{seen}: to declare the claim, {declared}", err=json)
-        if json:
-            files = [*map(str, written.files)]
-            to_fill_in = [*map(described, written.open)]
-            say_json({"files": files, "read": list(written.said), "to_fill_in": to_fill_in})
+        _say(write_claim(given), given.results, json=json)
+
+
+def _say(written: Written, results: Path | None, *, json: bool) -> None:
+    """What was guessed and written, and what is left to do."""
+    for line in written.said:
+        say(f"read: {line}", err=json)
+    for file in written.files:
+        say(f"wrote {file}", err=json)
+    for problem in written.open:
+        say(f"to fill in: {problem}", err=json)
+    if results is not None:
+        seen = f"a verdict on {results} is exploratory"
+        declared = "say in `own` why you claim it, and put new results in their place"
+        say(f"{seen}: to declare the claim, {declared}", err=json)
+    if json:
+        files = [*map(str, written.files)]
+        to_fill_in = [*map(described, written.open)]
+        say_json({"files": files, "read": list(written.said), "to_fill_in": to_fill_in})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -112,6 +113,23 @@ Force = Annotated[
     bool,
     typer.Option("--force", help="Train designs that could hardly decide; the report says so."),
 ]
+
+Limit = Annotated[
+    float | None,
+    typer.Option(
+        min=0.01,
+        metavar="MINUTES",
+        help="End a run that takes longer; it has failed, and the next time goes on from its "
+        "checkpoint, if it has one. Default: no limit.",
+    ),
+]
+
+Reports = Annotated[Path, typer.Option(help="Where reports are written.")]
+
+
+def given_command() -> str:
+    """The command as it was given, for the report."""
+    return shlex.join(["repro", *sys.argv[1:]])
 
 
 def load(claims: Sequence[Path], scale: ScaleName | None, *, allow_code: bool) -> tuple[Claim, ...]:

@@ -90,7 +90,7 @@ class PlannedDesign:
 
 @dataclass(frozen=True, slots=True)
 class ShownPlan:
-    """The runs, what they lack, code of others that they need by arm, and every design."""
+    """The runs, what they lack, code from outside repro that they need by arm, and every design."""
 
     plan: Plan
     lacking: tuple[str, ...]
@@ -157,7 +157,7 @@ def _say_plan(found: ShownPlan, stopped: list[Stopped]) -> None:
     _say_runs(found.plan)
     for arm, code in found.code:
         text = f"{code.arm}: arm {arm} needs {code.use}, which {code.place} names"
-        say(f"{text}: code of others to be run here, with --allow-code alone")
+        say(f"{text}: code from outside repro to be run here, with --allow-code alone")
     for line in found.lacking:
         say(line)
     for each in found.designs:

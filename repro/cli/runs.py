@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +20,9 @@ from repro.cli.options import (
     say,
     say_json,
 )
+
+if TYPE_CHECKING:
+    from repro.specs.claim import Claim
 
 DAMAGED = 4
 
@@ -38,6 +41,11 @@ Some = Annotated[
 ]
 
 
+def _chosen(claims: list[Path], scale: str | None, *, allow_code: bool) -> tuple[Claim, ...]:
+    """The claims whose runs are meant; none for every run."""
+    return load(claims, scale, allow_code=consented(claims, allow_code=allow_code))
+
+
 @runs.command()
 def check(
     claims: Some = None,
@@ -51,8 +59,7 @@ def check(
         from repro.runs import check_runs
         from repro.schema.numbers import number_of
 
-        allowed = consented(claims or [], allow_code=allow_code)
-        chosen = load(claims or [], scale, allow_code=allowed)
+        chosen = _chosen(claims or [], scale, allow_code=allow_code)
         checked = check_runs(open_store(store), chosen)
         for damage in checked.damages:
             say(f"damaged: {damage}", err=json)
@@ -85,8 +92,7 @@ def export(
         from repro.runs import export_runs
         from repro.schema.numbers import number_of
 
-        allowed = consented(claims or [], allow_code=allow_code)
-        chosen = load(claims or [], scale, allow_code=allowed)
+        chosen = _chosen(claims or [], scale, allow_code=allow_code)
         done = export_runs(open_store(store), to, chosen, weights=weights)
         there = f", {done.there} there already" if done.there else ""
         unfinished = f", {done.unfinished} not finished and left out" if done.unfinished else ""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,7 +23,7 @@ from repro.cli.options import (
     say,
     say_json,
 )
-from repro.errors import ClaimError, CodeError
+from repro.errors import ClaimError, CodeError, DataError
 from repro.trainers.derived import with_derived
 
 if TYPE_CHECKING:
@@ -111,7 +113,8 @@ def _tried(claim: Claim, planned: PlannedRun, options: RunOptions) -> Tried:
     from repro.running.preflight import require
 
     require([planned], options)
-    done, failed = execute_with(options, [planned])
+    with _placed(claim, planned, options):
+        done, failed = execute_with(options, [planned])
     key, store = planned.run.key, options.store
     committed, label = store.committed(key), planned.label
     rows = _left(planned, options) if store.state(key) == "finished" else []
@@ -128,6 +131,35 @@ def _tried(claim: Claim, planned: PlannedRun, options: RunOptions) -> Tried:
     }
     known, undefined = with_derived(values, claim.measurements)
     return Tried(label, len(rows), left, known, undefined, failed)
+
+
+@contextmanager
+def _placed(claim: Claim, planned: PlannedRun, options: RunOptions) -> Iterator[None]:
+    """DataError for a number that the program did not leave so, at the place of its measurement."""
+    try:
+        yield
+    except DataError:
+        finished = options.store.state(planned.run.key) == "finished"
+        rows = _left(planned, options) if finished else []
+        if told := list(_not_taken(claim, _arm_of(claim, planned), rows)):
+            raise DataError("\n".join(told)) from None
+        raise
+
+
+def _not_taken(claim: Claim, arm: str, rows: Sequence[Row]) -> Iterator[str]:
+    """What is wrong with each number that a claim asks of a program that left these rows."""
+    from repro.schema.yaml import read_document
+    from repro.series import chosen
+    from repro.trainers.measurement import Reported
+
+    for name, measurement in claim.taken_of(arm).items():
+        if not (rows and isinstance(measurement, Reported)):
+            continue
+        try:
+            chosen(rows, measurement.from_ or "", measurement.reduce)
+        except DataError as error:
+            place = read_document(Path(claim.file)).key_place(("measurements", name))
+            yield f"{place}: measurements.{name}: {error}"
 
 
 def _arm_of(claim: Claim, planned: PlannedRun) -> str:

@@ -27,15 +27,17 @@ if TYPE_CHECKING:
     from repro.tuning.search import SearchPlan, Tuned
     from repro.tuning.search_file import Search
 
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Say what would be tried and what it costs; no runs.")
+]
+
+Chosen = Annotated[Path, typer.Option(help="Folder for the chosen configuration and the table.")]
+
 
 def tune(
     search: Annotated[Path, typer.Argument(help="A search file.", show_default=False)],
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be tried and what it costs; no runs.")
-    ] = False,
-    to: Annotated[
-        Path, typer.Option(help="Folder for the chosen configuration and the table.")
-    ] = Path("tuned"),
+    dry_run: DryRun = False,
+    to: Chosen = Path("tuned"),
     device: Device = "auto",
     engine: Engine = "auto",
     scheduler: Scheduler = "",

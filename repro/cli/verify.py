@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from pathlib import Path
 from textwrap import wrap
@@ -18,12 +17,15 @@ from repro.cli.options import (
     Engine,
     Force,
     Formats,
+    Limit,
+    Reports,
     Scale,
     Scheduler,
     Store,
     Workers,
     append,
     consented,
+    given_command,
     load,
     open_store,
     problems,
@@ -43,8 +45,6 @@ if TYPE_CHECKING:
     from repro.verify import Options, Verified
 
 STYLES = {"good": "bold green", "bad": "bold red", "warn": "bold yellow", "plain": "bold"}
-
-Reports = Annotated[Path, typer.Option(help="Where reports are written.")]
 
 Train = Annotated[
     bool, typer.Option("--train/--no-train", help="Train what the store lacks, or never.")
@@ -67,16 +67,6 @@ Nightly = Annotated[
     typer.Option(
         "--nightly",
         help="Add seeds to sequential claims, and take fresh ones for negative controls.",
-    ),
-]
-
-Limit = Annotated[
-    float | None,
-    typer.Option(
-        min=0.01,
-        metavar="MINUTES",
-        help="End a run that takes longer; it has failed, and the next time goes on from its "
-        "checkpoint, if it has one. Default: no limit.",
     ),
 ]
 
@@ -124,7 +114,7 @@ def verify(
             scheduler=scheduler,
             workers=workers,
             train=train,
-            command=shlex.join(["repro", *sys.argv[1:]]),
+            command=given_command(),
             results=results,
             nightly=nightly,
             force=force,

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from repro.drafting.claim_text import Better, Draft, claim_text, name_of
 from repro.drafting.found_results import FoundResults
+from repro.drafting.run_fields import named, refused
 from repro.drafting.run_values import FoundValue, several_of
-from repro.drafting.run_words import named, refused
 from repro.errors import OutputError, Place, Problem, SpecError
 from repro.evidence.csv_table import COLUMNS, STATE
 from repro.evidence.readings import TASK, short
@@ -37,7 +37,10 @@ MARK = "# unedited: "
 
 @dataclass(frozen=True, slots=True)
 class DraftOptions:
-    """What is asked of the results; ``why`` is the reason of a margin, ``ask`` leaves it open."""
+    """What is asked of the results; ``why`` is the reason of a margin, ``ask`` leaves it open.
+
+    ``out`` is the folder to which the claims go, and ``ending`` what their ids end with.
+    """
 
     better: Better
     by: float | None = None
@@ -46,6 +49,8 @@ class DraftOptions:
     own: str = ""
     head: Sequence[str] = ()
     ask: bool = False
+    out: Path = Path()
+    ending: str = ""
 
 
 @dataclass(slots=True)
@@ -67,21 +72,23 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
     measurement = name_of(results.measure, before="value")
     drafts = Drafts(said=[*results.said, said])
     others = [label for label in results.runs if label != baseline]
-    ids = [f"{names[label]}_vs_{names[baseline]}"[:64] for label in others]
+    pairs = [f"{names[label]}_vs_{names[baseline]}"[:64] for label in others]
+    ids = [f"{name}{asked.ending}"[:64] for name in pairs]
     family = ids if len(others) > 1 else ()
-    for claim_id, label in zip(ids, others, strict=True):
+    for name, claim_id, label in zip(pairs, ids, others, strict=True):
         pair, file = (label, baseline), results.table
         asked_here = asked
         if _has_to_be_copied(results, names, measurement):
-            file = f"{claim_id if family else _stem(results)}_as_compared.csv"
+            file = f"{name if family else _stem(results)}_as_compared.csv"
             text = _tidy_text(results, pair, names, measurement)
             drafts.tables[file] = text
-            drafts.said.append(f"the values are copied to {file}, which the claim reads")
+            place = asked.out / file
+            drafts.said.append(f"the values are copied to {place}, which the claim reads")
             copied = f"Its values are copied to {file}, SHA-256 {_digest(text)}."
             asked_here = replace(asked, head=(*asked.head, copied))
         draft = _draft(results, asked_here, names, pair, measurement, file)
         text = claim_text(replace(draft, id=claim_id, family=family))
-        drafts.claims[f"{claim_id}.claim.yaml"] = text
+        drafts.claims[f"{name}.claim.yaml"] = text
     return drafts
 
 

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from repro.drafting.json_runs import one_log, runs_in_json
 from repro.drafting.log_runs import LOGS, names_in_log, run_in_log, runs_in_log
-from repro.drafting.run_words import named, refused
+from repro.drafting.run_fields import named, refused
 from repro.errors import ClaimError
 from repro.evidence.imported import AnyImporter
 from repro.evidence.imports.importer import FoundRun, Importer

@@ -19,24 +19,29 @@ from repro.drafting.forms import Form, forms_of, forms_of_chart, import_of
 from repro.drafting.json_runs import is_series
 from repro.drafting.log_runs import pattern_of
 from repro.drafting.run_fields import (
+    COUNTERS,
     MOST_ARMS,
     Hints,
     arm_field,
+    field_of_task,
+    named,
     no_field,
+    refused,
     seed_field,
     seed_of,
+    task_field,
+    task_of,
+    tasks_left_out,
     text_in,
     with_cells,
     with_states,
 )
 from repro.drafting.run_values import Columns, FoundValue, values_of
-from repro.drafting.run_words import COUNTERS, named, refused
-from repro.drafting.task_fields import field_of_task, task_field, task_of, tasks_left_out
 from repro.errors import DataError
 from repro.evidence.imports.importer import FilesRead, FoundRun
 from repro.evidence.imports.result_files import FORMS
+from repro.evidence.imports.wandb import wandb_export
 from repro.evidence.readings import DIVERGED, TASK, value_of
-from repro.evidence.wandb_export import wandb_export
 from repro.schema.base import FileName
 from repro.schema.numbers import number_of
 

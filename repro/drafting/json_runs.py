@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 
-from repro.drafting.run_words import ARMS, SEEDS, last_part, named, refused
+from repro.drafting.run_fields import ARMS, SEEDS, last_part, named, refused
 from repro.errors import DataError
 from repro.evidence.imports.importer import FilesRead, FoundRun
 from repro.evidence.imports.inspect_logs import Inspect

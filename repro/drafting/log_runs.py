@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from repro.drafting.run_words import ARMS, SEEDS, refused
+from repro.drafting.run_fields import ARMS, SEEDS, refused
 from repro.evidence.imports.importer import FoundRun
 from repro.files import read_bytes
 from repro.series import Row, numbers_in

@@ -14,7 +14,7 @@ from repro.drafting.found_results import read_results
 from repro.drafting.log_runs import pattern_of
 from repro.drafting.run_fields import Hints
 from repro.errors import ClaimError, Place, Problem
-from repro.evidence.readings import number_of
+from repro.evidence.readings import number_in
 from repro.specs.claim import WRITTEN_FROM_RESULTS
 from repro.specs.load import check_files
 
@@ -128,7 +128,7 @@ def _from_results(new: NewClaim, better: Better, path: Path) -> Drafts:
     """A claim like these results, about new ones in their place."""
     results = read_results(path, new.out, new.hints)
     own = f"{WRITTEN_FROM_RESULTS}. {new.own}" if new.own else WRITTEN_FROM_RESULTS
-    asked = DraftOptions(better, new.by, new.why, new.baseline, own, SEEN, ask=True)
+    asked = DraftOptions(better, new.by, new.why, new.baseline, own, SEEN, ask=True, out=new.out)
     return drafts_of(results, asked)
 
 
@@ -234,7 +234,7 @@ def _better(answer: str) -> Better:
 def _size(answer: str) -> float | None:
     if not answer:
         return None
-    size = number_of(answer)
+    size = number_in(answer)
     if size is None or size <= 0:
         advice = "write digits and a decimal point"
         expected = f"  expected: a number above 0\n  to do: {advice}"

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from repro.drafting.run_fields import seed_of
-from repro.drafting.task_fields import task_of
+from repro.drafting.run_fields import seed_of, task_of
 from repro.evidence.imports.importer import FoundRun
 from repro.series import chosen
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from repro.errors import Problem
 from repro.evidence.base import DeclaredAt, EvidenceSource, Facts
 from repro.evidence.evidence import TableSource, TidyTable, by_source
+from repro.evidence.imports.wandb import wandb_export
 from repro.evidence.readings import (
     DIVERGED,
     EMPTY,
@@ -30,7 +31,6 @@ from repro.evidence.readings import (
     value_of,
 )
 from repro.evidence.run_keys import Evaluation, SeedKey, TaskSeed, in_order
-from repro.evidence.wandb_export import wandb_export
 from repro.files import read_text
 from repro.schema.base import FileName
 from repro.schema.messages import choose, closest, listed

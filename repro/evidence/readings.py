@@ -39,7 +39,7 @@ MAX_DIGITS = 1_000
 _NUMBER = re.compile(r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
 
 
-def number_of(cell: str) -> float | None:
+def number_in(cell: str) -> float | None:
     """The number that a cell holds; None for anything else, also for what is not finite."""
     if len(cell) > MAX_DIGITS or not _NUMBER.fullmatch(cell):
         return None
@@ -66,7 +66,7 @@ def value_of(cell: str, censored_at: float | None) -> float | Words:
     """
     if cell.startswith(">"):
         return _censored_value(cell, censored_at)
-    number = number_of(cell)
+    number = number_in(cell)
     if number is None:
         text = f"'{short(cell)}' is not a finite number" if cell else EMPTY
         return text, "a finite number", advice_on(cell)
@@ -85,7 +85,7 @@ def _censored_value(cell: str, censored_at: float | None) -> float | Words:
     if censored_at is None:
         mistake = f"'{short(cell)}' is censored, and the claim declares no budget"
         return mistake, "a finite number", "add `censored: {at: ..., why: ...}` to the measurement"
-    if number_of(cell[1:].strip()) == censored_at:
+    if number_in(cell[1:].strip()) == censored_at:
         return float(censored_at)
     mistake = f"'{short(cell)}' is censored, and the budget of the claim is {censored_at:g}"
     advice = f"write >{censored_at:g} for a run that did not get there in its budget"
@@ -97,7 +97,7 @@ def time_of(cell: str) -> tuple[str, float] | None:
 
     The sorts are a number of any unit, and a date of ISO 8601 with and without a zone.
     """
-    number = number_of(cell)
+    number = number_in(cell)
     if number is not None:
         return "number", number
     try:

@@ -12,7 +12,7 @@ from repro.errors import ClaimError, TooFewError
 from repro.expectations import base
 from repro.expectations.base import Context, Declared, Found, Kind, Read, pair
 from repro.expectations.decision_rules import by_p, by_sign
-from repro.expectations.phrases import against, both_p, digits, ends, follows, p_words, upper
+from repro.expectations.phrases import against, both_p, digits, ends, follows, p_words
 from repro.expectations.verdict_words import Finding
 from repro.schema import numbers as fmt
 from repro.schema.base import Magnitude, Name, Window
@@ -326,18 +326,18 @@ def _direction(declared: Association, found: Found) -> str:
     if asserted == "different":
         return follows(found, f"Not zero, as claimed{p}.", "", f"A correlation is not shown{p}.")
     other = "negative" if asserted == "positive" else "positive"
-    shown = f"{upper(asserted)} is not shown{p}."
+    shown = f"{fmt.upper_first(asserted)} is not shown{p}."
     if effect and (effect > 0) == (other == "positive"):
         shown = against(f"it looks {other}", p)
-    contrary = f"{upper(other)}, against the claim that it is {asserted}{p}."
-    return follows(found, f"{upper(asserted)}, as claimed{p}.", contrary, shown)
+    contrary = f"{fmt.upper_first(other)}, against the claim that it is {asserted}{p}."
+    return follows(found, f"{fmt.upper_first(asserted)}, as claimed{p}.", contrary, shown)
 
 
 def _size(declared: Association, size: Magnitude, found: Found) -> str:
     asserted, other = _size_words(declared, size)
-    shown = f"{upper(asserted)} is not shown."
+    shown = f"{fmt.upper_first(asserted)} is not shown."
     if (abs(found.result.effect) < size.value) == (declared.magnitude_at_most is None):
         shown = against(f"it looks {other}")
     p, contrary = both_p(found.result)
-    contradicted = f"{upper(other)}, against the claim{contrary}."
-    return follows(found, f"{upper(asserted)}, as claimed{p}.", contradicted, shown)
+    contradicted = f"{fmt.upper_first(other)}, against the claim{contrary}."
+    return follows(found, f"{fmt.upper_first(asserted)}, as claimed{p}.", contradicted, shown)

@@ -44,7 +44,7 @@ class Declared(Spec):
 
     @property
     def code(self) -> str:
-        """The code of others that judges it, and its version; empty for what is built in."""
+        """What judges it that is no part of repro, and its version; empty for what is built in."""
         return ""
 
     def names(self) -> dict[str, Any]:
@@ -439,11 +439,12 @@ class OtherTest(Generic[E]):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a test found, as the sentences need it."""
+    """What a test found; ``digits`` after the point of a difference, in percent where relative."""
 
     result: TestResult
     interval: IntervalPart | None
     conclusion: Conclusion | None
+    digits: int
 
 
 def pair(names: list[str]) -> str:

@@ -167,10 +167,9 @@ class DifferenceKind(MeansKind[Difference]):
             chance = f"{fmt.share(found.result.effect)} of pairs of seeds"
             reach = ends(found.interval, (0.5,), digits(fmt.share, 3))
             return headed(value, f"{names[0]} is higher than {names[1]} in {chance}{reach}")
-        shown = context.measurement(declared).digits
         limits = [limit.value for limit in self.limits(declared, context)]
-        said = difference_words(found.result, names, value, digits(fmt.fixed, shown))
-        return f"{said}{ends(found.interval, (0.0, *limits), digits(fmt.plus, shown))}"
+        said = difference_words(found.result, names, value, digits(fmt.fixed, found.digits))
+        return f"{said}{ends(found.interval, (0.0, *limits), digits(fmt.plus, found.digits))}"
 
     def therefore(self, declared: Difference, context: Context, found: Found) -> str:
         if found.conclusion is None:

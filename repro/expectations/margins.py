@@ -22,7 +22,6 @@ from repro.expectations.phrases import (
     margin_limit,
     margin_words,
     relative_size,
-    upper,
 )
 from repro.expectations.sequential import MeansKind, is_sequential
 from repro.expectations.verdict_words import Conclusion, Finding
@@ -78,10 +77,10 @@ class MarginKind(MeansKind[M]):
         return f"{value}, {a} {'minus' if declared.margin.relative is None else 'relative to'} {b}"
 
     def found(self, declared: M, context: Context, found: Found) -> str:
-        size, shown = declared.margin.size, context.measurement(declared).digits
+        size, shown = declared.margin.size, found.digits
         change, text = digits(fmt.plus, shown), digits(fmt.fixed, shown)
         if declared.margin.relative is not None:
-            change, text = fmt.relative, relative_size
+            change, text = digits(fmt.relative, shown), digits(relative_size, shown)
         names, value = context.labels(declared), context.measured(declared)
         said = difference_words(found.result, names, value, text)
         return f"{said}{ends(found.interval, (-size, size), change)}"
@@ -91,7 +90,7 @@ class MarginKind(MeansKind[M]):
             return ""
         pair = compared(declared, context, found, (declared.margin.size,))
         if declared.margin.relative is not None:
-            pair = replace(pair, text=relative_size)
+            pair = replace(pair, text=digits(relative_size, found.digits))
         return self.against_margin(declared, pair, found)
 
     def mistakes(self, declared: M, context: Context) -> Iterator[base.Mistake]:
@@ -146,13 +145,13 @@ class EquivalenceKind(MarginKind[Equivalence]):
         margin = margin_words(declared.margin)
         asserted = f"equal to within {margin}"
         if found.conclusion is Conclusion.CONFIRMED:
-            inside = f"{upper(asserted)}, as claimed: the whole interval lies inside"
+            inside = f"{fmt.upper_first(asserted)}, as claimed: the whole interval lies inside"
             if pair.excludes_none():
                 return f"{inside}. There is a difference, but smaller than the margin."
             return f"{inside}."
         if found.conclusion is Conclusion.CONTRADICTED:
-            said = f"{upper(pair.seen or 'different')} by more than {margin}, against the claim"
-            return f"{said} that they are {asserted}."
+            seen = fmt.upper_first(pair.seen or "different")
+            return f"{seen} by more than {margin}, against the claim that they are {asserted}."
         side = pair.seen
         if side is not None and abs(pair.effect) >= declared.margin.size:
             return against(f"{pair.a} looks {side} by more than {margin}", pair.reach())
@@ -213,9 +212,9 @@ class OneSidedKind(MarginKind[MarginClaim]):
             most = "" if end is None else f": at most {pair.size(end)} {self.side}"
             if end is not None and end <= 0:
                 most = f": it is {OTHER[self.side]}"
-            return f"{upper(asserted)}, as claimed{most}."
+            return f"{fmt.upper_first(asserted)}, as claimed{most}."
         if found.conclusion is Conclusion.CONTRADICTED:
-            said = f"{upper(self.side)} by more than {margin}, against the claim"
+            said = f"{fmt.upper_first(self.side)} by more than {margin}, against the claim"
             return f"{said} that it is {asserted}."
         if pair.seen == self.side and abs(pair.effect) >= declared.margin.size:
             return against(f"{pair.a} looks {self.side} by more than {margin}", pair.reach())

@@ -76,7 +76,7 @@ class MetaAnalysisKind(TasksKind[MetaAnalysis]):
         from repro.stats.random_effects import MetaAnalysisResult
 
         result = expect(found.result, MetaAnalysisResult)
-        change = digits(fmt.plus, context.measurement(declared).digits)
+        change = digits(fmt.plus, found.digits)
         low, high = (change(end, 0) for end in (result.prediction.low, result.prediction.high))
         level = fmt.percent(result.prediction.level)
         new = f"On a new task of their sort the effect lies between {low} and {high} ({level})."

@@ -19,7 +19,6 @@ from repro.expectations.phrases import (
     ends,
     follows,
     headed,
-    upper,
 )
 from repro.expectations.verdict_words import Finding
 from repro.schema import numbers as fmt
@@ -109,7 +108,7 @@ class TrendKind(Kind[Trend]):
     def _found(self, declared: Trend, context: Context, found: Found) -> str:
         result, value = found.result, context.measured(declared)
         if declared.test in OF_SLOPE:
-            shown = context.measurement(declared).digits
+            shown = found.digits
             side = "rises" if result.effect > 0 else "falls"
             step = fmt.fixed(abs(result.effect), shown)
             said = f"the mean {side} by {step} from arm to arm, on average"
@@ -191,10 +190,9 @@ class OrderingKind(Kind[Ordering]):
 
         result, names = found.result, context.labels(declared)
         a, b = expect(result, OrderingResult).weakest
-        shown = context.measurement(declared).digits
-        value, text = context.measured(declared), digits(fmt.fixed, shown)
+        value, text = context.measured(declared), digits(fmt.fixed, found.digits)
         said = difference_words(result, [names[b], names[a]], value, text)
-        said += ends(found.interval, (0.0,), digits(fmt.plus, shown))
+        said += ends(found.interval, (0.0,), digits(fmt.plus, found.digits))
         pairs = len(names) * (len(names) - 1) // 2
         least = f" Of the {pairs} pairs, this one supports the claim least." if pairs > 1 else ""
         return f"{said}.{least} {_ordered(declared, found, several=pairs > 1)}".rstrip()
@@ -214,5 +212,7 @@ def _ordered(declared: Ordering, found: Found, *, several: bool) -> str:
     shown = f"That every pair is in order is not shown{p}."
     if found.result.effect * (1 if declared.direction == "increasing" else -1) < 0:
         shown = against(f"{reverse} looks the other way round", contrary)
-    contradicted = f"{upper(reverse)} is the other way round, against the claim{contrary}."
+    contradicted = (
+        f"{fmt.upper_first(reverse)} is the other way round, against the claim{contrary}."
+    )
     return follows(found, f"Every pair is in order, as claimed{p}.", contradicted, shown)

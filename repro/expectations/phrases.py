@@ -72,14 +72,14 @@ def digits(text: Callable[[float, int], str], usual: int) -> Callable[[float, in
     return lambda value, more: text(value, usual + more)
 
 
-def relative_size(value: float, more: int) -> str:
+def relative_size(value: float, places: int) -> str:
     """A relative difference without its sign: `1.2%`."""
-    return fmt.relative(abs(value), more).lstrip("+")
+    return fmt.relative(abs(value), places).lstrip("+")
 
 
 def headed(measurement: str, said: str) -> str:
     """`Test perplexity: ...`: the measurement first, so that any label of an arm fits behind it."""
-    return f"{upper(measurement)}: {said}"
+    return f"{fmt.upper_first(measurement)}: {said}"
 
 
 def against(looks: str, rest: str = "") -> str:
@@ -99,10 +99,6 @@ def follows(found: Found, confirmed: str, contradicted: str, shown: str) -> str:
 
 def both_p(result: TestResult) -> tuple[str, str]:
     return p_words(result), p_words(result, opposite=True)
-
-
-def upper(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
 
 
 def difference_words(
@@ -227,5 +223,5 @@ def compared(
         effect=found.result.effect,
         interval=found.interval,
         limits=limits,
-        text=digits(fmt.fixed, measurement.digits),
+        text=digits(fmt.fixed, found.digits),
     )

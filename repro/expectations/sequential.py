@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from repro.errors import ClaimError, TooFewError
 from repro.expectations.base import Context, Declared, E, EProcess, Found, Kind, Read, arms_of
 from repro.expectations.decision_rules import conclude_sequential
-from repro.expectations.phrases import upper
 from repro.expectations.verdict_words import Finding
+from repro.schema import numbers as fmt
 from repro.stats.records import Arm, Sample, TestResult, expect, require_sample
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class LooksKind(Kind[E]):
         early, said = _at_crossing(found), self.found(declared, context, found)
         if early is None:
             return f"{said}. {self.therefore(declared, context, found)}".rstrip()
-        value = upper(context.measured(declared))
+        value = fmt.upper_first(context.measured(declared))
         result, head = expect(found.result, SequentialResult), f"{value}: "
         look = f"{result.decided_at} {result.units}"
         at_look = self.found(declared, context, early).removeprefix(head)
@@ -222,7 +222,7 @@ def _at_crossing(found: Found) -> Found | None:
         result, effect=(low + high) / 2, interval=result.crossing, p=None, p_opposite=None
     )
     interval = last.model_copy(update={"low": low, "high": high})
-    return Found(at_crossing, interval, found.conclusion)
+    return replace(found, result=at_crossing, interval=interval)
 
 
 def _from(sample: Sample, first: int) -> Sample:

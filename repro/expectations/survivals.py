@@ -12,7 +12,7 @@ from repro.expectations import base
 from repro.expectations.base import Context, Declared, Found, Kind, Pair, Read, arms_of
 from repro.expectations.decision_rules import by_p, by_sign
 from repro.expectations.exact import least_pairs, least_splits
-from repro.expectations.phrases import against, both_p, digits, ends, follows, headed, upper
+from repro.expectations.phrases import against, both_p, digits, ends, follows, headed
 from repro.expectations.verdict_words import Finding
 from repro.schema import numbers as fmt
 from repro.schema.base import Reason, Spec
@@ -141,12 +141,11 @@ class SurvivalsKind(Kind[Survivals]):
         result = expect(found.result, LogRankResult)
         a, b = context.labels(declared)
         (reached_a, reached_b), (n_a, n_b) = result.reached, result.n
-        places = context.measurement(declared).digits
-        budget = fmt.fixed(result.at, places)
+        budget = fmt.fixed(result.at, context.measurement(declared).digits)
         there = (
             f"{a} is there by {budget} in {reached_a} of {n_a} runs and {b} in {reached_b} of {n_b}"
         )
-        text = digits(fmt.fixed, places)
+        text = digits(fmt.fixed, found.digits)
         size, word = text(abs(result.effect), 0), "longer" if result.effect > 0 else "shorter"
         reach = ends(found.interval, (0.0,), text)
         mean = f"The mean time within {budget} is {size} {word} with {a} than with {b}{reach}"
@@ -194,9 +193,11 @@ def _therefore(declared: Survivals, found: Found) -> str:
         )
     claimed = declared.direction
     other = "later" if claimed == "sooner" else "sooner"
-    shown = f"{upper(claimed)} is not shown{p}."
+    shown = f"{fmt.upper_first(claimed)} is not shown{p}."
     result = found.result
     if known(result.p_opposite) < known(result.p):
         shown = against(f"it looks {other}", contrary)
-    confirmed = f"{upper(claimed)}, as claimed{p}."
-    return follows(found, confirmed, f"{upper(other)}, against the claim{contrary}.", shown)
+    confirmed = f"{fmt.upper_first(claimed)}, as claimed{p}."
+    return follows(
+        found, confirmed, f"{fmt.upper_first(other)}, against the claim{contrary}.", shown
+    )

@@ -142,7 +142,7 @@ class TasksKind(Kind[T]):
         return f"{self.measured(declared, context)}, {a} minus {b}"
 
     def sentence(self, declared: T, context: Context, found: Found) -> str:
-        shown, names = context.measurement(declared).digits, context.labels(declared)
+        shown, names = found.digits, context.labels(declared)
         text, size = digits(fmt.fixed, shown), declared.size
         said = difference_words(found.result, names, self.measured(declared, context), text)
         reach = ends(found.interval, (-size, size), digits(fmt.plus, shown))

@@ -14,6 +14,7 @@ from repro.errors import ClaimError
 from repro.expectations.kinds import kind_of
 from repro.expectations.verdict_words import Agreement, Validity
 from repro.judging import document as part
+from repro.judging.digits import digits_of_effect
 from repro.judging.document_parts import ReplicationPart
 from repro.schema import numbers as fmt
 from repro.specs.claim import UNSCALED, Claim, ComparedArm, Published
@@ -219,7 +220,7 @@ def _agreement(
         prediction = _predict(printed, (a, b), ours, ratio=ratio, paired=_paired(claim, ours))
     except ClaimError as error:
         return Agreement.NOT_CHECKABLE, str(error)
-    shown = claim.measurements[expectation.measurement].digits
+    shown = digits_of_effect(expectation, claim, result, ours)
     low, high, ours_text = _distinct(
         (prediction.interval.low, prediction.interval.high, result.effect), shown, ratio=ratio
     )

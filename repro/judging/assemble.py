@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from statistics import stdev
 
 from repro.evidence.evidence import Evidence
 from repro.expectations import base
@@ -31,6 +30,7 @@ from repro.judging.claim_parts import (
 from repro.judging.costs import cost_parts
 from repro.judging.curve_parts import curves
 from repro.judging.design_power import design_parts
+from repro.judging.digits import ON_SCALES, digits_of_effect, with_digits
 from repro.judging.document_parts import (
     DesignPart,
     LevelPart,
@@ -285,7 +285,9 @@ def as_entry(
     conclusion = judged.conclusion if concludes else None
     interval = None if result is None else _interval(result)
     scale = kind.scale(expectation)
-    found = None if result is None else Found(result, interval, conclusion)
+    arms = () if result is None else base.arms_of(expectation, evidence.read)
+    shown = digits_of_effect(expectation, claim, result, arms)
+    found = None if result is None else Found(result, interval, conclusion, shown)
     return doc.Result(
         id=expectation.id,
         kind=expectation.kind,
@@ -298,6 +300,7 @@ def as_entry(
         test=name_of_test(expectation, context),
         alpha=claim.alpha,
         scale=scale,
+        digits=shown if scale in ON_SCALES else None,
         effect_label=kind.effect_label(expectation, context),
         effect=None if result is None else result.effect,
         interval=None if scale == "none" else interval,
@@ -385,33 +388,3 @@ def _details(
     seeds = list(dict.fromkeys(fmt.count(n) for n in result.n))
     said = f"{seeds[0]} per arm" if len(seeds) == 1 < len(result.n) else " and ".join(seeds)
     return ({"seeds": said} if kind.counts_seeds else {}) | facts
-
-
-def with_digits(claim: Claim, evidence: Evidence) -> Claim:
-    """The claim as it is worded: of each reported measurement so many digits that it varies.
-
-    Its ``digits`` are the fewest. Where the scatter over seeds is less than one in the last of
-    them there are more, two of the scatter's own: 0.04 below 0.05 would be all that is seen of
-    0.0423 and 0.0497. Without scatter over seeds that of all values counts.
-    """
-    worded = {
-        name: measurement.at_scatter(_scatter(name, evidence))
-        for name, measurement in claim.measurements.items()
-    }
-    return claim.model_copy(update={"measurements": worded})
-
-
-def _scatter(name: str, evidence: Evidence) -> float:
-    """The largest standard deviation of an arm, else the range of everything known."""
-    largest = 0.0
-    values: list[float] = []
-    for arm in evidence.arms:
-        finished = [run.values[name] for run in evidence.counted(arm) if name in run.values]
-        values += finished
-        if len(finished) > 1:
-            largest = max(largest, stdev(finished))
-    for printed in evidence.published.values():
-        if name in printed:
-            values.append(printed[name].mean)
-            largest = max(largest, printed[name].sd or 0.0)
-    return largest or (max(values) - min(values) if values else 0.0)

@@ -27,7 +27,6 @@ from repro.judging.document_parts import (
 )
 from repro.schema.base import Name, Spec
 
-DOCUMENT_SCHEMA = 1
 ValidityWord = Literal["VALID", "INVALID", "INCOMPLETE", "STALE", "NOT-COMPARABLE"]
 
 
@@ -174,7 +173,7 @@ class ReadFilesPart(TableFilePart):
 
 
 class Code(Spec):
-    """Code of others that an arm was trained with: `module:object`, and its version."""
+    """Code from outside repro that an arm was trained with: `module:object`, and its version."""
 
     use: str
     version: str
@@ -250,9 +249,12 @@ class Result(Spec):
 
     ``scale`` is that of effect, interval and limits: a ``difference`` of means, one ``relative``
     to the mean of b, a ``ratio``, a ``correlation``, a ``share``, or ``none`` for exact
-    statements (separation, bound). ``claimed`` is the side of the limits where the claim says
-    the effect lies. ``sentence`` is the finding in one sentence, ``statement`` what was declared.
-    ``against`` and ``points`` belong to associations: the other measurement, and the points.
+    statements (separation, bound). ``digits`` are those after the point of a difference, and of a
+    relative one in percent; absent on other scales, and in reports of old, which have those of the
+    measurement.
+    ``claimed`` is the side of the limits where the claim says the effect lies. ``sentence`` is the
+    finding in one sentence, ``statement`` what was declared. ``against`` and ``points`` belong to
+    associations: the other measurement, and the points.
     ``ordered``: the arms stand in an order that is declared.
     ``strength`` goes with the conclusion, and is absent where there is none. ``p`` is that of what
     is claimed and ``p_against`` that of the contrary, where the test has one.
@@ -269,6 +271,7 @@ class Result(Spec):
     test: str
     alpha: float
     scale: EffectScale
+    digits: Annotated[int, Field(ge=0, le=100)] | None = None
     effect_label: str
     effect: float | None
     interval: IntervalPart | None

@@ -141,7 +141,7 @@ class Gate:
         read = with_parts(reads, known)
         for name, measurement in known.items():
             if name in read and (caution := measurement.caution_under(name)):
-                label = measurement.label[:1].upper() + measurement.label[1:]
+                label = fmt.upper_first(measurement.label)
                 self._flag(FlagKind.CHOSEN, f"{label}: {caution}")
 
     @property

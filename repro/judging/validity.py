@@ -92,8 +92,9 @@ def _diverged(claim: Claim, evidence: Evidence) -> list[Problem]:
     if claim.seeds.diverged == "worst":
         return []
     allowed, lost = claim.seeds.excludable, _in_state(claim, evidence, "diverged")
+    rule = f"{allowed} allowed by `seeds: {{diverged: {claim.seeds.diverged}}}`"
     return [
-        (Validity.INVALID, f"{runs} diverged; {allowed} allowed{_why_lost(replicates, 'diverged')}")
+        (Validity.INVALID, f"{runs} diverged; {rule}{_why_lost(replicates, 'diverged')}")
         for (runs, n), replicates in zip(lost, evidence.arms.values(), strict=True)
         if n > allowed
     ]

@@ -49,7 +49,6 @@ from repro.evidence.evidence import Evidence
 from repro.expectations.base import Read
 from repro.expectations.decision_rules import decide
 from repro.expectations.kinds import Expectation, kind_of
-from repro.expectations.phrases import upper
 from repro.expectations.verdict_words import NOT_TESTED, Conclusion, Finding, Validity, Verdict
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
@@ -150,7 +149,7 @@ def heading(expectation: Expectation, claim: Claim) -> str:
         for each in claim.expectations
         if kind_of(each).effect_label(each, context) == label
     ]
-    return f"{upper(label)}{fmt.told_apart(expectation.id, expectation.kind, kinds)}"
+    return f"{fmt.upper_first(label)}{fmt.told_apart(expectation.id, expectation.kind, kinds)}"
 
 
 def conclude_conjunction(leaves: Sequence[Finding], *, alpha: float = 0.05) -> Finding:

@@ -41,7 +41,7 @@ def _curve_words(document: Document, curves: list[CurvePart]) -> tuple[CurveWord
 
 def _curve_figure(document: Document, curves: list[CurvePart], marks: Marks, name: str) -> Figure:
     said, measured = _curve_words(document, curves)
-    label = words.upper_first(measured)
+    label = fmt.upper_first(measured)
     lines = tuple(
         Lines(
             words.arm_label(document, curve.arm),
@@ -67,7 +67,7 @@ def _turned_figure(document: Document, curves: list[CurvePart], marks: Marks, na
     """Counts above a setting are the places of values: rank(tolerance) is a spectrum, turned."""
     said, label = _curve_words(document, curves)
     turned = said.turned or TurnedWords("", "", "", "")
-    title = words.upper_first(f"{label}: {turned.title}")
+    title = fmt.upper_first(f"{label}: {turned.title}")
     lines = tuple(
         Lines(
             words.arm_label(document, curve.arm),

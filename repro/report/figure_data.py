@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from repro.expectations.base import LimitPart, Point
@@ -28,6 +28,8 @@ from repro.report.blocks import (
     Ends,
     Figure,
     Key,
+    LinePlot,
+    Lines,
     Mark,
     Paragraph,
     Scale,
@@ -119,7 +121,7 @@ def _panel(document: Document, m: MeasurementPart) -> DotPanel:
     place = {arm: i for i, arm in enumerate(_along(document, m))}
     arms = sorted(document.arms, key=lambda arm: place.get(arm.id, len(place)))
     rows = tuple(_dot_row(document, arm, m, scale) for arm in arms)
-    return DotPanel(words.upper_first(m.label), axis, scale, rows)
+    return DotPanel(fmt.upper_first(m.label), axis, scale, rows)
 
 
 def _dot_row(document: Document, arm: ArmPart, m: MeasurementPart, scale: Scale) -> DotRow:
@@ -211,7 +213,7 @@ def effect_row(document: Document, result: Result) -> EffectRow | None:
         return None
     ends = None if result.interval is None else (result.interval.low, result.interval.high)
     axis = effect_axis(document, result, [result.effect, *(ends or ())])
-    title, note = words.upper_first(result.effect_label), effect_note(document, result)
+    title, note = fmt.upper_first(result.effect_label), effect_note(document, result)
     return EffectRow(title, note, axis, result.effect, ends, _sides(document, result))
 
 
@@ -277,7 +279,7 @@ def scatter_figure(document: Document, result: Result, name: str) -> Figure:
     caption = f"Each mark is {mark}: across, its {x}; upwards, its {y}."
     if not all(point.counted for point in result.points):
         caption += " Hollow marks lie outside the declared window and are not counted."
-    title = f"{words.upper_first(y)} against {x}"
+    title = f"{fmt.upper_first(y)} against {x}"
     alt = f"{title}, {fmt.number_of(len(result.points), 'point')}. {_points_said(document, result)}"
     return Figure(name, alt, caption, ScatterPlot(title, x, y, tuple(groups)))
 
@@ -320,3 +322,60 @@ def _place(document: Document, result: Result, points: list[Point]) -> str:
 
     y = reach(result.measurement, [point.y for point in points])
     return f"{y} at {reach(result.against, [point.x for point in points])}"
+
+
+def times_to_target(document: Document) -> tuple[Figure, ...]:
+    """A figure for each censored measurement that a decisive expectation reads."""
+    figures: list[Figure] = []
+    for key in dict.fromkeys(result.measurement for result in words.decisive(document)):
+        measurement = words.measurement_of(document, key)
+        if measurement is not None and measurement.censored_at is not None:
+            number = f"-{len(figures) + 1}" if figures else ""
+            figures.append(
+                _times_figure(document, measurement, measurement.censored_at, f"times{number}")
+            )
+    return tuple(figures)
+
+
+def _times_figure(
+    document: Document, measurement: MeasurementPart, budget: float, name: str
+) -> Figure:
+    key = measurement.key
+    found = {
+        arm.id: [run.values[key] for run in arm.replicates if key in run.values]
+        for arm in document.arms
+    }
+    values = {arm: times for arm, times in found.items() if times}
+    lines = tuple(
+        Lines(
+            words.arm_label(document, arm),
+            words.colour_of(document, arm),
+            (not_there(times, budget),),
+        )
+        for arm, times in values.items()
+    )
+    title = fmt.upper_first(f"{measurement.label}: runs that are not there yet")
+    marks = (Mark(budget, f"budget, {words.value(budget, measurement).removeprefix('> ')}"),)
+    plot = LinePlot(title, measurement.label, "share of runs", lines, upright=marks, scale="linear")
+    caption = (
+        "Each line is the share of an arm's runs that have not got there yet; what is left at the "
+        "budget never did."
+    )
+    alts = [f"{title}."]
+    for arm, times in values.items():
+        left = sum(time >= budget for time in times)
+        alts.append(f"{words.arm_label(document, arm)}: {left} of {len(times)} never.")
+    return Figure(name, " ".join(alts), caption, plot)
+
+
+def not_there(values: Sequence[float], budget: float) -> tuple[tuple[float, float], ...]:
+    """The share that is not there, before and after the time of each run, from 0 to the budget.
+
+    With one budget for all runs it is the estimate of Kaplan and Meier (1958).
+    """
+    points, left = [(min(0.0, *values), 1.0)], len(values)
+    for value in sorted(value for value in values if value < budget):
+        points.append((value, left / len(values)))
+        left -= 1
+        points.append((value, left / len(values)))
+    return (*points, (budget, left / len(values)))

@@ -71,7 +71,7 @@ def _figure(
         )
         for arm, tasks in values.items()
     )
-    title = words.upper_first(f"{measurement.label}: performance profiles")
+    title = fmt.upper_first(f"{measurement.label}: performance profiles")
     share = f"share of runs {side} the value, mean over tasks"
     plot = LinePlot(title, measurement.label, share, lines, scale="linear")
     caption = (

@@ -12,7 +12,6 @@ from repro.errors import printable
 from repro.rank.spectrum import Spectrum
 from repro.report.blocks import LinePlot, Lines, Mark, lettered
 from repro.report.figures import draw_on_one_sheet
-from repro.report.words import upper_first
 from repro.schema import numbers as fmt
 
 PLACES: Final = 400
@@ -75,7 +74,7 @@ def _marks(found: Mapping[str, Any]) -> tuple[Mark, ...]:
     colours = ["ink", *["muted"] * len(named)]
     return lettered(
         [
-            Mark(at, f"{upper_first(label)}: {fmt.count(rank)}", colour)
+            Mark(at, f"{fmt.upper_first(label)}: {fmt.count(rank)}", colour)
             for (label, at, rank), colour in zip(named, colours, strict=False)
         ]
     )

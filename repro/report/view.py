@@ -124,7 +124,7 @@ def _citation(document: Document) -> str:
     if isinstance(source, SourcePart):
         return f"{source.citation}, {source.locator}"
     whose = "" if words.is_exploratory(document) else "The author's own claim: "
-    return fmt.sentence(words.upper_first(f"{whose}{source.own}"))
+    return fmt.sentence(fmt.upper_first(f"{whose}{source.own}"))
 
 
 def tidied(value: Any) -> Any:

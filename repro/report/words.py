@@ -199,12 +199,17 @@ def decisive(document: Document) -> tuple[Result, ...]:
 
 def digits_of(document: Document, result: Result | None) -> int:
     """Digits after the point of a difference on the axis of an expectation."""
+    if result is not None and result.digits is not None:
+        return result.digits
+    if result is not None and result.scale == "relative":
+        return 1
+    return measured_digits(document, result)
+
+
+def measured_digits(document: Document, result: Result | None) -> int:
+    """Digits after the point of what an expectation measures, in its units."""
     measurement = None if result is None else measurement_of(document, result.measurement)
     return 2 if measurement is None else max(measurement.digits, 0)
-
-
-def upper_first(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def colour_of(document: Document, arm_id: str) -> str:
@@ -221,10 +226,10 @@ def title_of(document: Document, expectation: str) -> str:
     """What a reader calls an expectation: measurement and arms, kind and id where needed."""
     result = result_of(document, expectation)
     if result is None or not result.effect_label:
-        return upper_first(fmt.plain_name(expectation))
+        return fmt.upper_first(fmt.plain_name(expectation))
     label = result.effect_label
     kinds = [other.kind for other in document.results if other.effect_label == label]
-    return f"{upper_first(label)}{fmt.told_apart(result.id, result.kind, kinds)}"
+    return f"{fmt.upper_first(label)}{fmt.told_apart(result.id, result.kind, kinds)}"
 
 
 def scale_of(result: Result | None) -> str:

@@ -21,6 +21,8 @@ from repro.errors import Place, Problem, SpecError, Stopped
 from repro.files import (
     NotRegularError,
     TooLargeError,
+    fatal,
+    is_folder,
     place_of_offset,
     read_bytes,
     try_lock,
@@ -122,6 +124,24 @@ def read_document(path: Path) -> Document:
         raise SpecError(problems[:20]) from None
     _refuse_sizes(path, text)
     return document
+
+
+def report_file(path: Path) -> Path:
+    """The report.json that a path means: itself, or that in its folder.
+
+    SpecError for a folder without one, which names the nearest below it.
+    """
+    if not is_folder(path):
+        return path
+    if (file := path / JSON.file).exists():
+        return file
+    below = sorted(path.glob(f"*/{JSON.file}")) or sorted(path.glob(f"*/*/{JSON.file}"))
+    advice = "`repro verify` writes one for each claim, to reports/CLAIM/SCALE"
+    if below:
+        more = f", or one of {len(below) - 1} others" if len(below) > 1 else ""
+        advice = f"give the folder of one: {below[0].parent}{more}"
+    mistake = f"this folder has no {JSON.file}"
+    raise fatal(Place(str(path)), mistake, "the folder of one report, or its report.json", advice)
 
 
 def write_failure(stopped: Stopped, claim: str, scale: str, reports: Path) -> None:

@@ -7,22 +7,30 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
-from repro.errors import CorpusError, DeviceError, EngineError, StoreUnreachableError
+from repro.errors import (
+    CorpusError,
+    DeviceError,
+    EngineError,
+    ProgramError,
+    StoreUnreachableError,
+)
 from repro.machine import available_memory
 from repro.running.dask_engine import DaskEngine
 from repro.running.engine import Choice, EngineName, Group, Pool, grouped, own_gpus, sentences
-from repro.running.first_runs import FirstRuns
 from repro.running.plan import remaining
 from repro.running.pool import ProcessPool, WorkerLostError
 from repro.running.progress import Reporter, Snapshot, Tracker, Watch, duration
 from repro.running.worker import Outcome, Task, halves, run_task
 from repro.store.run_store import RunStore
+from repro.trainers.base import Training
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import Device, trainer_of
 
@@ -30,6 +38,46 @@ BUSY_SECONDS = 2.0
 TICK_SECONDS = 1.0
 _FOR_ALL = {each.__name__: each for each in (DeviceError, EngineError, StoreUnreachableError)}
 _QUIETLY = suppress(Exception)  # a terminal that is gone, nonsense in progress.json: no errors
+
+
+FAILED_FIRST: Final = 2
+"""So many runs of a configuration fail, and none ends well, before the others are not begun."""
+
+NOT_STARTED: Final = (
+    "not started: the first runs of this program with these arguments all failed\n"
+    "  to do: mend what is said of them, or give the same command again: "
+    "it begins with the others"
+)
+
+
+class FirstRuns:
+    """What became of the first runs of each configuration; ``proven`` are those that can end well.
+
+    A slip of the pen fails forty runs alike: two failures with different seeds, and no run that
+    ended well, are taken for one. A program that resumes is no matter of it: an attempt that failed
+    may have come further.
+    """
+
+    def __init__(self, proven: Collection[str] = ()) -> None:
+        self._proven = set(proven)
+        self._failures: Counter[str] = Counter()
+
+    def note(self, training: Training, outcome: Outcome) -> bool:
+        """Take note of what became of a run; whether no other run of it is to be begun."""
+        configuration = training.digest()
+        if outcome.error == ProgramError.__name__:
+            self._failures[configuration] += 1
+        elif outcome.status not in {"failed", "busy"}:
+            self._proven.add(configuration)
+        return self.refused(training) is not None
+
+    def refused(self, training: Training) -> Outcome | None:
+        """The outcome, of no key as yet, of a run that is not begun; None for one that may be."""
+        configuration = training.digest()
+        hopeful = configuration in self._proven or trainer_of(training).resumes(training)
+        if hopeful or self._failures[configuration] < FAILED_FIRST:
+            return None
+        return Outcome("", "not started", NOT_STARTED)
 
 
 class Dispatch:

@@ -144,12 +144,12 @@ def try_own_parts(todo: Iterable[PlannedRun], store: RunStore, pool: Pool) -> No
 
 
 def refuse_code(todo: Iterable[PlannedRun], *, allowed: bool, tell: Callable[[str], None]) -> None:
-    """CodeError where ``todo`` needs code of others and it is not ``allowed``; else say which."""
+    """CodeError for code from outside repro that is not ``allowed``; else say what is run."""
     names = sorted({name for planned in todo for name in own_parts(planned.run.training)})
     if names and not allowed:
         raise CodeError(dict.fromkeys(names, ""))
     for name in names:
-        tell(f"running code of others: {name}")
+        tell(f"running code from outside repro: {name}")
 
 
 def own_parts(training: Training) -> tuple[str, ...]:

@@ -95,15 +95,14 @@ class PlainReporter(_Teller):
     def tick(self, snapshot: Snapshot) -> None:
         if self._clock() - self._last >= INTERVAL:
             doing = "; ".join(
-                f"run {each.number}/{snapshot.total} {self._label(each.key)}: {each.doing}"
-                for each in snapshot.running[:4]
+                f"{self._label(each.key)}: {each.doing}" for each in snapshot.running[:4]
             )
             waiting = snapshot.waiting or "waiting for another process"
             self._say(f"{doing or waiting}; {outlook(snapshot)}")
 
     def finished(self, key: str, outcome: str, snapshot: Snapshot) -> None:
-        number = f"run {snapshot.done}/{snapshot.total}"
-        self._say(f"{number} {self._label(key)}: {outcome}; {outlook(snapshot)}")
+        done = f"{snapshot.done}/{snapshot.total} runs"
+        self._say(f"{self._label(key)}: {outcome}; {done}, {outlook(snapshot)}")
 
     def _say(self, text: str) -> None:
         self._last = self._clock()
@@ -139,7 +138,7 @@ class LiveReporter(_Teller):
         self._live.update(Group(bar, summary, *rows), refresh=True)
 
     def finished(self, key: str, outcome: str, snapshot: Snapshot) -> None:
-        self._say(f"run {snapshot.done}/{snapshot.total} {self._label(key)}: {outcome}")
+        self._say(f"{self._label(key)}: {outcome}")
         self.tick(snapshot)
 
     def stop(self) -> None:
@@ -178,10 +177,9 @@ def duration(seconds: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """One run that is being worked on: its number in the execution, and what it is doing."""
+    """One run that is being worked on, and what it is doing."""
 
     key: str
-    number: int
     doing: str
 
 
@@ -211,7 +209,6 @@ class Tracker:
         self._clock = clock
         self._costs = {planned.run.key: remaining(store, planned) for planned in runs}
         self._labels = {each.key: each.label for planned in runs for each in planned.measurements}
-        self._numbers = {key: number for number, key in enumerate(self._costs, start=1)}
         self._ended: set[str] = set()
         self._start = clock()
         self._working: tuple[float, float] | None = None
@@ -230,9 +227,7 @@ class Tracker:
         open_work = sum(self._costs[key].total * (1 - share) for key, (share, _) in shares.items())
         before = sum(each.total * self._first[key] for key, each in self._costs.items())
         worked = total - open_work - before
-        running = [
-            Running(key, self._numbers[key], doing) for key, (_, doing) in shares.items() if doing
-        ]
+        running = [Running(key, doing) for key, (_, doing) in shares.items() if doing]
         if self._working is None and (running or self._ended):
             self._working = (now, worked)  # until then processes were started
         return Snapshot(

@@ -128,6 +128,12 @@ class Spec(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
 
+    @classmethod
+    def where_else(cls, key: str) -> str:
+        """What to do with a key that stands here and belongs elsewhere; else nothing."""
+        del key
+        return ""
+
 
 class ShareOfGain(Spec):
     """A share of a gain that was claimed, in the units of the measurement, as it was printed."""

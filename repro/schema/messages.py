@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
@@ -286,6 +286,12 @@ def shown(value: Any) -> str:
     return f"'{text}'" if isinstance(value, str) else text
 
 
+def _nowhere(key: str) -> str:
+    """A key of which nothing is known."""
+    del key
+    return ""
+
+
 class _Found:
     """One error of pydantic, with the steps to it in the document and the type it belongs to."""
 
@@ -297,6 +303,7 @@ class _Found:
         self.in_union = False
         self.is_key = False
         self.keys: list[str] = []
+        self.where_else: Callable[[str], str] = _nowhere
         self.steps = before
         self.type = self.holder = root
         for element in error["loc"]:
@@ -321,6 +328,7 @@ class _Found:
             if isinstance(here, type) and issubclass(here, BaseModel):
                 fields = {field.alias or name: field for name, field in here.model_fields.items()}
                 self.keys = list(fields)
+                self.where_else = getattr(here, "where_else", _nowhere)
                 self.type = fields[element].annotation if element in fields else Any
             else:
                 self.holder, self.type = here, entry_type(here)
@@ -361,7 +369,7 @@ class _Found:
         if self.kind == "extra_forbidden":
             guess = self.guess(set(self.keys) - set(document.get(*self.steps[:-1]) or ()))
             advice = f"did you mean '{guess}'?" if guess else "remove it, or use one of these keys"
-            return "unknown key", listed(self.keys), advice
+            return "unknown key", listed(self.keys), self.where_else(key) or advice
         known = sorted(all_kinds(self.type)) if self.kind == "union_tag_not_found" else []
         expected = listed(known) if known else description(self.type)
         return "missing key", expected, f"add the line `{key}: ...` here"

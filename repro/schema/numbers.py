@@ -116,9 +116,9 @@ def share(number: float, digits: int = 3) -> str:
     return f"{significant(100 * number, digits)}%"
 
 
-def relative(number: float, more: int = 0) -> str:
-    """A share as a signed percentage: `+1.2%`; ``more`` digits than one after the point."""
-    return f"{plus(100 * number, 1 + more)}%"
+def relative(number: float, places: int = 1) -> str:
+    """A share as a signed percentage with so many digits after the point: `+1.2%`."""
+    return f"{plus(100 * number, places)}%"
 
 
 def span(low: str, high: str) -> str:
@@ -133,7 +133,7 @@ def effect(number: float, scale: str, digits: int) -> str:
     if scale in ("ratio", "spread"):
         return times(number)
     if scale == "relative":
-        return relative(number)
+        return relative(number, digits)
     if scale == "level":
         return fixed(number, digits)
     return share(number) if scale == "share" else significant(number)
@@ -224,9 +224,17 @@ def _float_setting(given: float) -> str:
     return count(int(given)) if given.is_integer() else signed(repr(given))
 
 
+_IDENTIFIER = re.compile(r"\w+[_./]\w")
+
+
+def upper_first(text: str) -> str:
+    """The text with a capital at its start; a name such as `val_loss` or `eval.error` as it is."""
+    return text if _IDENTIFIER.match(text) else f"{text[:1].upper()}{text[1:]}"
+
+
 def sentence(text: str) -> str:
     """The text with a capital at its start and a full stop at its end."""
-    shown = f"{text[:1].upper()}{text[1:]}"
+    shown = upper_first(text)
     return shown if not shown or shown.endswith((".", "!", "?")) else f"{shown}."
 
 

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field, SerializeAsAny, create_model, model_vali
 from repro.evidence.base import EvidenceSource, Facts, PublishedArm
 from repro.evidence.sources import BUILTIN
 from repro.schema.base import ObjectName, Spec
-from repro.specs.configuration import Configuration, NamedCode
+from repro.specs.configuration import Configuration, NamedCode, keys_of_trainings
 
 
 class SourceOfOthers(Spec):
@@ -30,6 +30,13 @@ class DeclaredArm(Spec):
     """What every arm declares. Its other keys are those of the sources that are built in."""
 
     label: Annotated[str, Field(min_length=1, max_length=40)]
+
+    @classmethod
+    def where_else(cls, key: str) -> str:
+        """A key of a configuration changes it for one arm below ``override``."""
+        if key not in keys_of_trainings():
+            return ""
+        return f"it belongs to the configuration; for this arm alone: `override: {{{key}: ...}}`"
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:

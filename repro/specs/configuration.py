@@ -136,6 +136,12 @@ def document_type() -> Any:
     return Union[(*built_in, OthersConfiguration)]
 
 
+def keys_of_trainings() -> frozenset[str]:
+    """What the configurations of the built-in trainers say of a training."""
+    specs = (TRAINERS.get(name)().Spec for name in TRAINERS.names())
+    return frozenset(name for spec in specs for name in {*spec.model_fields} - {*spec.located})
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedConfiguration:
     """A configuration file as it was read; ``document`` is None when it is not even YAML."""

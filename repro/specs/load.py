@@ -42,7 +42,7 @@ def load_claim(path: Path, scale: ScaleName, *, allow_code: bool = False) -> Cla
     """The claim of one file at a scale.
 
     ShapeError with every mistake of its shape; for one of the right shape, RuleError with every
-    rule that it breaks at any scale; CodeError for code of others without consent.
+    rule that it breaks at any scale; CodeError for code from outside repro without consent.
     """
     return load_claims([path], scale, allow_code=allow_code)[0]
 
@@ -109,7 +109,7 @@ def check_files(
 ) -> tuple[tuple[CheckedFile, ...], tuple[Problem, ...]]:
     """What loading says of each claim that is meant, at all its scales; and of the paths.
 
-    CodeError for code of others without consent.
+    CodeError for code from outside repro without consent.
     """
     problems: list[Problem] = []
     files = claim_files(where, problems)
@@ -140,7 +140,7 @@ def check_files(
 def read_measurement(text: str, file: str, *, allow_code: bool = False) -> MeasurementSpec:
     """A measurement as a claim declares it, `{kind: rank, split: valid}`; ``file`` is its place.
 
-    ShapeError with every mistake in it, CodeError for code of others without consent.
+    ShapeError with every mistake in it, CodeError for code from outside repro without consent.
     """
     document = parse_document(text, file)
     kind, problems = document.data.get("kind"), list[Problem]()
@@ -165,7 +165,7 @@ def read_measurement(text: str, file: str, *, allow_code: bool = False) -> Measu
 
 @contextmanager
 def _naming_code(document: YamlDocument) -> Iterator[None]:
-    """Refuse code of others with all that a claim and its configurations name."""
+    """Refuse code from outside repro with all that a claim and its configurations name."""
     try:
         yield
     except CodeError as error:

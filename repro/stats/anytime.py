@@ -29,8 +29,8 @@ from repro.stats.coefficients import CONTINUATIONS_SEED
 from repro.stats.contrast import (
     Contrast,
     difference_of_pairs,
+    pair_differences,
     student_contrast,
-    weighted_sum,
     welch_contrast,
 )
 from repro.stats.records import Arm, Interval, Sample, check_alpha
@@ -355,7 +355,7 @@ def predicted_power(
     sizes = np.arange(n + 1.0, maximum + 1)
     rng = np.random.default_rng(CONTINUATIONS_SEED)
     if paired:
-        effect, squares = _continue(weighted_sum((first, second)), sizes, rng)
+        effect, squares = _continue(pair_differences(first, second), sizes, rng)
     else:
         mean_a, squares_a = _continue(first, sizes, rng)
         mean_b, squares_b = _continue(second, sizes, rng)

@@ -1,15 +1,13 @@
-"""Coefficients of correlation, their intervals, and two of them compared.
+"""Coefficients of correlation, and their intervals.
 
-The array functions take coefficients of any shape: the same code serves the claims, the bootstrap
-and the simulations of error rates. Fisher's z, the inverse hyperbolic tangent of a correlation,
-is almost normal, of known variance. A bootstrap starts from a constant, with the points in order,
-so that the same points always give the same interval.
+The array functions take coefficients of any shape: the same code serves the claims and the
+simulations of error rates. Fisher's z, the inverse hyperbolic tangent of a correlation, is almost
+normal, of known variance.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -22,10 +20,7 @@ from repro.stats.records import (
     ROUND_OFF,
     Interval,
     Sample,
-    TestResult,
-    check_alpha,
     check_finite,
-    known,
     levelled,
 )
 
@@ -188,47 +183,10 @@ def p_beyond(r: Array, n: int, bound: float, method: Method) -> Array:
 SPLITS_SEED = 1935
 OUTCOMES_SEED = 1925
 CLUSTERS_SEED = 1937
-BOOTSTRAP_SEED = 1992
 CONTINUATIONS_SEED = 1952
 
 POWER_SEED = 20210419
 """The constants that each kind of drawing starts from: the same evidence has the same p."""
-
-RESAMPLES = 9999
-
-
-def bootstrap_interval(x: Array, y: Array, method: Method, level: float) -> Interval:
-    """BCa interval of resampled points; ``ClaimError`` where they are too regular for it.
-
-    A resample that does not vary has coefficient 0. Efron 1987. Too short with ten points.
-    """
-    from scipy.stats import bootstrap  # noqa: PLC0415 - half a second, seldom needed
-
-    count = len(x)
-
-    def statistic(drawn: npt.NDArray[np.integer[Any]], axis: int) -> Array:
-        rows = np.moveaxis(drawn, axis, -1).reshape(-1, drawn.shape[axis])
-        cells = rows + count * np.arange(len(rows))[:, None]
-        weights = np.bincount(cells.ravel(), minlength=count * len(rows)).reshape(-1, count)
-        coefficients = correlate_weighted(x, y, weights.astype(float), method)
-        return coefficients.reshape(np.delete(drawn.shape, axis))
-
-    with warnings.catch_warnings():  # scipy warns of an interval that it cannot compute
-        warnings.simplefilter("ignore", RuntimeWarning)
-        outcome = bootstrap(
-            (np.arange(count),),
-            statistic,
-            n_resamples=RESAMPLES,
-            batch=1000,
-            vectorized=True,
-            confidence_level=level,
-            method="BCa",
-            rng=np.random.default_rng(BOOTSTRAP_SEED),
-        )
-    found = outcome.confidence_interval
-    if not found.low <= found.high:
-        raise ClaimError("these points are too regular for a BCa bootstrap; use fisher_z")
-    return Interval(float(found.low), float(found.high), level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,14 +201,6 @@ class RestrictedRange:
     predicted: float
     n_window: int
     interval: Interval | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedCorrelations(TestResult):
-    """The result of two correlations; ``difference`` is that of the coefficients themselves."""
-
-    difference: float
-    difference_interval: tuple[float, float]
 
 
 def restricted(
@@ -301,61 +251,3 @@ def leave_one_out(x: Sample, y: Sample, *, method: Method) -> tuple[float, float
     without = correlate_weighted(first, second, 1 - np.eye(x.n), method)
     moved = np.abs(without - correlate(first, second, method))
     return float(without.min()), float(without.max()), x.replicates[int(moved.argmax())]
-
-
-def compare_dependent(
-    r_xy: float, r_zy: float, r_xz: float, n: int, *, alpha: float = 0.05
-) -> ComparedCorrelations:
-    """Two-sided test that x and z correlate equally with y, all three at the same points.
-
-    ``effect`` and ``interval`` (level ``1 - alpha``) are the difference of Fisher's z, to which p
-    belongs; ``difference`` is the plain one. ``ClaimError`` unless all lie between -1 and 1, for
-    fewer than four points, and for three correlations that no data can have together.
-    Meng, Rosenthal & Rubin 1992; Zou 2007.
-    """
-    check_alpha(alpha)
-    _check(n, r_xy, r_zy, r_xz)
-    if 1 + 2 * r_xy * r_zy * r_xz < r_xy**2 + r_zy**2 + r_xz**2:
-        raise ClaimError(f"no data have the correlations {r_xy}, {r_zy} and {r_xz} together")
-    mean_square = (r_xy**2 + r_zy**2) / 2
-    share = min(1.0, (1 - r_xz) / (2 * (1 - mean_square)))
-    h = (1 - share * mean_square) / (1 - mean_square)
-    se = math.sqrt(2 * (1 - r_xz) * h / (n - 3))
-    together = (r_xz - r_xy * r_zy / 2) * (1 - r_xy**2 - r_zy**2 - r_xz**2) + r_xz**3
-    correlation = together / ((1 - r_xy**2) * (1 - r_zy**2))
-    effect = math.atanh(r_xy) - math.atanh(r_zy)
-    reach = -float(ndtri(alpha / 2)) * se
-    return ComparedCorrelations(
-        test="compare_dependent",
-        effect=effect,
-        alpha=alpha,
-        n=(n,),
-        interval=Interval(effect - reach, effect + reach, 1 - alpha),
-        p=2 * float(ndtr(-abs(effect) / se)),
-        statistic=effect / se,
-        se=se,
-        alternative="two-sided",
-        difference=r_xy - r_zy,
-        difference_interval=_zou((r_xy, r_zy), n, correlation, 1 - alpha),
-    )
-
-
-def _zou(r: tuple[float, float], n: int, correlation: float, level: float) -> tuple[float, float]:
-    """Interval of a difference of correlations from their own intervals (Zou 2007)."""
-    first, second = (known(fisher_interval("pearson", each, n, level)) for each in r)
-
-    def reach(lower: float, other: float) -> float:
-        return math.sqrt(max(0.0, lower**2 + other**2 - 2 * correlation * lower * other))
-
-    return (
-        r[0] - r[1] - reach(r[0] - first.low, second.high - r[1]),
-        r[0] - r[1] + reach(first.high - r[0], r[1] - second.low),
-    )
-
-
-def _check(n: int, *coefficients: float) -> None:
-    if n < FEWEST["pearson"]:
-        raise ClaimError(f"a correlation needs at least {FEWEST['pearson']} points, not {n}")
-    for r in coefficients:
-        if not abs(r) < 1:
-            raise ClaimError(f"correlations that can be compared lie between -1 and 1, not {r}")

@@ -47,9 +47,9 @@ class Contrast:
         """One-sided p of ``effect >= border``: small where the effect lies below it."""
         return float(stdtr(self.df, self.statistic(border)))
 
-    def p_two_sided(self, border: float = 0.0) -> float:
-        """Two-sided p of ``effect == border``."""
-        return min(1.0, 2 * min(self.p_greater(border), self.p_less(border)))
+    def p_two_sided(self) -> float:
+        """Two-sided p of ``effect == 0``."""
+        return min(1.0, 2 * min(self.p_greater(), self.p_less()))
 
     def interval(self, level: float) -> Interval:
         """The two-sided interval of coverage ``level``."""
@@ -294,11 +294,9 @@ def paired_contrast(
     return Contrast(summary.mean, summary.standard_error, summary.n - 1)
 
 
-def weighted_sum(
-    arms: Sequence[Arm], weights: Sequence[float] = (1.0, -1.0), *, test: str = "paired"
-) -> Sample:
-    """The weighted sum of the arms' values, seed by seed; ``ClaimError`` for missing partners."""
-    return _weighted(match(arms, test), weights)
+def pair_differences(a: Arm, b: Arm) -> Sample:
+    """The differences A minus B, seed by seed; ``ClaimError`` for missing partners."""
+    return _weighted(match((a, b), "paired"), (1.0, -1.0))
 
 
 def _weighted(samples: Sequence[Sample], weights: Sequence[float]) -> Sample:

@@ -17,7 +17,6 @@ from repro.stats.coefficients import (
     Array,
     Method,
     aligned,
-    bootstrap_interval,
     centred,
     concordance,
     correlate,
@@ -32,7 +31,6 @@ from repro.stats.ranks import tail_p_values
 from repro.stats.records import Interval, Sample, TestResult, check_alpha
 
 Sign: TypeAlias = Literal["positive", "negative", "different"]
-IntervalMethod: TypeAlias = Literal["fisher_z", "bootstrap"]
 
 MOST_PERMUTED = 9
 """Points up to which all orders (362,880) are tried where scipy has no exact p."""
@@ -60,7 +58,6 @@ def association(
     *,
     method: Method = "pearson",
     direction: Sign = "different",
-    interval: IntervalMethod = "fisher_z",
     clusters: Sequence[int] | None = None,
     alpha: float = 0.05,
 ) -> AssociationResult:
@@ -69,17 +66,18 @@ def association(
     ``x`` and ``y`` hold one value for each point, and ``effect`` is the coefficient. p is
     exact for Pearson with normal data, for Spearman up to nine points (then Student's t,
     which errs in .054 of cases at ten and .053 at fifteen) and for Kendall without ties. The
-    interval of level ``1 - alpha`` is symmetric in Fisher's z, or the BCa bootstrap's; a
-    perfect correlation has none. ``clusters`` names for each point of ``x`` what it belongs
-    to: then p is ``cluster_permutation_p``, and there is neither interval nor standard error.
+    interval of level ``1 - alpha`` is symmetric in Fisher's z; a perfect correlation has none.
+    ``clusters`` names for each point of ``x`` what it belongs to: then p is
+    ``cluster_permutation_p``, and there is neither interval nor standard error.
 
     ``ClaimError`` for points that do not match, a constant variable, fewer than four points
     (Kendall: five) or five clusters, clusters of different sizes, and where no order of the
     points, or of the clusters, could reach alpha.
-    Fisher 1921; Bonett & Wright 2000; Efron 1987; statistics.md 1.4.
+    Fisher 1921; Bonett & Wright 2000; statistics.md 1.4.
     """
     check_alpha(alpha)
-    _check(direction, interval)
+    if direction not in ("positive", "negative", "different"):
+        raise ClaimError(f"direction is positive, negative or different, not {direction!r}")
     first, second = aligned(x, y, method)
     _refuse_undecidable(method, x.n, alpha)
     r = float(correlate(first, second, method))
@@ -89,8 +87,6 @@ def association(
     else:
         p, p_method = _p_value(first, second, r, method)
         ends = fisher_interval(method, r, x.n, 1 - alpha)
-        if interval == "bootstrap" and abs(r) < PERFECT:
-            ends = bootstrap_interval(first, second, method, 1 - alpha)
     return AssociationResult(
         test="association",
         effect=r,
@@ -152,13 +148,6 @@ def _refuse_undecidable(method: Method, n: int, alpha: float) -> None:
             f"{n} points cannot decide: even a perfect order has p = {smallest:.3g}, "
             f"above alpha = {alpha:g}; add points"
         )
-
-
-def _check(direction: Sign, interval: IntervalMethod) -> None:
-    if direction not in ("positive", "negative", "different"):
-        raise ClaimError(f"direction is positive, negative or different, not {direction!r}")
-    if interval not in ("fisher_z", "bootstrap"):
-        raise ClaimError(f"an interval is fisher_z or bootstrap, not {interval!r}")
 
 
 def magnitude(

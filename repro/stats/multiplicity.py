@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 from repro.errors import ClaimError
-from repro.stats.records import check_alpha
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
@@ -40,18 +39,6 @@ def benjamini_hochberg(p_values: Sequence[float]) -> tuple[float, ...]:
         least = min(least, p_values[index] * (count / place))
         adjusted[index] = least
     return tuple(adjusted)
-
-
-def e_bh(e_values: Sequence[float], alpha: float = 0.05) -> tuple[bool, ...]:
-    """Which hypotheses the e-BH procedure rejects, in the order given.
-
-    The k largest, for the largest k whose k-th e-value is at least ``m / (alpha k)``: the
-    expected share of false rejections is at most alpha however the e-values depend on each
-    other. Give the current e-values, never their maxima over time. ``ClaimError`` as
-    ``adjusted_e_values``, and for a bad alpha. Wang & Ramdas 2022; statistics.md 1.6, 2.1.
-    """
-    check_alpha(alpha)
-    return tuple(alpha * value >= 1 for value in adjusted_e_values(e_values))
 
 
 def adjusted_e_values(e_values: Sequence[float]) -> tuple[float, ...]:

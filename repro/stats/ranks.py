@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr
 
 from repro.errors import ClaimError, TooFewError
 from repro.stats.coefficients import SPLITS_SEED
 from repro.stats.contrast import (
     Contrast,
     difference_of_pairs,
-    student_contrast,
-    weighted_sum,
+    pair_differences,
     welch_contrast,
 )
 from repro.stats.records import (
@@ -33,7 +30,6 @@ from repro.stats.records import (
     match,
     p_values,
     require_sample,
-    summarise,
     tails,
 )
 
@@ -173,7 +169,7 @@ def paired_permutation(
     """
     check_alpha(alpha)
     contrast = difference_of_pairs(a, b)
-    differences = weighted_sum((a, b))
+    differences = pair_differences(a, b)
     n, flips = differences.n, 2**differences.n
     refuse_few_pairs(n, alternative, alpha)
     greater, less = sign_flip_p_values(np.array(differences.values))
@@ -346,40 +342,3 @@ def _check(a: Sample, b: Sample, direction: Direction, factor: float) -> None:
         raise ClaimError(f"a factor of separation is finite and at least 1, not {factor}")
     if factor != 1 and min(*a.values, *b.values) <= 0:
         raise ClaimError("separation by a factor needs values above 0")
-
-
-@dataclass(frozen=True, slots=True)
-class EffectSize:
-    """An effect without units, with its interval where there is one.
-
-    ``assumes`` says what must hold for it: ``normal, equal variances``, ``normal``, or nothing.
-    """
-
-    value: float
-    interval: Interval | None
-    assumes: str = ""
-
-
-def probability_of_less(a: Arm, b: Arm, *, level: float = 0.95) -> EffectSize:
-    """P(A < B) + P(A = B) / 2: the chance that a replicate of A is below one of B.
-
-    From two samples it is Mann and Whitney's U over ``n_A n_B``, with Brunner and Munzel's
-    interval cut at 0 and 1, and none where one arm lies wholly beyond the other. From
-    summaries it is that of two normal distributions, without interval. ``ClaimError`` for an
-    arm of one value and, from summaries, where neither varies. McGraw & Wong 1992;
-    Brunner & Munzel 2000; statistics.md 1.1.
-    """
-    first, second = summarise(a), summarise(b)
-    spread = math.hypot(first.spread, second.spread)
-    if isinstance(a, Sample) and isinstance(b, Sample):
-        return _of_samples(np.array(a.values), np.array(b.values), level)
-    if spread == 0:
-        student_contrast(a, b)  # refuses
-    return EffectSize(float(ndtr((second.mean - first.mean) / spread)), None, "normal")
-
-
-def _of_samples(x: Array, y: Array, level: float) -> EffectSize:
-    from scipy.stats import mannwhitneyu  # noqa: PLC0415 - slow to import
-
-    u = float(mannwhitneyu(y, x, method="asymptotic").statistic)
-    return EffectSize(u / (len(x) * len(y)), rank_interval(y, x, level))

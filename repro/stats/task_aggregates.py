@@ -134,13 +134,6 @@ def p_of_region(
     return max(p for p, _ in limits), min(p for _, p in limits)
 
 
-def interquartile_mean(values: Sequence[float] | Array) -> float:
-    """The mean without the lowest and the highest quarter of the values, each rounded down."""
-    ordered = np.sort(np.asarray(values, float).ravel())
-    cut = _cut(len(ordered))
-    return float(ordered[cut : len(ordered) - cut].mean())
-
-
 def widest_task(a: Runs, b: Runs) -> tuple[int, float, float]:
     """The place of the task whose runs scatter most, how many times the others', and its p.
 

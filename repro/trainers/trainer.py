@@ -114,7 +114,7 @@ class Finished:
 
 
 class NamesCode(Protocol):
-    """A part of a configuration that is code of others."""
+    """A part of a configuration that is code from outside repro."""
 
     @property
     def use(self) -> str: ...
@@ -367,7 +367,7 @@ def replicate_memory(training: Training) -> float:
 
 
 def code_of(training: Training) -> dict[str, NamesCode]:
-    """The code of others that training imports, by the dotted path of what names it."""
+    """The code from outside repro that training imports, by the dotted path of what names it."""
     named = training.trainer
     code = {"trainer": named} if named is not None and ":" in named.use else {}
     return {**code, **trainer_of(training).others_code(training)}

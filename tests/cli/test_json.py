@@ -88,7 +88,7 @@ def test_code_without_consent_is_an_object(tmp_path: Path) -> None:
         found = said(command, file, status=2)
         problem = found["problems"][0]
         assert (problem["file"], problem["line"]) == (str(file), place)
-        assert "code of others" in problem["what"]
+        assert "code from outside repro" in problem["what"]
         assert "--allow-code" in problem["to_do"]
     assert set(Path().rglob("*")) == there
 

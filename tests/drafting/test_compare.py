@@ -27,12 +27,6 @@ VALUES = [("mixup", seed, value) for seed, value in enumerate(MIXUP)]
 VALUES += [("plain", seed, value) for seed, value in enumerate(PLAIN)]
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("REPRO_STORE", str(tmp_path / "store"))
-
-
 def tidy() -> str:
     rows = (f"{arm},{seed},error,{value}" for arm, seed, value in VALUES)
     Path("results.csv").write_text("\n".join(("arm,seed,measurement,value", *rows)))
@@ -118,7 +112,7 @@ def test_every_form_gives_the_same_verdict(form: object) -> None:
     again = repro("verify", "mixup_vs_plain.claim.yaml")
     assert again.returncode == 0, again.stderr
     assert again.stdout.splitlines()[:2] == [
-        line for line in done.stdout.splitlines() if "0.73 lower" in line or "VALID" in line
+        line for line in done.stdout.splitlines() if "0.734 lower" in line or "VALID" in line
     ]
 
 
@@ -189,6 +183,20 @@ def test_a_claim_that_was_edited_is_not_replaced() -> None:
     assert done.returncode == 0, done.stderr
     assert Path("elsewhere/mixup_vs_plain.claim.yaml").exists()
     assert Path("elsewhere/results_as_compared.csv").exists()
+    copy = "elsewhere/results_as_compared.csv"
+    assert f"read: the values are copied to {copy}, which the claim reads" in done.stdout
+
+
+def test_claims_in_several_folders_have_ids_of_their_own() -> None:
+    """So that no report is written in the place of another, and a folder above holds them all."""
+    results = tidy()
+    for out in (".", "first", "second/one"):
+        done = repro("compare", results, "--better", "lower", "--out", out)
+        assert done.returncode == 0, done.stderr
+        assert "fragile" not in done.stdout
+    ids = {claim.id for claim in load_claims([Path()])}
+    assert ids == {"mixup_vs_plain", "mixup_vs_plain_first", "mixup_vs_plain_second_one"}
+    assert {each.name for each in Path("reports").iterdir() if each.is_dir()} == ids
 
 
 @pytest.mark.parametrize("header", ["method,seed,error", "arm,seed,measurement,value"])

@@ -14,12 +14,6 @@ from tests.commands import repro
 LEFT = "all_results.json"
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("REPRO_STORE", str(tmp_path / "store"))
-
-
 def accuracy(arm: str, seed: int) -> float:
     return {"1e-3": 0.85, "1e-4": 0.8}[arm] + random.Random(f"{arm}{seed}").gauss(0, 0.01)
 

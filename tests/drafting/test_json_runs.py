@@ -45,12 +45,6 @@ SHAPES: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("REPRO_STORE", str(tmp_path / "store"))
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_shape_gives_the_same_verdict(shape: str) -> None:
     """Said is what was read, and the claim that is written reads it again."""

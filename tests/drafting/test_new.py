@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from repro.heard import Heard
+from repro.pattern_rows import PatternRows
 from repro.report.write import read_document
 from repro.specs.load import load_claims
 from tests.commands import repro
@@ -144,9 +144,9 @@ def test_the_pattern_reads_the_number_as_it_is_printed(line: str, value: object)
     repro("new", *command, "--better", "higher", *GIVEN)
     text = Path("higher_reward.claim.yaml").read_text(encoding="utf-8")
     results = yaml.safe_load(text)["configuration"]["results"]
-    heard = Heard(results["stdout"])
-    heard(line)
-    assert heard.rows == ([] if value == "none" else [{"reward": value}])
+    search = PatternRows(results["stdout"])
+    search(line)
+    assert search.rows == ([] if value == "none" else [{"reward": value}])
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,6 @@ from tests.commands import repro
 TASKS = ("arc", "boolq", "piqa", "rte")
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("REPRO_STORE", str(tmp_path / "store"))
-
-
 def score(arm: str, task: int, seed: int) -> float:
     """New is 0.1 to 0.115 better, by task, and tasks are far from each other."""
     gain = (0.1 + task / 200) * (arm == "new")

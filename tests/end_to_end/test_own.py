@@ -106,11 +106,11 @@ def test_own_text_trunk_and_output_layer_are_verified(place: Path) -> None:
     )
     code = (
         "own.yaml:6:32: arm a needs my_layers:{0}, which configurations/own/gru.yaml:{1} names: "
-        "code of others to be run here"
+        "code from outside repro to be run here"
     )
     refused = repro(place, *verify, "store")
     assert (refused.returncode, refused.stdout) == (2, "")
-    named = "own.yaml:6:32: my_layers:Gru and my_layers:Cubic are code of others, which runs with"
+    named = "own.yaml:6:32: my_layers:Gru and my_layers:Cubic are code from outside repro"
     assert named in refused.stderr
     assert "give --allow-code" in refused.stderr
     assert not (place / "store").exists()
@@ -119,7 +119,9 @@ def test_own_text_trunk_and_output_layer_are_verified(place: Path) -> None:
     done = repro(place, *verify, "store", "--allow-code")
     assert "own (quick): VALID" in done.stdout, done.stderr
     said = done.stderr.splitlines()
-    assert said[:2] == [f"running code of others: my_layers:{each}" for each in ("Cubic", "Gru")]
+    assert said[:2] == [
+        f"running code from outside repro: my_layers:{each}" for each in ("Cubic", "Gru")
+    ]
     report = json.loads((place / "reports" / "own" / "quick" / "report.json").read_text())
     assert report["arms"][1]["code"] == [
         {"use": f"my_layers:{each}", "version": version} for each in ("Gru", "Cubic")

@@ -39,8 +39,8 @@ def test_the_verdict_says_how_far_it_got(tmp_path: Path) -> None:
     verdict = check_claim(loaded, gather(loaded, RunStore(tmp_path / "store"))).verdict
     assert verdict.validity == "INVALID"
     assert (
-        "with mixup: 2 of 3 runs diverged; 0 allowed (2 diverged: 'val' ends at step 1, and "
-        "`complete` says 2)" in verdict.validity_reason
+        "with mixup: 2 of 3 runs diverged; 0 allowed by `seeds: {diverged: invalid}` "
+        "(2 diverged: 'val' ends at step 1, and `complete` says 2)" in verdict.validity_reason
     )
 
 

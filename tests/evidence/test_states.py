@@ -86,7 +86,8 @@ def test_one_that_diverged_is_invalid_by_default(tmp_path: Path, road: Road, sta
     """A crashed seed is data: it is counted, and cannot be left out in silence."""
     verdict = road(claim("invalid"), text({("b", 2): CELL}, state=state), tmp_path).verdict
     assert verdict.validity == "INVALID"
-    assert verdict.validity_reason == "B: 1 of 6 runs diverged; 0 allowed"
+    rule = "0 allowed by `seeds: {diverged: invalid}`"
+    assert verdict.validity_reason == f"B: 1 of 6 runs diverged; {rule}"
 
 
 @pytest.mark.parametrize("road", ROADS)

@@ -10,7 +10,7 @@ from repro.errors import DataError, SpecError
 from repro.evidence.csv_table import read_table
 from repro.evidence.imports.importer import FilesRead
 from repro.evidence.imports.result_files import Files
-from repro.evidence.wandb_export import wandb_export
+from repro.evidence.imports.wandb import wandb_export
 from tests.evidence.tidy import small
 
 CHART = ["Step", "a-seed0 - val/error", "a-seed0 - val/error__MIN", "a-seed0 - val/error__MAX"]

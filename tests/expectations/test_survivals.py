@@ -12,8 +12,8 @@ from repro.judging.assemble import check_claim
 from repro.judging.design_power import design_parts
 from repro.judging.document import Document
 from repro.judging.gather import gather, read_tables
+from repro.report.figure_data import not_there
 from repro.report.sections import sections
-from repro.report.times import not_there
 from repro.specs.load import load_claim
 from repro.stats.planned_survival import PlannedSurvivals
 from repro.stats.planning import power_of_test

@@ -198,9 +198,11 @@ def test_nothing_is_imported_without_consent(tmp_path: Path, command: str) -> No
     line = [sys.executable, "-c", WATCHED, *arguments(command, claim)]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
-    names = f"{OUTPUT}, {TRAINER}, {SOURCE}, {ENTROPY}, {ERROR} and {KIND} are code of others"
+    names = (
+        f"{OUTPUT}, {TRAINER}, {SOURCE}, {ENTROPY}, {ERROR} and {KIND} are code from outside repro"
+    )
     (said,) = done.stdout.partition("\n\n")[0].splitlines()
-    assert f"{claim.name}:6:40: {names}, which runs with your rights: " in said
+    assert f"{claim.name}:6:40: {names}, yours or another's, which runs with your rights: " in said
     assert said.endswith(CONSENT)
     assert "imported: []" in done.stdout
     assert not (tmp_path / "store").exists()

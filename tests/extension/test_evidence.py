@@ -56,8 +56,10 @@ def test_it_is_read_with_consent_alone(claim: Path) -> None:
     """Without it exit 2, a sentence and no report; with it what the table says."""
     refused = verify(claim)
     assert refused.exit_code == 2
-    assert f"jsonl.claim.yaml:11:37: {USE} is code of others" in refused.stderr
-    assert "code of others, which runs with your rights" in refused.stderr
+    assert f"jsonl.claim.yaml:11:37: {USE} is code from outside repro" in refused.stderr
+    assert (
+        "code from outside repro, yours or another's, which runs with your rights" in refused.stderr
+    )
     assert not (claim.parent / "reports").exists()
     done = verify(claim, "--allow-code")
     assert "CONFIRMED" in done.stdout

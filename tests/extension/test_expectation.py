@@ -17,6 +17,7 @@ from repro.plugins import version_of
 from repro.report.write import read_document
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim
+from tests.edits import changed
 from tests.extension.expectation import MedianAtMost
 
 GOOD = Path(__file__).parents[1] / "specs" / "good"
@@ -41,14 +42,6 @@ def claim(tmp_path: Path) -> Path:
     )
     path = tmp_path / "mine.claim.yaml"
     path.write_text(text, encoding="utf-8")
-    return path
-
-
-def changed(path: Path, old: str, new: str) -> Path:
-    """The file with another text in it."""
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
     return path
 
 
@@ -125,14 +118,14 @@ def test_the_plan_says_that_its_power_is_unknown(claim: Path, tmp_path: Path) ->
 def test_it_needs_consent(
     claim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    """Code of others is imported by nobody who has not said so; each command can be told."""
+    """It is imported by nobody who has not said so; each command can be told."""
     monkeypatch.setenv("REPRO_STORE", str(tmp_path / "store"))
     (tmp_path / "store").mkdir()
     arguments = [*command.split(), str(claim)]
     assert "--allow-code" in CliRunner().invoke(app, [*command.split(), "--help"]).output
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 2
-    assert f"mine.claim.yaml:20:10: {USE} is code of others, which runs with" in done.stderr
+    assert f"mine.claim.yaml:20:10: {USE} is code from outside repro" in done.stderr
     assert "--allow-code" in done.stderr
     with pytest.raises(CodeError, match=USE):
         load_claim(claim, "paper")

@@ -17,6 +17,7 @@ from repro.specs.claim import Claim
 from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
 from repro.trainers.table import measurement_of_others
+from tests.edits import changed
 from tests.extension.measurement import MeanEntropy
 
 CLAIMS = Path(__file__).parents[1] / "end_to_end" / "claims"
@@ -41,14 +42,6 @@ def written(folder: Path) -> Path:
     text = text.replace("measurement: test_perplexity", "measurement: entropy")
     path = folder / "mine.claim.yaml"
     path.write_text(text, encoding="utf-8")
-    return path
-
-
-def changed(path: Path, old: str, new: str) -> Path:
-    """The file with another text in it."""
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
     return path
 
 
@@ -109,10 +102,13 @@ def test_a_store_with_it_is_checked_without_its_code(verified: Path) -> None:
 
 @pytest.mark.parametrize("command", ["verify", "plan"])
 def test_it_needs_consent(claim: Path, command: str) -> None:
-    """Code of others is imported by nobody who has not said so."""
+    """Code from outside repro is imported by nobody who has not said so."""
     done = repro(command, claim)
     assert done.exit_code == 2
-    assert f"{USE} is code of others, which runs with your rights" in done.stderr
+    assert (
+        f"{USE} is code from outside repro, yours or another's, which runs with your rights"
+        in done.stderr
+    )
     with pytest.raises(CodeError, match=USE):
         load_claim(claim, "quick")
 

@@ -25,7 +25,7 @@ def test_verify_writes_it_beside_the_others(tmp_path: Path) -> None:
     arguments += ["--store", str(tmp_path / "store"), "--no-train", "--format", USE]
     refused = CliRunner().invoke(app, arguments)
     assert refused.exit_code == 2
-    assert f"--format: {USE} is code of others" in refused.stderr
+    assert f"--format: {USE} is code from outside repro" in refused.stderr
     assert "--allow-code" in refused.stderr
     assert not (tmp_path / "reports").exists()
     CliRunner().invoke(app, [*arguments, "--allow-code"])

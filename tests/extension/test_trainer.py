@@ -115,12 +115,15 @@ def test_its_code_needs_consent(claim: Path) -> None:
     """Nothing is imported before it is given; a configuration alone may name the trainer."""
     refused = CliRunner().invoke(app, [a for a in arguments("plan", claim) if a != "--allow-code"])
     assert refused.exit_code == 2
-    names = f"{USE} and tests.extension.trainer:SlopeError are code of others"
-    assert f"lines.yaml:6:45: {names}, which runs with your rights" in refused.stderr
+    names = f"{USE} and tests.extension.trainer:SlopeError are code from outside repro"
+    assert (
+        f"lines.yaml:6:45: {names}, yours or another's, which runs with your rights"
+        in refused.stderr
+    )
     reported = 'error: {kind: reported, better: lower, label: "error"}'
     text = CLAIM.replace('error: {use: "tests.extension.trainer:SlopeError", truth: 2.0}', reported)
     claim.write_text(text, encoding="utf-8")
-    with pytest.raises(CodeError, match=f"lines.yaml:6:45: {USE} is code of others"):
+    with pytest.raises(CodeError, match=f"lines.yaml:6:45: {USE} is code from outside repro"):
         load_claim(claim, "quick")
     claim.write_text(CLAIM, encoding="utf-8")
     with pytest.raises(CodeError, match="give --allow-code"):

@@ -99,7 +99,10 @@ def test_more_divergence_than_declared_invalidates() -> None:
     """An arm that loses more runs than the policy allows is INVALID."""
     document = judged(claim("mos_rank"), ranks(HIGH), states={("mos", 0): "diverged"})
     assert document.verdict.validity == "INVALID"
-    assert "MoS (K=4): 1 of 5 runs diverged; 0 allowed" in document.verdict.validity_reason
+    assert (
+        "MoS (K=4): 1 of 5 runs diverged; 0 allowed by `seeds: {diverged: invalid}`"
+        in document.verdict.validity_reason
+    )
 
 
 def test_divergence_within_the_policy_is_excluded_and_shown() -> None:

@@ -41,7 +41,8 @@ def test_invalid_allows_none() -> None:
     """One that diverges is one too many."""
     verdict = judged(declared("invalid")).verdict
     assert verdict.validity == "INVALID"
-    assert "MoS†: 1 of 10 runs diverged; 0 allowed" in verdict.validity_reason
+    rule = "MoS†: 1 of 10 runs diverged; 0 allowed by `seeds: {diverged: invalid}`"
+    assert rule in verdict.validity_reason
 
 
 @pytest.mark.parametrize(("lost", "validity"), [(1, "VALID"), (2, "VALID"), (3, "INVALID")])
@@ -50,6 +51,8 @@ def test_exclude_allows_as_many_as_it_says(lost: int, validity: str) -> None:
     states: States = {("mos", i): "diverged" for i in range(lost)}
     document = judged(declared("exclude<=2"), states)
     assert document.verdict.validity == validity
+    rule = "MoS†: 3 of 10 runs diverged; 2 allowed by `seeds: {diverged: exclude<=2}`"
+    assert (rule in document.verdict.validity_reason) == (lost == 3)
     mos = document.arms[0]
     assert mos.summaries[0].n == 10 - lost
     assert [one.state for one in mos.replicates[:lost]] == ["excluded"] * lost

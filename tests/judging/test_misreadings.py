@@ -197,7 +197,7 @@ def test_a_difference_that_is_found_is_never_called_equality() -> None:
     relative = margin("equivalence", {"relative": 0.01, "why": "one in a hundred"})
     low, high = [1 + value / 1e6 for value in LOW], [1 + value / 1e6 for value in HIGH]
     found = only(made(relative), {"a": low * 1, "b": high})
-    assert found.sentence.startswith("Loss: A is 0.0002% lower than B")
+    assert found.sentence.startswith("Loss: A is 0.000200% lower than B (90% interval")
 
 
 def test_seeds_without_a_partner_are_named() -> None:

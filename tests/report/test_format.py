@@ -73,7 +73,7 @@ def test_interval(low: float | None, high: float | None, scale: str, text: str) 
 @pytest.mark.parametrize(
     ("low", "high", "scale", "text"),
     [
-        (-0.034, 0.0123, "relative", "−3.4% to +1.2%"),
+        (-0.034, 0.0123, "relative", "−3.40% to +1.23%"),
         (-0.98, -0.621, "correlation", "−0.98 to −0.62"),
         (0.39, 1.0, "share", "39.0% to 100%"),
         (None, 24.0, "ratio", "up to 24.0 times"),
@@ -87,7 +87,7 @@ def test_ends(low: float | None, high: float | None, scale: str, text: str) -> N
 
 @pytest.mark.parametrize(
     ("number", "scale", "text"),
-    [(0.092, "difference", "0.09"), (0.034, "relative", "3.4%"), (1.2, "ratio", "1.20 times"),
+    [(0.092, "difference", "0.09"), (0.034, "relative", "3.40%"), (1.2, "ratio", "1.20 times"),
      (0.3, "correlation", "0.30"), (0.86, "share", "86.0%")],
 )  # fmt: skip
 def test_size(number: float, scale: str, text: str) -> None:

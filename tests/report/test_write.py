@@ -13,7 +13,7 @@ from repro.errors import SpecError
 from repro.judging.document import Document
 from repro.report import write
 from repro.report import write as replacing
-from repro.report.write import document_text, read_document, write_index, write_report
+from repro.report.write import document_text, read_document, report_file, write_index, write_report
 from tests.report.cases import all_documents
 from tests.report.texts import page, page_text
 
@@ -147,6 +147,26 @@ def test_absent(tmp_path: Path) -> None:
     """A report that is not there is an error of the same kind."""
     with pytest.raises(SpecError, match="No such file"):
         read_document(tmp_path / "report.json")
+
+
+def test_a_folder_without_a_report_says_where_one_is(tmp_path: Path) -> None:
+    """One report is asked for, and `reports` holds many."""
+    folder = tmp_path / "reports"
+    folder.mkdir()
+    with pytest.raises(SpecError) as refused:
+        report_file(folder)
+    assert str(refused.value) == (
+        f"{folder}:1:1: this folder has no report.json\n"
+        "  expected: the folder of one report, or its report.json\n"
+        "  to do: `repro verify` writes one for each claim, to reports/CLAIM/SCALE"
+    )
+    for name in ("a", "b", "c"):
+        (folder / name / "quick").mkdir(parents=True)
+        (folder / name / "quick" / "report.json").touch()
+    with pytest.raises(SpecError, match=f"give the folder of one: {folder}/a/quick, or one of 2"):
+        report_file(folder)
+    assert report_file(folder / "b" / "quick") == folder / "b" / "quick" / "report.json"
+    assert report_file(folder / "x.json") == folder / "x.json"
 
 
 def test_index(documents: dict[str, Document], tmp_path: Path) -> None:

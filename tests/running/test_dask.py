@@ -59,6 +59,14 @@ def held(folder: Path) -> int:
     return sum(seed > 0 for seed, _, _ in started(folder))
 
 
+def begun(folder: Path, store: RunStore, count: int, busy: int, **options: Any) -> Session:
+    """A command whose programs wait, so many of them started."""
+    (folder / "hold").touch()
+    session = Session(store.root, folder, count, engine="dask", **options)
+    assert until(lambda: held(folder) == busy, 60)
+    return session
+
+
 def as_serial(store: RunStore, folder: Path, count: int) -> bool:
     """Whether a store has what `serial` leaves, to the last byte."""
     plan = plan_of(folder, count)
@@ -89,9 +97,7 @@ def test_a_cluster_of_this_machine_trains_as_serial_does(store: RunStore, tmp_pa
 
 def test_ctrl_c_leaves_no_process(store: RunStore, folder: Path) -> None:
     """Neither of the cluster, nor a worker, nor a program, nor a lock."""
-    (folder / "hold").touch()
-    session = Session(store.root, folder, 3, engine="dask", workers=2)
-    assert until(lambda: held(folder) == 2, 60)
+    session = begun(folder, store, 3, 2, workers=2)
     below = all_below(session.process.pid)
     assert {process for seed, process, _ in started(folder) if seed} <= {*below}
     session.interrupt()
@@ -107,10 +113,8 @@ def test_a_worker_that_is_killed_costs_its_task_alone(
     cluster: Cluster, store: RunStore, folder: Path, number: signal.Signals
 ) -> None:
     """What it had below it ends with it; another worker does the task."""
-    (folder / "hold").touch()
     workers = [cluster.worker(), cluster.worker()]
-    session = Session(store.root, folder, 4, engine="dask", scheduler=str(cluster.file))
-    assert until(lambda: held(folder) == 2, 60)
+    session = begun(folder, store, 4, 2, scheduler=str(cluster.file))
     victim = workers[0]
     below = all_below(victim.pid)
     assert {process for seed, process, _ in started(folder) if seed} & {*below}
@@ -127,11 +131,9 @@ def test_a_run_whose_workers_die_each_time_has_failed(
     tmp_path: Path, store: RunStore, folder: Path
 ) -> None:
     """After as many deaths as the scheduler allows; the others are trained."""
-    (folder / "hold").touch()
     with cluster_in(tmp_path, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0") as cluster:
         worker = cluster.worker()
-        session = Session(store.root, folder, 2, engine="dask", scheduler=str(cluster.file))
-        assert until(lambda: held(folder) == 1, 60)
+        session = begun(folder, store, 2, 1, scheduler=str(cluster.file))
         worker.kill()
         status, done, _ = session.end()
     assert (status, len(done["trained"])) == (0, 1)
@@ -142,10 +144,8 @@ def test_a_run_whose_workers_die_each_time_has_failed(
 
 def test_a_command_outlives_its_scheduler(cluster: Cluster, store: RunStore, folder: Path) -> None:
     """It waits for another, of the same file; what was finished is not done again."""
-    (folder / "hold").touch()
     worker = cluster.worker()
-    session = Session(store.root, folder, 3, engine="dask", scheduler=str(cluster.file))
-    assert until(lambda: held(folder) == 1, 60)
+    session = begun(folder, store, 3, 1, scheduler=str(cluster.file))
     cluster.kill_scheduler()
     assert worker.wait(timeout=60) is not None  # by itself
     (folder / "hold").unlink()
@@ -186,10 +186,8 @@ def test_ctrl_c_ends_what_runs_at_a_cluster_and_leaves_its_workers(
     cluster: Cluster, store: RunStore, folder: Path
 ) -> None:
     """The program at the worker ends although the worker goes on."""
-    (folder / "hold").touch()
     worker = cluster.worker()
-    session = Session(store.root, folder, 2, engine="dask", scheduler=str(cluster.file))
-    assert until(lambda: held(folder) == 1, 60)
+    session = begun(folder, store, 2, 1, scheduler=str(cluster.file))
     session.interrupt()
     assert session.end()[0] == 130
     assert all_dead([started(folder)[1][1]])
@@ -216,12 +214,10 @@ def test_a_task_that_only_waited_is_not_to_blame(
     tmp_path: Path, store: RunStore, folder: Path
 ) -> None:
     """Where tasks ask for memory dask gives them all to workers at once, and blames all of them."""
-    (folder / "hold").touch()
     with cluster_in(tmp_path, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0") as cluster:
         memory = ("--resources", "MEMORY=1e9")
         worker = cluster.worker(*memory)
-        session = Session(store.root, folder, 4, engine="dask", scheduler=str(cluster.file))
-        assert until(lambda: held(folder) == 1, 60)
+        session = begun(folder, store, 4, 1, scheduler=str(cluster.file))
         worker.kill()
         (folder / "hold").unlink()
         cluster.worker(*memory)
@@ -257,10 +253,8 @@ def test_a_command_says_that_its_last_worker_has_left(
     cluster: Cluster, store: RunStore, folder: Path
 ) -> None:
     """And goes on with the next one."""
-    (folder / "hold").touch()
     worker = cluster.worker()
-    session = Session(store.root, folder, 2, engine="dask", scheduler=str(cluster.file))
-    assert until(lambda: held(folder) == 1, 60)
+    session = begun(folder, store, 2, 1, scheduler=str(cluster.file))
     worker.kill()
     told = session.told_until("is connected")
     assert told.splitlines()[-1] == "no dask worker is connected: waiting for one"

@@ -110,7 +110,7 @@ def test_a_tracker_weighs_work(store: RunStore) -> None:
     share = cost(planned).training / cost(planned).total / 2
     assert half.fraction == pytest.approx(share)
     assert half.left == pytest.approx(60 / share - 60)
-    assert half.running == (Running(planned.run.key, 1, "epoch 1/2"),)
+    assert half.running == (Running(planned.run.key, "epoch 1/2"),)
     measuring = {"phase": "measuring", "measurement": RANK.key, "label": "\x1b[2J"}
     store.put_progress(planned.run.key, measuring)
     late = tracker.snapshot()
@@ -166,8 +166,8 @@ def test_plain_lines() -> None:
     plain.stop()
     assert stream.getvalue() == (
         "13:02:11 15 runs to do on cpu, 3 reused from the store\n"
-        "13:02:11 run 7/15 mos seed 3: trained in 27 s; 41 % of all, about 2 min left\n"
-        "13:02:11 run 15/15 jjjjjjjjjjjj: failed: no; 100 % of all, 3 min in all\n"
+        "13:02:11 mos seed 3: trained in 27 s; 7/15 runs, 41 % of all, about 2 min left\n"
+        "13:02:11 jjjjjjjjjjjj: failed: no; 15/15 runs, 100 % of all, 3 min in all\n"
     )
 
 
@@ -176,7 +176,7 @@ def test_a_line_at_least_every_minute() -> None:
     stream, clock = io.StringIO(), Clock()
     plain = PlainReporter({"k": "mos seed 3"}, stream, clock=clock, wall=lambda: f"{clock.now:.0f}")
     plain.start(15, 0, "cpu")
-    running = (Running("k", 7, "epoch 2/3"),)
+    running = (Running("k", "epoch 2/3"),)
     for _ in range(600):
         clock.now += 1.0
         plain.tick(Snapshot(6, 15, 0.41, 83.0, 120.0, running))
@@ -185,7 +185,7 @@ def test_a_line_at_least_every_minute() -> None:
     gaps = [after - before for before, after in pairwise(moments)]
     assert max(gaps) <= 60
     assert len(lines) == 11
-    assert lines[1] == "1055 run 7/15 mos seed 3: epoch 2/3; 41 % of all, about 2 min left"
+    assert lines[1] == "1055 mos seed 3: epoch 2/3; 41 % of all, about 2 min left"
 
 
 def test_a_closed_stream_does_no_harm() -> None:
@@ -239,14 +239,14 @@ def test_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = Terminal()
     live = LiveReporter({"k": "mos [bold] seed 3"}, stream)
     live.start(15, 0, "cpu")
-    snapshot = Snapshot(7, 15, 0.41, 83.0, 120.0, (Running("k", 8, "epoch 2/3"),))
+    snapshot = Snapshot(7, 15, 0.41, 83.0, 120.0, (Running("k", "epoch 2/3"),))
     live.tick(snapshot)
     live.finished("k", "trained in 27 s", snapshot)
     live.stop()
     text = stream.getvalue()
     assert "mos [bold] seed 3: epoch 2/3" in text
     assert "7/15 runs, 41 % of all, about 2 min left" in text
-    assert "run 7/15 mos [bold] seed 3: trained in 27 s" in text
+    assert "mos [bold] seed 3: trained in 27 s" in text
     assert "\x1b[3" not in text
 
 

@@ -18,6 +18,7 @@ from repro.specs.load import load_claim, load_claims
 from repro.trainers.language_model.measurements.perplexity import Perplexity
 from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.language_model.spec import MoS, Softmax
+from tests.edits import changed
 
 GOOD = Path(__file__).parent / "good"
 CLAIMS = Path(__file__).parents[2] / "claims"
@@ -29,13 +30,6 @@ def folder(tmp_path: Path) -> Path:
     shutil.copytree(GOOD / "configurations", tmp_path / "claims/configurations")
     shutil.copy(GOOD / "claim.yaml", tmp_path / "claims")
     return tmp_path / "claims"
-
-
-def edit(file: Path, old: str, new: str) -> Path:
-    text = file.read_text(encoding="utf-8")
-    assert old in text
-    file.write_text(text.replace(old, new), encoding="utf-8")
-    return file
 
 
 def configuration(claim: Claim, arm: str = "mos") -> Configuration:
@@ -93,7 +87,7 @@ def test_an_override_changes_only_the_keys_it_names():
 
 def test_a_new_kind_replaces_the_whole_mapping(folder):
     """Keys of the old kind do not linger beside the new kind."""
-    file = edit(folder / "claim.yaml", "{output: {components: 2}}", "{output: {kind: softmax}}")
+    file = changed(folder / "claim.yaml", "{output: {components: 2}}", "{output: {kind: softmax}}")
     claim = load_claim(file, "quick")
     assert configuration(claim).model.output == Softmax()
     assert claim.arms["mos"].overridden == ("model.output", "recipe.epochs")
@@ -101,10 +95,10 @@ def test_a_new_kind_replaces_the_whole_mapping(folder):
 
 def test_a_reason_goes_with_the_value_it_was_for(folder):
     """An assumed value that is overridden loses its reason, unless a new one is given."""
-    file = edit(folder / "claim.yaml", "recipe: {epochs: 2}", "recipe: {clip: 2}")
+    file = changed(folder / "claim.yaml", "recipe: {epochs: 2}", "recipe: {clip: 2}")
     assert configuration(load_claim(file, "quick")).assumed == {}
     assert configuration(load_claim(file, "paper")).assumed != {}
-    edit(file, "recipe: {clip: 2}", 'recipe: {clip: 2}, assumed: {recipe.clip: "as we like it"}')
+    changed(file, "recipe: {clip: 2}", 'recipe: {clip: 2}, assumed: {recipe.clip: "as we like it"}')
     claim = load_claim(file, "quick")
     assert configuration(claim).assumed == {"recipe.clip": "as we like it"}
     assert claim.arms["mos"].overridden == ("model.output.components", "recipe.clip")
@@ -136,7 +130,7 @@ def test_a_folder_gives_its_claims_by_name(folder):
     """In order; hidden files and configurations are none."""
     for name in ("b", "a"):
         shutil.copy(folder / "claim.yaml", folder / f"{name}.yaml")
-        edit(folder / f"{name}.yaml", "id: tiny_rank", f"id: {name}")
+        changed(folder / f"{name}.yaml", "id: tiny_rank", f"id: {name}")
     (folder / ".hidden.yaml").write_text("not a claim")
     assert [claim.id for claim in load_claims(folder, "quick")] == ["a", "b", "tiny_rank"]
 
@@ -166,10 +160,10 @@ def test_the_mistakes_of_all_files_come_out_together(folder):
     """One error holds the problems of every file, a shared configuration's only once."""
     for name in ("other", "third", "fourth"):
         shutil.copy(folder / "claim.yaml", folder / f"{name}.yaml")
-        edit(folder / f"{name}.yaml", "id: tiny_rank", f"id: {name}")
+        changed(folder / f"{name}.yaml", "id: tiny_rank", f"id: {name}")
     for name in ("claim", "other"):
-        edit(folder / f"{name}.yaml", "alpha: 0.05", "alpha: 5")
-    edit(folder / "configurations/tiny/mos.yaml", "epochs: 1", "epochs: 0")
+        changed(folder / f"{name}.yaml", "alpha: 0.05", "alpha: 5")
+    changed(folder / "configurations/tiny/mos.yaml", "epochs: 1", "epochs: 0")
     error = refused(folder)
     names = [Path(problem.place.file).name for problem in error.problems]
     assert sorted(names) == ["claim.yaml", "mos.yaml", "other.yaml"]
@@ -240,10 +234,10 @@ def test_the_design_of_a_scale_is_in_its_digest_as_that_of_a_file_is(folder):
     """A paired scale of an independent claim is the claim that would be paired throughout."""
     shutil.copy(GOOD / "designs_claim.yaml", folder)
     here = load_claim(folder / "designs_claim.yaml", "quick")
-    edit(folder / "designs_claim.yaml", "design: independent\n", "design: paired\n")
-    edit(folder / "designs_claim.yaml", "    design: paired\n", "")
-    edit(folder / "designs_claim.yaml", "    test: student\n", "")
-    edit(folder / "designs_claim.yaml", "better: {test: yuen}", "better: {test: paired}")
+    changed(folder / "designs_claim.yaml", "design: independent\n", "design: paired\n")
+    changed(folder / "designs_claim.yaml", "    design: paired\n", "")
+    changed(folder / "designs_claim.yaml", "    test: student\n", "")
+    changed(folder / "designs_claim.yaml", "better: {test: yuen}", "better: {test: paired}")
     assert load_claim(folder / "designs_claim.yaml", "quick").digest() == here.digest()
 
 
@@ -251,13 +245,13 @@ def test_a_paired_test_that_is_written_out_is_the_one_that_is_left_out(folder):
     """In a paired design."""
     shutil.copy(GOOD / "paired_claim.yaml", folder)
     written = load_claim(folder / "paired_claim.yaml", "quick")
-    left_out = load_claim(edit(folder / "paired_claim.yaml", "    test: paired\n", ""), "quick")
+    left_out = load_claim(changed(folder / "paired_claim.yaml", "    test: paired\n", ""), "quick")
     assert left_out.digest() == written.digest()
 
 
 def test_a_scale_may_show_what_it_is_too_small_to_decide(folder: Path) -> None:
     """A scale gives an expectation another role; the other scales keep theirs."""
-    file = edit(
+    file = changed(
         folder / "claim.yaml",
         "    expectations: {",
         '    expectations: {bounded: {at_most: {value: 7, why: "noise of small models"}}, '
@@ -278,7 +272,7 @@ def test_a_scale_may_show_what_it_is_too_small_to_decide(folder: Path) -> None:
 
 def test_a_scale_cannot_give_a_ratio_less_than_one(folder: Path) -> None:
     """What is no least ratio is refused where it is written."""
-    file = edit(
+    file = changed(
         folder / "claim.yaml",
         "    expectations: {",
         '    expectations: {higher: {at_least: {value: structural, why: "no ratio at all"}}, ',

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import permutations
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,37 +10,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.stats.coefficients import METHODS, Array, Method, correlate, correlate_weighted
+from repro.stats.coefficients import Method, correlate, correlate_weighted
 from repro.stats.correlation import association, p_by_student
-from repro.stats.records import Interval, Sample, known
+from repro.stats.records import Sample, known
+from tests.stats.correlated import ALL, DRAWS, SCIPY, ends, normal, pairs, two
 from tests.stats.fig2_points import PTB, WT2, figure
 
 SEED = 1921
-DRAWS = 20_000
-SCIPY: dict[str, Callable[..., Any]] = {
-    "pearson": stats.pearsonr,
-    "spearman": stats.spearmanr,
-    "kendall": stats.kendalltau,
-}
-ALL = pytest.mark.parametrize("method", METHODS)
-pairs = st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=10, max_size=20)
-
-
-def two(xy) -> tuple[Sample, Sample]:
-    """Two variables at the same points."""
-    x, y = zip(*xy, strict=True)
-    return Sample.of(*map(float, x)), Sample.of(*map(float, y))
-
-
-def normal(rng: np.random.Generator, n: int, rho: float) -> tuple[Array, Array]:
-    """Pairs of normal variables with a true correlation."""
-    x, noise = rng.normal(size=(2, DRAWS, n))
-    return x, rho * x + math.sqrt(1 - rho**2) * noise
-
-
-def ends(interval: Interval | None) -> tuple[float, float]:
-    """Both ends of an interval that must be there."""
-    return known(interval).low, known(interval).high
 
 
 @ALL
@@ -165,30 +139,12 @@ def test_huge_values_do_not_overflow():
     assert association(huge, y).effect == pytest.approx(association(x, y).effect, rel=1e-12)
 
 
-@ALL
-def test_the_bootstrap_interval_is_scipys(method):
-    """
-    The BCa interval of points is that of scipy's paired bootstrap, within Monte Carlo error.
-    """
-    x, y = figure(WT2)
-    ours = association(x, y, method=method, interval="bootstrap").interval
-    theirs = stats.bootstrap(
-        (np.array(x.values), np.array(y.values)),
-        lambda one, other, axis: correlate(one, other, method),
-        paired=True,
-        vectorized=True,
-        n_resamples=5000,
-        rng=np.random.default_rng(SEED),
-    ).confidence_interval
-    assert ends(ours) == pytest.approx((theirs.low, theirs.high), abs=0.03)
-
-
 def test_a_perfect_correlation_has_no_interval():
     """
     Points on one line have the exact p of their order and no interval, for z is infinite.
     """
     x = Sample.of(1.0, 2.0, 3.0, 4.0, 5.0)
-    result = association(x, x, method="spearman", interval="bootstrap")
+    result = association(x, x, method="spearman")
     assert result.interval is None
     assert result.p == pytest.approx(2 / 120)
 
@@ -204,7 +160,6 @@ def test_a_perfect_correlation_has_no_interval():
         ((1, 2, 4, 3), (1, 2, 4, 3), {"method": "spearman"}, "cannot decide.*0.0833"),
         ((1, 2, 4, 3), (1, 2, 4, 3), {"method": "phi"}, "pearson, spearman, kendall"),
         ((1, 2, 4, 3), (1, 2, 4, 3), {"direction": "up"}, "positive, negative or different"),
-        ((1, 2, 4, 3), (1, 2, 4, 3), {"interval": "exact"}, "fisher_z or bootstrap"),
         ((1, 2, 4, 3), (1, 2, 4, 3), {"clusters": [1, 2, 3]}, "3 clusters for 4 points"),
         ((1, 2, 4, 3), (1, 2, 4, 3), {"clusters": [1, 2, 3, 4]}, "4 clusters say too little"),
     ],

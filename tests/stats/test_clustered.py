@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import permutations
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from repro.stats.coefficients import METHODS, Array
+from repro.stats.coefficients import Array
 from repro.stats.correlation import association
 from repro.stats.records import Sample, known
+from tests.stats.correlated import ALL, SCIPY
 
 SEED = 1937
 POINTS = 5
-SCIPY: dict[str, Callable[..., Any]] = {
-    "pearson": stats.pearsonr,
-    "spearman": stats.spearmanr,
-    "kendall": stats.kendalltau,
-}
-ALL = pytest.mark.parametrize("method", METHODS)
 
 
 def clustered(rng: np.random.Generator, count: int, *, draws: int = 1) -> tuple[Array, Array]:

@@ -1,116 +1,18 @@
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
 import pytest
 from scipy import stats
 
 from repro.errors import ClaimError
 from repro.stats.coefficients import (
     METHODS,
-    compare_dependent,
-    correlate,
     leave_one_out,
     restricted,
     restricted_r,
 )
-from repro.stats.records import Interval, Sample, known
+from repro.stats.records import Sample, known
+from tests.stats.correlated import SCIPY, ends
 from tests.stats.fig2_points import PTB, WT2, figure
-
-SEED = 1949
-SCIPY: dict[str, Callable[..., Any]] = {
-    "pearson": stats.pearsonr,
-    "spearman": stats.spearmanr,
-    "kendall": stats.kendalltau,
-}
-
-
-def ends(interval: Interval | None) -> tuple[float, float]:
-    """Both ends of an interval that must be there."""
-    return known(interval).low, known(interval).high
-
-
-@pytest.mark.parametrize(
-    ("result", "interval"),
-    [
-        (compare_dependent(0.396, 0.179, 0.088, 66), (-0.093, 0.517)),
-    ],
-)
-def test_intervals_of_the_plain_difference(result, interval):
-    """
-    Zou 2007, page 409, prints this interval of the difference.
-    """
-    assert result.difference_interval == pytest.approx(interval, abs=5e-4)
-
-
-def test_two_correlations_at_the_same_points():
-    """
-    Meng, Rosenthal & Rubin 1992: .63 against -.03 of fifteen, z 1.68, p .047 one-sided.
-    """
-    result = compare_dependent(0.63, -0.03, -0.19, 15)
-    assert result.statistic == pytest.approx(1.68, abs=5e-3)
-    assert known(result.p) / 2 == pytest.approx(0.047, abs=5e-4)
-    assert ends(result.interval) == pytest.approx((-0.129, 1.671), abs=1.1e-3)
-    assert result.n == (15,)
-    assert result.difference == pytest.approx(0.66)
-
-
-@pytest.mark.parametrize(
-    ("r_xz", "z"), [(0.0, 1.62), (0.2, 1.80), (0.4, 2.06), (0.6, 2.50), (0.8, 3.50)]
-)
-def test_the_closer_the_two_variables_the_clearer(r_xz, z):
-    """
-    May & Hittner 1997 print Meng's z for .5 against .2 of fifty points.
-    """
-    assert compare_dependent(0.5, 0.2, r_xz, 50).statistic == pytest.approx(z, abs=5e-3)
-
-
-def test_equal_correlations_hold_the_level():
-    """
-    Of normal data with two equal correlations .05 are called different, within four sd.
-    """
-    draws, n = 4000, 30
-    rng = np.random.default_rng(SEED)
-    cov = np.array([[1, 0.5, 0.3], [0.5, 1, 0.3], [0.3, 0.3, 1]])
-    x, z, y = np.moveaxis(rng.multivariate_normal(np.zeros(3), cov, (draws, n)), 2, 0)
-    xy, zy, xz = (correlate(one, other, "pearson") for one, other in ((x, y), (z, y), (x, z)))
-    p = [compare_dependent(a, b, c, n).p for a, b, c in zip(xy, zy, xz, strict=True)]
-    rate = np.mean(np.array(p) <= 0.05)
-    assert abs(rate - 0.05) <= 4 * math.sqrt(0.05 * 0.95 / draws)
-
-
-def test_swapping_flips_the_sign():
-    """
-    With the correlations swapped, effect and intervals change sign and p stays.
-    """
-    first = compare_dependent(0.2, 0.6, 0.4, 20)
-    second = compare_dependent(0.6, 0.2, 0.4, 20)
-    assert (second.effect, second.p) == (-first.effect, first.p)
-    low, high = ends(first.interval)
-    assert ends(second.interval) == (-high, -low)
-    mirrored = tuple(-end for end in first.difference_interval[::-1])
-    assert second.difference_interval == pytest.approx(mirrored)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((1.0, 0.5, 0.5, 10), "between -1 and 1"),
-        ((0.5, math.nan, 0.5, 10), "between -1 and 1"),
-        ((0.5, 0.2, -1.0, 10), "between -1 and 1"),
-        ((0.9, -0.9, 0.9, 10), "no data have"),
-        ((0.5, 0.2, 0.1, 3), "at least 4 points, not 3"),
-    ],
-)
-def test_impossible_correlations_are_refused(arguments, message):
-    """
-    Perfect and impossible correlations and too few points are refused.
-    """
-    with pytest.raises(ClaimError, match=message):
-        compare_dependent(*arguments)
 
 
 @pytest.mark.parametrize(

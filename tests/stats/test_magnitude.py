@@ -5,36 +5,16 @@ import math
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.stats.coefficients import METHODS, Array, correlate, p_beyond, p_within
+from repro.stats.coefficients import correlate, p_beyond, p_within
 from repro.stats.correlation import magnitude
-from repro.stats.records import Interval, Sample, known
+from repro.stats.records import Sample, known
+from tests.stats.correlated import ALL, DRAWS, ends, normal, pairs, two
 from tests.stats.fig2_points import PTB, WT2, figure
 
 SEED = 1921
-DRAWS = 20_000
-ALL = pytest.mark.parametrize("method", METHODS)
-pairs = st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=10, max_size=20)
-
-
-def two(xy) -> tuple[Sample, Sample]:
-    """Two variables at the same points."""
-    x, y = zip(*xy, strict=True)
-    return Sample.of(*map(float, x)), Sample.of(*map(float, y))
-
-
-def normal(rng: np.random.Generator, n: int, rho: float) -> tuple[Array, Array]:
-    """Pairs of normal variables with a true correlation."""
-    x, noise = rng.normal(size=(2, DRAWS, n))
-    return x, rho * x + math.sqrt(1 - rho**2) * noise
-
-
-def ends(interval: Interval | None) -> tuple[float, float]:
-    """Both ends of an interval that must be there."""
-    return known(interval).low, known(interval).high
 
 
 @pytest.mark.parametrize("n", [5, 10, 30])

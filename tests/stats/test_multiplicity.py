@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
 from repro.errors import ClaimError
-from repro.stats.multiplicity import adjusted_e_values, benjamini_hochberg, e_bh, holm
+from repro.stats.multiplicity import adjusted_e_values, benjamini_hochberg, holm
 
 PAPER = (3.92e-1, 2.62e-1, 1.91e-5, 2.02e-15, 3.46e-4, 2.74e-2, 2.98e-7, 2.04e-13)
 
@@ -84,22 +84,21 @@ def test_e_bh_by_its_definition(es, alpha):
     descending = sorted(es, reverse=True)
     ks = [k for k, e in enumerate(descending, 1) if alpha * (k * e / len(es)) >= 1]
     border = descending[max(ks) - 1] if ks else float("inf")
-    assert e_bh(es, alpha) == tuple(e >= border for e in es)
+    adjusted = adjusted_e_values(es)
+    assert [alpha * e >= 1 for e in adjusted] == [e >= border for e in es]
 
 
 def test_e_bh_by_hand():
     """
-    Of 100, 30 and 1 the first two are rejected: 30 reaches 3 / (.05 x 2); of 50, 29, 1 none.
+    Of 100, 30 and 1 the first two reach 1 / .05, for 30 is 3 / (.05 x 2); of 50, 29, 1 none does.
     """
-    assert e_bh([1.0, 30.0, 100.0]) == (False, True, True)
-    assert e_bh([1.0, 29.0, 50.0]) == (False, False, False)
+    assert adjusted_e_values([1.0, 29.0, 50.0]) == pytest.approx((1.0, 58 / 3, 58 / 3))
     assert adjusted_e_values([1.0, 30.0, 100.0]) == pytest.approx((1.0, 20.0, 100 / 3))
     assert adjusted_e_values([1.0, 60.0, 30.0]) == pytest.approx((1.0, 20.0, 20.0))
     assert adjusted_e_values([1.0, 1.0, float("inf")]) == (1.0, 1.0, float("inf"))
-    assert e_bh([20.0]) == (True,)
 
 
-@pytest.mark.parametrize("method", [benjamini_hochberg, e_bh])
+@pytest.mark.parametrize("method", [benjamini_hochberg, adjusted_e_values])
 def test_an_empty_family_is_empty(method):
     """
     A family without members has no results.
@@ -109,12 +108,10 @@ def test_an_empty_family_is_empty(method):
 
 def test_numbers_that_are_none_are_refused():
     """
-    What is no probability, no e-value or no level is refused.
+    What is no probability or no e-value is refused.
     """
     with pytest.raises(ClaimError, match="a p-value lies between 0 and 1"):
         benjamini_hochberg([0.5, 1.5])
     for bad in (-1.0, float("nan")):
         with pytest.raises(ClaimError, match="an e-value is at least 0"):
-            e_bh([1.0, bad])
-    with pytest.raises(ClaimError, match="alpha must lie between"):
-        e_bh([1.0], 0.0)
+            adjusted_e_values([1.0, bad])

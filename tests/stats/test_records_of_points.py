@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from repro.stats.anytime import sequential
-from repro.stats.coefficients import compare_dependent
 from repro.stats.correlation import association, magnitude
 from repro.stats.counts import paired_outcomes, sign_test
 from repro.stats.group_sequential import group_obf
@@ -53,7 +52,7 @@ RECORDS: Records = [
         },
     ),
     (
-        lambda: association(A, C, clusters=range(6), interval="bootstrap", alpha=0.04),
+        lambda: association(A, C, clusters=range(6), alpha=0.04),
         "association",
         (6,),
         None,
@@ -80,14 +79,6 @@ RECORDS: Records = [
         0.92,
         (0.2, None),
         {"method": "spearman"},
-    ),
-    (
-        lambda: compare_dependent(0.5, 0.2, 0.1, 9, alpha=0.04),
-        "compare_dependent",
-        (9,),
-        0.96,
-        (None, None),
-        {"alternative": "two-sided", "difference": NUMBER, "difference_interval": NUMBER},
     ),
     (
         lambda: trend([B, A], direction="increasing", alpha=0.04),

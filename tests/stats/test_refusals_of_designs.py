@@ -8,7 +8,6 @@ import pytest
 from repro.errors import ClaimError
 from repro.stats.anytime import balanced, contrasts, e_value
 from repro.stats.coefficients import (
-    compare_dependent,
     leave_one_out,
     restricted,
 )
@@ -58,10 +57,6 @@ REFUSALS: list[tuple[Callable[[], object], str]] = [
         "direction is positive, negative or different, not 'sideways'",
     ),
     (
-        lambda: association(A, B, interval=ANY),
-        "an interval is fisher_z or bootstrap, not 'sideways'",
-    ),
-    (
         lambda: association(
             Sample.of(1, 2, 4, 3), Sample.of(1, 2, 4, 3), method="spearman", alpha=0.05
         ),
@@ -108,15 +103,6 @@ REFUSALS: list[tuple[Callable[[], object], str]] = [
     (
         lambda: leave_one_out(Sample.of(1, 2, 4, 3), Sample.of(1, 2, 4, 3), method="pearson"),
         "pearson without one of 4 points has too few of them",
-    ),
-    (
-        lambda: compare_dependent(1.0, 0.5, 0.5, 9),
-        "correlations that can be compared lie between -1 and 1, not 1.0",
-    ),
-    (lambda: compare_dependent(0.5, 0.2, 0.1, 3), "a correlation needs at least 4 points, not 3"),
-    (
-        lambda: compare_dependent(0.9, -0.9, 0.9, 9),
-        "no data have the correlations 0.9, -0.9 and 0.9 together",
     ),
     (lambda: holm([0.5, 1.5]), "a p-value lies between 0 and 1, not 1.5"),
     (lambda: adjusted_e_values([-1.0]), "an e-value is at least 0, not -1.0"),

@@ -15,7 +15,6 @@ from repro.stats.records import Sample, known
 from repro.stats.task_aggregates import (
     Aggregate,
     Better,
-    interquartile_mean,
     over_tasks,
     resampled,
 )
@@ -45,14 +44,6 @@ def above(aggregate: Aggregate, a: np.ndarray = A, b: np.ndarray = B, better: Be
     return over_tasks(
         sample(a), sample(b), aggregate=aggregate, better=better, region=(limit, None)
     )
-
-
-def test_the_interquartile_mean_is_scipys_trimmed_mean() -> None:
-    """A quarter, rounded down, goes at either end: what rliable computes by trim_mean."""
-    for size in range(1, 40):
-        values = np.random.default_rng(size).standard_normal(size)
-        reference = float(stats.trim_mean(values, 0.25))
-        assert interquartile_mean(values) == pytest.approx(reference, rel=1e-12)
 
 
 def test_the_difference_of_interquartile_means_pools_all_runs_of_all_tasks() -> None:

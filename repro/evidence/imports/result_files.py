@@ -21,9 +21,9 @@ from repro.evidence.imports.paths import (
     column_expression,
     matching,
 )
+from repro.evidence.imports.wandb import wandb_export
 from repro.evidence.readings import STATES, RunState, short
-from repro.evidence.wandb_export import wandb_export
-from repro.heard import Heard
+from repro.pattern_rows import PatternRows
 from repro.schema.base import BesideName
 from repro.schema.messages import choose, listed
 from repro.schema.yaml import parse_document
@@ -132,7 +132,7 @@ class Files(Stepped):
     def _read(self, path: Path, text: str) -> Iterator[RunInFile]:
         """The runs in a file."""
         if self.pattern is not None:
-            yield RunInFile("", {}, _heard(self.pattern, text, path))
+            yield RunInFile("", {}, _rows_with(self.pattern, text, path))
             return
         form = FORMS.get(path.suffix.lower())
         if form is None:
@@ -160,18 +160,18 @@ class Files(Stepped):
             yield RunInFile("", said, [numbers_in(each) for each in records])
 
 
-def _heard(pattern: str, text: str, path: Path) -> list[Row]:
+def _rows_with(pattern: str, text: str, path: Path) -> list[Row]:
     """The rows in the lines of a log."""
-    with Heard(pattern) as heard:
+    with PatternRows(pattern) as search:
         for number, line in enumerate(text.splitlines(), start=1):
             if len(line) > LONGEST_LINE:
                 raise DataError(
                     f"{path}:{number}: a line of {len(line):,} characters\n"
                     f"  expected: at most {LONGEST_LINE:,}\n  to do: break it, or leave it out"
                 )
-            heard(line)
+            search(line)
         try:
-            return heard.rows
+            return search.rows
         except DataError as error:
             raise DataError(f"{path}: {error}") from error
 

@@ -10,13 +10,13 @@ import math
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from pydantic import Field
 
 from repro.errors import DataError
-from repro.evidence.imports.crc32c import masked
 from repro.evidence.imports.importer import FilesRead, FoundRun, Points, Stepped, rows_of
 from repro.evidence.imports.paths import PathPattern, matching_folders, seed_in
 from repro.evidence.imports.wire import Value, finite, message, number, raw, real, signed, text
@@ -163,3 +163,33 @@ def _numbers(tensor: dict[int, list[Value]]) -> list[float]:
         return [float(each) for each in signed(found)]
     content = content or b"".join(map(raw, found))
     return [real(layout, content)] if len(content) == struct.calcsize(layout) else []
+
+
+POLYNOMIAL: Final = 0x82F63B78
+ALL: Final = 0xFFFFFFFF
+
+
+@cache
+def _checksums() -> tuple[int, ...]:
+    """The checksum of every single byte."""
+    found = []
+    for byte in range(256):
+        value = byte
+        for _ in range(8):
+            value = (value >> 1) ^ (POLYNOMIAL if value & 1 else 0)
+        found.append(value)
+    return tuple(found)
+
+
+def crc32c(content: bytes) -> int:
+    """CRC-32C, by Castagnoli's polynomial."""
+    table, value = _checksums(), ALL
+    for byte in content:
+        value = table[(value ^ byte) & 255] ^ (value >> 8)
+    return value ^ ALL
+
+
+def masked(content: bytes) -> int:
+    """The checksum that stands beside a record: CRC-32C, rotated and shifted by a constant."""
+    value = crc32c(content)
+    return ((value >> 15 | value << 17) + 0xA282EAD8) & ALL

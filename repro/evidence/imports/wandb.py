@@ -11,7 +11,7 @@ import json
 import re
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -21,6 +21,7 @@ from pydantic import Field
 from repro.errors import DataError
 from repro.evidence.imports.importer import FilesRead, FoundRun, RunEnd, Stepped
 from repro.evidence.imports.wire import Value, message, number, text
+from repro.schema.messages import Words
 from repro.series import Record, Row, flat, numbers_in
 
 HEADER: Final = b":W&B\xe1\xbe\x00"
@@ -170,3 +171,35 @@ def _items(items: list[Value]) -> dict[str, Any]:
         if name and JSON in item:
             found[name] = json.loads(text(item[JSON][0]))
     return found
+
+
+# what the pages of Weights & Biases export as CSV
+
+
+_ENDS = ("__MIN", "__MAX")
+_CHART = re.compile(r".+ - .+")
+_RUNS = frozenset({"Name", "State", "Created", "Runtime", "Sweep", "Notes", "User", "Tags"})
+
+
+def wandb_export(names: Collection[str]) -> Words | None:
+    """What a CSV of these columns is that the pages of W&B export, and how it is imported.
+
+    None for the columns of any other table.
+    """
+    ended = [name for name in names if name.endswith(_ENDS)]
+    runs = "Name" in names and (len(_RUNS.intersection(names)) >= 3 or ended)
+    if runs:
+        mistake = "this is a table of runs that W&B exported: a run per row"
+        advice = (
+            "give each arm `import: {from: files, path: FILE.csv, each: row, "
+            "where: {Group: ...}, seed: seed}`, and the measurement `from: COLUMN`"
+        )
+        return mistake, "arm,seed,measurement,value", advice
+    if ended and any(_CHART.fullmatch(name.removesuffix(end)) for name in ended for end in _ENDS):
+        mistake = "this is a chart that W&B exported: a column per run, and a row per step"
+        advice = (
+            'give each arm `import: {from: files, path: FILE.csv, columns: "RUN-{seed} - METRIC"}` '
+            "with the names of its runs, and the measurement `from: value`"
+        )
+        return mistake, "a row per run, or arm,seed,measurement,value", advice
+    return None

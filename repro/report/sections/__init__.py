@@ -5,6 +5,7 @@ from __future__ import annotations
 from repro.judging.document import Document, MeasurementPart, SummaryPart
 from repro.report import words
 from repro.report.blocks import Block, Column, Section, Step, TableBlock, numbers, texts
+from repro.report.figure_data import times_to_target
 from repro.report.profiles import profiles
 from repro.report.sections.analyses import all_analyses, robustness
 from repro.report.sections.interim_looks import all_looks, looks_title, watching
@@ -17,7 +18,6 @@ from repro.report.sections.statements import (
     registration,
     tests,
 )
-from repro.report.times import times_to_target
 from repro.schema import numbers as fmt
 
 
@@ -87,7 +87,7 @@ def _measurement_table(document: Document, m: MeasurementPart) -> TableBlock:
     heads = [*shown, *(["Geometric mean"] if geometric else []), "Range"]
     rows = tuple((label, *_cells(found, m, geometric=geometric)) for label, found in summaries)
     follows = f", of each run: {m.formula}" if m.formula else ""
-    caption = f"{words.upper_first(m.label)} ({m.better} is better){follows}"
+    caption = f"{fmt.upper_first(m.label)} ({m.better} is better){follows}"
     return TableBlock(caption, (Column("Arm"), *numbers(*heads)), rows)
 
 

@@ -179,7 +179,7 @@ def _figure(document: Document, part: Robustness, name: str) -> list[Figure]:
     points = [value for each in with_effect for value in (each.effect, each.low, each.high)]
     shown = drawn(_declared_first(part))
     plot = SpecificationPlot(
-        f"{words.upper_first(result.effect_label)}, under every analysis",
+        f"{fmt.upper_first(result.effect_label)}, under every analysis",
         effect_axis(document, result, points),
         tuple(map(_row, shown)),
         tuple(value for value in points if value is not None),
@@ -225,7 +225,7 @@ def _row(analysis: Analysis) -> AnalysisRow:
 
 def _alt(document: Document, result: Result, part: Robustness) -> str:
     shown = _declared_first(part)[: 1 if len(part.analyses) > 2 * FEW else None]
-    label = words.upper_first(result.effect_label)
+    label = fmt.upper_first(result.effect_label)
     said = [f"{label} under {fmt.count(len(part.analyses))} analyses."]
     for each in shown:
         effect = ""

@@ -155,7 +155,7 @@ def _sequence(document: Document, part: SequentialPart, result: Result) -> list[
     axis = effect_axis(document, result, [end for pair in ends for end in pair])
     limits = axis.limits or ((Mark(0.0, "zero"),) if axis.scale == "linear" else ())
     seeds = tuple(look.seeds for look in part.looks)
-    title, crossing = words.upper_first(result.effect_label), _crossing(part)
+    title, crossing = fmt.upper_first(result.effect_label), _crossing(part)
     return [LooksPanel(title, axis.scale, seeds, (), ends, limits, crossing, axis.percent)]
 
 

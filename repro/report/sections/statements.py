@@ -47,7 +47,7 @@ def tests(document: Document) -> tuple[Block, ...]:
         pairs = [*_declared(document, result), *_measured(document, result)]
         pairs += _evidence(document, result)
         for name, text in result.details.items():
-            pairs.append((words.upper_first(fmt.plain_name(name)), text))
+            pairs.append((fmt.upper_first(fmt.plain_name(name)), text))
         said = Pairs(tuple(pair for pair in pairs if pair[1]))
         blocks += [Paragraph("", f"{result.statement}."), said]
     return tuple(blocks)
@@ -74,7 +74,7 @@ def _measured(document: Document, result: Result) -> list[tuple[str, str]]:
     pairs = []
     if result.effect is not None:
         effect = words.effect(document, result, result.effect, scale)
-        pairs.append((words.upper_first(result.effect_label), effect))
+        pairs.append((fmt.upper_first(result.effect_label), effect))
     if result.interval is not None:
         pairs.append(("Interval", words.interval(result.interval, scale, digits)))
     for limit in result.limits:
@@ -148,7 +148,9 @@ def _published_table(document: Document, printed: PublishedPart) -> TableBlock:
 def _replication_table(
     document: Document, printed: PublishedPart, r: ReplicationPart
 ) -> TableBlock:
-    digits = words.digits_of(document, words.result_of(document, printed.expectation))
+    result = words.result_of(document, printed.expectation)
+    in_units = result is not None and result.scale == r.scale
+    digits = (words.digits_of if in_units else words.measured_digits)(document, result)
     rows = (*_effects(r, digits), *_measures(r, digits), *_together(r, digits))
     columns = (Column("Measure"), Column("Value", "number"), Column("What it means"))
     caption = (

@@ -14,7 +14,7 @@ from typing import Final
 from repro.digest import digest
 from repro.errors import CorpusError, DataError, ProgramError, printable
 from repro.files import leads_out, read_bytes, remove, resolved
-from repro.heard import Heard
+from repro.pattern_rows import PatternRows
 from repro.trainers.command import process, results
 from repro.trainers.command.attempts import Attempts, begun
 from repro.trainers.command.code_files import commit_of, require_same, seen
@@ -62,8 +62,8 @@ def finished(run: RunSpec, folder: Path) -> Finished:
         if not stays or out.is_symlink() or not out.is_dir():
             remove(out)
         out.mkdir(exist_ok=True)
-        with Heard(spec.results.stdout) as heard:
-            return _run(run, spec, out, mark, heard)
+        with PatternRows(spec.results.stdout) as search:
+            return _run(run, spec, out, mark, search)
     except RecursionError as error:
         raise ProgramError(
             f"{out}: its folders are nested too deep to be looked through"
@@ -79,7 +79,9 @@ def finished(run: RunSpec, folder: Path) -> Finished:
                 remove(out)
 
 
-def _run(run: RunSpec, spec: CommandTraining, out: Path, mark: str, heard: Heard) -> Finished:
+def _run(
+    run: RunSpec, spec: CommandTraining, out: Path, mark: str, search: PatternRows
+) -> Finished:
     values = {**spec.args, "seed": run.replicate, "out": str(out)}
     place = results.place_of(spec.results, values, Path(spec.folder))
     attempts = begun(out, out.parent, place, series=spec.results.series)
@@ -99,7 +101,7 @@ def _run(run: RunSpec, spec: CommandTraining, out: Path, mark: str, heard: Heard
                 },
                 mark=mark,
                 seconds=None if minutes is None else 60 * minutes,
-                heard=heard,
+                on_line=search,
                 locks=gpus.locks,
             )
         except process.NotStartedError as error:
@@ -108,13 +110,13 @@ def _run(run: RunSpec, spec: CommandTraining, out: Path, mark: str, heard: Heard
     require_same(spec, before)
     if out.is_symlink() or not out.is_dir():
         raise ProgramError(f"{out}: the program has put something else in the place of its folder")
-    return _judged(run, ended, heard, out, attempts, commit)
+    return _judged(run, ended, search, out, attempts, commit)
 
 
 def _judged(
     run: RunSpec,
     ended: process.Ended,
-    heard: Heard,
+    search: PatternRows,
     out: Path,
     attempts: Attempts,
     commit: tuple[str, ...],
@@ -132,7 +134,7 @@ def _judged(
     values = {**spec.args, "seed": run.replicate, "out": str(out)}
     step = spec.resume.step if isinstance(spec.resume, Resume) else None
     try:
-        rows = results.rows_of(spec.results, values, Path(spec.folder), heard, attempts, step)
+        rows = results.rows_of(spec.results, values, Path(spec.folder), search, attempts, step)
     except DataError as error:
         raise ProgramError(f"{error}{tail(ended.output)}") from None
     mixed = attempts.again and spec.results.series and step is None

@@ -75,10 +75,10 @@ def run(
     environment: Mapping[str, str],
     mark: str,
     seconds: float | None,
-    heard: Callable[[str], None],
+    on_line: Callable[[str], None],
     locks: Sequence[int] = (),
 ) -> Ended:
-    """Run a program in ``folder``; ``heard`` is told each line of its output and errors.
+    """Run a program in ``folder``; ``on_line`` is told each line of its output and errors.
 
     The open ``locks`` are held until nothing of it is left, whatever becomes of this process.
     NotStartedError where it cannot be started.
@@ -94,18 +94,8 @@ def run(
     began = time.monotonic()
     answers, answer = os.pipe()
     with os.fdopen(answers, "rb") as told:
-        try:
-            guard = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(GUARD), str(answer)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                pass_fds=(answer, *locks),
-            )
-        finally:
-            os.close(answer)
-        output = _Output(heard)
+        guard = _guard(answer, locks)
+        output = _Output(on_line)
         reader = threading.Thread(target=output.read, args=(guard.stdout,), daemon=True)
         reader.start()
         late = False
@@ -122,6 +112,21 @@ def run(
     reader.join(GRACE_S)
     ended = _ended(found, guard.returncode, time.monotonic() - began, output.kept())
     return replace(ended, timed_out=True) if late and not found else ended
+
+
+def _guard(answer: int, locks: Sequence[int]) -> subprocess.Popen[bytes]:
+    """The process that guards a program, and has the end ``answer`` of a pipe for its own."""
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-I", "-S", str(GUARD), str(answer)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=(answer, *locks),
+        )
+    finally:
+        os.close(answer)
 
 
 def _give(guard: subprocess.Popen[bytes], job: Mapping[str, object]) -> None:
@@ -185,8 +190,8 @@ def _variables(folder: Path) -> list[bytes]:
 class _Output:
     """The beginning and the end of what a program prints; each line is told on."""
 
-    def __init__(self, heard: Callable[[str], None]) -> None:
-        self._heard = heard
+    def __init__(self, on_line: Callable[[str], None]) -> None:
+        self._on_line = on_line
         self._head = bytearray()
         self._tail: deque[bytes] = deque()
         self._in_tail = 0
@@ -198,7 +203,7 @@ class _Output:
             return
         with stream, suppress(ValueError, OSError):
             while line := stream.readline(LONGEST_LINE):
-                self._heard(line.decode("utf-8", "replace").rstrip("\n"))
+                self._on_line(line.decode("utf-8", "replace").rstrip("\n"))
                 self._keep(line)
 
     def _keep(self, line: bytes) -> None:

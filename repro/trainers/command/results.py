@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from repro.errors import DataError, printable
 from repro.files import leads_out, read_bytes
-from repro.heard import Heard
+from repro.pattern_rows import PatternRows
 from repro.series import Row, rows_in
 from repro.trainers.command.attempts import LARGEST, Attempts, joined
 from repro.trainers.command.spec import Results, filled
@@ -34,7 +34,7 @@ def rows_of(
     results: Results,
     values: Mapping[str, Any],
     folder: Path,
-    heard: Heard,
+    search: PatternRows,
     attempts: Attempts = FIRST,
     step: str | None = None,
 ) -> list[Row]:
@@ -46,7 +46,7 @@ def rows_of(
     """
     path = place_of(results, values, folder)
     if path is None:
-        printed = heard.rows
+        printed = search.rows
         if not printed:
             raise _refused("the output", "no line has the pattern", str(results.stdout))
         return printed
@@ -70,9 +70,9 @@ def _rows(results: Results, path: Path, part: bytes, first: bytes) -> list[Row]:
     if results.form == "csv" and part is not first:
         part = first.lstrip().partition(b"\n")[0] + b"\n" + part
     try:
-        text = part.decode("utf-8")
+        text = part.decode("utf-8-sig")
         if results.pattern is not None:
-            return _heard(text, results.pattern)
+            return _rows_with(text, results.pattern)
         return rows_in(text, results.form, appended=part is not first)  # type: ignore[arg-type]
     except UnicodeDecodeError as error:
         raise _refused(str(path), "cannot be read: no UTF-8", "the results of the run") from error
@@ -81,11 +81,11 @@ def _rows(results: Results, path: Path, part: bytes, first: bytes) -> list[Row]:
         raise _refused(str(path), mistake, "numbers by name") from error
 
 
-def _heard(text: str, pattern: str) -> list[Row]:
-    with Heard(pattern) as heard:
+def _rows_with(text: str, pattern: str) -> list[Row]:
+    with PatternRows(pattern) as search:
         for line in text.splitlines():
-            heard(line)
-        return heard.rows
+            search(line)
+        return search.rows
 
 
 def _content(path: Path, out: str) -> bytes:

@@ -37,7 +37,7 @@ from repro.trainers.trainer import (
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """Code of others, as consent to it is asked for: the line, and the digest of its identity."""
+    """A program, as consent to it is asked for: the line, and the digest of its identity."""
 
     use: str
     version: str

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import statistics
+import warnings
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
+from repro.errors import DataError
 from repro.files import mismatch
 from repro.machine import package_version
 from repro.schema.base import Sha256
@@ -93,8 +95,6 @@ class Bleu(MeasurementSpec):
         """BLEU of an answer against one reference."""
         if self.library is None:
             return lambda answer, meant: bleu(answer, [meant], self.order, self.smoothing)
-        from repro.trainers.dialog.nltk_bleu import score_by_nltk  # noqa: PLC0415 - optional
-
         return score_by_nltk(self.order, self.smoothing)
 
     def _more(self, subject: Any, responses: int) -> Sequence[Sequence[Tokens]]:
@@ -215,3 +215,40 @@ def _averaged(matches: Sequence[float], following: float) -> list[float]:
     for match, after in zip(matches, [*matches[1:], following], strict=True):
         result.append((result[-1] + match + after) / 3)
     return result[1:]
+
+
+NLTK_METHODS: Final[dict[Smoothing, str]] = {
+    "none": "method0",
+    "add_one": "method2",
+    "chen_cherry_7": "method7",
+}
+"""By the names of NLTK's SmoothingFunction.
+
+Its method 7 fills the i-th order without a match with ln(length) / (2^i 5), where Chen and Cherry
+2014 have (ln(length) / 5)^i, and gives an answer without a common word 0.
+"""
+
+
+def score_by_nltk(order: int, smoothing: Smoothing) -> Score:
+    """NLTK's sentence BLEU, n-grams up to ``order`` alike, which the published code has.
+
+    DataError where it is not installed: `pip install 'repro-verdict[nltk]'`.
+    """
+    try:
+        from nltk.translate import bleu_score  # noqa: PLC0415 - optional
+    except ImportError as error:
+        raise DataError(
+            f"BLEU by NLTK: {error}\n  expected: the package nltk\n"
+            "  to do: pip install 'repro-verdict[nltk]', or leave `library` out"
+        ) from error
+    smooth = getattr(bleu_score.SmoothingFunction(), NLTK_METHODS[smoothing])
+    weights = (1 / order,) * order
+
+    def score(answer: Tokens, meant: Tokens) -> float:
+        if not answer:
+            return 0.0
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # it warns of each order without a match
+            return float(bleu_score.sentence_bleu([meant], answer, weights, smooth))
+
+    return score

@@ -28,7 +28,6 @@ from pydantic import ValidationError
 
 from repro.errors import DataError
 from repro.files import NotRegularError, TooLargeError, read_bytes
-from repro.rank.spectrum import count_above, press_threshold
 from repro.trainers.language_model.recipe import WindowLength
 from repro.trainers.language_model.spec import (
     Corpus,
@@ -45,16 +44,6 @@ if TYPE_CHECKING:
 Matrix = npt.NDArray[np.float64]
 ZIPF_OFFSET = 10
 LONGEST_ITERATION = 10_000
-FLOAT64_EPSILON = float(np.finfo(np.float64).eps)
-
-
-@dataclass(frozen=True)
-class TrueRank:
-    """Singular values of log P* above ``threshold`` = relative tolerance x the largest one."""
-
-    rank: int
-    threshold: float
-    largest: float
 
 
 @lru_cache(maxsize=2)
@@ -106,18 +95,6 @@ def entropy_perplexity(spec: SyntheticCorpus) -> float:
     """Exponential of the entropy rate: the least perplexity that any model can have."""
     expected_V = (conditional_matrix(spec) * log_conditional_matrix(spec)).sum(axis=1)
     return float(np.exp(-stationary_distribution(spec) @ expected_V))
-
-
-def true_rank(spec: SyntheticCorpus, *, epsilon: float = FLOAT64_EPSILON) -> TrueRank:
-    """Rank of log P* by Press's threshold, 1/2 sqrt(2V + 1) sigma_1 epsilon, in float64.
-
-    ``epsilon`` is that of the precision whose rank it is compared with: float64's own, or
-    float32's 1.19e-7 for what is visible of the language through float32 log-probabilities.
-    """
-    sigma_V = np.linalg.svd(log_conditional_matrix(spec), compute_uv=False)
-    relative = press_threshold(spec.vocabulary, spec.vocabulary, epsilon)
-    largest = float(sigma_V[0])
-    return TrueRank(count_above(sigma_V, relative), relative * largest, largest)
 
 
 def sample_text(spec: SyntheticCorpus, split: Split) -> npt.NDArray[np.int64]:

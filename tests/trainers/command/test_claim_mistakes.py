@@ -22,6 +22,8 @@ from tests.trainers.command.toy import REPORTED, change, mistakes
         ("args: {optimizer: adam}", "configuration: x/y, args: {a: 1}", "", "one kind of evidence"),
         ("from: eval.error, ", "", "", "does not say which number of arm"),
         ("configuration:\n", "other:\n", "", "other"),
+        ("{label: Adam, ", "{label: Adam, environment: {A: x}, ", "19:23",
+         "for this arm alone: `override: {environment: ...}`"),
         (REPORTED, "kind: perplexity, split: test", "", "a program, which has no perplexity"),
     ],
 )  # fmt: skip

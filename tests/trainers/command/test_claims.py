@@ -100,7 +100,7 @@ def test_divergence_is_what_was_declared(folder: Path) -> None:
     change(folder, "  keep:", "  diverged: [exit]\n  keep:")
     done = verify(folder)
     assert "INVALID" in done.stdout
-    assert "Adam: 1 of 5 runs diverged; 0 allowed" in done.stdout
+    assert "Adam: 1 of 5 runs diverged; 0 allowed by `seeds: {diverged: invalid}`" in done.stdout
     program(folder, LEAVES.replace("noise = ", "noise = float('nan') if seed == 42 else "))
     done = verify(folder)
     assert "the program ended" not in done.stderr

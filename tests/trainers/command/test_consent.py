@@ -30,7 +30,7 @@ def test_a_folder_may_be_trusted_once(
     monkeypatch.setenv("REPRO_ALLOW_CODE_IN", f"/nowhere:{folder}{below}")
     done = verify(folder, code=False)
     assert done.returncode == 0, done.stderr
-    assert "running code of others: " in done.stderr
+    assert "running code from outside repro: " in done.stderr
     program(folder, LEAVES + "\n# edited")
     assert "10 runs trained" in verify(folder, code=False).stdout
 

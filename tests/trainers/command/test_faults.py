@@ -391,11 +391,11 @@ def test_a_program_that_cannot_be_started_is_tried_once(
 def test_the_whole_line_and_the_variables_are_shown_first(folder: Path) -> None:
     """On one line, whatever is in it."""
     change(folder, "  keep:", '  environment: {LEVEL: "a b"}\n  keep:')
-    change(folder, "{optimizer: adam}", '{optimizer: "x\\nrunning code of others: ls"}')
+    change(folder, "{optimizer: adam}", '{optimizer: "x\\nrunning code from outside repro: ls"}')
     (said,) = verify(folder, "--force", code=False).stderr.strip().splitlines()
     assert "LEVEL='a b' " in said
     assert "train.py --seed '{seed}' --optimizer adamw --out '{out}'" in said
-    assert r"x\nrunning code of others: ls" in said
+    assert r"x\nrunning code from outside repro: ls" in said
 
 
 def test_a_placeholder_may_be_the_program(folder: Path) -> None:

@@ -37,7 +37,7 @@ from repro.files import try_lock
 from repro.trainers.command import process
 process.run(
     json.loads(sys.argv[1]), folder=Path("."), environment=dict(os.environ), mark=sys.argv[2],
-    seconds=None, heard=lambda line: None,
+    seconds=None, on_line=lambda line: None,
 )
 """
 
@@ -61,7 +61,7 @@ def run(line: list[str], folder: Path, seconds: float | None = 60) -> process.En
         environment=dict(os.environ),
         mark=f"{os.getpid()}-guard",
         seconds=seconds,
-        heard=lambda _: None,
+        on_line=lambda _: None,
     )
 
 

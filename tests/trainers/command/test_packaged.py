@@ -21,6 +21,7 @@ from repro.trainers.command.packaged import packaged_folders
 from repro.trainers.command.spec import CommandTraining
 from repro.trainers.trainer import code_of, trainer_of
 from tests.commands import repro
+from tests.edits import changed
 
 ROOT = Path(__file__).parents[3]
 LIBRARY = ROOT / "claims" / "library"
@@ -47,12 +48,6 @@ def asked_for(claim: Path) -> str | None:
     """What consent is asked for, by what it says; None where none is."""
     code = code_of(training(claim))
     return code["command"].use if code else None
-
-
-def replace(path: Path, old: str, new: str) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
 
 
 def test_the_list_is_what_its_script_would_write() -> None:
@@ -109,8 +104,8 @@ def test_a_claim_elsewhere_may_run_a_copy_below_it(copy: Path) -> None:
     """With the same command; nothing else of the claim is run."""
     claim = copy.parent / "a.claim.yaml"
     (copy / CLAIM).rename(claim)
-    replace(claim, "trainer: command", "trainer: command\n  workdir: mine")
-    replace(claim, "value: 0.5,", "value: 0.6,")
+    changed(claim, "trainer: command", "trainer: command\n  workdir: mine")
+    changed(claim, "value: 0.5,", "value: 0.6,")
     assert asked_for(claim) is None
 
 
@@ -122,39 +117,39 @@ def test_compiled_files_are_no_difference(copy: Path) -> None:
 
 
 EDITS = {
-    "the program": lambda at: replace(at / "train.py", "import json", "import json, os"),
-    "a byte of it": lambda at: replace(at / "train.py", "    main()\n", "    main() \n"),
-    "its line ends": lambda at: replace(at / "train.py", "\n", "\r\n"),
+    "the program": lambda at: changed(at / "train.py", "import json", "import json, os"),
+    "a byte of it": lambda at: changed(at / "train.py", "    main()\n", "    main() \n"),
+    "its line ends": lambda at: changed(at / "train.py", "\n", "\r\n"),
 }
 
 
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
-def test_an_edited_program_needs_consent(copy: Path, edit: Callable[[Path], None]) -> None:
+def test_an_edited_program_needs_consent(copy: Path, edit: Callable[[Path], Path]) -> None:
     edit(copy)
     assert "(train.py is not as it came with repro)" in str(asked_for(copy / CLAIM))
 
 
-def environment(variable: str) -> Callable[[Path], None]:
-    return lambda at: replace(
+def environment(variable: str) -> Callable[[Path], Path]:
+    return lambda at: changed(
         at / CLAIM, "  files:", f"  environment: {{{variable}: /tmp/evil}}\n  files:"
     )
 
 
 SAYS_CLAIM = {
-    "another argument": lambda at: replace(at / CLAIM, "train.py, --seed", "train.py, -x, --seed"),
-    "a value": lambda at: replace(at / CLAIM, "args: {", "args: {steps: 9, "),
-    "another program": lambda at: replace(at / CLAIM, "[python,", "[/bin/sh,"),
-    "code on the line": lambda at: replace(at / CLAIM, "[python,", "[python, -c, 'print(1)',"),
-    "a module": lambda at: replace(at / CLAIM, "[python,", "[python, -m, json.tool,"),
+    "another argument": lambda at: changed(at / CLAIM, "train.py, --seed", "train.py, -x, --seed"),
+    "a value": lambda at: changed(at / CLAIM, "args: {", "args: {steps: 9, "),
+    "another program": lambda at: changed(at / CLAIM, "[python,", "[/bin/sh,"),
+    "code on the line": lambda at: changed(at / CLAIM, "[python,", "[python, -c, 'print(1)',"),
+    "a module": lambda at: changed(at / CLAIM, "[python,", "[python, -m, json.tool,"),
     "PYTHONPATH": environment("PYTHONPATH"),
     "LD_PRELOAD": environment("LD_PRELOAD"),
-    "results": lambda at: replace(at / CLAIM, "{out}/results.json", "{out}/other.json"),
-    "a margin": lambda at: replace(at / CLAIM, "value: 0.5,", "value: 0.6,"),
+    "results": lambda at: changed(at / CLAIM, "{out}/results.json", "{out}/other.json"),
+    "a margin": lambda at: changed(at / CLAIM, "value: 0.5,", "value: 0.6,"),
 }
 
 
 @pytest.mark.parametrize("edit", SAYS_CLAIM.values(), ids=SAYS_CLAIM)
-def test_an_edited_claim_needs_consent(copy: Path, edit: Callable[[Path], None]) -> None:
+def test_an_edited_claim_needs_consent(copy: Path, edit: Callable[[Path], Path]) -> None:
     edit(copy)
     assert f"({CLAIM} is not as it came with repro)" in str(asked_for(copy / CLAIM))
 
@@ -163,8 +158,8 @@ def test_a_hostile_command_beside_a_true_copy_needs_consent(copy: Path) -> None:
     """The claim lies above, so that every file in the program's folder is as it came."""
     claim = copy.parent / "a.claim.yaml"
     (copy / CLAIM).rename(claim)
-    replace(claim, "trainer: command", "trainer: command\n  workdir: mine")
-    replace(claim, "[python, train.py,", "[python, -c, 'print(1)',")
+    changed(claim, "trainer: command", "trainer: command\n  workdir: mine")
+    changed(claim, "[python, train.py,", "[python, -c, 'print(1)',")
     assert "(the command or an argument is not as it came with repro)" in str(asked_for(claim))
 
 
@@ -216,7 +211,7 @@ def test_a_folder_that_cannot_be_listed_needs_consent(copy: Path) -> None:
 
 
 def test_a_claim_of_ones_own_is_said_to_be_no_other(copy: Path) -> None:
-    replace(copy / CLAIM, "id: amsgrad", "id: mine")
+    changed(copy / CLAIM, "id: amsgrad", "id: mine")
     (copy / "train.py").write_text("print(1)", encoding="utf-8")
     assert str(asked_for(copy / CLAIM)).startswith("python train.py --seed '{seed}'")
     assert "came with repro" not in str(asked_for(copy / CLAIM))
@@ -238,7 +233,7 @@ def test_nothing_hostile_is_run(copy: Path, tmp_path: Path) -> None:
     assert refused.returncode == 2
     (said,) = refused.stderr.strip().splitlines()
     assert said.count("(argparse.py is not as it came with repro)") == 2
-    assert "are code of others" in said
+    assert "are code from outside repro" in said
     assert "--allow-code" in said
     assert not list(RunStore(tmp_path / "store").keys())
     assert not there.exists()

@@ -34,7 +34,7 @@ def run(
         environment=dict(os.environ),
         mark=f"{os.getpid()}-{mark}",
         seconds=seconds,
-        heard=lines.append,
+        on_line=lines.append,
     )
     return ended, lines
 
@@ -110,7 +110,7 @@ from repro.trainers.command import process
 process.run(
     [sys.executable, "-c", "import os; print(os.getpid(), flush=True); {WAIT}"],
     folder=Path("."), environment=dict(os.environ), mark="parent", seconds=None,
-    heard=lambda line: print(line, flush=True),
+    on_line=lambda line: print(line, flush=True),
 )
 """
     line = [PYTHON, "-c", code]
@@ -159,5 +159,5 @@ def test_a_program_that_cannot_be_started(tmp_path: Path, line: list[str], said:
             environment={},
             mark="none",
             seconds=1,
-            heard=lambda _: None,
+            on_line=lambda _: None,
         )

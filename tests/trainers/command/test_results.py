@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from repro.errors import DataError
-from repro.heard import Heard
+from repro.pattern_rows import PatternRows
 from repro.series import AtRow, BestBy, Row, chosen
 from repro.trainers.command.results import rows_of
 from repro.trainers.command.spec import Results
@@ -25,7 +25,9 @@ ROWS: list[Row] = [
 def read(folder: Path, form: str, text: str | bytes) -> list[Row]:
     path = folder / "found"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    return rows_of(Results(**{form: "{out}/found"}), {"out": str(folder)}, folder, Heard(None))
+    return rows_of(
+        Results(**{form: "{out}/found"}), {"out": str(folder)}, folder, PatternRows(None)
+    )
 
 
 def test_json_nested_or_flat(tmp_path: Path) -> None:
@@ -47,16 +49,25 @@ def test_csv_with_any_separator(tmp_path: Path, separator: str) -> None:
     assert read(tmp_path, "csv", text) == [{"step": 1, "loss": 3.5}, {"step": 2, "loss": None}]
 
 
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [("file", '{"loss": 2.5}'), ("jsonl", '{"loss": 2.5}\n'), ("csv", "loss\n2.5\n")],
+)
+def test_a_byte_order_mark_is_no_part_of_the_results(tmp_path: Path, form: str, text: str) -> None:
+    """Programs on Windows write it before UTF-8."""
+    assert read(tmp_path, form, text.encode("utf-8-sig")) == [{"loss": 2.5}]
+
+
 def test_json_lines(tmp_path: Path) -> None:
     text = '{"step": 1, "loss": 3}\n\n{"step": 2, "valid": {"loss": 4}}\n'
     assert read(tmp_path, "jsonl", text) == [{"step": 1, "loss": 3}, {"step": 2, "valid.loss": 4}]
 
 
 def test_the_output_of_the_program() -> None:
-    heard = Heard(r"^(?:step (?P<step>\d+) )?val_bpb:\s+(?P<val_bpb>\S+)")
+    search = PatternRows(r"^(?:step (?P<step>\d+) )?val_bpb:\s+(?P<val_bpb>\S+)")
     for line in ("step 1 val_bpb:  1.5", "noise val_bpb: 3", "val_bpb: nan", "val_bpb: soon"):
-        heard(line)
-    assert heard.rows == [{"step": 1, "val_bpb": 1.5}, {"val_bpb": None}, {}]
+        search(line)
+    assert search.rows == [{"step": 1, "val_bpb": 1.5}, {"val_bpb": None}, {}]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +99,7 @@ def test_results_that_are_missing_or_lead_elsewhere(tmp_path: Path) -> None:
     for name in ("nothing", "link", "."):
         results = Results(file=f"{{out}}/{name}")
         with pytest.raises(DataError, match="cannot be read"):
-            rows_of(results, {"out": str(tmp_path)}, tmp_path, Heard(None))
+            rows_of(results, {"out": str(tmp_path)}, tmp_path, PatternRows(None))
 
 
 @pytest.mark.parametrize("form", ["file", "jsonl"])
@@ -96,25 +107,25 @@ def test_a_number_that_is_written_twice_is_refused(tmp_path: Path, form: str) ->
     """Nobody knows which of the two is meant; to take the last would drop the first in silence."""
     (tmp_path / "r").write_text('{"eval": {"x": 1, "x": 2}}\n', "utf-8")
     with pytest.raises(DataError, match="'x' stands there twice"):
-        rows_of(Results(**{form: "{out}/r"}), {"out": str(tmp_path)}, tmp_path, Heard(None))
+        rows_of(Results(**{form: "{out}/r"}), {"out": str(tmp_path)}, tmp_path, PatternRows(None))
 
 
 def test_a_log_has_its_numbers_in_its_lines(tmp_path: Path) -> None:
     """As a program writes it beside its results; a line without the pattern has none."""
     (tmp_path / "main.log").write_text("start\n[INFO] acc=0.5\n[INFO] acc=0.75\n", "utf-8")
     results = Results(log="{out}/main.log", pattern=r"acc=(?P<acc>\S+)")
-    assert rows_of(results, {"out": str(tmp_path)}, tmp_path, Heard(None)) == [
+    assert rows_of(results, {"out": str(tmp_path)}, tmp_path, PatternRows(None)) == [
         {"acc": 0.5},
         {"acc": 0.75},
     ]
     other = Results(log="{out}/main.log", pattern=r"loss=(?P<loss>\S+)")
     with pytest.raises(DataError, match=r"main.log: no line has the pattern"):
-        rows_of(other, {"out": str(tmp_path)}, tmp_path, Heard(None))
+        rows_of(other, {"out": str(tmp_path)}, tmp_path, PatternRows(None))
 
 
 def test_an_output_without_the_pattern(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no line has the pattern"):
-        rows_of(Results(stdout="(?P<a>x)"), {}, tmp_path, Heard("(?P<a>x)"))
+        rows_of(Results(stdout="(?P<a>x)"), {}, tmp_path, PatternRows("(?P<a>x)"))
 
 
 @pytest.mark.parametrize(
@@ -167,14 +178,14 @@ def test_a_file_that_is_missing_is_told_with_those_that_are_there(tmp_path: Path
     (tmp_path / "elsewhere").symlink_to("/")
     results, values = Results(file="{out}/results.json"), {"out": str(tmp_path)}
     with pytest.raises(DataError) as error:
-        rows_of(results, values, tmp_path, Heard(None))
+        rows_of(results, values, tmp_path, PatternRows(None))
     assert str(error.value).splitlines()[1] == (
         "  expected: the results of the run; {out} has 'out\\x1b[31m.txt', 'run/all_results.json'"
     )
     for number in range(10, 30):
         (tmp_path / f"a{number}{100 * 'x'}").write_text("")
     with pytest.raises(DataError) as error:
-        rows_of(results, values, tmp_path, Heard(None))
+        rows_of(results, values, tmp_path, PatternRows(None))
     (said,) = (line for line in str(error.value).splitlines() if "expected" in line)
     assert said.count("'a") == 10
     assert said.endswith("xx' and 12 more")

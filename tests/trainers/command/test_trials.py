@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.trainers.command.toy import LEAVES, attempt, change, program
+from tests.trainers.command.toy import LEAVES, PROGRAM, attempt, change, program
 
 
 def test_one_run_can_be_tried(folder: Path) -> None:
@@ -31,6 +31,25 @@ def test_a_name_that_is_wrong_is_told_with_the_numbers_that_are_there(folder: Pa
     done = attempt(folder, "--allow-code")
     assert done.returncode == 5
     assert "no number 'loss'\n  expected: epochs, eval.error" in done.stderr
+    assert re.search(
+        r"claim\.yaml:\d+:\d+: measurements\.error: the results of the run", done.stderr
+    )
+
+
+def test_a_series_without_a_choice_is_told_with_the_line_of_its_measurement(folder: Path) -> None:
+    """The message said what to add to the measurement, and not where that stands."""
+    claim = folder / "a.claim.yaml"
+    lines = claim.read_text(encoding="utf-8").split("\n")
+    line = next(n for n, text in enumerate(lines, start=1) if "from: eval.error" in text)
+    column = lines[line - 1].index("error:") + 1
+    rows = "".join(f'{{"error": {error}}}\\n' for error in (3, 2, 1))
+    program(folder, f"{PROGRAM}(out / 'results.json').write_text('{rows}')")
+    change(folder, "file: ", "jsonl: ")
+    change(folder, "from: eval.error", "from: error")
+    done = attempt(folder, "--allow-code")
+    assert done.returncode == 5
+    assert f"{claim.name}:{line}:{column}: measurements.error: " in done.stderr
+    assert "3 values of 'error'\n  expected: one, or `reduce`" in done.stderr
 
 
 def test_nothing_is_tried_without_consent_or_an_arm(folder: Path) -> None:

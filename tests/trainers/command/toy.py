@@ -13,6 +13,7 @@ import pytest
 from repro.errors import SpecError
 from repro.specs.load import load_claim
 from tests.commands import repro
+from tests.edits import changed
 
 PROGRAM = """
 import argparse, json, os, random, sys
@@ -81,10 +82,7 @@ def program(folder: Path, text: str) -> None:
 
 
 def change(folder: Path, old: str, new: str) -> None:
-    path = folder / "a.claim.yaml"
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
+    changed(folder / "a.claim.yaml", old, new)
 
 
 def verify(folder: Path, *more: str, code: bool = True) -> CompletedProcess[str]:

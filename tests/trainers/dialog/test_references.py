@@ -15,9 +15,8 @@ from typing import Any, Literal
 import pytest
 
 from repro.errors import DataError
-from repro.trainers.dialog.bleu import Bleu, bleu
+from repro.trainers.dialog.bleu import Bleu, bleu, score_by_nltk
 from repro.trainers.dialog.corpus import DialogData
-from repro.trainers.dialog.nltk_bleu import score_by_nltk
 from repro.trainers.dialog.references import read_references
 from repro.trainers.dialog.spec import Smoothing
 from tests.trainers.dialog import tiny

@@ -33,7 +33,7 @@ class Flops(MeasurementSpec):
         return Measured(training.flops if self.phase == "training" else training.forward_flops)
 
     def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
-        """The products of code of others are not known."""
+        """The products of code from outside repro are not known."""
         if not self.taken_of(training):
             yield from super().unsuited(training, whose)
         elif training.flops is None:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from repro import heard as heard_module
+from repro import pattern_rows
 from repro.errors import DataError, ProgramError
 from repro.evidence.imports.paths import column_expression
-from repro.heard import Heard
+from repro.pattern_rows import PatternRows
 from repro.specs.load import load_claim
 from repro.trainers.command.one_run import finished
 from repro.trainers.command.results import rows_of
@@ -29,29 +29,29 @@ LINE = 40 * "a" + "!"
 
 @pytest.fixture
 def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heard_module, "SECONDS", 1)
+    monkeypatch.setattr(pattern_rows, "SECONDS", 1)
 
 
-def heard_in(pattern: str, *lines: str, most: int = 1_000) -> list[dict[str, float | None]]:
-    with Heard(pattern, most=most) as heard:
+def rows_in(pattern: str, *lines: str, most: int = 1_000) -> list[dict[str, float | None]]:
+    with PatternRows(pattern, most=most) as search:
         for line in lines:
-            heard(line)
-        return heard.rows
+            search(line)
+        return search.rows
 
 
 def test_each_line_with_the_pattern_is_a_row() -> None:
     lines = ("loss=1", "", "no", "é loss=2.5\r", "loss=nan", "loss=soon \0")
-    assert heard_in(LOSS, *lines) == [{"loss": 1.0}, {"loss": 2.5}, {"loss": None}, {}]
-    assert heard_in(r"\x00(?P<loss>\d)|é(?P<b>\d)", "\0" + "4", "é5") == [{"loss": 4.0}, {"b": 5.0}]
-    assert heard_in(LOSS) == []
+    assert rows_in(LOSS, *lines) == [{"loss": 1.0}, {"loss": 2.5}, {"loss": None}, {}]
+    assert rows_in(r"\x00(?P<loss>\d)|é(?P<b>\d)", "\0" + "4", "é5") == [{"loss": 4.0}, {"b": 5.0}]
+    assert rows_in(LOSS) == []
 
 
 def test_more_lines_than_are_read_are_refused() -> None:
     """The last of those that are read is not the last one."""
     lines = [f"loss={number}" for number in range(11)]
-    assert len(heard_in(LOSS, *lines[1:], "nothing", most=10)) == 10
+    assert len(rows_in(LOSS, *lines[1:], "nothing", most=10)) == 10
     with pytest.raises(DataError, match="in more than 10 lines"):
-        heard_in(LOSS, *lines, most=10)
+        rows_in(LOSS, *lines, most=10)
 
 
 @pytest.mark.usefixtures("_hurried")
@@ -67,7 +67,7 @@ def test_more_lines_than_are_read_are_refused() -> None:
 def test_a_pattern_without_an_end_is_ended(pattern: str, line: str) -> None:
     began = time.process_time()
     with pytest.raises(DataError, match="searched without an end in line 2\n") as error:
-        heard_in(pattern, "x", line, *(["later"] * 100_000))
+        rows_in(pattern, "x", line, *(["later"] * 100_000))
     assert time.process_time() - began < 5, "it is not this process that searches"
     assert "at most 1 seconds of computing" in str(error.value)
     assert "repeats inside of repeats" in str(error.value)
@@ -76,22 +76,22 @@ def test_a_pattern_without_an_end_is_ended(pattern: str, line: str) -> None:
 @pytest.mark.usefixtures("_hurried")
 def test_many_lines_that_are_slow_together_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DataError, match="searched without an end in line"):
-        heard_in(HOSTILE, *([19 * "a" + "!"] * 2_000))
+        rows_in(HOSTILE, *([19 * "a" + "!"] * 2_000))
 
 
 def test_a_line_that_is_never_taken_does_not_hold_up_the_answer() -> None:
     """What tells the lines is another thread, which waits as long as the search does."""
-    with Heard(HOSTILE) as heard:
+    with PatternRows(HOSTILE) as search:
 
         def tell() -> None:
             for line in (LINE, *[1_000 * "b"] * 1_000):
-                heard(line)
+                search(line)
 
         telling = threading.Thread(target=tell, daemon=True)
         telling.start()
         telling.join(0.5)
         with pytest.raises(DataError, match="more slowly than lines are printed"):
-            _ = heard.rows
+            _ = search.rows
     telling.join(20)
     assert not telling.is_alive()
 
@@ -108,7 +108,7 @@ def test_a_log_that_a_program_wrote(tmp_path: Path) -> None:
     (tmp_path / "log").write_text(f"a\n{LINE}\n", encoding="utf-8")
     results = Results(log="{out}/log", pattern=HOSTILE)
     with pytest.raises(DataError, match="searched without an end in line 2"):
-        rows_of(results, {"out": str(tmp_path)}, tmp_path, Heard(None))
+        rows_of(results, {"out": str(tmp_path)}, tmp_path, PatternRows(None))
 
 
 @pytest.mark.usefixtures("_hurried")

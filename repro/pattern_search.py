@@ -1,6 +1,6 @@
 """The process in which a pattern is searched in lines: it may take for ever, and is then ended.
 
-A program of its own, on the standard library alone: `python -I -S search_lines.py JOB`, whose job
+A program of its own, on the standard library alone: `python -I -S pattern_search.py JOB`, whose job
 is a pattern, seconds, and a number of lines, in JSON. Its input are the lines. When that ends it
 writes the named groups of each line that has the pattern, of one more than so many lines at most;
 or, after so many seconds of computing, in which line it was. A search that cannot be interrupted is

@@ -1,7 +1,8 @@
 """Numbers in the lines of a text: a row for each line in which a pattern is found.
 
 The pattern is whoever's: it may go back and forth in a line without an end, which nothing in this
-process could stop. So it is searched in another one (`search_lines.py`), whose seconds are counted.
+process could stop. So it is searched in another one (`pattern_search.py`), whose seconds are
+counted.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any, Final, Self
 from repro.errors import DataError
 from repro.series import MOST_ROWS, Row, numbers_in
 
-SEARCH: Final = Path(__file__).with_name("search_lines.py")
+SEARCH: Final = Path(__file__).with_name("pattern_search.py")
 
 SECONDS: Final = 30
 """Of computing, for all lines of a text together: some ten million, by a sound pattern."""
@@ -26,7 +27,7 @@ SECONDS: Final = 30
 WAIT_S: Final = 1.0
 
 
-class Heard:
+class PatternRows:
     """The rows of a text that is told line by line; they are known when it has ended.
 
     A context, at whose end the search ends as well. Without a pattern there are no rows.
@@ -56,7 +57,7 @@ class Heard:
                     self._search.communicate()
 
     def __call__(self, line: str) -> None:
-        """One more line; a search that has been ended hears nothing more."""
+        """One more line; a search that has been ended takes no more."""
         with self._telling, suppress(BrokenPipeError):
             if self._pattern is None:
                 return
@@ -76,7 +77,7 @@ class Heard:
 
     @property
     def rows(self) -> list[Row]:
-        """All of them; nothing is heard after it.
+        """All of them; no line is searched after it.
 
         DataError for more than are read, or for a pattern that takes too long.
         """

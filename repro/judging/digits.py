@@ -1,0 +1,107 @@
+"""How many digits a reader sees: of values by their scatter, of an effect by that of the effect."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import stdev
+
+from repro.errors import ClaimError
+from repro.evidence.evidence import Evidence
+from repro.expectations.kinds import Expectation, kind_of
+from repro.specs.claim import Claim
+from repro.stats.contrast import mean_difference
+from repro.stats.records import Arm, Sample, TestResult, summarise
+from repro.stats.value_steps import last_decimal
+from repro.trainers.measurement import MOST_DIGITS
+
+ON_SCALES = ("difference", "relative")
+"""Scales of effects that have digits of their own; others have three significant ones."""
+
+OF_PERCENTAGES = 1
+"""The fewest digits after the point of a relative difference, in percent."""
+
+
+def with_digits(claim: Claim, evidence: Evidence) -> Claim:
+    """The claim as it is worded: of each reported measurement so many digits that it varies.
+
+    Its ``digits`` are the fewest. Where the scatter over seeds is less than one in the last of
+    them there are more, two of the scatter's own: 0.04 below 0.05 would be all that is seen of
+    0.0423 and 0.0497. Without scatter over seeds that of all values counts.
+    """
+    worded = {
+        name: measurement.at_scatter(_scatter(name, evidence))
+        for name, measurement in claim.measurements.items()
+    }
+    return claim.model_copy(update={"measurements": worded})
+
+
+def _scatter(name: str, evidence: Evidence) -> float:
+    """The largest standard deviation of an arm, else the range of everything known."""
+    largest = 0.0
+    values: list[float] = []
+    for arm in evidence.arms:
+        finished = [run.values[name] for run in evidence.counted(arm) if name in run.values]
+        values += finished
+        if len(finished) > 1:
+            largest = max(largest, stdev(finished))
+    for printed in evidence.published.values():
+        if name in printed:
+            values.append(printed[name].mean)
+            largest = max(largest, printed[name].sd or 0.0)
+    return largest or (max(values) - min(values) if values else 0.0)
+
+
+def digits_of_effect(
+    expectation: Expectation, claim: Claim, result: TestResult | None, arms: Sequence[Arm] = ()
+) -> int:
+    """Digits after the point of an effect and its interval, on the scale of the expectation.
+
+    Those of the measurement are the fewest (of a relative difference, in percent, one). There are
+    more where half the interval would not have two significant digits: pairs of seeds differ by
+    far less than either arm scatters. There are never more than the values carry: one beyond the
+    last decimal of those that are averaged, that decimal of a printed mean.
+    """
+    usual = claim.measurements[expectation.measurement].digits
+    scale = kind_of(expectation).scale(expectation)
+    if scale not in ON_SCALES:
+        return usual
+    unit = 1.0
+    if scale == "relative":
+        usual, unit = OF_PERCENTAGES, 100.0
+    if result is None or not arms:
+        return usual
+    half = unit * _half_width(result, arms, paired=claim.design == "paired")
+    if not 0 < half < math.inf:
+        return usual
+    step = max(map(_step, arms))
+    if scale == "relative":
+        step *= unit / (abs(summarise(arms[-1]).mean) or 1.0)
+    return max(usual, min(_places(half) + 1, _places(step), MOST_DIGITS))
+
+
+def _places(size: float) -> int:
+    """Digits after the point that show the first significant one of ``size``."""
+    return -math.floor(math.log10(size) + 1e-9)
+
+
+def _half_width(result: TestResult, arms: Sequence[Arm], *, paired: bool) -> float:
+    """Half the interval, or its one end's distance; else two standard errors; 0 for neither."""
+    if result.interval is not None:
+        low, high = result.interval.low, result.interval.high
+        if math.isfinite(high - low):
+            return (high - low) / 2
+        return min(abs(result.effect - low), abs(high - result.effect))
+    if len(arms) != 2:
+        return 0.0
+    try:
+        return 2 * mean_difference(*arms, paired=paired, test=result.test).se
+    except ClaimError:
+        return 0.0
+
+
+def _step(arm: Arm) -> float:
+    """The smallest step that a mean of this arm can be said to show."""
+    if isinstance(arm, Sample):
+        return last_decimal(arm.values) / 10
+    return last_decimal([arm.mean, arm.sd or 0.0])
