@@ -18,6 +18,9 @@ from repro.trainers.measurement import MOST_DIGITS
 ON_SCALES = ("difference", "relative")
 """Scales of effects that have digits of their own; others have three significant ones."""
 
+SECOND_BELOW = 0.4
+"""Of the first significant digits of an uncertainty, below which a second is shown: 1, 2 and 3."""
+
 OF_PERCENTAGES = 1
 """The fewest digits after the point of a relative difference, in percent."""
 
@@ -58,9 +61,10 @@ def digits_of_effect(
     """Digits after the point of an effect and its interval, on the scale of the expectation.
 
     Those of the measurement are the fewest (of a relative difference, in percent, one). There are
-    more where half the interval would not have two significant digits: pairs of seeds differ by
-    far less than either arm scatters. There are never more than the values carry: one beyond the
-    last decimal of those that are averaged, that decimal of a printed mean.
+    more where half the interval would not show its first significant digit, and a second one after
+    1, 2 and 3, as is usual of uncertainties: pairs of seeds differ by far less than either arm
+    scatters. There are never more than the values carry: one beyond the last decimal of those
+    that are averaged, that decimal of a printed mean.
     """
     usual = claim.measurements[expectation.measurement].digits
     scale = kind_of(expectation).scale(expectation)
@@ -77,7 +81,7 @@ def digits_of_effect(
     step = max(map(_step, arms))
     if scale == "relative":
         step *= unit / (abs(summarise(arms[-1]).mean) or 1.0)
-    return max(usual, min(_places(half) + 1, _places(step), MOST_DIGITS))
+    return max(usual, min(_places(half / SECOND_BELOW) + 1, _places(step), MOST_DIGITS))
 
 
 def _places(size: float) -> int:

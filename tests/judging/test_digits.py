@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -79,7 +80,7 @@ def row_notes(document: Document) -> list[str]:
 
 
 def test_a_paired_difference_has_digits_of_its_own() -> None:
-    """Two of half its interval; two decimals would say 0.03, −0.03 to −0.02."""
+    """By half its interval; two decimals would say 0.03, −0.03 to −0.02."""
     document = of_pairs({"kind": "difference", "direction": "lower", "test": "paired"})
     (result,) = document.results
     assert "A is 0.0266 lower than B (95% interval −0.0300 to −0.0232)" in result.sentence
@@ -129,6 +130,26 @@ def test_independent_arms_have_the_digits_of_their_measurement() -> None:
     """Their difference scatters as they do."""
     document = judged(made(difference()), PAIRS)
     assert document.results[0].digits == document.measurements[0].digits == 2
+
+
+@pytest.mark.parametrize(
+    ("half", "digits"), [(0.09, 2), (0.041, 2), (0.039, 3), (0.011, 3), (0.5, 2)]
+)
+def test_a_second_significant_digit_follows_a_small_first_one(half: float, digits: int) -> None:
+    """0.73, -0.83 to -0.64, says as much as three decimals would; half of it is 0.09."""
+    noise = (-1.0, 1.0, -0.5, 0.5, 0.3, -0.3)
+    t, sd = 2.570582, 0.732120  # of 5 degrees of freedom; of the noise
+    pairs = [half * math.sqrt(6) / (t * sd) * x for x in noise]
+    values = {"a": [b + 0.123456 + d for b, d in zip(ACROSS, pairs, strict=True)], "b": ACROSS}
+    (result,) = of_pairs(
+        {"kind": "difference", "direction": "lower", "test": "paired"}, values
+    ).results
+    assert result.interval is not None
+    low, high = result.interval.low, result.interval.high
+    assert low is not None
+    assert high is not None
+    assert (high - low) / 2 == pytest.approx(half, rel=1e-5)
+    assert result.digits == digits
 
 
 def test_a_report_of_old_is_shown_as_it_was() -> None:
