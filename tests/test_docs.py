@@ -172,7 +172,7 @@ def test_a_csv_gives_a_verdict(path: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("mixup: VALID, CONFIRMED")
     assert (tmp_path / "reports" / "mixup" / "declared" / "report.html").is_file()
-    assert "0.734 lower than without mixup" in done.stdout
+    assert "0.73 lower than without mixup" in done.stdout
 
 
 def test_the_readmes_first_verdict_is_what_it_prints(tmp_path: Path) -> None:
