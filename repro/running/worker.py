@@ -283,7 +283,7 @@ def _stored(store: RunStore, run: RunSpec) -> Finished:
         weights=store.weights(run.key) if record.has_weights else None,
         files=store.files(run.key),
         best_epoch=record.best_epoch,
-        place=store.measuring_folder(run.key),
+        place=store.place_to_measure(run.key),
     )
 
 

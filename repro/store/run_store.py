@@ -183,6 +183,13 @@ class RunStore(StoreReader):
         """
         return self.folder(key) / f"{MEASURING}-{self.record(key).measured_of()[:16]}"
 
+    def place_to_measure(self, key: str) -> Path:
+        """The ``measuring_folder``, without what is no plain folder of plain files there."""
+        place = self.measuring_folder(key)
+        if any(path.is_symlink() for path in (place, *place.rglob("*"))):
+            _remove([place])
+        return place
+
     def put_provenance(
         self, key: str, document: Mapping[str, JsonValue], *, durable: bool = True
     ) -> None:
@@ -273,6 +280,8 @@ def _begun(folder: Path) -> list[Path]:
 
 def _done_with(measuring: Path) -> list[Path]:
     """What measurements that are stored kept in the folder ``measuring``; all of it if no other."""
+    if measuring.is_symlink():
+        return [measuring]
     if not measuring.is_dir():
         return []
     stored = {path.stem for path in (measuring.parent / MEASUREMENTS).glob("*.json")}

@@ -90,6 +90,25 @@ def test_a_link_in_place_of_a_file(store: RunStore, outside: Path) -> None:
     assert not progress.is_symlink()
 
 
+def test_links_where_a_measurement_goes_on_from(store: RunStore, outside: Path) -> None:
+    """Nothing is written or removed behind them: what they stand in is given up."""
+    put_run(store)
+    (outside / TEST.key).mkdir()
+    (outside / "precious").write_text("mine")
+    place = store.measuring_folder(KEY)
+    place.symlink_to(outside, target_is_directory=True)
+    store.tidy(KEY)
+    assert not place.is_symlink()
+    place.symlink_to(outside, target_is_directory=True)
+    assert store.place_to_measure(KEY) == place
+    assert not place.is_symlink()
+    (place / TEST.key / "cpu").mkdir(parents=True)
+    (place / TEST.key / "cpu" / "rows-2048.npz").symlink_to(outside / "precious")
+    assert not store.place_to_measure(KEY).exists()
+    store.put_measurement(KEY, TEST, value=1.0)
+    assert sorted(path.name for path in outside.iterdir()) == sorted(["precious", TEST.key])
+
+
 def folder_instead(path: Path) -> None:
     path.mkdir()
 
