@@ -1,4 +1,4 @@
-"""The committed verdicts of trained claims at `quick`: of claims as they are, declared before."""
+"""The committed verdicts of trained claims: of claims as they are, declared before."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from repro.expectations.verdict_words import Validity
+from repro.judging.claim_parts import claim_part
 from repro.report.write import read_document
 from repro.specs.load import load_claims
 
@@ -30,7 +31,8 @@ def test_a_committed_verdict_is_of_the_claim_as_it_is(path: Path) -> None:
     """A claim that was changed is verified again, or its verdict here is deleted."""
     document = read_document(path)
     (claim,) = load_claims([Path(document.claim.id)], document.scale.name)
-    assert document.claim.digest == claim.digest()
+    assert document.claim == claim_part(claim)
+    assert document.scale.notice == claim.notice.strip()
     assert document.registration is not None
     assert document.registration.state == "before"
     assert document.verdict.validity is not Validity.INVALID

@@ -243,10 +243,7 @@ def _more_seeds(
     text = f"{name}: {lower(found.text)}"
     if found.seeds is not None:
         there = " and ".join(dict.fromkeys(fmt.count(n) for n in result.n))
-        text = (
-            f"{text.rstrip('.')}, four times in five, if effect and scatter are those found "
-            f"here. There are {there} per arm now.{_planned(judged, design)}"
-        )
+        text = f"{text} There are {there} per arm now.{_planned(judged, design)}"
     return _step(text)
 
 

@@ -94,7 +94,7 @@ def test_a_margin_over_tasks(aggregate: str, question: str, shift: float, conclu
 def test_the_sentences() -> None:
     """Effect, interval, p and what follows."""
     assert found(0.5, aggregate="mean").sentence == (
-        "Score, mean over 5 tasks: A is 0.494 higher than B (90% interval +0.413 to +0.575). "
+        "Score, mean over 5 tasks: A is 0.49 higher than B (90% interval +0.41 to +0.57). "
         "Better, as claimed (p = 2.1e−8)."
     )
     assert found(-0.5).sentence.endswith("Worse, against the claim (p = 0.00029).")
