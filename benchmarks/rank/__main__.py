@@ -25,8 +25,10 @@ from scipy.linalg.blas import dgemm
 from benchmarks.rank import rows
 from repro.machine import cores, processor
 from repro.rank.measure import ranks_of
-from repro.rank.reduction import BLOCK_ROWS
+from repro.rank.reduction import BLOCK_ROWS, reduce_rows
 from repro.rank.resume import SavedReading
+from repro.rank.rounded import eps_of
+from repro.rank.spectrum import press_threshold
 
 SIDE = 6000
 
@@ -83,6 +85,33 @@ def kernel(
     }
 
 
+def press(shape: tuple[int, int], *, constant: bool) -> dict[str, Any]:
+    """The Gram matrix and one factorisation of it: Press's rank alone, and no control."""
+    making = 0.0
+
+    def read() -> Iterator[rows.Rows]:
+        nonlocal making
+        chunks = given_rows(shape, 0, constant=constant)
+        while True:
+            began = time.perf_counter()
+            chunk = next(chunks, None)
+            making += time.perf_counter() - began
+            if chunk is None:
+                return
+            yield chunk
+
+    began = time.perf_counter()
+    reduced = reduce_rows(read(), "inertia")
+    reduced_in = time.perf_counter() - began - making
+    (found,) = reduced.ranks([press_threshold(*shape, eps_of("float32"))])
+    return {
+        "seconds": time.perf_counter() - began - making,
+        "seconds_of_the_gram_matrix": reduced_in,
+        "seconds_making_rows": making,
+        "press": found,
+    }
+
+
 def svd(shape: tuple[int, int], *, constant: bool) -> dict[str, Any]:
     """What the papers did: numpy.linalg.svd of the held matrix in float32."""
     held = np.empty(shape, dtype=np.float32)
@@ -122,20 +151,20 @@ def main() -> None:
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--constant", action="store_true", help="rows of full rank")
     parser.add_argument("--rows", type=int, help="only the first of them")
-    parser.add_argument("--alone", choices=["kernel", "counts", "svd"])
+    parser.add_argument("--alone", choices=["kernel", "counts", "press", "svd"])
     given = parser.parse_args()
     whole, columns = rows.PENN_TREEBANK if given.corpus == "ptb" else rows.WIKITEXT2
     shape = min(whole, given.rows or whole), columns
     if given.alone:
-        if given.alone == "svd":
-            found = svd(shape, constant=given.constant)
+        if given.alone in ("svd", "press"):
+            found = {"svd": svd, "press": press}[given.alone](shape, constant=given.constant)
         else:
             counts = given.alone == "counts"
             found = kernel(shape, given.folder, counts=counts, constant=given.constant)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
         print(json.dumps({**found, "peak_gb": peak}))
         return
-    ways = ["kernel", "counts", "svd"] if given.corpus == "ptb" else ["counts"]
+    ways = ["kernel", "counts", "press", "svd"] if given.corpus == "ptb" else ["counts"]
     options = [str(given.folder)] if given.folder else []
     options += ["--constant"] if given.constant else []
     options += ["--rows", str(given.rows)] if given.rows else []
