@@ -326,7 +326,8 @@ def _value(schema: Mapping[str, Any]) -> str:
             return kinds[0] if len(kinds) == 1 else f"{', '.join(kinds[:-1])} or {kinds[-1]}"
     if "const" in schema or "enum" in schema:
         values = schema.get("enum", [schema.get("const")])
-        texts = [f"`{value}`" for value in values]
+        words = [value if isinstance(value, str) else json.dumps(value) for value in values]
+        texts = [f"`{word}`" for word in words]
         return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} or {texts[-1]}"
     return _sized(schema)
 

@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -50,33 +51,43 @@ def given_rows(shape: tuple[int, int], start: int, *, constant: bool) -> Iterato
     return rows.with_constant(blocks) if constant else blocks
 
 
-def kernel(
-    shape: tuple[int, int], folder: Path | None, *, counts: bool, constant: bool
-) -> dict[str, Any]:
-    """The kernel, once: its seconds, and those of all cores together, without making the rows."""
-    making, made_by, first = 0.0, 0.0, 0
+@dataclass
+class TimedRows:
+    """The rows of the matrix, and what making them took: seconds, and those of all cores."""
 
-    def read(start: int) -> Any:
-        nonlocal making, made_by, first
-        first = start
-        chunks = given_rows(shape, start, constant=constant)
+    shape: tuple[int, int]
+    constant: bool
+    seconds: float = 0.0
+    core_seconds: float = 0.0
+    first: int = 0
+
+    def read(self, start: int = 0) -> Iterator[rows.Rows]:
+        """The rows from row ``start``."""
+        self.first = start
+        chunks = given_rows(self.shape, start, constant=self.constant)
         while True:
             began, used = time.perf_counter(), time.process_time()
             chunk = next(chunks, None)
-            making += time.perf_counter() - began
-            made_by += time.process_time() - used
+            self.seconds += time.perf_counter() - began
+            self.core_seconds += time.process_time() - used
             if chunk is None:
                 return
             yield chunk
 
+
+def kernel(
+    shape: tuple[int, int], folder: Path | None, *, counts: bool, constant: bool
+) -> dict[str, Any]:
+    """The kernel, once: its seconds, and those of all cores together, without making the rows."""
+    made = TimedRows(shape, constant)
     began, used = time.perf_counter(), time.process_time()
     with SavedReading(folder) if folder else nullcontext() as kept:
-        found = ranks_of(read, rows=shape[0], counts_only=counts, checkpoint=kept)
+        found = ranks_of(made.read, rows=shape[0], counts_only=counts, checkpoint=kept)
     return {
-        "from_row": first,
-        "seconds": time.perf_counter() - began - making,
-        "core_seconds": time.process_time() - used - made_by,
-        "seconds_making_rows": making,
+        "from_row": made.first,
+        "seconds": time.perf_counter() - began - made.seconds,
+        "core_seconds": time.process_time() - used - made.core_seconds,
+        "seconds_making_rows": made.seconds,
         "press": found.press,
         "tenfold": found.tenfold,
         "numpy": found.numpy,
@@ -87,27 +98,15 @@ def kernel(
 
 def press(shape: tuple[int, int], *, constant: bool) -> dict[str, Any]:
     """The Gram matrix and one factorisation of it: Press's rank alone, and no control."""
-    making = 0.0
-
-    def read() -> Iterator[rows.Rows]:
-        nonlocal making
-        chunks = given_rows(shape, 0, constant=constant)
-        while True:
-            began = time.perf_counter()
-            chunk = next(chunks, None)
-            making += time.perf_counter() - began
-            if chunk is None:
-                return
-            yield chunk
-
+    made = TimedRows(shape, constant)
     began = time.perf_counter()
-    reduced = reduce_rows(read(), "inertia")
-    reduced_in = time.perf_counter() - began - making
+    reduced = reduce_rows(made.read(), "inertia")
+    reduced_in = time.perf_counter() - began - made.seconds
     (found,) = reduced.ranks([press_threshold(*shape, eps_of("float32"))])
     return {
-        "seconds": time.perf_counter() - began - making,
+        "seconds": time.perf_counter() - began - made.seconds,
         "seconds_of_the_gram_matrix": reduced_in,
-        "seconds_making_rows": making,
+        "seconds_making_rows": made.seconds,
         "press": found,
     }
 

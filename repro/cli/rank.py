@@ -20,72 +20,99 @@ if TYPE_CHECKING:
     from repro.rank.spectrum import Spectrum
 
 
+MatrixName = Annotated[
+    str,
+    typer.Argument(
+        help="FILE.npy, FILE.safetensors, or module:callable, which returns the rows.",
+        show_default=False,
+    ),
+]
+
+Tensor = Annotated[str, typer.Option(help="Which tensor of a file with several.")]
+
+Precision = Annotated[
+    Literal["float64", "float32", "float16", "bfloat16"] | None,
+    typer.Option(help="Precision of the numbers, whatever type holds them; default found out."),
+]
+
+Thresholds = Annotated[
+    list[float] | None,
+    typer.Option(
+        min=0, max=1, help="Count above this, too, relative to the largest singular value."
+    ),
+]
+
+Epsilons = Annotated[
+    list[float] | None,
+    typer.Option(min=0, max=0.99, help="Of an effective rank; default 1e-3, 1e-4 and 1e-5."),
+]
+
+Reference = Annotated[
+    Path | None,
+    typer.Option(
+        help="Singular values of a model whose rank is known (--spectrum wrote them): count "
+        "above the first that it should not have, as Lim et al. do; with --reference-rank.",
+    ),
+]
+
+ReferenceRank = Annotated[
+    int | None, typer.Option(min=0, help="The known rank of the --reference.")
+]
+
+Noise = Annotated[
+    list[float] | None,
+    typer.Option(
+        min=0,
+        max=1e6,
+        help="Press's and effective ranks with noise in every entry, too, whose sum of squares "
+        "is this share of the largest squared singular value; reads the rows again.",
+    ),
+]
+
+Centred = Annotated[
+    bool,
+    typer.Option(
+        "--centred",
+        help="Effective, stable and entropy rank without the mean row, too; reads the rows "
+        "three times.",
+    ),
+]
+
+Counts = Annotated[
+    bool, typer.Option("--counts", help="Counts alone, no spectrum: the least memory.")
+]
+
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(help="Folder to go on from after a kill; delete it when all is done."),
+]
+
+SpectrumFile = Annotated[
+    Path | None, typer.Option(help="Write the singular values to this .npy file.")
+]
+
+FigureFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="Draw rank(tolerance) with the thresholds, and the spectrum, to this .svg file."
+    ),
+]
+
+
 def rank(
-    matrix: Annotated[
-        str,
-        typer.Argument(
-            help="FILE.npy, FILE.safetensors, or module:callable, which returns the rows.",
-            show_default=False,
-        ),
-    ],
-    tensor: Annotated[str, typer.Option(help="Which tensor of a file with several.")] = "",
-    precision: Annotated[
-        Literal["float64", "float32", "float16", "bfloat16"] | None,
-        typer.Option(help="Precision of the numbers, whatever type holds them; default found out."),
-    ] = None,
-    threshold: Annotated[
-        list[float] | None,
-        typer.Option(
-            min=0, max=1, help="Count above this, too, relative to the largest singular value."
-        ),
-    ] = None,
-    epsilon: Annotated[
-        list[float] | None,
-        typer.Option(min=0, max=0.99, help="Of an effective rank; default 1e-3, 1e-4 and 1e-5."),
-    ] = None,
-    reference: Annotated[
-        Path | None,
-        typer.Option(
-            help="Singular values of a model whose rank is known (--spectrum wrote them): count "
-            "above the first that it should not have, as Lim et al. do; with --reference-rank.",
-        ),
-    ] = None,
-    reference_rank: Annotated[
-        int | None, typer.Option(min=0, help="The known rank of the --reference.")
-    ] = None,
-    noise: Annotated[
-        list[float] | None,
-        typer.Option(
-            min=0,
-            max=1e6,
-            help="Press's and effective ranks with noise in every entry, too, whose sum of squares "
-            "is this share of the largest squared singular value; reads the rows again.",
-        ),
-    ] = None,
-    centred: Annotated[
-        bool,
-        typer.Option(
-            "--centred",
-            help="Effective, stable and entropy rank without the mean row, too; reads the rows "
-            "three times.",
-        ),
-    ] = False,
-    counts: Annotated[
-        bool, typer.Option("--counts", help="Counts alone, no spectrum: the least memory.")
-    ] = False,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(help="Folder to go on from after a kill; delete it when all is done."),
-    ] = None,
-    spectrum: Annotated[
-        Path | None, typer.Option(help="Write the singular values to this .npy file.")
-    ] = None,
-    figure: Annotated[
-        Path | None,
-        typer.Option(
-            help="Draw rank(tolerance) with the thresholds, and the spectrum, to this .svg file."
-        ),
-    ] = None,
+    matrix: MatrixName,
+    tensor: Tensor = "",
+    precision: Precision = None,
+    threshold: Thresholds = None,
+    epsilon: Epsilons = None,
+    reference: Reference = None,
+    reference_rank: ReferenceRank = None,
+    noise: Noise = None,
+    centred: Centred = False,
+    counts: Counts = False,
+    checkpoint: Checkpoint = None,
+    spectrum: SpectrumFile = None,
+    figure: FigureFile = None,
     json: Json = False,
 ) -> None:
     """Numerical rank of a matrix of log-probabilities, contexts x vocabulary. 1: control failed."""

@@ -30,7 +30,7 @@ from repro.judging.claim_parts import (
 from repro.judging.costs import cost_parts
 from repro.judging.curve_parts import curves
 from repro.judging.design_power import design_parts
-from repro.judging.digits import ON_SCALES, digits_of_effect, with_digits
+from repro.judging.digits import WITH_DIGITS, digits_of_effect, with_digits
 from repro.judging.document_parts import (
     DesignPart,
     LevelPart,
@@ -275,6 +275,12 @@ def _false_alarm(judgement: Judgement, results: list[doc.Result]) -> str:
     return f"{said}. {sentence}"
 
 
+def _digits(judged: Judged, claim: Claim, evidence: Evidence) -> int:
+    """Digits after the point of the effect of an expectation, as it is shown."""
+    arms = () if judged.result is None else base.arms_of(judged.expectation, evidence.read)
+    return digits_of_effect(judged.expectation, claim, judged.result, arms)
+
+
 def as_entry(
     judged: Judged, claim: Claim, evidence: Evidence, cases: tuple[Case, ...], *, valid: bool
 ) -> doc.Result:
@@ -285,8 +291,7 @@ def as_entry(
     conclusion = judged.conclusion if concludes else None
     interval = None if result is None else _interval(result)
     scale = kind.scale(expectation)
-    arms = () if result is None else base.arms_of(expectation, evidence.read)
-    shown = digits_of_effect(expectation, claim, result, arms)
+    shown = _digits(judged, claim, evidence)
     found = None if result is None else Found(result, interval, conclusion, shown)
     return doc.Result(
         id=expectation.id,
@@ -300,7 +305,7 @@ def as_entry(
         test=name_of_test(expectation, context),
         alpha=claim.alpha,
         scale=scale,
-        digits=shown if scale in ON_SCALES else None,
+        digits=shown if scale in WITH_DIGITS else None,
         effect_label=kind.effect_label(expectation, context),
         effect=None if result is None else result.effect,
         interval=None if scale == "none" else interval,

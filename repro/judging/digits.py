@@ -15,13 +15,13 @@ from repro.stats.records import Arm, Sample, TestResult, summarise
 from repro.stats.value_steps import last_decimal
 from repro.trainers.measurement import MOST_DIGITS
 
-ON_SCALES = ("difference", "relative")
+WITH_DIGITS = ("difference", "relative")
 """Scales of effects that have digits of their own; others have three significant ones."""
 
-SECOND_BELOW = 0.4
-"""Of the first significant digits of an uncertainty, below which a second is shown: 1, 2 and 3."""
+SECOND_DIGIT_BELOW = 0.4
+"""An uncertainty shows a second significant digit where the first is 1, 2 or 3."""
 
-OF_PERCENTAGES = 1
+LEAST_OF_PERCENT = 1
 """The fewest digits after the point of a relative difference, in percent."""
 
 
@@ -68,20 +68,22 @@ def digits_of_effect(
     """
     usual = claim.measurements[expectation.measurement].digits
     scale = kind_of(expectation).scale(expectation)
-    if scale not in ON_SCALES:
+    if scale not in WITH_DIGITS:
         return usual
     unit = 1.0
     if scale == "relative":
-        usual, unit = OF_PERCENTAGES, 100.0
+        usual, unit = LEAST_OF_PERCENT, 100.0
     if result is None or not arms:
         return usual
-    half = unit * _half_width(result, arms, paired=claim.design == "paired")
+    half = unit * _half_width(result)
+    if result.interval is None and scale == "difference":
+        half = _two_errors(result, arms, paired=claim.design == "paired")
     if not 0 < half < math.inf:
         return usual
     step = max(map(_step, arms))
     if scale == "relative":
         step *= unit / (abs(summarise(arms[-1]).mean) or 1.0)
-    return max(usual, min(_places(half / SECOND_BELOW) + 1, _places(step), MOST_DIGITS))
+    return max(usual, min(_places(half / SECOND_DIGIT_BELOW) + 1, _places(step), MOST_DIGITS))
 
 
 def _places(size: float) -> int:
@@ -89,13 +91,18 @@ def _places(size: float) -> int:
     return -math.floor(math.log10(size) + 1e-9)
 
 
-def _half_width(result: TestResult, arms: Sequence[Arm], *, paired: bool) -> float:
-    """Half the interval, or its one end's distance; else two standard errors; 0 for neither."""
-    if result.interval is not None:
-        low, high = result.interval.low, result.interval.high
-        if math.isfinite(high - low):
-            return (high - low) / 2
-        return min(abs(result.effect - low), abs(high - result.effect))
+def _half_width(result: TestResult) -> float:
+    """Half the interval, or the distance of the one end that it has; 0 without an interval."""
+    if result.interval is None:
+        return 0.0
+    low, high = result.interval.low, result.interval.high
+    if math.isfinite(high - low):
+        return (high - low) / 2
+    return min(abs(result.effect - low), abs(high - result.effect))
+
+
+def _two_errors(result: TestResult, arms: Sequence[Arm], *, paired: bool) -> float:
+    """Two standard errors of a difference of two arms, in their units; 0 where it has none."""
     if len(arms) != 2:
         return 0.0
     try:

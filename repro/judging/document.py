@@ -249,12 +249,11 @@ class Result(Spec):
 
     ``scale`` is that of effect, interval and limits: a ``difference`` of means, one ``relative``
     to the mean of b, a ``ratio``, a ``correlation``, a ``share``, or ``none`` for exact
-    statements (separation, bound). ``digits`` are those after the point of a difference, and of a
-    relative one in percent; absent on other scales, and in reports of old, which have those of the
-    measurement.
-    ``claimed`` is the side of the limits where the claim says the effect lies. ``sentence`` is the
-    finding in one sentence, ``statement`` what was declared. ``against`` and ``points`` belong to
-    associations: the other measurement, and the points.
+    statements (separation, bound). ``digits`` are those after the point of a difference, or of a
+    relative one in percent; absent on other scales, and in older reports, which have those of the
+    measurement. ``claimed`` is the side of the limits where the claim says the effect lies.
+    ``sentence`` is the finding in one sentence, ``statement`` what was declared. ``against`` and
+    ``points`` belong to associations: the other measurement, and the points.
     ``ordered``: the arms stand in an order that is declared.
     ``strength`` goes with the conclusion, and is absent where there is none. ``p`` is that of what
     is claimed and ``p_against`` that of the contrary, where the test has one.

@@ -113,6 +113,16 @@ def _tables(claim: Claim, evidence: Evidence) -> Iterator[TableOfValues]:
         yield TableOfValues(name, task, samples, steps, paired, units, derived)
 
 
+def _samples(tables: Sequence[TableOfValues]) -> int:
+    """How many samples a rule looks at, at least one, which share its rate of false alarms."""
+    return max(1, sum(len(table.samples) for table in tables))
+
+
+def _pairs(tables: Sequence[TableOfValues]) -> int:
+    """The same of pairs of arms."""
+    return max(1, sum(len(table.pairs) for table in tables))
+
+
 @dataclass(slots=True)
 class Gate:
     """Looks at the tables of a claim, one per measurement, and words what it finds."""
@@ -149,16 +159,8 @@ class Gate:
 
     @property
     def _measured(self) -> list[TableOfValues]:
-        """The tables in which equal values mean something: equal parts make equal sums."""
+        """The tables in which equal values say something: equal parts give equal derived ones."""
         return [table for table in self.tables if not table.derived]
-
-    @property
-    def _samples(self) -> int:
-        return max(1, sum(len(table.samples) for table in self.tables))
-
-    @property
-    def _pairs(self) -> int:
-        return max(1, sum(len(table.pairs) for table in self.tables))
 
     def _units(self) -> None:
         for table in self.tables:
@@ -208,15 +210,16 @@ class Gate:
         )
 
     def _shared(self) -> None:
+        looked_at = _pairs(self._measured)
         for table in self._measured:
             for a, b in table.pairs:
                 step = max(table.steps[a], table.steps[b])
                 repeated = shared(table.samples[a], table.samples[b], step, paired=table.paired)
-                if repeated is None or repeated.chance > FALSE_ALARMS / self._pairs:
+                if repeated is None or repeated.chance > FALSE_ALARMS / looked_at:
                     continue
                 text = self._in_common(table, (a, b), repeated)
                 if repeated.copied and (
-                    repeated.whole or repeated.chance <= INVALIDATES / self._pairs
+                    repeated.whole or repeated.chance <= INVALIDATES / looked_at
                 ):
                     self._flag(FlagKind.COPIED, f"{text} Check which run each value is from.")
                     self.invalid.append(f"copied values: {text.rstrip('.')}")
@@ -240,12 +243,13 @@ class Gate:
         )
 
     def _repeats(self) -> None:
+        level = FALSE_ALARMS / (2 * _samples(self._measured))
         for table in self._measured:
-            alarms = repeats(table.samples, table.steps, FALSE_ALARMS / (2 * self._samples))
+            alarms = repeats(table.samples, table.steps, level)
             for alarm in alarms:
                 self._flag(FlagKind.REPEATED, self._repeated(table, alarm))
             chance = in_blocks(table.samples, paired=table.paired)
-            if not alarms and chance <= FALSE_ALARMS / len(self.tables) * (1 + 1e-9):
+            if not alarms and chance <= FALSE_ALARMS / len(self._measured) * (1 + 1e-9):
                 text = (
                     f"{self._label(table)}: equal values stand side by side in the order of the "
                     f"seeds, in every arm that has any ({self._blocks(table)}), as where one run "
@@ -308,7 +312,7 @@ class Gate:
             self._flag(FlagKind.GAPS, f"{text} Leave out what was not declared.")
 
     def _outliers(self) -> None:
-        level = FALSE_ALARMS / self._samples
+        level = FALSE_ALARMS / _samples(self.tables)
         for table in self.tables:
             for arm, sample in ({} if table.units else table.samples).items():
                 found = outlier(sample.values, table.steps[arm], level)
@@ -324,7 +328,7 @@ class Gate:
                     self._flag(FlagKind.OUTLIER, text)
 
     def _correlated(self) -> None:
-        level = FALSE_ALARMS / self._pairs
+        level = FALSE_ALARMS / _pairs(self.tables)
         for table in self.tables:
             for a, b in () if table.paired else table.pairs:
                 found = correlated(table.samples[a], table.samples[b], level)

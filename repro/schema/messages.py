@@ -44,8 +44,13 @@ def pattern(text: Any) -> str:
 
 def listed(options: Iterable[object]) -> str:
     """Options for the reader, in order."""
-    words = [str(option) for option in options]
+    words = [in_yaml(option) for option in options]
     return ("one of " if len(words) > 1 else "") + ", ".join(words)
+
+
+def in_yaml(option: object) -> str:
+    """An option as a claim file has it: `true` and `false` in small letters."""
+    return str(option).lower() if isinstance(option, bool) else str(option)
 
 
 def bare(annotation: Any) -> Any:
@@ -381,7 +386,8 @@ class _Found:
         options = get_args(bare(self.type)) or (self.context["expected"].strip("'"),)
         word = str(self.input)
         several = len(options) > 1 or closest(word, options)
-        advice = choose(word, options) if several else f"write {options[0]}"
+        leave = "leave it out, or " if isinstance(options[0], bool) else ""
+        advice = choose(word, options) if several else f"{leave}write {in_yaml(options[0])}"
         return f"unknown value {shown(self.input)}", listed(options), advice
 
     def _words_on_size(self) -> Words:

@@ -204,6 +204,12 @@ def test_a_full_disk_costs_no_measurement(store: RunStore, monkeypatch: pytest.M
     assert len(tried) > 2
 
 
+def test_a_place_that_cannot_be_made_costs_no_measurement(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with model_rank.kept_reading(tmp_path / "file" / "place", torch.device("cpu")) as kept:
+        assert kept is None
+
+
 @pytest.mark.parametrize("start", [0, 1, 299, 300, 301, 649, 650])
 def test_rows_have_the_same_bits_wherever_reading_starts(
     start: int, monkeypatch: pytest.MonkeyPatch

@@ -7,7 +7,7 @@ exact where is said in `repro.rank.reduction`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -224,14 +224,18 @@ def counts_of(
 
 @contextmanager
 def kept_reading(place: Path | None, device: torch.device) -> Iterator[SavedReading | None]:
-    """What a stop left of a reading in the folder ``place``; None where there is no such place.
+    """What a stop left of a reading in the folder ``place``; None where there can be no folder.
 
     A GPU and a processor reduce rows otherwise, so each kind of device has a folder of its own.
     """
-    if place is None:
+    folder = None if place is None else place / device.type
+    with suppress(OSError):  # a disk that is full: the reading is not kept
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+    if folder is None or not folder.is_dir():
         yield None
         return
-    with SavedReading(place / device.type, KEPT_EVERY_S, optional=True) as kept:
+    with SavedReading(folder, KEPT_EVERY_S, optional=True) as kept:
         yield kept
 
 
