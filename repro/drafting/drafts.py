@@ -34,6 +34,9 @@ LEAST_TASKS, LEAST_PER_TASK = 3, 2
 
 MARK = "# unedited: "
 
+LONGEST_ID = 64
+"""Characters of the id of a claim."""
+
 
 @dataclass(frozen=True, slots=True)
 class DraftOptions:
@@ -72,8 +75,8 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
     measurement = name_of(results.measure, before="value")
     drafts = Drafts(said=[*results.said, said])
     others = [label for label in results.runs if label != baseline]
-    pairs = [f"{names[label]}_vs_{names[baseline]}"[:64] for label in others]
-    ids = [f"{name}{asked.ending}"[:64] for name in pairs]
+    pairs = [_shortened(f"{names[label]}_vs_{names[baseline]}") for label in others]
+    ids = [_shortened(f"{name}{asked.ending}") for name in pairs]
     family = ids if len(others) > 1 else ()
     for name, claim_id, label in zip(pairs, ids, others, strict=True):
         pair, file = (label, baseline), results.table
@@ -90,6 +93,14 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
         text = claim_text(replace(draft, id=claim_id, family=family))
         drafts.claims[f"{name}.claim.yaml"] = text
     return drafts
+
+
+def _shortened(claim_id: str) -> str:
+    """An id that is too long, cut, with a mark that tells it from others of the same beginning."""
+    if len(claim_id) <= LONGEST_ID:
+        return claim_id
+    mark = _digest(claim_id)[:6]
+    return f"{claim_id[: LONGEST_ID - len(mark) - 1]}_{mark}"
 
 
 def _has_to_be_copied(results: FoundResults, names: Mapping[str, str], measurement: str) -> bool:

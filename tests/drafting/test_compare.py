@@ -199,6 +199,21 @@ def test_claims_in_several_folders_have_ids_of_their_own() -> None:
     assert {each.name for each in Path("reports").iterdir() if each.is_dir()} == ids
 
 
+def test_ids_that_are_too_long_stay_apart() -> None:
+    """They are cut, and what was cut off is in a mark."""
+    long = "a_method_that_has_a_name_of_more_than_forty_letters"
+    table = Path(tidy())
+    table.write_text(table.read_text().replace("mixup", long).replace("plain", f"{long}_not"))
+    for out in ("one_folder", "one_folder_more"):
+        done = repro(
+            "compare", table, "--better", "lower", "--baseline", f"{long}_not", "--out", out
+        )
+        assert done.returncode == 0, done.stderr
+    ids = {claim.id for claim in load_claims([Path()])}
+    assert len(ids) == 2
+    assert {len(each) for each in ids} == {64}
+
+
 @pytest.mark.parametrize("header", ["method,seed,error", "arm,seed,measurement,value"])
 def test_three_arms_are_compared_where_values_are_copied(header: str) -> None:
     """Each claim has a table of its own two arms: no other arm may be in it."""

@@ -165,8 +165,8 @@ def _numbers(tensor: dict[int, list[Value]]) -> list[float]:
     return [real(layout, content)] if len(content) == struct.calcsize(layout) else []
 
 
-POLYNOMIAL: Final = 0x82F63B78
-ALL: Final = 0xFFFFFFFF
+CRC_POLYNOMIAL: Final = 0x82F63B78
+CRC_BITS: Final = 0xFFFFFFFF
 
 
 @cache
@@ -176,20 +176,20 @@ def _checksums() -> tuple[int, ...]:
     for byte in range(256):
         value = byte
         for _ in range(8):
-            value = (value >> 1) ^ (POLYNOMIAL if value & 1 else 0)
+            value = (value >> 1) ^ (CRC_POLYNOMIAL if value & 1 else 0)
         found.append(value)
     return tuple(found)
 
 
 def crc32c(content: bytes) -> int:
     """CRC-32C, by Castagnoli's polynomial."""
-    table, value = _checksums(), ALL
+    table, value = _checksums(), CRC_BITS
     for byte in content:
         value = table[(value ^ byte) & 255] ^ (value >> 8)
-    return value ^ ALL
+    return value ^ CRC_BITS
 
 
 def masked(content: bytes) -> int:
     """The checksum that stands beside a record: CRC-32C, rotated and shifted by a constant."""
     value = crc32c(content)
-    return ((value >> 15 | value << 17) + 0xA282EAD8) & ALL
+    return ((value >> 15 | value << 17) + 0xA282EAD8) & CRC_BITS
