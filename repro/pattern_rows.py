@@ -1,6 +1,6 @@
 """Numbers in the lines of a text: a row for each line in which a pattern is found.
 
-The pattern is whoever's: it may go back and forth in a line without an end, which nothing in this
+A user gives the pattern: it may go back and forth in a line without an end, which nothing in this
 process could stop. So it is searched in another one (`pattern_search.py`), whose seconds are
 counted.
 """
