@@ -7,9 +7,6 @@ Fields are `params.NAME`, `tags.NAME`, `experiment` and `name`. Written after th
 from __future__ import annotations
 
 import math
-import sqlite3
-import sys
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +14,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from repro.errors import DataError
-from repro.evidence.imports.databases import database
+from repro.evidence.imports.databases import in_database
 from repro.evidence.imports.importer import (
     FilesRead,
     FoundRun,
@@ -36,7 +33,6 @@ STATES: dict[str, RunEnd] = {
     "SCHEDULED": "running",
 }
 STATUS_NUMBERS = dict(enumerate(("RUNNING", "SCHEDULED", "FINISHED", "FAILED", "KILLED"), start=1))
-TABLES = ("runs", "params", "metrics", "tags", "experiments")
 
 
 class Mlflow(Stepped):
@@ -51,45 +47,11 @@ class Mlflow(Stepped):
         if place.is_dir():
             yield from _of_folder(place, root, digests)
         else:
-            with database(place, root, digests, "MLflow", TABLES) as db:
-                yield from _in_database(db, place, digests)
-
-
-def _in_database(db: sqlite3.Connection, path: Path, digests: FilesRead) -> Iterator[FoundRun]:
-    said = _said(db)
-    points: dict[str, Points] = defaultdict(lambda: defaultdict(list))
-    for run, key, value, step, is_nan in db.execute(
-        "SELECT run_uuid, key, value, step, is_nan FROM metrics ORDER BY timestamp, step, rowid"
-    ):
-        if not isinstance(value, int | float) or not isinstance(step, int):
-            raise DataError(f"{path}: '{str(value)[:40]}' is no number of run {run}")
-        points[run][str(key)].append((step, None if is_nan else _stored(value)))
-    runs = db.execute(
-        "SELECT r.run_uuid, r.name, r.status, e.name, "
-        "CASE WHEN e.lifecycle_stage = 'active' THEN r.lifecycle_stage END FROM runs r "
-        "JOIN experiments e ON e.experiment_id = r.experiment_id "
-        "ORDER BY r.start_time, r.run_uuid"
-    )
-    for run, name, status, experiment, stage in runs:
-        if stage != "active":
-            digests.deleted.add(f"run {run}")
-            continue
-        fields = {"name": name, "experiment": experiment, **said[run]}
-        yield FoundRun(f"run {run}", fields, rows_of(points[run]), STATES.get(status, "running"))
-
-
-def _stored(value: float) -> float | None:
-    """A number of the database, which keeps an infinite one as the largest float there is."""
-    return None if abs(value) >= sys.float_info.max else float(value)
-
-
-def _said(db: sqlite3.Connection) -> dict[str, dict[str, Any]]:
-    """Parameters and tags of every run."""
-    found: dict[str, dict[str, Any]] = defaultdict(dict)
-    for table in ("params", "tags"):
-        for run, key, value in db.execute(f"SELECT run_uuid, key, value FROM {table}"):  # noqa: S608
-            found[run][f"{table}.{key}"] = value
-    return found
+            found = in_database("mlflow", place, root, digests, "MLflow")
+            digests.deleted |= {f"run {run}" for run in found["deleted"]}
+            for run, fields, points, status in found["runs"]:
+                state = STATES.get(status, "running")
+                yield FoundRun(f"run {run}", fields, rows_of(points), state)
 
 
 def _of_folder(folder: Path, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
