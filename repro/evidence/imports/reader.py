@@ -20,13 +20,17 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from repro.errors import DataError
-from repro.evidence.imports.inside.program import BYTES_A_SECOND, SECONDS
 from repro.files import PACKAGE
 
 BEGIN: Final = (
     "import sys; sys.path += sys.argv[2:]; "
     "from repro.evidence.imports.inside.program import main; main(sys.argv[1])"
 )
+SECONDS: Final = 10
+"""Of computing for a file, and one more for every so many bytes of it:"""
+
+BYTES_A_SECOND: Final = 5_000_000
+
 TO_DO: Final = "export the runs that the claim names as CSV, and import that"
 
 
@@ -63,10 +67,11 @@ class Reader:
         where it is not read: it says which limit was met, or what is wrong with the file.
         """
         process = self._process = self._process or self._begun()
-        answer = _exchange(process, kind, parts)
+        seconds = SECONDS + sum(map(len, parts.values())) // BYTES_A_SECOND
+        answer = _exchange(process, kind, parts, seconds)
         if answer is None:
             self._process = None
-            raise self._refused(path, *_why(self._ended(process), sum(map(len, parts.values()))))
+            raise self._refused(path, _why(self._ended(process), seconds), "", "")
         if "refused" in answer:
             raise self._refused(path, *answer["refused"])
         return answer["found"]
@@ -97,10 +102,11 @@ class Reader:
 
 
 def _exchange(
-    process: subprocess.Popen[bytes], kind: str, parts: Mapping[str, bytes]
+    process: subprocess.Popen[bytes], kind: str, parts: Mapping[str, bytes], seconds: int
 ) -> dict[str, Any] | None:
     """The answer to a request; None of a process that has ended."""
-    request = {"kind": kind, "parts": {end: len(content) for end, content in parts.items()}}
+    sizes = {ending: len(content) for ending, content in parts.items()}
+    request = {"kind": kind, "seconds": seconds, "parts": sizes}
     if process.stdin is None or process.stdout is None:
         return None
     try:
@@ -114,13 +120,12 @@ def _exchange(
     return answer
 
 
-def _why(status: int, size: int) -> tuple[str, str, str]:
-    """Why a file has no answer, by the status of the process: expected, and what to do."""
+def _why(status: int, seconds: int) -> str:
+    """Why a file has no answer, by the status of the process."""
     if status == -signal.SIGXCPU:
-        seconds = SECONDS + size // BYTES_A_SECOND
-        return f"takes more than {seconds} seconds of computing to read", "", ""
+        return f"takes more than {seconds} seconds of computing to read"
     how = signal.Signals(-status).name if status < 0 else f"status {status}"
-    return f"ended the process that read it, by {how}", "", ""
+    return f"ended the process that read it, by {how}"
 
 
 def _packages() -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
-MOST_NAMES: Final = 50_000
+MOST_NAMES: Final = 10_000
 """Different names of numbers and settings in a file."""
 
 DEPTH: Final = 20

@@ -1,8 +1,8 @@
 """The process that reads the files of trackers: one after the other, each within its limits.
 
-`main` is run by `python -I -S`. A request is a line of JSON, `{"kind": ..., "parts": {ENDING:
-BYTES}}`, and those bytes; the answer is a line of JSON. More computing than it may use ends the
-process, by SIGXCPU.
+`main` is run by `python -I -S`. A request is a line of JSON, `{"kind": ..., "seconds": ...,
+"parts": {ENDING: BYTES}}`, and those bytes; the answer is a line of JSON. More seconds of computing
+end the process, by SIGXCPU.
 """
 
 from __future__ import annotations
@@ -21,10 +21,6 @@ from repro.evidence.imports.inside import Refused, eval_logs, events, wandb_reco
 from repro.evidence.imports.inside.landlock import confine
 from repro.evidence.imports.inside.tables import mlflow, names, trackio
 
-SECONDS: Final = 10
-"""Of computing for a file, and one more for every so many bytes of it:"""
-
-BYTES_A_SECOND: Final = 5_000_000
 MEMORY: Final = 4_000_000_000
 """Bytes."""
 
@@ -49,7 +45,7 @@ def main(folder: str) -> None:
     while line := sys.stdin.buffer.readline():
         request = json.loads(line)
         parts = {end: sys.stdin.buffer.read(size) for end, size in request["parts"].items()}
-        _limit_time(sum(map(len, parts.values())))
+        _limit_time(request["seconds"])
         sys.stdout.write(f"{_answer(READERS[request['kind']], parts, Path(folder))}\n")
         sys.stdout.flush()
 
@@ -81,8 +77,9 @@ def _limit() -> None:
             resource.setrlimit(kind, (most, most))
 
 
-def _limit_time(size: int) -> None:
-    seconds = int(time.process_time()) + 1 + SECONDS + size // BYTES_A_SECOND
+def _limit_time(seconds: int) -> None:
+    """So many from now on."""
+    seconds += int(time.process_time()) + 1
     with suppress(ValueError, OSError):
         resource.setrlimit(
             resource.RLIMIT_CPU, (seconds, resource.getrlimit(resource.RLIMIT_CPU)[1])
