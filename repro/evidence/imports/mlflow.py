@@ -6,7 +6,7 @@ Fields are `params.NAME`, `tags.NAME`, `experiment` and `name`. Written after th
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +23,8 @@ from repro.evidence.imports.importer import (
     Stepped,
     rows_of,
 )
+from repro.evidence.readings import number_in, short
+from repro.files import MAX_BYTES
 from repro.schema.yaml import parse_document
 
 STATES: dict[str, RunEnd] = {
@@ -57,6 +59,7 @@ class Mlflow(Stepped):
 def _of_folder(folder: Path, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
     """`mlruns/EXPERIMENT/RUN/{meta.yaml, params, metrics, tags}`; models lie there as well."""
     found = []
+    names: dict[Path, Any] = {}
     of_deleted = folder.glob(".trash/*/*/meta.yaml")  # experiments
     digests.deleted |= {f"run {meta.parent.name}" for meta in of_deleted}
     for meta in folder.glob("*/*/meta.yaml"):
@@ -67,9 +70,10 @@ def _of_folder(folder: Path, root: Path, digests: FilesRead) -> Iterator[FoundRu
             digests.deleted.add(f"run {meta.parent.name}")
             continue
         above = meta.parents[1] / "meta.yaml"
-        name = _meta(above, root, digests).get("name") if above.is_file() else ""
+        if above not in names:
+            names[above] = _meta(above, root, digests).get("name") if above.is_file() else ""
         began = document.get("start_time")
-        found.append((began if isinstance(began, int) else 0, meta.parent, document, name))
+        found.append((began if isinstance(began, int) else 0, meta.parent, document, names[above]))
     if not found:
         raise DataError(f"{folder}: no run of MLflow is in this folder\n  to do: check `path`")
     for _, at, document, experiment in sorted(found, key=lambda each: (each[0], each[1].name)):
@@ -95,16 +99,20 @@ def _inside(folder: Path, root: Path, digests: FilesRead) -> Iterator[tuple[str,
 
 
 def _meta(path: Path, root: Path, digests: FilesRead) -> dict[str, Any]:
-    text = digests.read(path, root).decode("utf-8", "replace")
+    text = digests.read(path, root, MAX_BYTES).decode("utf-8", "replace")
     return parse_document(text, str(path)).data
+
+
+_WHOLE = re.compile(r"-?[0-9]{1,18}")
+_NOT_FINITE = re.compile(r"(?i)[-+]?(nan|inf|infinity)")
 
 
 def _point(line: str, file: Path) -> tuple[int, float | None]:
     """`time value step`; the step may be left out."""
     parts = line.split()
-    try:
-        value = float(parts[1])
-        step = int(parts[2]) if len(parts) > 2 else 0
-    except (IndexError, ValueError) as error:
-        raise DataError(f"{file}: '{line[:80]}' is no line of a metric of MLflow") from error
-    return step, value if math.isfinite(value) else None
+    text = parts[1] if len(parts) > 1 else ""
+    step = parts[2] if len(parts) > 2 else "0"
+    value = number_in(text)
+    if not _WHOLE.fullmatch(step) or (value is None and not _NOT_FINITE.fullmatch(text)):
+        raise DataError(f"{file}: '{short(line)}' is no line of a metric of MLflow")
+    return int(step), value

@@ -29,7 +29,7 @@ BEGIN: Final = (
 SECONDS: Final = 10
 """Of computing for a file, and one more for every so many bytes of it:"""
 
-BYTES_A_SECOND: Final = 5_000_000
+BYTES_A_SECOND: Final = 2_000_000
 
 TO_DO: Final = "export the runs that the claim names as CSV, and import that"
 

@@ -53,7 +53,7 @@ class _Known:
 
     def change(self, changes: Mapping[int, list[Value]]) -> None:
         items = _items(changes.get(UPDATE, []))
-        for name in (*items, *_names(changes.get(REMOVE, []))):
+        for name in (*items, *map(_name, map(message, changes.get(REMOVE, [])))):
             *above, last = name.split(".")
             node: Any = self.top
             for part in above:
@@ -149,18 +149,15 @@ def _damaged(at: int, why: str) -> Refused:
     return Refused(mistake, "the file as wandb left it", "copy it again")
 
 
-def _names(items: list[Value]) -> Iterator[str]:
-    """Those of keys in keys as dotted paths."""
-    for each in items:
-        item = message(each)
-        yield ".".join(text(part) for part in item.get(NESTED_KEY, []) or item.get(KEY, []))
+def _name(item: Mapping[int, list[Value]]) -> str:
+    """The dotted path of a key in keys."""
+    return ".".join(text(part) for part in item.get(NESTED_KEY, []) or item.get(KEY, []))
 
 
 def _items(items: list[Value]) -> dict[str, Any]:
     """Values by their names."""
     found: dict[str, Any] = {}
-    for each, name in zip(items, _names(items), strict=True):
-        item = message(each)
-        if name and JSON in item:
+    for item in map(message, items):
+        if JSON in item and (name := _name(item)):
             found[name] = json.loads(text(item[JSON][0]))
     return found
