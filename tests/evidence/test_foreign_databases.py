@@ -137,7 +137,11 @@ def read_trackio(folder: Path, name: str) -> tuple[dict[str, dict[int, float]], 
     ("made", "rows", "said"),
     [
         ("hex(zeroblob(20000000)) || step", 1, "string or blob too big"),
-        ("length(hex(zeroblob(4000000 + step))) || step", 9000, "takes more than 1 seconds of computing"),
+        (
+            "length(hex(zeroblob(4000000 + step))) || step",
+            9000,
+            "takes more than 1 seconds of computing",
+        ),
         ("hex(zeroblob(2000000)) || step", 80, "bytes of values"),
         ("step", 10_001, "different names of numbers and settings"),
     ],
