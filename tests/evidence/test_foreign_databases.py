@@ -140,7 +140,7 @@ def read_trackio(folder: Path, name: str) -> tuple[dict[str, dict[int, float]], 
         (
             "length(hex(zeroblob(4000000 + step))) || step",
             9000,
-            "takes more than 1 seconds of computing",
+            "takes more than 1 seconds",
         ),
         ("hex(zeroblob(2000000)) || step", 80, "bytes of values"),
         ("step", 10_001, "different names of numbers and settings"),
