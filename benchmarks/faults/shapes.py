@@ -354,7 +354,7 @@ def claim_keys(n: int, chance: Random, folder: Path) -> Work:
 
 def claim_brackets(n: int, chance: Random, folder: Path) -> Work:
     """More than the thousand characters that PyYAML looks ahead for the colon of a key."""
-    return _claim(folder, f"{CLAIM}arms: {chance.choice(['[', '{a: ', '[[], ']) * 8 * n}\n")
+    return _claim(folder, f"{CLAIM}arms: {chance.choice(['{a: ', '[[], ']) * (300 + n)}\n")
 
 
 def claim_text(n: int, chance: Random, folder: Path) -> Work:
