@@ -164,7 +164,7 @@ def _wandb(records: Iterable[bytes]) -> Work:
         rest, first = each, True
         while rest or first:
             left = wandb_records.BLOCK - len(content) % wandb_records.BLOCK
-            if left < 8:
+            if left < 7:
                 content += bytes(left)
                 continue
             part, rest = rest[: left - 7], rest[left - 7 :]

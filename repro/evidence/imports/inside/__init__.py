@@ -53,11 +53,11 @@ def _short(value: Any) -> bool:
     return isinstance(value, int | float) or (isinstance(value, str) and len(value) < LONGEST_TEXT)
 
 
-def refuse_many(names: Collection[str]) -> None:
+def refuse_many(names: Collection[object]) -> None:
     """Refused where a file has more different names than are read."""
     if len(names) > MOST_NAMES:
         raise Refused(
-            f"has {len(names):,} different names of numbers and settings",
+            f"has {len(names):,} different names of numbers and settings, or more",
             f"at most {MOST_NAMES:,}",
             "export the numbers that the claim names as CSV, and import that",
         )

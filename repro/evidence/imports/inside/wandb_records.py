@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -51,7 +51,8 @@ class _Known:
 
     top: dict[str | None, Any] = field(default_factory=dict)
 
-    def change(self, changes: Mapping[int, list[Value]]) -> None:
+    def change(self, changes: Mapping[int, list[Value]]) -> Collection[str]:
+        """Make changes; the names of what is new."""
         items = _items(changes.get(UPDATE, []))
         for name in (*items, *map(_name, map(message, changes.get(REMOVE, [])))):
             *above, last = name.split(".")
@@ -59,11 +60,13 @@ class _Known:
             for part in above:
                 node = node.get(part, {})
             node.pop(last, None)
-        for name, value in scalars(items):
+        new = dict(scalars(items))
+        for name, value in new.items():
             node = self.top
             for part in name.split("."):
                 node = node.setdefault(part, {})
             node[None] = (name, value)
+        return new
 
     @property
     def values(self) -> dict[str, Any]:
@@ -89,28 +92,33 @@ class _Told:
     summary: _Known = field(default_factory=_Known)
     rows: list[dict[str, Any]] = field(default_factory=list)
     state: str = "running"
+    names: set[str] = field(default_factory=set)
 
     def hear(self, record: dict[int, list[Value]]) -> None:
         """One more record."""
         for run in map(message, record.get(RUN, ())):
             self.said |= {name: text(run[key][0]) for key, name in NAMES.items() if key in run}
             for content in run.get(CONFIG_OF_RUN, ()):
-                self.config.change(message(content))
+                self._named(self.config.change(message(content)))
             for content in run.get(SUMMARY_OF_RUN, ()):
-                self.summary.change(message(content))
+                self._named(self.summary.change(message(content)))
         for content in record.get(CONFIG, ()):
-            self.config.change(message(content))
+            self._named(self.config.change(message(content)))
         for content in record.get(SUMMARY, ()):
-            self.summary.change(message(content))
+            self._named(self.summary.change(message(content)))
         for history in record.get(HISTORY, ()):
             self.rows.append(numbers(_items(message(history).get(UPDATE, []))))
+            self._named(self.rows[-1])
         for ended in record.get(EXIT, ()):
             status = number(message(ended).get(1, [0])[0])
             self.state = "failed" if status else "finished"
 
+    def _named(self, names: Collection[str]) -> None:
+        self.names.update(names)
+        refuse_many(self.names)
+
     def answer(self) -> dict[str, Any]:
         config, summary = settings(self.config.values), numbers(self.summary.values)
-        refuse_many({*config, *summary, *(name for row in self.rows for name in row)})
         rest = {"said": self.said, "rows": self.rows, "state": self.state}
         return {"config": config, "summary": summary, **rest}
 
@@ -156,6 +164,7 @@ def _name(item: Mapping[int, list[Value]]) -> str:
 
 def _items(items: list[Value]) -> dict[str, Any]:
     """Values by their names."""
+    refuse_many(items)
     found: dict[str, Any] = {}
     for item in map(message, items):
         if JSON in item and (name := _name(item)):
