@@ -181,6 +181,16 @@ class CommandTraining(Training):
             return ()
         return tuple(name for name in sorted({*here, *there}) if here.get(name) != there.get(name))
 
+    def differing(self, other: Training) -> str:
+        """As in Training: the words of the command line, as they are given to the program."""
+        if not isinstance(other, CommandTraining):
+            return super().differing(other)
+        lines = [each.arguments(0, Path("out")) for each in (self, other)]
+        pairs = zip(lines, reversed(lines), strict=True)
+        alone = ([word for word in line if word not in rest] for line, rest in pairs)
+        told = [shlex.join(words) for words in alone if words]
+        return " and ".join(f"`{words}`" for words in told) or super().differing(other)
+
     def arguments(self, seed: int, out: Path) -> list[str]:
         """The command line of one run."""
         return self._line({**self.args, "seed": seed, "out": str(out)})
