@@ -182,8 +182,11 @@ def _step(text: str, command: str | None = None) -> doc.ScaleStep:
 
 def _test(judged: Judged, claim: Claim) -> doc.ScaleStep:
     """What a test that refused the evidence needs; more seeds only where they would help."""
-    help_ = "" if judged.too_few else "More seeds would not help, but what its test asks for: "
-    return _step(f"{heading(judged.expectation, claim)}: {help_}{judged.refused}.")
+    name = heading(judged.expectation, claim)
+    if judged.advice:
+        return _step(f"{name}: {judged.advice}.")
+    help_ = "" if judged.too_few else "more seeds would not help, but what its test asks for: "
+    return _step(f"{name}: {help_}{judged.refused}.")
 
 
 def _family(claim: Claim, alone: Conclusion) -> doc.ScaleStep:

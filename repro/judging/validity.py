@@ -136,8 +136,11 @@ def _to_count_diverged(claim: Claim, lost: int) -> str:
     if ordered:
         ways.append("`worst` counts it as worse than any other run")
     if lost < seeds.min and not looks:
-        plan = "" if seeds.plan - lost >= seeds.min else f" (with `plan: {seeds.min + lost}`)"
-        ways.append(f"`exclude<={lost}` leaves up to {lost} of each arm out{plan}")
+        more = ""
+        if seeds.plan - lost < seeds.min:
+            fewer = f"`min: {seeds.plan - lost}`"
+            more = f", with {fewer if seeds.values else f'`plan: {seeds.min + lost}`'}"
+        ways.append(f"`exclude<={lost}` leaves up to {lost} of each arm out{more}")
     if not ways:
         return "Find out why they diverged: no policy allows for so many. Then judge new seeds."
     return f"Say in `seeds: {{diverged: ...}}` what a run that diverges counts: {'; '.join(ways)}."

@@ -31,8 +31,8 @@ SHIFTED = Sample((1.0, 2.0, 3.0), (7, 8, 9))
 ANY: Any = "sideways"
 
 NEEDS = (
-    " needs the value of every replicate, and only mean and standard deviation are known; welch, "
-    "student, equivalence, non_superiority and non_inferiority work from a summary"
+    " needs the value of every replicate, and only mean and standard deviation are known; use "
+    "welch, student, equivalence, non_superiority or non_inferiority, which work from a summary"
 )
 
 REFUSALS: list[tuple[Callable[[], object], str]] = [
