@@ -85,7 +85,7 @@ class Reader:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=folder,
-            env={"SQLITE_TMPDIR": folder, "TMPDIR": folder},
+            env={**os.environ, "SQLITE_TMPDIR": folder},
             start_new_session=True,
         )
 

@@ -84,6 +84,7 @@ def _numbers(header: Mapping[str, Any]) -> dict[str, Any]:
     """Every metric by its scorer, and by its reducer where one scorer has several."""
     listed = _inside(header, "results").get("scores")
     scores = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    refuse_many(scores)
     times = Counter(str(score.get("name")) for score in scores)
     found: dict[str, Any] = {}
     for score in scores:
