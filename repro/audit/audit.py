@@ -44,6 +44,7 @@ from repro.audit.grading import Adjusted, Assumed, adjust, assume, judge, surviv
 from repro.audit.p_range import NEEDS_VALUES, Variant
 from repro.audit.printed_table import read_table
 from repro.audit.render import to_json, to_text
+from repro.consent import Consent
 from repro.errors import ClaimError, Place, Problem, SpecError, printable_lines
 from repro.evidence.published import PrintedNumber, Rounding
 from repro.expectations.kinds import kind_of
@@ -117,7 +118,7 @@ NEVER = "never"
 
 
 def audit_paths(
-    paths: Sequence[Path], *, rounding: Rounding = "round", allow_code: bool = False
+    paths: Sequence[Path], *, rounding: Rounding = "round", allow_code: Consent = False
 ) -> tuple[Audit, ...]:
     """The audit of every file, each once, in the order given.
 
@@ -185,7 +186,7 @@ def _inside(folder: Path) -> list[Path]:
     return []
 
 
-def audit_file(path: Path, *, allow_code: bool = False) -> Audit:
+def audit_file(path: Path, *, allow_code: Consent = False) -> Audit:
     """The audit of one YAML file: an audit, or a claim with what it says was published.
 
     Raises SpecError with every mistake in the file.

@@ -41,7 +41,7 @@ Some = Annotated[
 ]
 
 
-def _chosen(claims: list[Path], scale: str | None, *, allow_code: bool) -> tuple[Claim, ...]:
+def _chosen(claims: list[Path], scale: str | None, *, allow_code: Consent) -> tuple[Claim, ...]:
     """The claims whose runs are meant; none for every run."""
     return load(claims, scale, allow_code=consented(claims, allow_code=allow_code))
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from repro.consent import Consent
 from repro.errors import (
     ClaimError,
     CorpusError,
@@ -75,7 +76,7 @@ def execute(  # noqa: PLR0913 - one parameter an option
     device: str = "auto",
     data: Path | None = None,
     report: Reporter | None = None,
-    allow_code: bool = False,
+    allow_code: Consent = False,
     limit: float | None = None,
     scheduler: str = "",
     proven: Collection[str] = (),

@@ -18,13 +18,14 @@ from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
+from repro.consent import Consent, allowing_code, require_consent
 from repro.errors import CodeError, DataError, Place, Problem, RuleError, ShapeError, SpecError
 from repro.evidence.base import OwnSource
 from repro.evidence.sources import source_of_others
 from repro.expectations.base import OwnExpectation
 from repro.expectations.kinds import OthersExpectation, kind_of_others
 from repro.files import resolved
-from repro.plugins import allowing_code, require_consent, version_of
+from repro.plugins import version_of
 from repro.schema.messages import MOST, choose, listed, problems_of, validated
 from repro.schema.yaml import Steps, YamlDocument, parse_document
 from repro.specs.arm import SourceOfOthers
@@ -38,7 +39,7 @@ from repro.trainers.measurement import MeasurementByCode, MeasurementSpec, Other
 from repro.trainers.table import MEASUREMENTS, measurement_of_others
 
 
-def load_claim(path: Path, scale: ScaleName, *, allow_code: bool = False) -> Claim:
+def load_claim(path: Path, scale: ScaleName, *, allow_code: Consent = False) -> Claim:
     """The claim of one file at a scale.
 
     ShapeError with every mistake of its shape; for one of the right shape, RuleError with every
@@ -51,7 +52,7 @@ def load_claims(
     where: Path | Sequence[Path],
     scale: ScaleName | None = None,
     *,
-    allow_code: bool = False,
+    allow_code: Consent = False,
     passed_over: list[str] | None = None,
 ) -> tuple[Claim, ...]:
     """The claims of files, and of folders: those in a folder and below, by path.
@@ -105,7 +106,7 @@ class CheckedFile:
 
 
 def check_files(
-    where: Sequence[Path], *, allow_code: bool = False
+    where: Sequence[Path], *, allow_code: Consent = False
 ) -> tuple[tuple[CheckedFile, ...], tuple[Problem, ...]]:
     """What loading says of each claim that is meant, at all its scales; and of the paths.
 
@@ -137,7 +138,7 @@ def check_files(
     return tuple(checked), tuple(problems)
 
 
-def read_measurement(text: str, file: str, *, allow_code: bool = False) -> MeasurementSpec:
+def read_measurement(text: str, file: str, *, allow_code: Consent = False) -> MeasurementSpec:
     """A measurement as a claim declares it, `{kind: rank, split: valid}`; ``file`` is its place.
 
     ShapeError with every mistake in it, CodeError for code from outside repro without consent.
@@ -169,7 +170,9 @@ def _naming_code(document: YamlDocument) -> Iterator[None]:
     try:
         yield
     except CodeError as error:
-        raise CodeError(code_named(document) or error.found) from None
+        named = code_named(document)
+        places = {use: named.get(use, place) for use, place in error.found.items()}
+        raise CodeError(places if error.outside else named or error.found, error.outside) from None
 
 
 def _same_id(
