@@ -282,8 +282,24 @@ class Stopped:
     trace: str = ""
 
 
+@contextmanager
+def about(file: object) -> Iterator[None]:
+    """Note on any exception but our own which file it was raised for; ``stopped_by`` names it."""
+    try:
+        yield
+    except ReproError:
+        raise
+    except Exception as error:
+        error.add_note(str(file))
+        raise
+
+
 def stopped_by(error: Exception, subject: str = "") -> Stopped:
-    """What became of ``subject``: a message and a status for any exception."""
+    """What became of ``subject``: a message and a status for any exception.
+
+    Without a ``subject`` it is the file that the exception is ``about``.
+    """
+    subject = subject or next(reversed(getattr(error, "__notes__", ())), "")
     if isinstance(error, ReproError):
         return Stopped(subject, str(error), error.exit_code)
     if isinstance(error, OSError):

@@ -45,7 +45,7 @@ from repro.audit.p_range import NEEDS_VALUES, Variant
 from repro.audit.printed_table import read_table
 from repro.audit.render import to_json, to_text
 from repro.consent import Consent
-from repro.errors import ClaimError, Place, Problem, SpecError, printable_lines
+from repro.errors import ClaimError, Place, Problem, SpecError, about, printable_lines
 from repro.evidence.published import PrintedNumber, Rounding
 from repro.expectations.kinds import kind_of
 from repro.files import is_folder, leads_out, resolved
@@ -130,11 +130,8 @@ def audit_paths(
     problems: list[Problem] = []
     for path in _files(paths, problems):
         try:
-            if path.suffix.lower() in CLAIMS:
-                audits.append(audit_file(path, allow_code=allow_code))
-            else:
-                rows = audit(read_table(path), rounding=rounding)
-                audits.append(Audit("", str(path), rows, tuple(table_findings(rows))))
+            with about(path):
+                audits.append(_audited(path, rounding, allow_code))
         except SpecError as error:
             problems += error.problems
     if problems:
@@ -184,6 +181,13 @@ def _inside(folder: Path) -> list[Path]:
         if found:
             return found
     return []
+
+
+def _audited(path: Path, rounding: Rounding, allow_code: Consent) -> Audit:
+    if path.suffix.lower() in CLAIMS:
+        return audit_file(path, allow_code=allow_code)
+    rows = audit(read_table(path), rounding=rounding)
+    return Audit("", str(path), rows, tuple(table_findings(rows)))
 
 
 def audit_file(path: Path, *, allow_code: Consent = False) -> Audit:

@@ -15,7 +15,6 @@ import typer
 
 from repro.errors import (
     STATUS,
-    ClaimError,
     OutputError,
     Problem,
     ReproError,
@@ -133,14 +132,23 @@ def given_command() -> str:
 
 
 def load(
-    claims: Sequence[Path], scale: ScaleName | None, *, allow_code: Consent
+    claims: Sequence[Path],
+    scale: ScaleName | None,
+    *,
+    allow_code: Consent,
+    stopped: list[Stopped] | None = None,
 ) -> tuple[Claim, ...]:
-    """The claims that are meant; stderr says which of a folder are passed over for their scale."""
+    """The claims that are meant; stderr says which of a folder are passed over for their scale.
+
+    A defect that one of them meets is added to ``stopped``, where that is given.
+    """
     from repro.schema.numbers import number_of
     from repro.specs.load import load_claims
 
     passed_over: list[str] = []
-    loaded = load_claims(claims, scale, allow_code=allow_code, passed_over=passed_over)
+    loaded = load_claims(
+        claims, scale, allow_code=allow_code, passed_over=passed_over, stopped=stopped
+    )
     if passed_over:
         why = (
             f"without the scale {scale}"

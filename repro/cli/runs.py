@@ -22,6 +22,7 @@ from repro.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from repro.consent import Consent
     from repro.specs.claim import Claim
 
 DAMAGED = 4
