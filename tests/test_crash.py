@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 import repro.judging.design_power
 import repro.specs.load
+import repro.specs.scaled
 import repro.verify
 from repro.cli import app
 from repro.errors import StoreError
@@ -172,7 +173,7 @@ def test_a_plan_names_the_claim_that_crashes(
 
 def crashing_load(monkeypatch: pytest.MonkeyPatch, of: str) -> None:
     """Let loading meet a defect at one claim."""
-    scale_claim = repro.specs.load.scale_claim
+    scale_claim = repro.specs.scaled.scale_claim
 
     def crash(document: Any, file: Any, *arguments: Any) -> Any:
         if file.id == of:

@@ -131,7 +131,7 @@ def audit_paths(
     for path in _files(paths, problems):
         try:
             with about(path):
-                audits.append(_audited(path, rounding, allow_code))
+                audits.append(_audit_of(path, rounding, allow_code))
         except SpecError as error:
             problems += error.problems
     if problems:
@@ -183,7 +183,7 @@ def _inside(folder: Path) -> list[Path]:
     return []
 
 
-def _audited(path: Path, rounding: Rounding, allow_code: Consent) -> Audit:
+def _audit_of(path: Path, rounding: Rounding, allow_code: Consent) -> Audit:
     if path.suffix.lower() in CLAIMS:
         return audit_file(path, allow_code=allow_code)
     rows = audit(read_table(path), rounding=rounding)

@@ -73,7 +73,7 @@ AllowCode = Annotated[
     typer.Option(
         "--allow-code",
         help="Import and run the code that files and options name, programs and `module:object`; "
-        "it has your rights. It is given for code that lies in the folders of $REPRO_ALLOW_CODE_IN, as its claims do.",
+        "it has your rights. Given for what lies in the folders of $REPRO_ALLOW_CODE_IN.",
     ),
 ]
 

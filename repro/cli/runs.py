@@ -22,7 +22,6 @@ from repro.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from repro.consent import Consent
     from repro.specs.claim import Claim
 
 DAMAGED = 4
@@ -42,7 +41,7 @@ Some = Annotated[
 ]
 
 
-def _chosen(claims: list[Path], scale: str | None, *, allow_code: Consent) -> tuple[Claim, ...]:
+def _chosen(claims: list[Path], scale: str | None, *, allow_code: bool) -> tuple[Claim, ...]:
     """The claims whose runs are meant; none for every run."""
     return load(claims, scale, allow_code=consented(claims, allow_code=allow_code))
 

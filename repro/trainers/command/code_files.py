@@ -26,7 +26,7 @@ MOST_FILES: Final = 2_000
 GIT_S: Final = 10.0
 
 States = Mapping[str, tuple[int, ...]]
-"""When each file was written last, its size and its place on the disk."""
+"""When each file was written last, its size, its place on the disk, and when that changed."""
 
 Mistakes = list[tuple[Steps, Words]]
 
@@ -147,7 +147,7 @@ def seen(spec: CommandTraining) -> States:
             "the one that the claim is about\n  expected: no edit while runs are made\n"
             "  to do: give the same command again: after an edit the runs are others"
         )
-    return {name: _state(Path(spec.folder) / name)[:3] for name in spec.digests}
+    return {name: _state(Path(spec.folder) / name) for name in spec.digests}
 
 
 def require_same(spec: CommandTraining, before: States) -> None:

@@ -179,9 +179,9 @@ def test_what_lies_outside_is_not_run(
     """One sentence names the file, whatever leads to it."""
     named = shape(world)
     monkeypatch.setenv("REPRO_ALLOW_CODE_IN", str(world.trusted))
-    places = ["--store", world.at / "store", "--reports", world.at / "reports", "--device", "cpu"]
-    for line in (["verify", world.claim, *places], ["try", world.claim, "--device", "cpu"]):
-        done = repro(*line)
+    places = ("--store", str(world.at / "store"), "--reports", str(world.at / "reports"))
+    for line in (("verify", *places), ("try",)):
+        done = repro(*line, "--device", "cpu", world.claim)
         assert done.returncode == 2
         assert not world.mark.exists()
         assert named in done.stderr
