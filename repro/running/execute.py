@@ -179,11 +179,12 @@ def _runs(labels: Sequence[str]) -> str:
     for label in labels:
         arm, _, seed = label.rpartition(_SEED)
         seeds.setdefault(arm, []).append(seed)
-    of_arms = (
-        f"{arm}, seeds {', '.join(of[:MOST_SEEDS])}{' ...' * (len(of) > MOST_SEEDS)}"
-        for arm, of in seeds.items()
-    )
+    of_arms = (f"{arm}, seeds {_some(each)}" for arm, each in seeds.items())
     return f"{len(labels)} runs ({'; '.join(of_arms)})"
+
+
+def _some(seeds: Sequence[str]) -> str:
+    return ", ".join(seeds[:MOST_SEEDS]) + (", ..." if len(seeds) > MOST_SEEDS else "")
 
 
 MOST_SEEDS = 20
