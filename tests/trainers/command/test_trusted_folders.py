@@ -201,6 +201,19 @@ def test_the_option_is_a_yes_to_all_that_was_named(
     assert world.mark.exists()
 
 
+def test_a_claim_that_is_a_link_out_of_the_folder_that_is_given_is_refused(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the files are that it names; the file itself may be given."""
+    claim = claim_by_link(world)
+    assert claim
+    monkeypatch.setenv("REPRO_ALLOW_CODE_IN", str(world.at))
+    done = repro("check", world.evil)
+    assert done.returncode == 2
+    assert f"{world.claim}:1:1: a link that leads out of the folder" in done.stderr
+    assert repro("check", world.claim).returncode == 0
+
+
 def lies_there(world: World) -> str:
     return str(world.trusted)
 
