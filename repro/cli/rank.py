@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -256,8 +257,9 @@ def _svg(name: str, document: dict[str, Any], found: Ranks) -> bytes:
 
 def _write(path: Path, content: bytes) -> None:
     from repro.errors import OutputError
-    from repro.files import write_atomically
+    from repro.files import sweep, write_atomically
 
+    sweep(path.parent, f".{escape(path.name)}.*.tmp")
     try:
         write_atomically(path, content)
     except OSError as error:

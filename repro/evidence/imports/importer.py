@@ -117,11 +117,12 @@ class Importer(Spec):
     def place(self, root: Path) -> Path:
         """The file or folder that ``path`` names; DataError where there is none."""
         path = root / self.path
-        if not path.exists() or leads_out(path, root):
-            raise DataError(
-                f"{path}: there is no such file or folder\n"
-                "  expected: a path below the folder of the claim\n  to do: check `path`"
-            )
+        links = leads_out(path, root)
+        if links or not path.exists():
+            mistake = "a link that leads elsewhere" if links else "there is no such file or folder"
+            advice = "put what it leads to there" if links else "check `path`"
+            expected = "a path below the folder of the claim"
+            raise DataError(f"{path}: {mistake}\n  expected: {expected}\n  to do: {advice}")
         return path
 
 
