@@ -1,0 +1,73 @@
+"""The numbers that can be read of what a program left, whatever a claim asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import PurePosixPath
+from typing import Final, NamedTuple
+
+from repro.errors import printable
+from repro.series import Form, Row, rows_in
+from repro.trainers.command.left import Left
+
+FORMS: Final[dict[str, Form]] = {
+    ".json": "file", ".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"
+}  # fmt: skip
+MOST_PLACES, MOST_NAMES, LONGEST_NAME = 6, 12, 80
+LARGEST: Final = 4_000_000
+"""Bytes of a file, or of an output, that is looked through."""
+
+NUMBER: Final = r"[-+]?(?:\d+[.,]?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)\b"
+_SAID: Final = re.compile(
+    rf"(?<![\w./-])([A-Za-z_][\w./@-]{{0,79}})['\"]?\s{{0,9}}[:=]\s{{0,9}}({NUMBER})(?![\w/:])"
+)
+
+
+class Place(NamedTuple):
+    """Where numbers are: the key of `results` for it, the path in ``{out}``, and their rows."""
+
+    form: str
+    path: str
+    rows: list[Row]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the numbers."""
+        return list(dict.fromkeys(name for row in self.rows for name in row))
+
+
+def places(left: Left) -> Iterator[Place]:
+    """Every file whose form is known by its name and that has numbers; then the output."""
+    for path, content in left.files.items():
+        form = FORMS.get(PurePosixPath(path).suffix.lower())
+        if form is None or len(content) > LARGEST:
+            continue
+        with suppress(ValueError):
+            rows = rows_in(content.decode("utf-8-sig"), form)
+            if any(rows):
+                yield Place(form, path, rows)
+    said: list[Row] = []
+    for line in left.output[:LARGEST].decode("utf-8", "replace").splitlines():
+        found = {name: _number(text) for name, text in _SAID.findall(line[:2_000])}
+        if found:
+            said.append(found)
+    if said:
+        yield Place("stdout", "", said)
+
+
+def _number(text: str) -> float | None:
+    number = float(text.replace(",", "."))
+    return number if abs(number) < float("inf") else None
+
+
+def said_of(left: Left) -> str:
+    """What is there, in further lines of a message."""
+    told = []
+    for place in list(places(left))[:MOST_PLACES]:
+        names = [printable(name[:LONGEST_NAME]) for name in place.names]
+        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+        where = f"'{printable(place.path[:LONGEST_NAME])}'" if place.path else "the output"
+        told.append(f"\n  found: in {where}: {', '.join(names[:MOST_NAMES])}{more}")
+    return "".join(told)
