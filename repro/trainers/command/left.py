@@ -21,7 +21,8 @@ from repro.errors import NotKeptError, StoreError, printable
 from repro.files import leads_out, read_bytes
 from repro.series import Row
 from repro.trainers.command.attempts import LARGEST
-from repro.trainers.command.spec import CommandTraining, filled
+from repro.trainers.command.spec import TRACKERS, CommandTraining, Results, filled
+from repro.trainers.command.trackers import needed
 from repro.trainers.run import RunSpec
 
 INDEX: Final = "left.json"
@@ -38,7 +39,7 @@ MOST_TEXTS: Final = 1_000
 MOST_FILES: Final = 10_000
 """Of so many files at most the content, and the names, are kept unasked."""
 
-TRACKERS: Final = ("*tfevents*", "*.wandb", "*.db", "*.db-wal", "*.sqlite", "*.sqlite3")
+OF_TRACKERS: Final = ("*tfevents*", "*.wandb", "*.db", "*.db-wal", "*.sqlite", "*.sqlite3")
 
 PROGRAM: Final[tuple[str, ...]] = (
     "command",
@@ -172,7 +173,7 @@ def gathered(left: Left, spec: CommandTraining, values: Mapping[str, Any]) -> No
     named = Path(filled(spec.results.path, values)) if spec.results.path else None
     if named is not None:
         prefix = named.relative_to(out).as_posix() if named.is_relative_to(out) else ""
-        inside = [n for n in plain if prefix in {n, "."} or n.startswith(f"{prefix}/")]
+        inside = [name for name in plain if taken(spec.results, name, prefix)]
         _keep(left, out, inside, LARGEST, "`results` take")
     asked = (found for pattern in spec.keep for found in sorted(out.glob(pattern)))
     matched = dict.fromkeys(found.relative_to(out).as_posix() for found in asked)
@@ -183,6 +184,11 @@ def gathered(left: Left, spec: CommandTraining, values: Mapping[str, Any]) -> No
     _keep_text(left, out, plain)
     for name in [*plain][:MOST_FILES]:
         left.sizes[name] = plain[name]
+
+
+def taken(results: Results, name: str, place: str) -> bool:
+    """Whether a file of ``{out}`` is read of results that are at ``place`` there."""
+    return needed(results.form, name, place) if results.form in TRACKERS else name == place
 
 
 def _plain_files(out: Path, left: Left) -> dict[str, int]:
@@ -234,7 +240,7 @@ def _keep_text(left: Left, out: Path, plain: Mapping[str, int]) -> None:
             content = read_bytes(out / name, room, follow=False)
         except OSError:
             continue
-        tracker = any(fnmatch(name.rpartition("/")[2], each) for each in TRACKERS)
+        tracker = any(fnmatch(name.rpartition("/")[2], each) for each in OF_TRACKERS)
         if tracker or b"\0" not in content:
             left.files[name] = content
             room, texts = room - len(content), texts + 1

@@ -22,7 +22,7 @@ from repro.trainers.command.code_files import commit_of, require_same, seen
 from repro.trainers.command.gpus import gpus_of_this_run
 from repro.trainers.command.left import Left, ProgramRun, gathered
 from repro.trainers.command.packaged import is_packaged
-from repro.trainers.command.spec import CommandTraining
+from repro.trainers.command.spec import TRACKERS, CommandTraining
 from repro.trainers.run import ENDED, RunSpec
 from repro.trainers.trainer import Finished
 
@@ -99,7 +99,8 @@ def _run(
     run: RunSpec, spec: CommandTraining, out: Path, mark: str, search: PatternRows
 ) -> Left | Finished:
     values = {**spec.args, "seed": run.replicate, "out": str(out)}
-    place = results.place_of(spec.results, values, Path(spec.folder))
+    tracker = spec.results.form in TRACKERS
+    place = None if tracker else results.place_of(spec.results, values, Path(spec.folder))
     attempts = begun(out, out.parent, place, series=spec.results.series)
     earlier = _states(out) if attempts.again else {}
     minutes = spec.resources.minutes

@@ -13,7 +13,7 @@ from repro.series import Row
 from repro.trainers.command import results
 from repro.trainers.command.attempts import Attempts, Cut
 from repro.trainers.command.found import said_of
-from repro.trainers.command.left import MOST_KEPT, Left, ending
+from repro.trainers.command.left import MOST_KEPT, Left, ending, taken
 from repro.trainers.command.process import shortened
 from repro.trainers.command.spec import CommandTraining, Resume
 from repro.trainers.run import RunSpec
@@ -60,7 +60,9 @@ def _rows(spec: CommandTraining, left: Left, values: Mapping[str, Any]) -> tuple
     parents = {each.as_posix() for each in (PurePosixPath(name), *PurePosixPath(name).parents)}
     if parents & {*left.links}:
         raise results.leads_out_of(path)
-    left.require(name)
+    for each in left.sizes:
+        if taken(declared, each, name):
+            left.require(each)
     if not declared.series and name in left.earlier:
         raise results.refused(
             str(path),

@@ -15,7 +15,8 @@ from repro.pattern_rows import PatternRows
 from repro.series import Row, rows_in
 from repro.trainers.command.attempts import LARGEST, Attempts, joined
 from repro.trainers.command.left import Left
-from repro.trainers.command.spec import Results, filled
+from repro.trainers.command.spec import TRACKERS, Results, filled
+from repro.trainers.command.trackers import tracked
 
 NAMED: Final = 10
 LONGEST_NAME: Final = 80
@@ -50,6 +51,8 @@ def rows_of(
         return _found(search.rows, str(results.stdout))
     if leads_out(path, Path(values["out"])):
         raise leads_out_of(path)
+    if results.form in TRACKERS:
+        return tracked(results.form, path, Path(values["out"]))
     parts = [part for part in attempts.parts(_content(path, values["out"])) if part.strip()]
     found = [_rows(results, path, part, parts[0]) for part in parts]
     rows = joined(found, step) if step else [row for part in found for row in part]

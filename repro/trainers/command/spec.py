@@ -39,29 +39,41 @@ LIMIT: Final = "command_limit"
 """The component of a program whose limit of time decides what counts as a divergence."""
 
 
-ResultForm = Literal["file", "csv", "jsonl", "log", "stdout"]
-FORMS: tuple[ResultForm, ...] = ("file", "csv", "jsonl", "log", "stdout")
+Tracker = Literal["tensorboard", "wandb", "mlflow", "trackio"]
+TRACKERS: tuple[Tracker, ...] = ("tensorboard", "wandb", "mlflow", "trackio")
+ResultForm = Literal["file", "csv", "jsonl", "log", "stdout"] | Tracker
+FORMS: tuple[ResultForm, ...] = ("file", "csv", "jsonl", "log", *TRACKERS, "stdout")
+
+
+_EXAMPLES = {"tensorboard": "runs", "wandb": "wandb", "mlflow": "mlruns", "trackio": "p.db"}
 
 
 class Results(Spec):
-    """Where the numbers of a run are, in one of five ways; ``{out}`` is the folder of the run.
+    """Where the numbers of a run are, in one of these ways; ``{out}`` is the folder of the run.
 
     ``file``: JSON, nested or flat. ``csv`` and ``jsonl``: a row per step. ``stdout``: a pattern
     that is looked for in each line of what the program prints, whose named groups are the numbers:
     a row per line that has it. ``log``: a text that has them so, by its ``pattern``.
+    ``tensorboard`` and ``wandb``: a folder of one run of that tracker; ``mlflow``: its folder or
+    database, and ``trackio``: its database, with one run in it.
     """
 
     file: Text | None = None
     csv: Text | None = None
     jsonl: Text | None = None
     log: Text | None = None
+    tensorboard: Text | None = None
+    wandb: Text | None = None
+    mlflow: Text | None = None
+    trackio: Text | None = None
     stdout: Text | None = None
     pattern: Text | None = None
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if sum(getattr(self, form) is not None for form in FORMS) != 1:
-            raise ValueError("results are in one place: either file, csv, jsonl, log or stdout")
+            forms = f"{', '.join(FORMS[:-1])} or {FORMS[-1]}"
+            raise ValueError(f"results are in one place: either {forms}")
         if (self.log is None) != (self.pattern is None):
             raise ValueError("log and pattern go together: a text, and what its lines look like")
         if self.sought is not None:
@@ -86,7 +98,7 @@ class Results(Spec):
 
     @property
     def form(self) -> ResultForm:
-        """Which of the five it is."""
+        """Which of them it is."""
         return next(form for form in FORMS if getattr(self, form) is not None)
 
     @property
@@ -247,14 +259,16 @@ class CommandTraining(Training):
         if not path or not {*placeholders(path)} <= {*RESERVED, *self.args}:
             return
         file = os.path.normpath(filled(path, {**self.args, "seed": 0, "args": "", "out": "out"}))
-        if not path.startswith("{out}/") or not file.startswith("out/"):
+        whole = self.results.form in TRACKERS and file == "out" and path.startswith("{out}")
+        if not whole and (not path.startswith("{out}/") or not file.startswith("out/")):
             what = f"'{path}' is not below the folder of the run, so runs would share it"
+            expected = f'a path such as "{{out}}/{_EXAMPLES.get(self.results.form, "r.json")}"'
             advice = "have the program write it there, or print its numbers and use `stdout`"
-            yield ("results", self.results.form), (what, 'a path such as "{out}/r.json"', advice)
+            yield ("results", self.results.form), (what, expected, advice)
 
     def _unclear_rows(self) -> Iterator[tuple[Steps, Words]]:
         """A series that may hold rows of attempts that were cut off, and a step of no series."""
-        in_file = self.results.series and self.results.stdout is None
+        in_file = self.results.series and self.results.form in {"csv", "jsonl", "log"}
         if self.resume is True and in_file:
             what = "a program that resumes may write rows again, and nothing says which"
             advice = "name the number in each row that counts up, such as epoch"
