@@ -8,9 +8,10 @@ from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
-from repro.errors import printable
+from repro.errors import DataError, printable
 from repro.series import Form, Row, rows_in
 from repro.trainers.command.left import Left
+from repro.trainers.command.trackers import tracked
 
 FORMS: Final[dict[str, Form]] = {
     ".json": "file", ".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"
@@ -23,6 +24,9 @@ NUMBER: Final = r"[-+]?(?:\d+[.,]?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)\b
 _SAID: Final = re.compile(
     rf"(?<![\w./-])([A-Za-z_][\w./@-]{{0,79}})['\"]?\s{{0,9}}[:=]\s{{0,9}}({NUMBER})(?![\w/:])"
 )
+
+
+_MLRUNS: Final = re.compile(r"(?:.*/)?mlruns(?=/)")
 
 
 class Place(NamedTuple):
@@ -48,6 +52,7 @@ def places(left: Left) -> Iterator[Place]:
             rows = rows_in(content.decode("utf-8-sig"), form)
             if any(rows):
                 yield Place(form, path, rows)
+    yield from _tracked(left)
     said: list[Row] = []
     for line in left.output[:LARGEST].decode("utf-8", "replace").splitlines():
         found = {name: _number(text) for name, text in _SAID.findall(line[:2_000])}
@@ -55,6 +60,21 @@ def places(left: Left) -> Iterator[Place]:
             said.append(found)
     if said:
         yield Place("stdout", "", said)
+
+
+def _tracked(left: Left) -> Iterator[Place]:
+    """What trackers wrote, each where it has one run."""
+    names = [*left.files]
+    found = [("tensorboard", ".")] if any("tfevents" in name for name in names) else []
+    found += [("wandb", ".")] if any(name.endswith(".wandb") for name in names) else []
+    found += [("mlflow", m[0]) for m in map(_MLRUNS.match, names) if m]
+    found += [(form, n) for n in names if n.endswith(".db") for form in ("mlflow", "trackio")]
+    if not found:
+        return
+    with left.unpacked() as out:
+        for form, path in dict.fromkeys(found):
+            with suppress(DataError):
+                yield Place(form, path, tracked(form, out / path, out))
 
 
 def _number(text: str) -> float | None:

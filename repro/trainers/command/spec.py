@@ -32,8 +32,17 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=4_000)]
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 RESERVED = ("seed", "args", "out")
 
-IDENTITY = {"command", "args", "style", "environment", "results", "keep", "diverged", "digests"}
+IDENTITY = {
+    *("command", "args", "style", "unseeded", "environment", "results", "keep", "diverged"),
+    "digests",
+}
 """The fields on which the numbers of a run depend, or what is left of it."""
+
+SEEDING: Final = (
+    'add the seed to the command, such as --seed "{seed}"; put it in a variable that the program '
+    'reads, as in [env, "SEED={seed}", python, train.py]; or, for a program whose runs differ by '
+    "chance alone, write `unseeded: true`"
+)
 
 LIMIT: Final = "command_limit"
 """The component of a program whose limit of time decides what counts as a divergence."""
@@ -139,7 +148,9 @@ class CommandTraining(Training):
     ``command`` is a list of arguments, never a shell line. In it ``{seed}`` is the seed, ``{out}``
     the folder of the run, ``{args}``, as an argument by itself, all of ``args`` that are named
     nowhere else, and the name of any of them its value; ``{{`` and ``}}`` are braces. ``style`` is
-    how ``{args}`` are written: as `--name value`, or as `name=value` (``hydra``).
+    how ``{args}`` are written: as `--name value`, as `--name=value` (``equals``), or as
+    `name=value` (``hydra``). ``unseeded``: the program takes no seed, so that its runs differ by
+    chance alone; without that, the command has ``{seed}``.
 
     ``files`` are those, below ``workdir``, on which the numbers depend: their ``digests`` are part
     of the identity of a run. ``workdir`` is below the document. ``environment`` is added to that of
@@ -155,7 +166,8 @@ class CommandTraining(Training):
 
     command: Annotated[tuple[Text, ...], Field(min_length=1)]
     args: dict[ArgumentName, Argument | tuple[Argument, ...]] = {}
-    style: Literal["flags", "hydra"] = "flags"
+    style: Literal["flags", "equals", "hydra"] = "flags"
+    unseeded: bool = False
     environment: dict[VariableName, str] = {}
     workdir: Annotated[str, StringConstraints(max_length=400)] = "."
     files: tuple[FilePattern, ...] = ()
@@ -167,6 +179,11 @@ class CommandTraining(Training):
 
     digests: dict[str, Sha256] = {}
     folder: str = ""
+
+    @property
+    def seeded(self) -> bool:
+        """Unless the program is said to take no seed."""
+        return not self.unseeded
 
     @property
     def components(self) -> tuple[str, ...]:
@@ -217,9 +234,10 @@ class CommandTraining(Training):
             if name in named:
                 continue
             several = value if isinstance(value, tuple) else (value,)
-            if self.style == "hydra":
+            if self.style != "flags":
                 shown = ",".join(map(written, several))
-                yield f"{name}=[{shown}]" if isinstance(value, tuple) else f"{name}={shown}"
+                shown = f"[{shown}]" if isinstance(value, tuple) else shown
+                yield f"{'--' if self.style == 'equals' else ''}{name}={shown}"
             elif isinstance(value, bool):
                 yield from [f"--{name}"] if value else []
             else:
@@ -237,10 +255,12 @@ class CommandTraining(Training):
                 what = f"the command uses neither {{args}} nor {{{name}}}"
                 advice = 'add "{args}" to the command, or remove the argument'
                 yield ("args", name), (what, "a placeholder for it", advice)
-        if "seed" not in named:
+        if "seed" not in named and not self.unseeded:
             what = "the command does not use {seed}, so every run would be the same"
-            advice = 'add the seed to the command, such as --seed "{seed}"'
-            yield ("command",), (what, "{seed} in the command", advice)
+            yield ("command",), (what, "{seed} in the command", SEEDING)
+        if "seed" in named and self.unseeded:
+            what = "the command uses {seed}, and its runs are said to have none"
+            yield ("unseeded",), (what, "one of the two", "leave `unseeded` out")
         if self.command[0] == "{args}":
             what = "the command begins with its arguments"
             yield ("command",), (what, "a program first", "name the program before them")
