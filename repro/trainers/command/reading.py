@@ -8,7 +8,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from repro.errors import DataError, NotKeptError, ReadingError, printable
-from repro.pattern_rows import PatternRows
 from repro.series import Row
 from repro.trainers.command import results
 from repro.trainers.command.attempts import Attempts, Cut
@@ -71,9 +70,8 @@ def _rows(spec: CommandTraining, left: Left, values: Mapping[str, Any]) -> tuple
         )
     cuts = tuple(Cut(*each) for each in left.cuts) if name == left.series else ()
     known = step is not None and name == left.series
-    with PatternRows(None) as search:
-        attempts = Attempts(left.again, cuts)
-        rows = results.rows_of(declared, values, Path(spec.folder), search, attempts, step)
+    attempts = Attempts(left.again, cuts)
+    rows = results.rows_of(declared, values, Path(spec.folder), attempts, step)
     return rows, left.again and declared.series and not known
 
 

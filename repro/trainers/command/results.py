@@ -36,19 +36,16 @@ def rows_of(
     results: Results,
     values: Mapping[str, Any],
     folder: Path,
-    search: PatternRows,
     attempts: Attempts = FIRST,
     step: str | None = None,
 ) -> list[Row]:
-    """The rows that a run left; of ``file`` there is one.
+    """The rows that a run left in a file; of ``file`` there is one.
 
     ``values`` are those of the placeholders, ``folder`` is where the program ran. Of several
     ``attempts`` those rows are left out that a later one has taken back, by their ``step``.
     DataError for results that are missing, or no numbers.
     """
-    path = place_of(results, values, folder)
-    if path is None:
-        return _found(search.rows, str(results.stdout))
+    path = folder / filled(results.path, values)
     if leads_out(path, Path(values["out"])):
         raise leads_out_of(path)
     if results.form in TRACKERS:
