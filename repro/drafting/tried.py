@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from repro.drafting.command_line import ProgramLine
+from repro.drafting.log_runs import pattern_of
 from repro.errors import ClaimError, ReproError, printable
 from repro.schema.messages import choose
+from repro.series import numbers_in
 from repro.trainers.command import process
 from repro.trainers.command.found import MOST_NAMES, Place, places, said_of
 from repro.trainers.command.left import Left, gathered
@@ -34,16 +38,28 @@ def place_of_numbers(line: ProgramLine, folder: Path, measure: str) -> tuple[str
         )
     left = _left(line, folder)
     found = list(places(left))
-    having = [place for place in found if measure in place.names]
+    having = [place for place in found if place.form != "stdout" and measure in place.names]
+    having += list(_printed(left, measure))
     if not having:
         known = list(dict.fromkeys(name for place in found for name in place.names))
-        mistake = f"it left no number '{printable(measure)}'{said_of(left)}"
+        mistake = f"it left no number '{printable(measure)}'{said_of(left)}{tail(left.output)}"
         expected = ", ".join(map(printable, known[:MOST_NAMES])) or "numbers in a file, or printed"
         advice = "give one of them as --measure" if known else "have the program print them"
-        raise _refused(mistake, expected, choose(measure, known) if measure else advice)
+        advice = choose(measure, known) if measure and known else advice
+        raise _refused(mistake, expected, advice)
     said = [f"the command was run once, with the seed {SEED}: {_told(having[0], measure)}"]
     said += [f"'{printable(measure)}' is in {_where(place)} as well" for place in having[1:]]
     return _as_results(having[0]), said
+
+
+def _printed(left: Left, measure: str) -> Iterator[Place]:
+    """The output, where the pattern by which a claim will look for the number finds it there."""
+    pattern = re.compile(pattern_of(measure, "value"))
+    lines = left.output.decode("utf-8", "replace").splitlines()
+    found = filter(None, map(pattern.search, lines)) if measure else ()
+    rows = [numbers_in({measure: each["value"]}) for each in found]
+    if any(rows):
+        yield Place("stdout", "", rows)
 
 
 def _left(line: ProgramLine, folder: Path) -> Left:

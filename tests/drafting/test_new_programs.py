@@ -113,7 +113,7 @@ def test_a_tracker_can_be_said_too() -> None:
 TRAINS = """
 import json, os, sys
 open("begun", "a").write(sys.argv[1] + chr(10))
-print("step 1 error: 2.5")
+print("step 1 error: 2.5, val loss 3.5")
 if len(sys.argv) > 2:
     with open(os.path.join(sys.argv[2], "all_results.json"), "w") as file:
         json.dump({"eval_error": 1.5, "error": 1.25}, file)
@@ -125,6 +125,11 @@ if len(sys.argv) > 2:
     [
         ("python train.py {seed} {out}", "eval_error", "{out}/all_results.json"),
         ("python train.py {seed}", "error", "the lines of its output that have 'error'"),
+        (
+            "python train.py {seed} {out}",
+            "val loss",
+            "the lines of its output that have 'val loss'",
+        ),
     ],
 )
 def test_a_command_that_is_run_once_says_where_its_numbers_are(
@@ -142,7 +147,7 @@ def test_a_command_that_is_run_once_says_where_its_numbers_are(
 @pytest.mark.parametrize(
     ("command", "measure", "said"),
     [
-        ("python train.py {seed} {out}", "loss", "expected: eval_error, error"),
+        ("python train.py {seed} {out}", "bleu", "expected: eval_error, error, val loss"),
         ("python train.py {seed} {out}", "eval_eror", "did you mean 'eval_error'?"),
         ("python train.py {seed} {lr}", "error", "cannot be run while {lr} has no value"),
         ("python gone.py {seed}", "error", "the program ended with status 2"),

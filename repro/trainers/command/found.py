@@ -24,6 +24,10 @@ NUMBER: Final = r"[-+]?(?:\d+[.,]?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)\b
 _SAID: Final = re.compile(
     rf"(?<![\w./-])([A-Za-z_][\w./@-]{{0,79}})['\"]?\s{{0,9}}[:=]\s{{0,9}}({NUMBER})(?![\w/:])"
 )
+_BESIDE: Final = re.compile(
+    r"(?<![\w./-])((?:[A-Za-z_]\w{0,39} )?[A-Za-z_]\w{0,39})\s{1,9}([-+]?\d+\.\d+)(?![\w/:])"
+)
+"""`name: 1` or `name=1`, and `val loss 1.5`."""
 
 
 _MLRUNS: Final = re.compile(r"(?:.*/)?mlruns(?=/)")
@@ -55,7 +59,8 @@ def places(left: Left) -> Iterator[Place]:
     yield from _tracked(left)
     said: list[Row] = []
     for line in left.output[:LARGEST].decode("utf-8", "replace").splitlines():
-        found = {name: _number(text) for name, text in _SAID.findall(line[:2_000])}
+        pairs = [pair for said_so in (_SAID, _BESIDE) for pair in said_so.findall(line[:2_000])]
+        found = {name: _number(text) for name, text in pairs}
         if found:
             said.append(found)
     if said:
