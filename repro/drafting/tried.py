@@ -15,7 +15,7 @@ from repro.errors import ClaimError, ReproError, printable
 from repro.schema.messages import choose
 from repro.series import numbers_in
 from repro.trainers.command import process
-from repro.trainers.command.found import MOST_NAMES, Place, places, said_of
+from repro.trainers.command.found import MOST_NAMES, NumbersThere, places, said_of
 from repro.trainers.command.left import Left, gathered
 from repro.trainers.command.results import tail
 from repro.trainers.command.spec import TRACKERS, CommandTraining
@@ -52,14 +52,14 @@ def place_of_numbers(line: ProgramLine, folder: Path, measure: str) -> tuple[str
     return _as_results(having[0]), said
 
 
-def _printed(left: Left, measure: str) -> Iterator[Place]:
+def _printed(left: Left, measure: str) -> Iterator[NumbersThere]:
     """The output, where the pattern by which a claim will look for the number finds it there."""
     pattern = re.compile(pattern_of(measure, "value"))
     lines = left.output.decode("utf-8", "replace").splitlines()
     found = filter(None, map(pattern.search, lines)) if measure else ()
     rows = [numbers_in({measure: each["value"]}) for each in found]
     if any(rows):
-        yield Place("stdout", "", rows)
+        yield NumbersThere("stdout", "", rows)
 
 
 def _left(line: ProgramLine, folder: Path) -> Left:
@@ -90,7 +90,7 @@ def _left(line: ProgramLine, folder: Path) -> Left:
         return left
 
 
-def _told(place: Place, measure: str) -> str:
+def _told(place: NumbersThere, measure: str) -> str:
     """The last value of the number, and how many there are."""
     values = [row[measure] for row in place.rows if measure in row]
     many = f", the last of {len(values):,}" if len(values) > 1 else ""
@@ -98,11 +98,11 @@ def _told(place: Place, measure: str) -> str:
     return f"{_where(place)} has '{printable(measure)}' = {last}{many}"
 
 
-def _where(place: Place) -> str:
+def _where(place: NumbersThere) -> str:
     return "the output" if place.form == "stdout" else f"'{printable(place.path)}'"
 
 
-def _as_results(place: Place) -> str:
+def _as_results(place: NumbersThere) -> str:
     if place.form == "stdout":
         return "stdout"
     path = "{out}" if place.path in {"", "."} else f"{{out}}/{place.path}"

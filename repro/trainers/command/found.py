@@ -33,7 +33,7 @@ _BESIDE: Final = re.compile(
 _MLRUNS: Final = re.compile(r"(?:.*/)?mlruns(?=/)")
 
 
-class Place(NamedTuple):
+class NumbersThere(NamedTuple):
     """Where numbers are: the key of `results` for it, the path in ``{out}``, and their rows."""
 
     form: str
@@ -46,7 +46,7 @@ class Place(NamedTuple):
         return list(dict.fromkeys(name for row in self.rows for name in row))
 
 
-def places(left: Left) -> Iterator[Place]:
+def places(left: Left) -> Iterator[NumbersThere]:
     """Every file whose form is known by its name and that has numbers; then the output."""
     for path, content in left.files.items():
         form = FORMS.get(PurePosixPath(path).suffix.lower())
@@ -55,7 +55,7 @@ def places(left: Left) -> Iterator[Place]:
         with suppress(ValueError):
             rows = rows_in(content.decode("utf-8-sig"), form)
             if any(rows):
-                yield Place(form, path, rows)
+                yield NumbersThere(form, path, rows)
     yield from _tracked(left)
     said: list[Row] = []
     for line in left.output[:LARGEST].decode("utf-8", "replace").splitlines():
@@ -64,10 +64,10 @@ def places(left: Left) -> Iterator[Place]:
         if found:
             said.append(found)
     if said:
-        yield Place("stdout", "", said)
+        yield NumbersThere("stdout", "", said)
 
 
-def _tracked(left: Left) -> Iterator[Place]:
+def _tracked(left: Left) -> Iterator[NumbersThere]:
     """What trackers wrote, each where it has one run."""
     names = [*left.files]
     found = [("tensorboard", ".")] if any("tfevents" in name for name in names) else []
@@ -79,7 +79,7 @@ def _tracked(left: Left) -> Iterator[Place]:
     with left.unpacked() as out:
         for form, path in dict.fromkeys(found):
             with suppress(DataError):
-                yield Place(form, path, tracked(form, out / path, out))
+                yield NumbersThere(form, path, tracked(form, out / path, out))
 
 
 def _number(text: str) -> float | None:

@@ -83,8 +83,6 @@ def _kept(spec: CommandTraining, left: Left, out: Path) -> Mapping[str, bytes]:
             name = path.relative_to(out).as_posix()
             if name in found or not path.is_file():
                 continue
-            if name in left.unkept:
-                raise NotKeptError(f"{printable(name)}: {left.unkept[name]}")
             left.require(name)
             if len(found) >= MOST_KEPT:
                 raise NotKeptError(f"{printable(name)}: `keep` keeps at most {MOST_KEPT} files")
