@@ -185,6 +185,14 @@ class ProgramError(ReproError):
     """A run of a program failed; it can be tried again."""
 
 
+class ReadingError(DataError):
+    """A program has finished, and what is asked of it cannot be read in what it left."""
+
+
+class NotKeptError(ReadingError):
+    """A file that a program left is asked for, and its content was not kept."""
+
+
 class OwnPartError(DataError):
     """A user's own layer or trunk is wrong; ``found`` says how, by configuration or by arms."""
 

@@ -59,6 +59,10 @@ class NotRegularError(OSError):
         super().__init__(errno.EINVAL, "not a regular file", str(path))
 
 
+UNSIZED = 2**26
+"""Bytes of the largest file that is read of those that do not say their size."""
+
+
 class TooLargeError(OSError):
     """A file of ``size`` bytes or more, where its reader takes ``limit``."""
 
@@ -90,8 +94,9 @@ def read_bytes(path: Path, limit: int, *, follow: bool = True) -> bytes:
         size = os.fstat(stream.fileno()).st_size
         if size > limit:
             raise TooLargeError(path, size, limit)
-        content = stream.read(None if size else limit + 1)  # files of /proc have no size
-        if len(content) > limit:
+        # Files of /proc have no size; what is asked for of an empty one is allocated first.
+        content = stream.read(None if size else min(limit, UNSIZED) + 1)
+        if len(content) > (limit if size else min(limit, UNSIZED)):
             raise TooLargeError(path, len(content), limit)
         return content
 

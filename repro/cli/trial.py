@@ -117,6 +117,8 @@ def _tried(claim: Claim, planned: PlannedRun, options: RunOptions) -> Tried:
     require([planned], options)
     with _placed(claim, planned, options):
         done, failed = execute_with(options, [planned])
+        if any(each.error in {"ReadingError", "NotKeptError"} for each in done.failed):
+            raise DataError(done.failed[0].message)
     key, store = planned.run.key, options.store
     committed, label = store.committed(key), planned.label
     rows = _left(planned, options) if store.state(key) == "finished" else []

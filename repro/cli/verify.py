@@ -175,12 +175,19 @@ def _report_verdicts(
 ) -> int:
     """Print each verdict, where its report is, and why the exit code is what it is; return it."""
     from repro.report.markdown import summary as markdown
+    from repro.schema.numbers import number_of
 
     tell_verdicts(verified, options.reports, err=err)
     if options.results is not None:
         done = f"nothing trained: the values are those of {options.results}"
     elif any(arm.trained for document in verified.documents for arm in document.arms):
         done = f"{verified.trained} runs trained or measured, {verified.reused} as they were"
+        if verified.read and not verified.trained:
+            read = f"{number_of(verified.read, 'run')} read from what the program left"
+            done = f"{read}; nothing was trained"
+            done += f", {verified.reused} as they were" if verified.reused else ""
+        elif verified.read:
+            done += f", {verified.read} read from what the program left"
         done += f", {verified.missing} missing" if verified.missing else ""
         done += f", {verified.damaged} damaged" if verified.damaged else ""
     else:

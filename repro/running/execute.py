@@ -36,11 +36,18 @@ from repro.running.engine import (
     task_memory,
 )
 from repro.running.engine import engine as make_engine
-from repro.running.plan import has_diverged, is_complete, merged, remaining
+from repro.running.plan import (
+    has_diverged,
+    is_complete,
+    merged,
+    proofs,
+    remaining,
+)
 from repro.running.pool import ProcessPool
 from repro.running.preflight import refuse_code, try_own_parts
 from repro.running.progress import Reporter, choose_reporter
 from repro.running.worker import Outcome
+from repro.store.outputs import OutputStore
 from repro.store.run_store import RunStore
 from repro.trainers.devices import resolve_device
 from repro.trainers.run import PlannedRun
@@ -51,12 +58,14 @@ from repro.trainers.trainer import run_cores, trainer_of
 class Execution:
     """What became of the runs of a plan, by key.
 
-    ``trained`` now; ``measured`` now, trained before; ``reused`` as they were, whoever finished
+    ``trained`` now; ``measured`` now, trained before; ``read`` now, of what a program left before;
+    ``reused`` as they were, whoever finished
     them; ``diverged`` now or before; ``failed``, or not started at all, with the reason.
     """
 
     trained: tuple[str, ...] = ()
     measured: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
     reused: tuple[str, ...] = ()
     diverged: tuple[str, ...] = ()
     failed: tuple[Outcome, ...] = ()
@@ -89,8 +98,8 @@ def execute(  # noqa: PLR0913 - one parameter an option
     and ``batched`` on a GPU, and so is ``dask``, on the workers of its ``scheduler``. A run that
     another process is training is waited for. One that takes longer than ``limit`` seconds has
     failed, and goes on from its checkpoint the next time. One that fails does not stop the others,
-    unless the first two of a program failed: the rest of it is then not started, but where it is
-    one of the ``proven``, the digests of configurations of which some run ended well before. These
+    unless the first two of a program failed, or the first left nothing that can be read: the rest
+    of it is then not started, but where it is ``proven`` (see ``proofs``). These
     errors do stop them: DataError if no run could be done because of its corpus, DeviceError,
     StoreUnreachableError, EngineError where dask has no scheduler or a worker has another version
     of something, and before anything is trained OwnPartError for a user's part of a model that is
@@ -282,7 +291,7 @@ def _sorted(plan: Iterable[PlannedRun], store: RunStore) -> tuple[list[Outcome],
                 todo.append(planned)
                 again |= {key} if store.has_failed(key) else set()
                 if not trainer_of(planned.run.training).resumes(planned.run.training):
-                    store.clear_if_free(key)
+                    _clear(store, planned)
                 continue
             store.tidy_if_free(key)
             known.append(Outcome(key, "diverged" if has_diverged(store, planned) else "reused"))
@@ -294,16 +303,24 @@ def _sorted(plan: Iterable[PlannedRun], store: RunStore) -> tuple[list[Outcome],
     return known, sorted(todo, key=lambda planned: -remaining(store, planned).total)
 
 
+def _clear(store: RunStore, planned: PlannedRun) -> None:
+    """Remove what killed processes have left of a run that begins anew."""
+    store.clear_if_free(planned.run.key)
+    source = trainer_of(planned.run.training).source(planned.run)
+    if source is not None:
+        OutputStore(store).clear_if_free(source.key)
+
+
 def _proven(plan: Iterable[PlannedRun], known: Iterable[Outcome]) -> set[str]:
-    """The configurations, by their digests, of which the store has a run that ended well."""
+    """As in ``proofs``, of the runs that the store has and that ended well."""
     well = {outcome.key for outcome in known if outcome.status != "failed"}
-    return {planned.run.training.digest() for planned in plan if planned.run.key in well}
+    return proofs(planned.run for planned in plan if planned.run.key in well)
 
 
 def _execution(outcomes: Sequence[Outcome], seconds: float) -> Execution:
     keys = {
         status: tuple(each.key for each in outcomes if each.status == status)
-        for status in ("trained", "measured", "reused", "diverged")
+        for status in ("trained", "measured", "read", "reused", "diverged")
     }
     failed = tuple(each for each in outcomes if each.status in {"failed", "not started"})
     return Execution(**keys, failed=failed, seconds=seconds)
