@@ -82,7 +82,7 @@ def verdict_of(document: doc.Document) -> tuple[Verdict, Conclusion]:
 def document_of(judgement: Judgement, *, command: str = "") -> doc.Document:
     """The whole report of a judged claim."""
     evidence, judged, past = judgement.evidence, judgement.judged, judgement.past
-    claim = with_digits(judgement.claim, evidence)
+    claim = with_digits(judgement.settled, evidence)
     compared = _compared(judgement) if judgement.valid else {}
     published = judge_published(claim, judgement.validity, compared)
     agreement, agreement_reason = _agreement(claim, evidence, published)

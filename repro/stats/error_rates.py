@@ -82,6 +82,8 @@ NAMES = {
     "at least kendall": "A lower bound on the size of Kendall's correlation",
     "meta_analysis": "Random effects of tasks with equal weights",
     "meta_analysis inverse variance": "Random effects of tasks by Hartung and Knapp",
+    "meta_analysis by seed": "Random effects of tasks and of seeds",
+    "over_tasks improvement by seed": "Welch's test of mean ranks over tasks",
     "over_tasks iqm": "The test of interquartile means over tasks",
     "over_tasks mean": "The test of means over tasks",
     "over_tasks improvement": "The test of the probability of improvement over tasks",
@@ -380,7 +382,8 @@ def _per_task(cell: MeasuredRate) -> str:
     few, many = cell.sizes
     seeds = f"{few} seeds" if few == many else f"{few} against {many} seeds"
     spreads = "" if cell.sd_ratio == 1 else f", standard deviations {_ratio(cell.sd_ratio)}"
-    return f"{seeds} per task{spreads}"
+    per = "on all tasks" if cell.test.endswith("by seed") else "per task"
+    return f"{seeds} {per}{spreads}"
 
 
 def _ratio(ratio: float) -> str:
