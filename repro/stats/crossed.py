@@ -144,8 +144,9 @@ def over_seeds(
     check_alpha(alpha)
     crossed = Crossed.of(a, b)
     seeds = crossed.by_seed(aggregate, better)
+    parts = effects_of_tasks(aggregate, *crossed.runs, better)
     if aggregate == "improvement":
-        test, contrast = BY_RANKS, _improvement(*seeds)
+        test, contrast = BY_RANKS, _improvement(*seeds, effect=math.fsum(parts) / len(parts))
     else:
         test = _test_of_means(region, paired=paired)
         contrast = mean_difference(*seeds, paired=paired, test=test)
@@ -153,7 +154,6 @@ def over_seeds(
     if aggregate == "improvement":
         interval = Interval(max(0.0, interval.low), min(1.0, interval.high), interval.level)
     p, p_opposite = p_of_region(contrast.p_greater, contrast.p_less, region)
-    parts = effects_of_tasks(aggregate, *crossed.runs, better)
     return OverTasksResult(
         test=test,
         effect=contrast.effect,
@@ -183,11 +183,10 @@ def _test_of_means(region: Region, *, paired: bool) -> str:
     return "paired" if paired else "welch"
 
 
-def _improvement(a: Sample, b: Sample) -> Contrast:
+def _improvement(a: Sample, b: Sample, *, effect: float) -> Contrast:
     """By Welch's t of mean ranks, each arm with at least the variance of one pair that was lost."""
     least = 1 / (a.n * b.n)
     errors = [max(arm.summary().standard_error, least) for arm in (a, b)]
-    effect = 0.5 + a.summary().mean - b.summary().mean
     return Contrast(effect, math.hypot(*errors), satterthwaite(errors, (a.n, b.n)))
 
 
