@@ -111,6 +111,7 @@ class PlannedBySeed(PlannedOverTasks):
     tasks: int = 1
     aggregate: Aggregate = "improvement"
 
+    name: ClassVar[str] = "the probability of improvement by seed"
     units: ClassVar[str] = "seeds"
 
     @property
