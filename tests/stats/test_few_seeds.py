@@ -8,20 +8,23 @@ from typing import Any
 
 import pytest
 
+from repro.judging.assemble import check_claim
+from repro.report.sections import sections
 from repro.stats.error_rates import NAMES
 from repro.stats.few_seeds import T_TESTS, few_seeds
 from repro.stats.one_sample import mean_level
 from repro.stats.ranks import brunner_munzel
 from repro.stats.records import Sample
 from repro.stats.t_tests import paired, student, tost, welch
+from tests.judging.made import made, seen
 
 VALUES = (1.0, 2.0, 4.0, 3.5, 2.5, 3.0, 1.5, 2.2)
 
 
 def arm(n: int, shift: float = 0.0) -> Sample:
-    return Sample.of(
-        *(value + shift + 0.1 * i**2 * (shift > 0) for i, value in enumerate(VALUES[:n]))
-    )
+    """The first of the values, or a shifted arm that scatters more."""
+    more = 0.1 if shift else 0.0
+    return Sample.of(*(value + shift + more * i**2 for i, value in enumerate(VALUES[:n])))
 
 
 def worst(test: str, n: int, shape: str) -> str:
@@ -69,3 +72,18 @@ def test_enough_seeds_and_other_tests_have_no_such_line() -> None:
 
 def test_every_t_test_is_one_that_has_a_name() -> None:
     assert {test for test in T_TESTS if not test.startswith("ratio_")} <= set(NAMES)
+
+
+def test_a_report_has_the_line_once_and_in_sight() -> None:
+    """In the document with its test, in the report below the expectations."""
+    two = [
+        {"kind": "difference", "of": ["a", "b"], "direction": side} for side in ("lower", "higher")
+    ]
+    claim = made(*two, seeds={"min": 3, "plan": 3})
+    values = {"a": [1.0, 2.0, 3.5, 2.2], "b": [1.5, 2.5, 2.0, 4.0]}
+    document = check_claim(claim, seen(claim, values))
+    for result in document.results:
+        assert result.details["few_seeds"].startswith("With 4 seeds, skew and rare failures")
+    assert str(sections(document)).count("skew and rare failures cannot be seen") == 1
+    where = next(each for each in sections(document) if each.title.startswith("The expectations"))
+    assert "With 4 seeds" in str(where)
