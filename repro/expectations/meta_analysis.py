@@ -49,7 +49,7 @@ class MetaAnalysisKind(TasksKind[MetaAnalysis]):
         yield from super().mistakes(declared, context)
 
     def test(self, declared: MetaAnalysis, context: Context, read: Read) -> TestResult:
-        from repro.stats.crossed import meta_analysis_over_seeds
+        from repro.stats.crossed import DECLARE, meta_analysis_over_seeds
         from repro.stats.random_effects import meta_analysis
 
         (a, b), weights = self.samples(declared, context, read), declared.weights
@@ -58,8 +58,8 @@ class MetaAnalysisKind(TasksKind[MetaAnalysis]):
             return meta_analysis(a, b, region=region, weights=weights, alpha=context.alpha)
         if weights == "inverse_variance":
             raise ClaimError(
-                f"{WEIGHTS}, and seeds of one number are taken for one run on all: leave out the "
-                "weights, or declare `runs: per_task` if each task has runs of its own"
+                f"{WEIGHTS}, and seeds of one number are taken for one run on all",
+                advice=f"leave out the weights, or {DECLARE}",
             )
         return meta_analysis_over_seeds(a, b, region=region, **context.level)
 

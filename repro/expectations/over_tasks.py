@@ -92,15 +92,15 @@ class OverTasksKind(TasksKind[OverTasks]):
             yield from super().mistakes(declared, context)
 
     def test(self, declared: OverTasks, context: Context, read: Read) -> TestResult:
-        from repro.stats.crossed import over_seeds
+        from repro.stats.crossed import DECLARE, over_seeds
         from repro.stats.task_aggregates import over_tasks
 
         a, b = self.samples(declared, context, read)
         bootstrap = declared.test == "stratified_bootstrap"
         if declared.by_seed and bootstrap:
             raise ClaimError(
-                f"{RESAMPLES}, and seeds of one number are taken for one run on all: leave out the "
-                "test, or declare `runs: per_task` if each task has runs of its own"
+                f"{RESAMPLES}, and seeds of one number are taken for one run on all",
+                advice=f"leave out the test, or {DECLARE}",
             )
         tested = (
             partial(over_seeds, paired=context.paired)

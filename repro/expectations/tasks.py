@@ -135,7 +135,8 @@ class TasksKind(Kind[T]):
         if context.paired and not declared.by_seed:
             raise ClaimError(
                 f"each task has runs of its own by their numbers, and {context.design_name} pairs "
-                "them; declare `design: independent`, or give a run the same number in every task"
+                "them",
+                advice="declare `design: independent`, or give a run one number in every task",
             )
         labels, arms = context.labels(declared), samples_of(declared, read)
         return [_of_tasks(a, declared.tasks, label) for a, label in zip(arms, labels, strict=True)]

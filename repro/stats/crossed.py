@@ -44,6 +44,8 @@ Table: TypeAlias = npt.NDArray[np.floating[Any]]
 SHUFFLES = 1_999
 SHUFFLE_SEED = 20_261_126
 
+DECLARE = "declare `runs: per_task` if each task has runs of its own"
+
 BY_RANKS = "over_tasks improvement by seed"
 RANDOM_EFFECTS = "meta_analysis by seed"
 
@@ -70,8 +72,8 @@ class Crossed:
         (first, own), (second, others) = arms
         if min(len(first), len(second)) < 2:
             raise TooFewError(
-                "one run on all tasks says nothing of other runs, however many tasks there are; "
-                "add seeds, or declare `runs: per_task` if each task has runs of its own"
+                "one run on all tasks says nothing of other runs, however many tasks there are",
+                advice=f"add seeds, or {DECLARE}",
             )
         return cls(tasks, (first, second), own, others)
 
@@ -117,9 +119,9 @@ def _table(arm: Sample, tasks: Sequence[str], name: str) -> tuple[tuple[int, ...
     for number in numbers:
         if absent := [task for task in tasks if (number, task) not in values]:
             raise TooFewError(
-                f"{name} is without a value of seed {number} in task '{absent[0]}': a seed with "
-                "values of several tasks is taken for one run on all of them. Add the value, or "
-                "declare `runs: per_task` if each task has runs of its own"
+                f"{name} is without a value of seed {number} in task '{absent[0]}', and a seed "
+                "with values of several tasks is taken for one run on all of them",
+                advice=f"add the value, or {DECLARE}",
             )
     return numbers, np.array([[values[number, task] for task in tasks] for number in numbers])
 
