@@ -190,7 +190,8 @@ def _figure(document: Document, part: Robustness, name: str) -> list[Figure]:
     )
     if len(shown) < len(part.analyses):
         apart = fmt.count(len(part.analyses) - len(shown))
-        left_out = "tasks" if _of([part], "task") else "seeds"
+        both = [name for name in ("seed", "task") if _of([part], name)]
+        left_out = " and ".join(f"{name}s" for name in both)
         caption += (
             f" Of the {left_out} left out, the {DRAWN} that move the effect most are drawn; {apart}"
             " others lie between."
