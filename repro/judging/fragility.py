@@ -337,7 +337,7 @@ def measured_levels(
             continue
         kind, declared = kind_of(part.expectation), part.expectation
         texts = (
-            level_of(part.result, _designs(part, part.result, evidence), looks=looks),
+            level_of(part.result, _designs(part, part.result, claim, evidence), looks=looks),
             kind.doubt(declared, claim.context(), evidence.read),
         )
         found += [
@@ -356,7 +356,7 @@ def _together(claim: Claim, judged: tuple[Judged, ...], evidence: Evidence) -> I
         for part in decisive
         if part.result is not None and len(part.expectation.of) > 1
         if not of_units(key_of(part.result))
-        for design in _designs(part, part.result, evidence)
+        for design in _designs(part, part.result, claim, evidence)
     ]
     by_holm = {
         "any": claim.combine is not None and _has_any(claim.combine),
@@ -374,25 +374,27 @@ def _has_any(node: Node) -> bool:
     return isinstance(node, All) and any(_has_any(part) for part in node.all)
 
 
-def _designs(judged: Judged, result: TestResult, evidence: Evidence) -> tuple[CellDesign, ...]:
+def _designs(
+    judged: Judged, result: TestResult, claim: Claim, evidence: Evidence
+) -> tuple[CellDesign, ...]:
     """What the arms, or the differences within pairs, look like; none where nothing is known.
 
     An arm that is held to a constant has a design of its own.
     """
-    expectation = judged.expectation
+    expectation, kind = judged.expectation, kind_of(judged.expectation)
+    by_seed = kind.by_seed(expectation)
     try:
-        if tasks := kind_of(expectation).tasks(expectation):
+        if (tasks := kind.tasks(expectation)) and not by_seed:
             return _design_over_tasks(expectation, tasks, evidence)
-        ratio = kind_of(expectation).scale(expectation) == "ratio"
-        read = log_reader(evidence) if ratio else evidence.read
-        arms = [read(arm, expectation.measurement) for arm in expectation.of]
+        read = log_reader(evidence) if kind.scale(expectation) == "ratio" else evidence.read
+        arms = kind.compared(expectation, claim.context(), read)
         if result.paired:
             first, second = match(arms[:2], "pairs")
             differences = (a - b for a, b in zip(first.values, second.values, strict=True))
             return (design_of_one(Sample.of(*differences)),)
     except ClaimError:
         return ()
-    if of_units(key_of(result)):
+    if of_units(key_of(result)) and not by_seed:
         return ()
     return designs_of(arms) if len(arms) > 1 else (design_of_one(arms[0]),)
 

@@ -15,6 +15,7 @@ from repro.expectations.kinds import kind_of
 from repro.expectations.verdict_words import Fault, Flag, FlagKind, Validity
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
+from repro.stats.crossed import moving_together
 from repro.stats.data_signs import (
     Repeat,
     ScaleOfArm,
@@ -143,6 +144,7 @@ class Gate:
         self._gaps()
         self._outliers()
         self._correlated()
+        self._together()
         self._unequal()
         return Quality(tuple(self.found), tuple(self.invalid))
 
@@ -362,6 +364,38 @@ class Gate:
                         "share their randomness, declare `design: paired`."
                     )
                     self._flag(FlagKind.CORRELATED, text)
+
+    def _together(self) -> None:
+        """Seeds that move together over tasks, where each task is said to have its own runs."""
+        declared = {
+            (expectation.measurement, expectation.of): kind_of(expectation).tasks(expectation)
+            for expectation in self.claim.expectations
+            if not kind_of(expectation).by_seed(expectation)
+        }
+        over = {key: tasks for key, tasks in declared.items() if tasks}
+        for (measurement, arms), tasks in over.items():
+            if moving_together(self._over(measurement, arms, tasks)) <= FALSE_ALARMS / len(over):
+                text = (
+                    f"{fmt.upper_first(self.claim.measurements[measurement].label)}: values of one "
+                    "seed move together over the tasks, more than those of separate runs would, so "
+                    "the test is wrong more often than it says. If a run is of all tasks, declare "
+                    "`runs: across_tasks`."
+                )
+                self._flag(FlagKind.TOGETHER, text)
+
+    def _over(
+        self, measurement: str, arms: Sequence[str], tasks: Sequence[str]
+    ) -> Iterator[Sample]:
+        """The values of each arm in these tasks, with their tasks."""
+        for arm in arms:
+            runs = [
+                (run.values[measurement], run.number, run.task)
+                for run in self.evidence.finished(arm)
+                if measurement in run.values and run.task in tasks
+            ]
+            if runs:
+                values, numbers, own = zip(*runs, strict=True)
+                yield Sample(values, numbers, tasks=own)
 
     def _unequal(self) -> None:
         """Arms of which one has half as many seeds as the other, and few."""

@@ -28,6 +28,7 @@ NAMES = {
     "welch": "Welch's test",
     "welch one-sided": "Welch's test, one-sided",
     "paired": "The paired t-test",
+    "paired one-sided": "The paired t-test, one-sided",
     "paired_permutation": "The permutation test within pairs",
     "tost paired": "The test of equivalence of pairs",
     "non_superiority paired": "The test of non-superiority of pairs",
@@ -82,6 +83,8 @@ NAMES = {
     "at least kendall": "A lower bound on the size of Kendall's correlation",
     "meta_analysis": "Random effects of tasks with equal weights",
     "meta_analysis inverse variance": "Random effects of tasks by Hartung and Knapp",
+    "meta_analysis by seed": "Random effects of tasks and of seeds",
+    "over_tasks improvement by seed": "Welch's test of mean ranks over tasks",
     "over_tasks iqm": "The test of interquartile means over tasks",
     "over_tasks mean": "The test of means over tasks",
     "over_tasks improvement": "The test of the probability of improvement over tasks",
@@ -97,6 +100,9 @@ ASSUME_ALIKE = {
 
 REFUTED = 0.01
 """Equal standard deviations count as refuted where the F-test has a p below this."""
+
+SAME = {"paired one-sided": "non_inferiority paired"}
+"""Tests that are another one at its border, and have its rates."""
 
 FEW_LOOKS = 2
 """So few planned looks hold their level: .052 at five and ten pairs, standard deviations 3:1."""
@@ -247,8 +253,10 @@ def measured_rates() -> tuple[MeasuredRate, ...]:
 
 
 @lru_cache(maxsize=64)
-def _rates_of(test: str) -> tuple[MeasuredRate, ...]:
-    return tuple(cell for cell in measured_rates() if cell.test == test)
+def rates_of(test: str) -> tuple[MeasuredRate, ...]:
+    """The cells of one test, or of the one that it is at its border."""
+    same = SAME.get(test, test)
+    return tuple(replace(cell, test=test) for cell in measured_rates() if cell.test == same)
 
 
 def worst_level(test: str, designs: Sequence[CellDesign]) -> str | None:
@@ -302,8 +310,8 @@ def key_of(result: TestResult) -> str:
         return f"{result.test} one arm"
     if result.paired and "paired" not in result.test:
         return f"{result.test} paired"
-    if result.test == "welch" and result.alternative != "two-sided":
-        return "welch one-sided"
+    if result.test in ("welch", "paired") and result.alternative != "two-sided":
+        return f"{result.test} one-sided"
     if isinstance(result, AssociationResult):
         return f"association {result.method if result.clusters is None else 'clustered'}"
     if isinstance(result, MagnitudeResult):
@@ -322,13 +330,13 @@ def of_one_arm(key: str) -> bool:
 
 
 def _resembling(test: str, design: CellDesign) -> list[MeasuredRate]:
-    every = _rates_of(test)
+    every = rates_of(test)
     if not every or design.n < 2:
         return []
     sizes = design.sizes
     if all(cell.others is None for cell in every):
         sizes = (design.n, design.n)
-    nearest = min({cell.sizes for cell in every}, key=lambda measured: _distance(measured, sizes))
+    nearest = min({cell.sizes for cell in every}, key=lambda measured: distance(measured, sizes))
     near = [
         cell
         for cell in every
@@ -337,7 +345,8 @@ def _resembling(test: str, design: CellDesign) -> list[MeasuredRate]:
     return [cell for cell in near if _like(cell, design, near)]
 
 
-def _distance(pair: tuple[int, int], other: tuple[int, int]) -> float:
+def distance(pair: tuple[int, int], other: tuple[int, int]) -> float:
+    """How far two pairs of numbers of replicates are apart, as ratios count."""
     return math.hypot(*(math.log(a / b) for a, b in zip(pair, other, strict=True)))
 
 
@@ -380,7 +389,8 @@ def _per_task(cell: MeasuredRate) -> str:
     few, many = cell.sizes
     seeds = f"{few} seeds" if few == many else f"{few} against {many} seeds"
     spreads = "" if cell.sd_ratio == 1 else f", standard deviations {_ratio(cell.sd_ratio)}"
-    return f"{seeds} per task{spreads}"
+    per = "on all tasks" if cell.test.endswith("by seed") else "per task"
+    return f"{seeds} {per}{spreads}"
 
 
 def _ratio(ratio: float) -> str:

@@ -70,7 +70,7 @@ def test_skewed_effects_are_flagged() -> None:
     """Of ten tasks nine gain little and one much: as one skewed sample, by what was measured."""
     tasks = [f"t{place}" for place in range(10)]
     gains = (0.1, 0.2, 0.2, 0.3, 0.3, 0.4, 0.5, 0.7, 4.0, 0.25)
-    declared = {"kind": "meta_analysis", "of": ["a", "b"], "tasks": tasks}
+    declared = {"kind": "meta_analysis", "of": ["a", "b"], "tasks": tasks, "runs": "per_task"}
     claim = made(declared, measurements={"loss": SCORE}, seeds={"min": 2, "plan": 2})
     rows: dict[str, dict[TaskSeed, dict[str, float]]] = {
         "a": {

@@ -35,10 +35,16 @@ def document(
 ) -> Document:
     """Arm a lies so far above b in each task; both have three runs a task, about 2 apart.
 
-    Runs of the tasks in ``widen`` scatter so many times as much.
+    Runs of the tasks in ``widen`` scatter so many times as much. Each task has runs of its own.
     """
     own = shifts if isinstance(shifts, Mapping) else dict.fromkeys(TASKS, shifts)
-    declared = {"kind": "over_tasks", "of": ["a", "b"], "tasks": list(TASKS), **keys}
+    declared = {
+        "kind": "over_tasks",
+        "of": ["a", "b"],
+        "tasks": list(TASKS),
+        "runs": "per_task",
+        **keys,
+    }
     measurement = {**SCORE, "better": better}
     claim = made(
         declared,
