@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 import safetensors.torch
+import torch
 from safetensors.numpy import save_file
 
 from repro.errors import MatrixError
