@@ -38,9 +38,9 @@ def matrix_of(where: str, tensor: str = "", precision: str = "") -> Matrix:
     """The matrix in a file `.npy` or `.safetensors`, or what `module:callable` returns.
 
     ``tensor`` names one of several in a file; one of bfloat16, which numpy does not have, is read
-    as float32 where that ``precision`` is declared. A callable takes nothing, or ``start``, the number of
-    rows to leave out, and returns an array (M, N), or chunks (?, N) one after another, of numpy or
-    of torch. It is called for each reading.
+    as float32 where that ``precision`` is declared. A callable takes nothing, or ``start``, the
+    number of rows to leave out, and returns an array (M, N), or chunks (?, N) one after another,
+    of numpy or of torch. It is called for each reading.
 
     Raises MatrixError where there is no such matrix.
     """
