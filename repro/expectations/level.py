@@ -78,7 +78,13 @@ class LevelKind(LooksKind[Level]):
             yield base.Mistake(("statistic",), mistake, "statistic: mean", advice)
         if declared.sd is not None:
             yield from _unfit_sd(declared, context)
-        yield from unknown_limits(declared.sides, context.measurement(declared).censored_at)
+        measurement = context.measurement(declared)
+        yield from unknown_limits(declared.sides, measurement.censored_at)
+        for key, limit in declared.sides.items():
+            scale = None if isinstance(limit.value, str) else measurement.scale
+            refused = None if scale is None else scale.outside(known_value(limit))
+            if refused is not None:
+                yield base.Mistake((key, "value"), *refused)
 
     def unfit_sizes(self, sizes: Mapping[Any, Any]) -> Iterator[base.Mistake]:
         for key in ("at_most", "at_least"):
