@@ -32,8 +32,9 @@ class ValueScale:
 
     def count(self, value: float) -> int | None:
         """How many items are right; None where the digits of the value leave several, or none."""
-        k, known_to = self._steps(value)
-        near = abs(k - round(k)) <= known_to < 0.5
+        k, printed, round_off = self._steps(value)
+        to = printed if printed < 0.5 else round_off
+        near = abs(k - round(k)) <= to < 0.5
         return round(k) if self.items is not None and near else None
 
     def outside(self, value: float) -> Words | None:
@@ -47,21 +48,21 @@ class ValueScale:
 
     def refusal(self, value: float) -> Words | None:
         """As ``outside``, and of a value that is no share of the items."""
-        k, known_to = self._steps(value)
-        if self.items is None or known_to >= 0.5 or self.count(value) is not None:
+        k, printed, _ = self._steps(value)
+        if self.items is None or printed >= 0.5 or self.count(value) is not None:
             return self.outside(value)
         mistake = f"{value:.9g} is not a share of {self.items:,} items: {k:.2f} would be right"
         expected = "a whole number of right items"
         advice = "correct it, or leave `items` out where an item can be half right"
         return self.outside(value) or (mistake, expected, advice)
 
-    def _steps(self, value: float) -> tuple[float, float]:
-        """How many steps above ``low`` a value is, and to what it is known, by its digits."""
-        items, span = self.items or 1, self.high - self.low
+    def _steps(self, value: float) -> tuple[float, float, float]:
+        """How many steps above ``low`` a value is; to what by its digits, and by round-off."""
+        a_step = (self.high - self.low) / (self.items or 1)
         exponent = Decimal(repr(float(value))).as_tuple().exponent
         digits = 0.5 * 10.0 ** min(exponent, 0) if isinstance(exponent, int) else 0.0
         round_off = FLOAT32 * max(abs(self.low), abs(self.high))
-        return (value - self.low) / span * items, max(digits, round_off) / span * items
+        return (value - self.low) / a_step, max(digits, round_off) / a_step, round_off / a_step
 
 
 def scale_mistakes(
