@@ -37,6 +37,9 @@ FEWER = 20_000
 
 AGGREGATES: tuple[Aggregate, ...] = ("iqm", "mean", "improvement")
 
+NEAR_ONE = ((10, 0.97), (20, 0.95), (30, 0.985), (50, 0.98), (100, 0.99), (100, 0.95))
+"""Items of which each seed gets so large a share right on average, fewer than ten wrong."""
+
 MARGINS = ("equivalence", "non_superiority", "non_inferiority")
 
 EXPERIMENTS: tuple[Experiment, ...] = (
@@ -116,6 +119,39 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment("separation", "separation", nulls.separation, _alike),
     Experiment("bound, share", "binomial", nulls.share, always, sd_ratios=False),
     Experiment("level", "student", nulls.level, always, sd_ratios=False, most_wide=FEWER),
+    *(
+        Experiment(
+            f"level, {count} items at {mean}",
+            "items",
+            partial(nulls.level_of_items, count, mean),
+            always,
+            sd_ratios=False,
+            distributions=False,
+            wide=(),
+        )
+        for count, mean in NEAR_ONE
+    ),
+    *(
+        Experiment(
+            f"level, {count} items at {mean}",
+            "student",
+            partial(nulls.level_near_an_end, count, mean),
+            never,
+            sd_ratios=False,
+            distributions=False,
+            wide=(),
+        )
+        for count, mean in NEAR_ONE
+    ),
+    Experiment(
+        "level, 100 items at 0.95 that depend by seed",
+        "items",
+        partial(nulls.level_of_items, 100, 0.95, depend=0.01),
+        never,
+        sd_ratios=False,
+        distributions=False,
+        wide=(),
+    ),
     Experiment(
         "level, median", "sign", nulls.level_median, always, 5, sd_ratios=False, most_wide=FEWER
     ),

@@ -181,6 +181,10 @@ def key(one: Mapping[str, Any]) -> str | None:
     if place in KEYS:
         return KEYS[place]
     kind, _, part = one["kind"].partition(", ")
+    if kind == "level" and "items at" in part:
+        if part.endswith("by seed"):
+            return None
+        return "level_items" if one["test"] == "items" else "level near an end"
     if part == "clustered":
         return f"{kind} {part}"
     if kind == "sequential" and part.endswith("paired"):

@@ -43,6 +43,7 @@ ROWS = (
         "z",
         null=("level, known sd", "z"),
     ),
+    Row("level", "`level` of shares near 1, with `items`", "level, items", "items"),
     Row("level", "`level` of a median", "level, median", "sign", null=("level, median", "sign")),
     Row("spread", "`spread`", "levene, spread", "levene", null=("spread", "levene")),
     Row("survivals", "`survivals`", "log-rank", "log_rank"),
@@ -227,6 +228,8 @@ def losses(document: Record) -> list[tuple[str, str, str]]:
             where = f"sd {one['sd_ratio']:g}:1, {one['distribution']}"
             if one["kind"].startswith("association"):
                 where = one["distribution"]
+            if " items at " in one["kind"]:
+                where = "shares of items"
             sizes = groups.setdefault((one["test"], one["kind"], where), {})
             sizes[one["n"]] = one["error"]
     return [

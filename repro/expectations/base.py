@@ -12,6 +12,7 @@ from pydantic import Field
 from repro.errors import ClaimError
 from repro.expectations.verdict_words import Conclusion, Finding
 from repro.schema.base import Name, ObjectName, OrderColumn, SeedCount, Spec
+from repro.schema.value_scale import ValueScale
 from repro.stats.records import Arm, Sample, TestResult, require_sample
 
 if TYPE_CHECKING:
@@ -109,13 +110,14 @@ class ArmFacts:
 class MeasurementFacts:
     """What a kind may know of a measurement; ``digits`` are those that a reader sees.
 
-    From ``censored_at`` on a value says only that it is as large, or larger.
+    From ``censored_at`` on a value says only that it is as large; ``scale`` are those it can have.
     """
 
     label: str
     better: Literal["lower", "higher"]
     digits: int = 2
     censored_at: float | None = None
+    scale: ValueScale | None = None
 
 
 class TestLevel(TypedDict):

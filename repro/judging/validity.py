@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from repro.evidence.evidence import Evidence, Replicate, State
@@ -46,6 +47,7 @@ def judge_validity(
         *_damaged(evidence),
         *_canaries(canaries),
         *((Validity.INVALID, reason) for reason in quality.invalid),
+        *_outside(claim, evidence),
         *_diverged(claim, evidence),
         *((Validity.INVALID, reason) for reason in reversals(claim, judged)),
         *_incomparable(claim),
@@ -69,6 +71,24 @@ def _on_one_line(problem: str) -> str:
     """What is wrong with a file, and in brackets what was expected and what to do."""
     mistake, *rest = (line.strip() for line in problem.splitlines())
     return f"{mistake} ({'; '.join(rest)})" if rest else mistake
+
+
+def _outside(claim: Claim, evidence: Evidence) -> Iterator[Problem]:
+    """The first value of each arm that the declared range, or its items, cannot have.
+
+    Rows of a table are refused when it is read, before evaluations are averaged.
+    """
+    for (name, spec), arm in product(claim.measurements.items(), claim.arms):
+        scale = spec.value_scale
+        if scale is None:
+            continue
+        said = scale.outside if arm in evidence.tables else scale.refusal
+        having = (run for run in evidence.finished(arm) if name in run.values)
+        for run, refused in ((run, said(run.values[name])) for run in having):
+            if refused is not None:
+                whose = f"{spec.label} of {claim.arms[arm].label}, seed {run.number}"
+                yield Validity.INVALID, f"{whose}: {refused[0]} (to do: {refused[2]})"
+                break
 
 
 def _canaries(canaries: tuple[doc.Canary, ...]) -> list[Problem]:

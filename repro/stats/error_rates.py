@@ -44,6 +44,8 @@ NAMES = {
     "ratio": "The test of a ratio",
     "share": "The test of a share",
     "level": "The t-test of one sample",
+    "level near an end": "The t-test of one sample",
+    "level_items": "The exact test of all items together",
     "level_median": "The sign test of a median",
     "level_known_sd": "The z-test of one sample",
     "levene": "Levene's test of scatter",
@@ -117,7 +119,7 @@ _POINTS = ("association", "at most", "at least")
 _TASKS = ("over_tasks", "meta_analysis")
 _UNITS = (*_POINTS, "share", "sign", "cluster_sign", "paired", *_TASKS)
 _ONE_ARM = (
-    *("level", "level_known_sd", "level_median"),
+    *("level", "level near an end", "level_items", "level_known_sd", "level_median"),
     *("eprocess_t one arm", "group_obf one arm"),
 )
 
