@@ -6,12 +6,14 @@ honest tables (`benchmarks/quality`): its chance is divided among the samples or
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
 
 from repro.evidence.evidence import Evidence
 from repro.expectations.kinds import kind_of
+from repro.expectations.ratio import RatioClaim
 from repro.expectations.verdict_words import Flag, FlagKind
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
@@ -43,7 +45,9 @@ stand in the other."""
 FEW = 8
 """With so many seeds in the smaller arm the default tests bear unequal numbers."""
 
-UNIT_NAMES = {100: "one may be in percent and the other a fraction"}
+PERCENT = 100
+
+UNIT_NAMES = {PERCENT: "one may be in percent and the other a fraction"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,12 +177,40 @@ class Gate:
                         f"factor of about {mixed[0]:,}, as where units are mixed. Write every "
                         "value in one unit."
                     )
-                    self._flag(FlagKind.UNITS, text)
+                    self._in_another_unit(table, mixed[0], text)
             levels = self._levels(table)
             for a, b in combinations(levels, 2):
                 factor = factor_between(levels[a], levels[b])
-                if factor is not None:
-                    self._flag(FlagKind.UNITS, self._in_units(table, (a, b), levels, factor))
+                large = max((a, b), key=lambda arm: abs(levels[arm].mean))
+                if factor is not None and not self._claimed(table, (a, b), large, factor):
+                    text = self._in_units(table, (a, b), levels, factor)
+                    self._in_another_unit(table, factor, text)
+
+    def _in_another_unit(self, table: TableOfValues, factor: int, text: str) -> None:
+        """A flag; and no evidence where a declared range leaves values one unit alone."""
+        self._flag(FlagKind.UNITS, text)
+        scale = self.claim.measurements[table.name].value_scale
+        if (
+            factor == PERCENT
+            and scale is not None
+            and scale.low == 0
+            and scale.high in (1, PERCENT)
+        ):
+            ends = f"its range is 0 to {scale.high:g}"
+            self.invalid.append(f"percent beside fractions ({ends}): {text.rstrip('.')}")
+
+    def _claimed(
+        self, table: TableOfValues, arms: tuple[str, str], large: str, factor: int
+    ) -> bool:
+        """Whether a claim says that the larger arm is about so many times the other."""
+        return any(
+            isinstance(each, RatioClaim)
+            and each.measurement == table.name
+            and set(each.of) == set(arms)
+            and each.of[0] == large
+            and round(math.log10(each.at_least.value)) == round(math.log10(factor))
+            for each in self.claim.expectations
+        )
 
     def _levels(self, table: TableOfValues) -> dict[str, ScaleOfArm]:
         """Mean, scatter and last decimal of each arm, printed ones among them."""
@@ -203,10 +235,11 @@ class Gate:
         small, large = sorted(arms, key=lambda arm: abs(levels[arm].mean))
         means = [f"{levels[arm].mean:.4g}" for arm in (small, large)]
         guess = UNIT_NAMES.get(factor, "one may be in another unit")
+        claimed = "" if factor == PERCENT else ", or claim the factor with `kind: ratio`"
         return (
             f"{self._label(table)}: the mean of {self._arm(small)} is {means[0]} and that of "
             f"{self._arm(large)} {means[1]}, about {factor:,} times as much, and their standard "
-            f"deviations differ as much: {guess}. Write both in one unit."
+            f"deviations differ as much: {guess}. Write both in one unit{claimed}."
         )
 
     def _shared(self) -> None:
