@@ -190,12 +190,9 @@ class Gate:
         """A flag; and no evidence where a declared range leaves values one unit alone."""
         self._flag(FlagKind.UNITS, text)
         scale = self.claim.measurements[table.name].value_scale
-        if (
-            factor == PERCENT
-            and scale is not None
-            and scale.low == 0
-            and scale.high in (1, PERCENT)
-        ):
+        if factor != PERCENT or scale is None or scale.low != 0:
+            return
+        if scale.high in (1, PERCENT):
             ends = f"its range is 0 to {scale.high:g}"
             self.invalid.append(f"percent beside fractions ({ends}): {text.rstrip('.')}")
 

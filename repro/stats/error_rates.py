@@ -419,9 +419,9 @@ FEWEST_HEAVY = 10
 """Values from which on their kurtosis tells something: 1 % of normal samples are told at most."""
 
 MARDIA = {
-    **{10: 9.73, 12: 10.24, 15: 10.63, 20: 10.91, 30: 10.93, 50: 10.61},
-    **{100: 9.99, 200: 9.43, 500: 8.91, 1000: 8.63},
-}
+    10: 9.73, 12: 10.24, 15: 10.63, 20: 10.91, 30: 10.93,
+    50: 10.61, 100: 9.99, 200: 9.43, 500: 8.91, 1000: 8.63,
+}  # fmt: skip
 """Numbers of points, and the kurtosis that 1 % of normal samples pass (100,000 draws or more)."""
 
 MOST_FAR = 10

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from repro.errors import ClaimError, TooFewError
-from repro.stats.coefficients import SPLITS_SEED, midranks
+from repro.stats.coefficients import SPLITS_SEED
 from repro.stats.contrast import (
     Contrast,
     difference_of_pairs,
@@ -196,6 +196,9 @@ def sign_flip_p_values(differences: Array) -> tuple[Array, Array]:
 FEW = 10
 """With no more replicates than this in the smaller arm ranks are permuted; beyond, t is near."""
 
+AT_ONCE = 10_000
+"""Rows that are permuted together, in memory."""
+
 SEPARATED = 1e9
 """The statistic where one arm lies wholly beyond the other: none is more extreme."""
 
@@ -244,13 +247,19 @@ def brunner_munzel_p(x: Array, y: Array, side: Literal["greater", "less"]) -> Ar
     if min(n, m) > FEW:
         return _p_by_t(x, y)
     together = np.concatenate([x, y], axis=-1).reshape(-1, n + m)
-    ranks = np.apply_along_axis(midranks, -1, together)
-    *_, observed = _rank_statistic(_beyond(ranks), np.arange(n + m) < n)
-    p = [
-        _share_at_least(_null(tuple(sorted(row)), n), t)
-        for row, t in zip(ranks.tolist(), observed.tolist(), strict=True)
-    ]
-    return np.array(p).reshape(x.shape[:-1])
+    parts = np.array_split(together, -(-len(together) // AT_ONCE))
+    return np.concatenate([_p_by_splits(part, n) for part in parts]).reshape(x.shape[:-1])
+
+
+def _p_by_splits(together: Array, n: int) -> Array:
+    """The p of rows (R, n + m), the first n of which are x; rows tied alike share their splits."""
+    beyond = _beyond(together)
+    observed = _rank_statistic(beyond, np.arange(together.shape[1]) < n)[-1]
+    ties, of = np.unique(np.sort(beyond.sum(-1), axis=-1), axis=0, return_inverse=True)
+    p = np.empty(len(together))
+    for index, ranks in enumerate(ties.tolist()):
+        p[of == index] = _share_at_least(_null(tuple(ranks), n), observed[of == index])
+    return p
 
 
 def _p_by_t(x: Array, y: Array) -> Array:
@@ -305,12 +314,12 @@ def _null(ranks: tuple[float, ...], n: int) -> Array:
     return np.sort(_rank_statistic(_beyond(np.array(ranks)), in_x)[-1])
 
 
-def _share_at_least(null: Array, t: float) -> float:
+def _share_at_least(null: Array, t: Array) -> Array:
     """The share of splits with a statistic of ``t`` or more; of drawn ones it is one itself."""
-    near = _ROUND_OFF * max(1.0, abs(t))
+    near = _ROUND_OFF * np.maximum(1.0, np.abs(t))
     drawn = int(len(null) == DRAWS)
-    above = len(null) - int(np.searchsorted(null, t - near)) + drawn
-    return above / (len(null) + drawn)
+    above = len(null) - np.searchsorted(null, t - near) + drawn
+    return np.asarray(above / (len(null) + drawn))
 
 
 def _most(null: Array, tail: float) -> float:
@@ -335,11 +344,11 @@ def rank_interval(x: Array, y: Array, level: float) -> Interval | None:
     if separated(x, y) or len({*x.tolist(), *y.tolist()}) == 1:
         return None
     if min(len(x), len(y)) <= FEW:
-        ranks = midranks(np.concatenate([x, y]))
-        effect, error, _ = _rank_statistic(_beyond(ranks), np.arange(len(ranks)) < len(x))
+        beyond = _beyond(np.concatenate([x, y]))
+        effect, error, _ = _rank_statistic(beyond, np.arange(len(beyond)) < len(x))
+        ranks = tuple(np.sort(beyond.sum(-1)).tolist())
         far_below, far_above = (
-            float(error) * _most(_null(tuple(sorted(ranks.tolist())), n), (1 - level) / 2)
-            for n in (len(x), len(y))
+            float(error) * _most(_null(ranks, n), (1 - level) / 2) for n in (len(x), len(y))
         )
         low, high = float(effect) - far_below, float(effect) + far_above
         return Interval(max(0.0, low), min(1.0, high), level)
