@@ -274,8 +274,8 @@ def _near_an_end(declared: Level, context: Context, arm: Arm) -> str:
         advice = "With the values of a table, judged once, the test of a declared range is exact."
     few, items = found
     return (
-        f"As shares of {items:,.0f} items, {few:.1f} a seed are on one side on average, so few that "
-        f"the values are skewed. {rate} {advice}"
+        f"If its values are shares of {items:,.0f} items, a seed has but {few:.1f} on one side, on "
+        f"average, and they are skewed. {rate} {advice}"
     )
 
 

@@ -85,9 +85,7 @@ def test_a_bet_is_the_mean_of_its_wealth() -> None:
     assert math.fsum(WEIGHTS) == pytest.approx(1)
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "m"), [(0.0, 1.0, 0.9), (0.5, 1.0, 0.98), (0.0, 0.3, 0.1)]
-)
+@pytest.mark.parametrize(("low", "high", "m"), [(0.0, 1.0, 0.9), (0.5, 1.0, 0.98), (0.0, 0.3, 0.1)])
 def test_no_gambler_gains_on_average_where_the_mean_is_what_is_held(
     low: float, high: float, m: float
 ) -> None:
