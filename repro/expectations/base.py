@@ -304,6 +304,10 @@ class Kind(ABC, Generic[E]):
         """Whether an effect of either sign is what the claim says."""
         return False
 
+    def takes_draws(self, declared: E) -> bool:
+        """Whether it takes replicates for draws, in any order; some take points as they are."""
+        return True
+
     def goes_whole(self, declared: E) -> bool:
         """Whether seeds of one number leave all its arms together, in any design."""
         return False

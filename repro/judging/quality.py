@@ -347,7 +347,13 @@ class Gate:
 
     def _following(self) -> None:
         """Arms, and differences within pairs, whose values resemble those of the seed before."""
-        tables = [table for table in self.tables if not table.units]
+        read = {
+            name
+            for expectation in self.claim.expectations
+            if kind_of(expectation).takes_draws(expectation)
+            for name in expectation.reads
+        }
+        tables = [table for table in self.tables if table.name in read and not table.units]
         looked_at = _samples(tables) + (_pairs(tables) if self.claim.design == "paired" else 0)
         for table in tables:
             for arm, sample in table.samples.items():
