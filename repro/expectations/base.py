@@ -219,6 +219,10 @@ class Kind(ABC, Generic[E]):
     def name_of_test(self, declared: E, context: Context) -> str:
         """The test as a statistician calls it."""
 
+    def name_of_result(self, result: TestResult) -> str:
+        """The test that was used, where the values have a say in which; else empty."""
+        return ""
+
     @abstractmethod
     def effect_label(self, declared: E, context: Context) -> str:
         """The name of the effect's axis."""
