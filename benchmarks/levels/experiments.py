@@ -20,6 +20,11 @@ def _alike(cell: Cell) -> bool:
     return cell.sd_ratio == 1
 
 
+def near_one(count: int, mean: float) -> str:
+    """The kind of a level of shares of so many items, near 1."""
+    return f"level, {count} items at {mean}"
+
+
 def _of_points(
     kind: str,
     test: str,
@@ -121,7 +126,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment("level", "student", nulls.level, always, sd_ratios=False, most_wide=FEWER),
     *(
         Experiment(
-            f"level, {count} items at {mean}",
+            near_one(count, mean),
             "items",
             partial(nulls.level_of_items, count, mean),
             always,
@@ -133,7 +138,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     ),
     *(
         Experiment(
-            f"level, {count} items at {mean}",
+            near_one(count, mean),
             "student",
             partial(nulls.level_near_an_end, count, mean),
             never,
@@ -144,7 +149,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         for count, mean in NEAR_ONE
     ),
     Experiment(
-        "level, 100 items at 0.95 that depend by seed",
+        f"{near_one(100, 0.95)} that depend by seed",
         "items",
         partial(nulls.level_of_items, 100, 0.95, depend=0.01),
         never,

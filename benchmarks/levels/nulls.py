@@ -19,6 +19,7 @@ from benchmarks.levels.cells import (
     COLLAPSED,
     DEPTH,
     LOG_SD,
+    Array,
     Cell,
     Data,
     Draw,

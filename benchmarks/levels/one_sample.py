@@ -26,6 +26,7 @@ def mean(limit: float, alpha: float) -> Rule:
     def statistics(data: Data, at: float) -> tuple[Array, Array]:
         (values,) = data
         se = values.std(-1, ddof=1) / math.sqrt(values.shape[-1])
+        se[np.ptp(values, -1) == 0] = np.inf  # no test of values that all agree
         return (values.mean(-1) - at) / se, np.full(len(values), values.shape[-1] - 1.0)
 
     def decide(data: Data) -> Outcome:
@@ -67,9 +68,7 @@ def items(count: int, limit: float, alpha: float) -> Rule:
     scale = ValueScale(0, 1, count)
 
     def judge(row: Data) -> Finding:
-        result = mean_level(
-            sample(row[0]), side="at_least", limit=limit, alpha=alpha, scale=scale
-        )
+        result = mean_level(sample(row[0]), side="at_least", limit=limit, alpha=alpha, scale=scale)
         return by_p(result) if result.exact else by_interval(result, edge_is_claimed=True)
 
     def decide(data: Data) -> Outcome:

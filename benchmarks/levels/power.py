@@ -21,7 +21,7 @@ from benchmarks.levels import (
 )
 from benchmarks.levels.cells import SEED, Cell, Data, Draw, Setup, generator
 from benchmarks.levels.measure import CHUNK, DRAWS
-from benchmarks.levels.nulls import arms
+from benchmarks.levels.nulls import arms, shares
 from repro.stats import stopping
 from repro.stats.planned_items import PlannedItems
 from repro.stats.planned_median import PlannedMedian

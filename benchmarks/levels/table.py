@@ -313,6 +313,8 @@ def _promise(one: Record) -> tuple[str, ...]:
 
 
 def _cell(one: Record) -> str:
+    if " items at " in one["kind"]:
+        return f"n = {_n(one)}, {one['kind'].partition(', ')[2]}"
     return f"n = {_n(one)}, sd {one['sd_ratio']:g}:1, {one['distribution']}"
 
 

@@ -261,6 +261,9 @@ class AssociationKind(Kind[Association]):
     def either_way(self, declared: Association) -> bool:
         return declared.direction == "different"
 
+    def takes_draws(self, declared: Association) -> bool:
+        return False
+
     def goes_whole(self, declared: Association) -> bool:
         """Clusters of points that change places need equally many points each."""
         return declared.clustered

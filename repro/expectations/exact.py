@@ -170,6 +170,9 @@ class BoundKind(Kind[Bound]):
     def by_order(self, declared: Bound) -> bool:
         return True
 
+    def takes_draws(self, declared: Bound) -> bool:
+        return declared.share is not None
+
     def structural(self, declared: Bound) -> tuple[str, ...]:
         limits = declared.limits.items()
         return tuple(key for key, limit in limits if limit.value == "structural")

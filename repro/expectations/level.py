@@ -144,12 +144,14 @@ class LevelKind(LooksKind[Level]):
         if declared.sd is not None:
             sd = fmt.setting(declared.sd.value)
             return f"z-test of one sample with a known standard deviation of {sd}, one-sided"
-        if context.measurement(declared).scale is not None and not is_sequential(declared, context):
-            return (
-                "Student's t-test of one sample, or near an end of the range an exact one of items "
-                "or a bounded mean, one-sided"
-            )
         return "Student's t-test of one sample, one-sided"
+
+    def name_of_result(self, result: TestResult) -> str:
+        names = {
+            "level_items": "exact binomial test of all items together, one-sided",
+            "level_betting": "bets on a bounded mean (Waudby-Smith and Ramdas 2024), one-sided",
+        }
+        return names.get(result.test, "")
 
     def effect_label(self, declared: Level, context: Context) -> str:
         (name,) = context.labels(declared)
@@ -274,8 +276,8 @@ def _near_an_end(declared: Level, context: Context, arm: Arm) -> str:
         advice = "With the values of a table, judged once, the test of a declared range is exact."
     few, items = found
     return (
-        f"As shares of {items:,.0f} items, {few:.1f} a seed are on one side on average, so few that "
-        f"the values are skewed. {rate} {advice}"
+        f"If its values are shares of items ({items:,.0f}, by their steps), {few:.1f} a seed are "
+        f"wrong on average, so few that they are skewed. {rate} {advice}"
     )
 
 
@@ -288,13 +290,13 @@ def _bounded_details(result: TestResult) -> dict[str, str]:
     if result.right is not None and result.items is not None:
         scatter = fmt.p_value(result.p_scatter or 0.0)
         return {
-            "items": f"{result.right:,} of {result.items:,} right in all seeds together, which "
-            f"scatter no more than items do ({scatter}): an exact binomial test"
+            "items": f"{result.right:,} of {result.items:,} are right, all seeds together; seeds "
+            f"scatter no more than items do ({scatter})"
         }
-    why = "near an end of the range a t-test errs too often"
+    why = "near an end of the range a t-test errs too often; declared `items` make it exact"
     if result.p_scatter is not None:
-        why = f"the seeds scatter more than their items do ({fmt.p_value(result.p_scatter)})"
-    return {"bounded mean": f"by bets on the seeds, whatever their distribution: {why}"}
+        why = f"seeds scatter more than their items do ({fmt.p_value(result.p_scatter)})"
+    return {"bounded mean": why}
 
 
 def _unfit_sd(declared: Level, context: Context) -> Iterator[base.Mistake]:

@@ -32,6 +32,7 @@ from repro.stats.data_signs import (
     shared,
 )
 from repro.stats.records import Sample
+from repro.stats.serial_order import following
 from repro.stats.value_steps import granularity, last_decimal
 from repro.trainers.derived import with_parts
 
@@ -146,6 +147,7 @@ class Gate:
         self._gaps()
         self._outliers()
         self._correlated()
+        self._following()
         self._unequal()
         return Quality(tuple(self.found), tuple(self.invalid))
 
@@ -372,6 +374,44 @@ class Gate:
                         "share their randomness, declare `design: paired`."
                     )
                     self._flag(FlagKind.CORRELATED, text)
+
+    def _following(self) -> None:
+        """Arms, and differences within pairs, whose values resemble those of the seed before."""
+        read = {
+            name
+            for expectation in self.claim.expectations
+            if kind_of(expectation).takes_draws(expectation)
+            for name in expectation.reads
+        }
+        tables = [table for table in self.tables if table.name in read and not table.units]
+        looked_at = _samples(tables) + (_pairs(tables) if self.claim.design == "paired" else 0)
+        for table in tables:
+            for arm, sample in table.samples.items():
+                self._follows(self._place(table, arm), self._in_order(arm, sample), looked_at)
+            for a, b in table.pairs if table.paired else ():
+                first, second = (self._in_order(arm, table.samples[arm]) for arm in (a, b))
+                common = [number for number in first if number in second]
+                differences = {number: first[number] - second[number] for number in common}
+                whose = f"{self._label(table)}: {self._arm(a)} minus {self._arm(b)} by pair"
+                self._follows(whose, differences, looked_at)
+
+    def _in_order(self, arm: str, sample: Sample) -> dict[int, float]:
+        """The values of an arm by seed: as they came where a table declares it, else by number."""
+        values = dict(zip(sample.replicates, sample.values, strict=True))
+        if arm in self.evidence.tables and self.evidence.order(arm) == "declared":
+            return values
+        return {number: values[number] for number in sorted(values)}
+
+    def _follows(self, place: str, values: Mapping[int, float], looked_at: int) -> None:
+        ratio = following(list(values.values()), FALSE_ALARMS / looked_at)
+        if ratio is not None:
+            text = (
+                f"{place}: in the order of the seeds, values resemble the one before (rank von "
+                f"Neumann ratio {ratio:.2f} over {len(values)} seeds; about 2 in any order), as "
+                "where they are checkpoints of one run, or rows that were sorted. Tests take "
+                "seeds for independent: count each run once (`unit`), and number seeds as they ran."
+            )
+            self._flag(FlagKind.FOLLOWING, text)
 
     def _unequal(self) -> None:
         """Arms of which one has half as many seeds as the other, and few."""

