@@ -280,7 +280,9 @@ def _beyond(ranks: Array) -> Array:
     return (np.sign(ranks[..., :, None] - ranks[..., None, :]) + 1) / 2
 
 
-def _rank_statistic(beyond: Array, in_x: Array) -> tuple[Array, Array, Array]:
+def _rank_statistic(
+    beyond: Array, in_x: Array | npt.NDArray[np.bool_]
+) -> tuple[Array, Array, Array]:
     """P(X > Y) + P(X = Y) / 2, its standard error, and Brunner and Munzel's statistic.
 
     Of entries by what they are ``beyond``, (..., N, N).

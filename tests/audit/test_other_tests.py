@@ -178,13 +178,13 @@ def printed_as(seeds: int, beside: str, rows: int = 8, p: str = "") -> tuple[Aud
     made = []
     for index in range(rows):
         a, b = generator.normal(70, 1, seeds), generator.normal(69, 1, seeds)
-        arms = (
+        first, second = (
             PrintedArm.read(f"{x.mean():.2f}", f"{x.std(ddof=1) * factor:.2f}", seeds)
             for x in (a, b)
         )
         value = f"{stats.ttest_ind(a, b, equal_var=False).pvalue:.4f}"
         text = p if p and not index else value
-        made.append(PrintedComparison(f"row_{index}", *arms, PrintedNumber.read(text)))
+        made.append(PrintedComparison(f"row_{index}", first, second, PrintedNumber.read(text)))
     return audit(made)
 
 

@@ -84,13 +84,26 @@ def test_a_record_that_holds_by_the_rule_of_its_contest(tmp_path: Path, design: 
 @pytest.mark.parametrize(
     ("limit", "conclusion", "said"),
     [
-        ("at_least: {value: 3.28", "CONTRADICTED", "Below 3.28, against the claim (one-sided p = 0.0025)."),
-        ("at_most: {value: 3.276", "CONTRADICTED", "Above 3.276, against the claim (one-sided p = 0.0010)."),
-        ("at_most: {value: 3.2785", "INCONCLUSIVE", "At most 3.2785 is not shown (one-sided p = 0.25)."),
+        (
+            "at_least: {value: 3.28",
+            "CONTRADICTED",
+            "Below 3.28, against the claim (one-sided p = 0.0025).",
+        ),
+        (
+            "at_most: {value: 3.276",
+            "CONTRADICTED",
+            "Above 3.276, against the claim (one-sided p = 0.0010).",
+        ),
+        (
+            "at_most: {value: 3.2785",
+            "INCONCLUSIVE",
+            "At most 3.2785 is not shown (one-sided p = 0.25).",
+        ),
         (
             "at_most: {value: 3.277",
             "INCONCLUSIVE",
-            "So it looks above 3.277, against the claim, but that is not shown either (one-sided p = 0.018).",
+            "So it looks above 3.277, against the claim, "
+            "but that is not shown either (one-sided p = 0.018).",
         ),
     ],
 )

@@ -56,7 +56,9 @@ TOGETHER = {"kind": "association", "of": ["a"], "against": "size", "points": "re
 def test_pearson_is_flagged_where_heavy_tails_are_seen(claimed: dict[str, Any]) -> None:
     """Not of normal points, however they correlate; the name of the test says what it supposes."""
     rng = np.random.default_rng(4)
-    claim = made({**TOGETHER, **claimed}, arms="a", measurements=SIZES, seeds={"min": 5, "plan": 30})
+    claim = made(
+        {**TOGETHER, **claimed}, arms="a", measurements=SIZES, seeds={"min": 5, "plan": 30}
+    )
 
     def told(tails: np.ndarray) -> list[str]:
         x, y = rng.standard_normal((2, 30)) * tails

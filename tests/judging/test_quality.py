@@ -231,7 +231,10 @@ FAST, SLOW = [12.1, 12.4, 11.9, 12.2, 12.3], [118.0, 121.0, 119.0, 123.0, 120.0]
     ("claimed", "flagged"),
     [
         ({"kind": "ratio", "of": ["b", "a"], "at_least": {"value": 8, "why": "the claim"}}, False),
-        ({"kind": "separation", "of": ["b", "a"], "at_least": {"value": 9, "why": "it"}}, False),
+        (
+            {"kind": "separation", "of": ["b", "a"], "at_least": {"value": 9, "why": "the claim"}},
+            False,
+        ),
         ({"kind": "ratio", "of": ["a", "b"], "at_least": {"value": 8, "why": "the claim"}}, True),
         ({"kind": "ratio", "of": ["b", "a"], "at_least": {"value": 2, "why": "the claim"}}, True),
         (MADE, True),
