@@ -102,8 +102,7 @@ def test_a_record_that_holds_by_the_rule_of_its_contest(tmp_path: Path, design: 
         (
             "at_most: {value: 3.277",
             "INCONCLUSIVE",
-            "So it looks above 3.277, against the claim, "
-            "but that is not shown either (one-sided p = 0.018).",
+            "against the claim, but that is not shown either (one-sided p = 0.018).",
         ),
     ],
 )
