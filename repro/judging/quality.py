@@ -7,14 +7,15 @@ honest tables (`benchmarks/quality`): its chance is divided among the samples or
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, product
+from itertools import combinations
 
 from repro.evidence.evidence import Evidence
 from repro.expectations.kinds import kind_of
 from repro.expectations.ratio import RatioClaim
 from repro.expectations.verdict_words import Fault, Flag, FlagKind, Validity
+from repro.judging.tables_of_values import TableOfValues, pairs_in, samples_in, tables_of
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
 from repro.stats.data_signs import (
@@ -33,7 +34,7 @@ from repro.stats.data_signs import (
 )
 from repro.stats.records import Sample
 from repro.stats.serial_order import following
-from repro.stats.value_steps import granularity, last_decimal
+from repro.stats.value_steps import last_decimal
 from repro.trainers.derived import with_parts
 
 FALSE_ALARMS = 0.01
@@ -59,73 +60,9 @@ class Quality:
     invalid: tuple[Fault, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TableOfValues:
-    """The arms of a claim on one measurement, as they were found; ``steps`` are granularities.
-
-    Replicates of a paired design have the number of their pair. ``units``: the numbers are those
-    of tasks or points and not of seeds, which differ from each other and are alike in all arms.
-    ``task`` is that of all values, where the claim is over tasks. ``derived``: they follow from
-    those of other tables.
-    """
-
-    name: str
-    task: str
-    samples: Mapping[str, Sample]
-    steps: Mapping[str, float]
-    paired: bool
-    units: bool
-    derived: bool
-
-    @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """Every two arms that have values."""
-        return list(combinations(self.samples, 2))
-
-
 def examine(claim: Claim, evidence: Evidence) -> Quality:
     """Everything that is odd about the values of a claim."""
-    return Gate(claim, evidence, [*_tables(claim, evidence)]).quality()
-
-
-def _tables(claim: Claim, evidence: Evidence) -> Iterator[TableOfValues]:
-    matched = {
-        name
-        for expectation in claim.expectations
-        if kind_of(expectation).goes_whole(expectation)
-        for name in expectation.reads
-    }
-    tasks = dict.fromkeys(run.task for runs in evidence.arms.values() for run in runs) or ("",)
-    for (name, measurement), task in product(claim.measurements.items(), tasks):
-        samples = {}
-        for arm in claim.arms:
-            first = claim.arms[arm].first_seed if claim.design == "paired" else 0
-            having = {
-                run.number - first: run.values[name]
-                for run in evidence.finished(arm)
-                if name in run.values and run.task == task
-            }
-            if having:
-                samples[arm] = Sample(tuple(having.values()), tuple(having))
-        declared = measurement.least_step()
-        together = [value for sample in samples.values() for value in sample.values]
-        steps = {
-            arm: declared or granularity(sample.values, together) for arm, sample in samples.items()
-        }
-        units = name in matched
-        paired = units or claim.design == "paired"
-        derived = bool(measurement.made_of)
-        yield TableOfValues(name, task, samples, steps, paired, units, derived)
-
-
-def _samples(tables: Sequence[TableOfValues]) -> int:
-    """How many samples a rule looks at, at least one, which share its rate of false alarms."""
-    return max(1, sum(len(table.samples) for table in tables))
-
-
-def _pairs(tables: Sequence[TableOfValues]) -> int:
-    """The same of pairs of arms."""
-    return max(1, sum(len(table.pairs) for table in tables))
+    return Gate(claim, evidence, [*tables_of(claim, evidence)]).quality()
 
 
 @dataclass(slots=True)
@@ -200,7 +137,7 @@ class Gate:
             said, _, _ = text.rpartition(". ")
             reason = f"percent beside fractions (its range is 0 to {scale.high:g}): {said}"
             remedy = f"Write every value of {self._label(table)} as {unit}, in the unit of `range`."
-            self.invalid.append(Fault(Validity.INVALID, reason, remedy, ""))
+            self.invalid.append(Fault(Validity.INVALID, reason, remedy))
 
     def _claimed(
         self, table: TableOfValues, arms: tuple[str, str], large: str, factor: int
@@ -246,7 +183,7 @@ class Gate:
         )
 
     def _shared(self) -> None:
-        looked_at = _pairs(self._measured)
+        looked_at = pairs_in(self._measured)
         for table in self._measured:
             for a, b in table.pairs:
                 step = max(table.steps[a], table.steps[b])
@@ -296,7 +233,7 @@ class Gate:
         )
 
     def _repeats(self) -> None:
-        level = FALSE_ALARMS / (2 * _samples(self._measured))
+        level = FALSE_ALARMS / (2 * samples_in(self._measured))
         for table in self._measured:
             alarms = repeats(table.samples, table.steps, level)
             for alarm in alarms:
@@ -365,7 +302,7 @@ class Gate:
             self._flag(FlagKind.GAPS, f"{text} Leave out what was not declared.")
 
     def _outliers(self) -> None:
-        level = FALSE_ALARMS / _samples(self.tables)
+        level = FALSE_ALARMS / samples_in(self.tables)
         for table in self.tables:
             for arm, sample in ({} if table.units else table.samples).items():
                 found = outlier(sample.values, table.steps[arm], level)
@@ -381,7 +318,7 @@ class Gate:
                     self._flag(FlagKind.OUTLIER, text)
 
     def _correlated(self) -> None:
-        level = FALSE_ALARMS / _pairs(self.tables)
+        level = FALSE_ALARMS / pairs_in(self.tables)
         for table in self.tables:
             for a, b in () if table.paired else table.pairs:
                 if (a, b) in self.copied:
@@ -407,7 +344,7 @@ class Gate:
             for name in expectation.reads
         }
         tables = [table for table in self.tables if table.name in read and not table.units]
-        looked_at = _samples(tables) + (_pairs(tables) if self.claim.design == "paired" else 0)
+        looked_at = samples_in(tables) + (pairs_in(tables) if self.claim.design == "paired" else 0)
         for table in tables:
             for arm, sample in table.samples.items():
                 self._follows(self._place(table, arm), self._in_order(arm, sample), looked_at)
